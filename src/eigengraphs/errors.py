@@ -1,0 +1,45 @@
+"""Everything eigengraphs raises on purpose.
+
+Each class also derives from the built-in error that a caller would expect, so that
+``except ValueError`` keeps working. A message says what was expected, what came, where
+it was found, and what to do about it.
+"""
+
+__all__ = [
+    "AlignmentError",
+    "ConversionError",
+    "EigengraphsError",
+    "InputError",
+    "MissingExtraError",
+    "NotAvailableError",
+]
+
+
+class EigengraphsError(Exception):
+    """Root of all errors that eigengraphs raises on purpose."""
+
+
+class InputError(EigengraphsError, ValueError):
+    """Data or a setting cannot be used as given."""
+
+
+class AlignmentError(InputError):
+    """Graphs that should share one vertex set do not."""
+
+
+class ConversionError(InputError):
+    """A random graph model has no equivalent of the kind asked for."""
+
+
+class NotAvailableError(EigengraphsError, NotImplementedError):
+    """A setting that is part of the interface but is not in this version."""
+
+
+class MissingExtraError(EigengraphsError, ImportError):
+    """A feature needs a package that the core installation leaves out."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}, which is not installed; "
+            f"install it with: pip install 'eigengraphs[{extra}]'"
+        )

@@ -1,0 +1,121 @@
+"""Put graphs on one vertex set: by name where they have names, by place where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.graphs.coerce import Piece, some_of
+
+__all__ = ["VertexRule", "align_pieces"]
+
+VertexRule: TypeAlias = Literal["same", "intersection", "union"]
+
+
+def align_pieces(
+    pieces: Sequence[Piece], vertices: VertexRule, order: Sequence[str] | None
+) -> tuple[list[Piece], tuple[str, ...] | None]:
+    """Return the graphs on one vertex set in one order, and the names of its vertices.
+
+    Parameters
+    ----------
+    pieces
+        The graphs.
+    vertices
+        ``"same"``: every named graph must have the same names. ``"intersection"``: keep the
+        names that all of them have. ``"union"``: keep every name; a vertex that a graph does not
+        have is isolated there.
+    order
+        Names to use: their order for named graphs, the names themselves for unnamed ones.
+    """
+    if vertices not in ("same", "intersection", "union"):
+        raise InputError(
+            f"vertices must be 'same', 'intersection' or 'union', got vertices={vertices!r}"
+        )
+    named = [piece for piece in pieces if piece.names is not None]
+    if not named:
+        _same_size(pieces, hint="name the vertices and pass vertices='intersection'")
+        if vertices != "same":
+            raise AlignmentError(
+                f"vertices={vertices!r} aligns by vertex names, and these graphs have none; "
+                "use pandas DataFrames or networkx graphs, or leave vertices='same'"
+            )
+        return list(pieces), None if order is None else tuple(order)
+
+    reference = named[0].names or ()
+    if vertices == "intersection":
+        common = set(reference).intersection(*(piece.names or () for piece in named))
+        target = tuple(name for name in reference if name in common)
+        if not target:
+            raise AlignmentError("no vertex name is common to all graphs")
+    elif vertices == "union":
+        target = tuple(dict.fromkeys(name for piece in named for name in piece.names or ()))
+    else:
+        for piece in named[1:]:
+            _same_names(piece, named[0])
+        target = reference
+    if order is not None:
+        if set(order) != set(target):
+            differ = sorted(set(order) ^ set(target))
+            raise AlignmentError(
+                "vertex_names must hold the names that the graphs have; "
+                f"only in one of the two: {some_of(differ)}"
+            )
+        target = tuple(order)
+
+    if len(named) < len(pieces):
+        # An unnamed matrix can only be meant in the order of the named ones.
+        if vertices != "same":
+            raise AlignmentError(
+                f"vertices={vertices!r} aligns by vertex names, but some graphs have none; "
+                "name them all, or use vertices='same'"
+            )
+        _same_size(pieces, hint="name the vertices of all graphs")
+    return [_place(piece, target, reference) for piece in pieces], target
+
+
+def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) -> Piece:
+    names = reference if piece.names is None else piece.names
+    where = {name: s for s, name in enumerate(names)}
+    if all(name in where for name in target):
+        return piece.take(np.array([where[name] for name in target], dtype=np.intp))
+    # Union: a vertex that this graph does not have gets no edges.
+    place = {name: s for s, name in enumerate(target)}
+    move = np.array([place[name] for name in names])
+    entries = sparse.coo_array(piece.matrix)
+    s, t = entries.coords
+    size = (len(target), len(target))
+    matrix = sparse.csr_array(sparse.coo_array((entries.data, (move[s], move[t])), shape=size))
+    spread = matrix.toarray() if isinstance(piece.matrix, np.ndarray) else matrix
+    return Piece(spread, target, piece.keep_sparse, piece.where)
+
+
+def _same_size(pieces: Sequence[Piece], hint: str) -> None:
+    n = pieces[0].n_vertices
+    for piece in pieces:
+        if piece.n_vertices != n:
+            raise AlignmentError(
+                f"{piece.where} has {piece.n_vertices} vertices, expected {n} as in "
+                f"{pieces[0].where}; all graphs must be on one vertex set: {hint}"
+            )
+
+
+def _same_names(piece: Piece, first: Piece) -> None:
+    mine, theirs = set(piece.names or ()), set(first.names or ())
+    if mine == theirs:
+        return
+    lacks, has = sorted(theirs - mine), sorted(mine - theirs)
+    parts = []
+    if lacks:
+        parts.append(f"it lacks {some_of(lacks)}")
+    if has:
+        parts.append(f"only it has {some_of(has)}")
+    raise AlignmentError(
+        f"{piece.where} has {piece.n_vertices} vertices whose names differ from those of "
+        f"{first.where} ({first.n_vertices} vertices): {'; '.join(parts)}; align by name with "
+        "vertices='intersection' or vertices='union'"
+    )

@@ -1,0 +1,162 @@
+"""From a collection of graphs to the one array, dense or sparse, that a stack keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+
+from eigengraphs.errors import InputError
+from eigengraphs.graphs.align import VertexRule, align_pieces
+from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label
+
+__all__ = ["Storage", "StorageRule", "build", "check_names"]
+
+Storage: TypeAlias = "NDArray[Any] | sparse.csr_array"
+StorageRule: TypeAlias = Literal["auto", "dense", "sparse"]
+
+# Below this share of nonzeros one flat CSR matrix is smaller and faster to read than an array.
+_SPARSE_BELOW = 0.1
+_DENSE_IS_SMALL = 2**26  # bytes; a dense stack of this size is not worth converting
+
+
+def build(
+    graphs: Any,
+    *,
+    graph_names: Sequence[str] | None,
+    vertex_names: Sequence[str] | None,
+    weight: str | None,
+    vertices: VertexRule,
+    storage: StorageRule,
+    dtype: DTypeLike | None,
+    copy: bool,
+) -> tuple[Storage, tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the storage, the graph names and the vertex names; see ``GraphStack``."""
+    if storage not in ("auto", "dense", "sparse"):
+        raise InputError(f"storage must be 'auto', 'dense' or 'sparse', got storage={storage!r}")
+    if is_one_graph(graphs):
+        raise InputError(
+            f"expected a collection of graphs, got one {type(graphs).__name__}; "
+            "for a stack of one graph, pass a list: GraphStack([graph])"
+        )
+    if isinstance(graphs, np.ndarray) and graphs.ndim == 3:
+        cube, names = _from_cube(graphs, vertex_names, dtype, copy)
+        kept: Storage = cube
+        if storage == "sparse":
+            kept = _flatten([sparse.csr_array(A) for A in cube], cube.dtype)
+        return kept, check_names(graph_names, len(cube), "graph_names"), names
+
+    pieces, graph_names = _pieces(graphs, graph_names, weight)
+    order = None if vertex_names is None else [str(name) for name in vertex_names]
+    pieces, names = align_pieces(pieces, vertices, order)
+    n = pieces[0].n_vertices
+    kind = _result_dtype([piece.matrix.dtype for piece in pieces], dtype)
+    kept = _assemble(pieces, storage, kind)
+    return kept, check_names(graph_names, len(pieces), "graph_names"), check_names(
+        names, n, "vertex_names"
+    )
+
+
+def check_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str, ...] | None:
+    """Return names as a tuple of unique strings of the right number, or None."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise InputError(f"{what} must be a sequence of {size} names, got one string {names!r}")
+    texts = tuple(str(name) for name in names)
+    if len(texts) != size:
+        raise InputError(f"{what} must hold {size} names, got {len(texts)}")
+    if len(set(texts)) < size:
+        repeated = next(name for place, name in enumerate(texts) if name in texts[:place])
+        raise InputError(f"{what} must be unique; {repeated!r} stands more than once")
+    return texts
+
+
+def _from_cube(
+    cube: NDArray[Any], vertex_names: Sequence[str] | None, dtype: DTypeLike | None, copy: bool
+) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    m, n, columns = cube.shape
+    if cube.dtype.kind not in "biuf":
+        raise InputError(f"graphs must hold real numbers, got an array of dtype {cube.dtype}")
+    if n != columns:
+        raise InputError(
+            f"a three-dimensional array of graphs must have shape (m, n, n), one graph after the "
+            f"other, got {cube.shape}"
+            + ("; np.moveaxis(graphs, -1, 0) puts the graphs first" if m == n else "")
+        )
+    if m == 0 or n == 0:
+        raise InputError(f"expected at least one graph with one vertex, got shape {cube.shape}")
+    kind = _result_dtype([cube.dtype], dtype)
+    kept = np.array(cube, dtype=kind, order="C", copy=True if copy else None)
+    return kept, check_names(vertex_names, n, "vertex_names")
+
+
+def _pieces(
+    graphs: Any, graph_names: Sequence[str] | None, weight: str | None
+) -> tuple[list[Piece], Sequence[str] | None]:
+    if isinstance(graphs, Mapping):
+        if graph_names is None:
+            graph_names = [str(name) for name in graphs]
+        graphs = graphs.values()
+    if isinstance(graphs, str | bytes) or not isinstance(graphs, Iterable):
+        raise InputError(
+            "graphs must be a list of graphs, a dictionary of named graphs, or an array (m, n, n); "
+            f"got {type(graphs).__name__}"
+        )
+    items = list(graphs)
+    if not items:
+        raise InputError("expected at least one graph, got an empty collection")
+    names = graph_names if graph_names is not None else [None] * len(items)
+    if graph_names is not None:
+        check_names(graph_names, len(items), "graph_names")
+    pieces = [
+        as_piece(item, label(i, None if name is None else str(name)), weight)
+        for i, (item, name) in enumerate(zip(items, names, strict=True))
+    ]
+    return pieces, graph_names
+
+
+def _result_dtype(kinds: Sequence[np.dtype[Any]], dtype: DTypeLike | None) -> np.dtype[Any]:
+    """Return float32 if asked for or if nothing else came; float64 otherwise."""
+    if dtype is not None:
+        wanted = np.dtype(dtype)
+        if wanted not in (np.float32, np.float64):
+            raise InputError(f"dtype must be float32 or float64, got {wanted}")
+        return wanted
+    small = all(kind.kind == "f" and kind.itemsize <= 4 for kind in kinds)
+    return np.dtype(np.float32 if small else np.float64)
+
+
+def _assemble(pieces: Sequence[Piece], rule: StorageRule, dtype: np.dtype[Any]) -> Storage:
+    n = pieces[0].n_vertices
+    if rule == "auto":
+        rule = _choose(pieces, dtype)
+    if rule == "sparse":
+        return _flatten([sparse.csr_array(piece.matrix) for piece in pieces], dtype)
+    cube = np.empty((len(pieces), n, n), dtype=dtype)
+    for A, piece in zip(cube, pieces, strict=True):
+        A[...] = piece.matrix if isinstance(piece.matrix, np.ndarray) else piece.matrix.toarray()
+    return cube
+
+
+def _choose(pieces: Sequence[Piece], dtype: np.dtype[Any]) -> StorageRule:
+    if any(piece.keep_sparse for piece in pieces):
+        return "sparse"
+    n = pieces[0].n_vertices
+    entries = len(pieces) * n * n
+    if entries * dtype.itemsize <= _DENSE_IS_SMALL:
+        return "dense"
+    nonzeros = sum(
+        np.count_nonzero(piece.matrix) if isinstance(piece.matrix, np.ndarray) else piece.matrix.nnz
+        for piece in pieces
+    )
+    return "sparse" if nonzeros < _SPARSE_BELOW * entries else "dense"
+
+
+def _flatten(matrices: Sequence[sparse.csr_array], dtype: np.dtype[Any]) -> sparse.csr_array:
+    flat = sparse.csr_array(sparse.vstack(matrices, format="csr", dtype=dtype))
+    flat.sum_duplicates()
+    return flat

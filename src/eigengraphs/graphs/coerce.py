@@ -1,0 +1,194 @@
+"""From whatever a user calls a graph to one square matrix, with vertex names where it has them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.errors import AlignmentError, InputError
+
+__all__ = ["Piece", "as_piece", "is_one_graph", "label", "some_of"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One graph on its way into a stack."""
+
+    matrix: NDArray[Any] | sparse.csr_array
+    names: tuple[str, ...] | None
+    keep_sparse: bool  # came as a scipy sparse matrix, so it must never be made dense
+    where: str  # for error messages: graphs[3] ('sub-04')
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.matrix.shape[0])
+
+    def take(self, order: NDArray[np.intp]) -> Piece:
+        """Return the graph on some of its vertices, or on all of them in another order."""
+        names = None if self.names is None else tuple(self.names[s] for s in order)
+        if np.array_equal(order, np.arange(self.n_vertices)):
+            return replace(self, names=names)
+        if isinstance(self.matrix, np.ndarray):
+            return replace(self, matrix=self.matrix[np.ix_(order, order)], names=names)
+        return replace(self, matrix=self.matrix[order][:, order], names=names)
+
+
+def label(index: int, name: str | None) -> str:
+    """Return how messages call a graph: by its place, and by its name if it has one."""
+    return f"graphs[{index}]" if name is None else f"graphs[{index}] ({name!r})"
+
+
+def is_one_graph(graphs: Any) -> bool:
+    """Tell whether ``graphs`` is a single graph, where a collection was expected."""
+    return (
+        sparse.issparse(graphs)
+        or _is_instance(graphs, "networkx", "Graph")
+        or _is_instance(graphs, "igraph", "Graph")
+        or _is_instance(graphs, "pandas", "DataFrame")
+        or (isinstance(graphs, np.ndarray) and graphs.ndim == 2 and graphs.dtype != object)
+    )
+
+
+def as_piece(graph: Any, where: str, weight: str | None) -> Piece:
+    """Turn one graph of any supported kind into a :class:`Piece`."""
+    if sparse.issparse(graph):
+        return _from_scipy(graph, where)
+    if _is_instance(graph, "pandas", "DataFrame"):
+        return _from_pandas(graph, where)
+    if _is_instance(graph, "networkx", "Graph"):
+        return _from_networkx(graph, where, weight)
+    if _is_instance(graph, "igraph", "Graph"):
+        return _from_igraph(graph, where, weight)
+    try:
+        matrix = np.asarray(graph)
+    except ValueError:  # rows of unequal length
+        matrix = np.asarray(None)
+    return Piece(_numeric(matrix, where, type(graph)), None, keep_sparse=False, where=where)
+
+
+def _is_instance(thing: Any, module: str, name: str) -> bool:
+    # Whoever made such an object has imported its package; nobody else should pay for it.
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(thing, getattr(loaded, name, ()))
+
+
+def _numeric(matrix: NDArray[Any], where: str, kind: type) -> NDArray[Any]:
+    if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
+        got = f"an array of shape {matrix.shape} and dtype {matrix.dtype}"
+        if matrix.dtype == object or matrix.ndim == 0:
+            got = f"a {kind.__name__} that is not a rectangular table of numbers"
+        raise InputError(
+            f"{where} must be a square matrix of real numbers (array, scipy sparse), "
+            f"a networkx or igraph graph, or a pandas DataFrame; got {got}"
+        )
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(
+            f"{where} has shape {matrix.shape[0]} x {matrix.shape[1]}, expected a square adjacency "
+            "matrix; rows and columns must be the same vertices (a bipartite table B becomes "
+            "one as [[0, B], [B.T, 0]])"
+        )
+    if matrix.shape[0] == 0:
+        raise InputError(f"{where} has no vertices; leave it out")
+    return matrix
+
+
+def _from_scipy(graph: Any, where: str) -> Piece:
+    if graph.dtype.kind not in "biuf":
+        raise InputError(f"{where} must hold real numbers, got sparse dtype {graph.dtype}")
+    if graph.ndim != 2 or graph.shape[0] != graph.shape[1] or graph.shape[0] == 0:
+        _numeric(np.empty(graph.shape, dtype=np.int8), where, type(graph))
+    matrix = sparse.csr_array(graph)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # sum_duplicates works in place, and the input is the user's
+        matrix.sum_duplicates()
+    if np.any(matrix.data == 0):
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return Piece(matrix, None, keep_sparse=True, where=where)
+
+
+def _from_pandas(frame: Any, where: str) -> Piece:
+    if frame.shape[0] != frame.shape[1]:
+        _numeric(np.empty(frame.shape, dtype=np.int8), where, type(frame))
+    rows = _unique_names(frame.index, where, "row names")
+    columns = _unique_names(frame.columns, where, "column names")
+    if set(rows) != set(columns):
+        only = sorted(set(rows) ^ set(columns))
+        raise AlignmentError(
+            f"{where}: rows and columns of the DataFrame must name the same vertices; "
+            f"these are on one axis only: {some_of(only)}"
+        )
+    matrix = _numeric(frame.to_numpy(), where, type(frame))
+    if rows != columns:
+        place = {name: t for t, name in enumerate(columns)}
+        matrix = matrix[:, [place[name] for name in rows]]
+    return Piece(matrix, rows, keep_sparse=False, where=where)
+
+
+def _from_networkx(graph: Any, where: str, weight: str | None) -> Piece:
+    import networkx as nx
+
+    if len(graph) == 0:
+        raise InputError(f"{where} has no vertices; leave it out")
+    names = _unique_names(graph, where, "nodes")
+    try:
+        matrix = sparse.csr_array(nx.to_scipy_sparse_array(graph, weight=weight, dtype=np.float64))
+    except (TypeError, ValueError):
+        culprit = next(
+            ((u, v, w) for u, v, w in graph.edges(data=weight) if not _is_number(w)), None
+        )
+        raise InputError(
+            f"{where}: edge attribute {weight!r} must be a real number on every edge that has it; "
+            f"found {culprit}; pass weight=None to ignore weights"
+        ) from None
+    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False)
+
+
+def _from_igraph(graph: Any, where: str, weight: str | None) -> Piece:
+    n = graph.vcount()
+    if n == 0:
+        raise InputError(f"{where} has no vertices; leave it out")
+    names = None
+    if "name" in graph.vs.attributes():
+        names = _unique_names(graph.vs["name"], where, "vertex names")
+    ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    values: list[Any] = [1.0] * len(ends)
+    if weight is not None and weight in graph.es.attributes():
+        values = graph.es[weight]
+        if not all(map(_is_number, values)):
+            raise InputError(
+                f"{where}: edge attribute {weight!r} must be a real number on every edge; "
+                "pass weight=None to ignore weights"
+            )
+    data = np.asarray(values, dtype=np.float64)
+    s, t = ends.T
+    if not graph.is_directed():
+        off = s != t  # a loop is one entry, not two
+        s, t, data = np.r_[s, t[off]], np.r_[t, s[off]], np.r_[data, data[off]]
+    matrix = sparse.coo_array((data, (s, t)), shape=(n, n))
+    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating | np.bool_)
+
+
+def _unique_names(names: Any, where: str, what: str) -> tuple[str, ...]:
+    texts = tuple(str(name) for name in names)
+    repeated = [name for name, count in Counter(texts).items() if count > 1]
+    if repeated:
+        raise AlignmentError(f"{where}: {what} must be unique; repeated: {some_of(repeated)}")
+    return texts
+
+
+def some_of(names: list[str], most: int = 5) -> str:
+    """Return the first few names, and how many more there are."""
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,92 @@
+"""What is known of each graph of a stack: found in one read, then sliced along with it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
+
+__all__ = ["GraphFacts", "scan"]
+
+_THREADS = 2
+_THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
+
+
+@dataclass(frozen=True)
+class GraphFacts:
+    """Facts of m graphs, each an array (m,)."""
+
+    norm: NDArray[np.float64]  # Frobenius norm
+    n_nonzero: NDArray[np.int64]  # diagonal included
+    n_loops: NDArray[np.int64]
+    diagonal_low: NDArray[np.float64]
+    diagonal_high: NDArray[np.float64]
+    is_binary: NDArray[np.bool_]
+    is_symmetric: NDArray[np.bool_]
+    first_bad: NDArray[np.int64]  # s * n + t of an entry that is not finite, or -1
+
+    def take(self, which: Any) -> GraphFacts:
+        """Return the facts of some of the graphs."""
+        return GraphFacts(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
+    """Read a dense (m, n, n) or a flat sparse (m * n, n) stack once."""
+    n = n_vertices
+    if isinstance(storage, np.ndarray):
+        m, size = len(storage), storage.size
+    else:
+        m, size = storage.shape[0] // n, storage.nnz
+    table = np.empty((m, len(SCAN_FIELDS)))
+
+    def scan_block(lo: int, hi: int) -> None:
+        if isinstance(storage, np.ndarray):
+            scan_dense(storage[lo:hi], table[lo:hi])
+        else:
+            scan_flat(storage.data, storage.indices, storage.indptr, n, lo, table[lo:hi])
+
+    if size < _THREADS_PAY_FROM or m == 1:
+        scan_block(0, m)
+    else:
+        cuts = np.linspace(0, m, 4 * _THREADS + 1).astype(int)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(scan_block, cuts[:-1], cuts[1:]))
+
+    column = dict(zip(SCAN_FIELDS, table.T, strict=True))
+    # Rounding, as in a correlation matrix, is not direction.
+    tolerance = 1e-6 if storage.dtype == np.float32 else 1e-10
+    return GraphFacts(
+        norm=_norms(storage, n, column["sum_squares"], column["max_abs"]),
+        n_nonzero=column["n_nonzero"].astype(np.int64),
+        n_loops=column["n_loops"].astype(np.int64),
+        diagonal_low=column["diagonal_low"].copy(),
+        diagonal_high=column["diagonal_high"].copy(),
+        is_binary=column["n_other"] == 0,
+        is_symmetric=column["asymmetry"] <= tolerance * column["max_abs"],
+        first_bad=column["bad"].astype(np.int64),
+    )
+
+
+def _norms(
+    storage: NDArray[Any] | csr_array,
+    n: int,
+    sum_squares: NDArray[np.float64],
+    max_abs: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the norms; where squares left the range of a float64, divide by max|A| first."""
+    norm = np.sqrt(sum_squares)
+    out_of_range = ~np.isfinite(norm) | ((max_abs > 0) & (norm < 1e-140))
+    for i in np.flatnonzero(out_of_range & np.isfinite(max_abs)):
+        if isinstance(storage, np.ndarray):
+            entries = storage[i]
+        else:
+            entries = storage.data[storage.indptr[i * n] : storage.indptr[(i + 1) * n]]
+        scaled = np.asarray(entries, dtype=np.float64) / max_abs[i]
+        norm[i] = max_abs[i] * np.sqrt(np.sum(scaled**2))
+    return norm

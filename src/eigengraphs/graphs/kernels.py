@@ -1,0 +1,162 @@
+"""Numba kernels that read every entry of a stack once. They take arrays, never objects.
+
+Dense stacks come as ``A`` (m, n, n); sparse ones as the three arrays of one flat CSR matrix
+(m * n, n) in canonical form, rows ``i * n`` to ``(i + 1) * n`` being graph ``i``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["SCAN_FIELDS", "flat_diagonals", "flat_inner", "scan_dense", "scan_flat"]
+
+# Columns of a scan's result in the order in which the kernels fill them, one row a graph.
+SCAN_FIELDS = (
+    "max_abs",  # largest |entry|
+    "sum_squares",  # squared Frobenius norm
+    "n_nonzero",  # stored nonzeros, diagonal included
+    "n_loops",  # nonzeros on the diagonal
+    "diagonal_low",  # smallest diagonal entry
+    "diagonal_high",  # largest diagonal entry
+    "n_other",  # nonzeros that are not 1: none means unweighted
+    "asymmetry",  # largest |A_st - A_ts|
+    "bad",  # s * n + t of an entry that is not finite, or -1
+)
+_TILE = 64  # rows and columns of a tile and of its mirror image fit in the first cache level
+
+
+@njit(cache=True, nogil=True)
+def scan_dense(A: NDArray[Any], out: NDArray[np.float64]) -> None:
+    """Fill ``out`` (m, len(SCAN_FIELDS)) with the facts of each graph of ``A`` (m, n, n)."""
+    m, n, _ = A.shape
+    for i in range(m):
+        max_abs, sum_squares, asymmetry = 0.0, 0.0, 0.0
+        n_nonzero, n_loops, n_other, bad = 0, 0, 0, -1
+        low, high = np.inf, -np.inf
+        for s0 in range(0, n, _TILE):
+            s1 = min(n, s0 + _TILE)
+            for t0 in range(s0, n, _TILE):
+                t1 = min(n, t0 + _TILE)
+                for s in range(s0, s1):
+                    for t in range(max(t0, s), t1):
+                        x = np.float64(A[i, s, t])
+                        y = np.float64(A[i, t, s])
+                        if not (np.isfinite(x) and np.isfinite(y)):
+                            found = s * n + t if not np.isfinite(x) else t * n + s
+                            if bad < 0 or found < bad:
+                                bad = found
+                            continue
+                        if s == t:
+                            low, high = min(low, x), max(high, x)
+                            sum_squares += x * x
+                            n_loops += x != 0.0
+                            n_nonzero += x != 0.0
+                            n_other += x not in (0.0, 1.0)
+                        else:
+                            sum_squares += x * x + y * y
+                            n_nonzero += (x != 0.0) + (y != 0.0)
+                            n_other += (x not in (0.0, 1.0)) + (y not in (0.0, 1.0))
+                            asymmetry = max(asymmetry, abs(x - y))
+                        max_abs = max(max_abs, max(abs(x), abs(y)))
+        row = out[i]
+        row[0], row[1], row[2], row[3] = max_abs, sum_squares, n_nonzero, n_loops
+        row[4], row[5], row[6], row[7], row[8] = low, high, n_other, asymmetry, bad
+
+
+@njit(cache=True, nogil=True)
+def scan_flat(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n: int,
+    first: int,
+    out: NDArray[np.float64],
+) -> None:
+    """Fill ``out`` (b, len(SCAN_FIELDS)) with the facts of graphs ``first`` to ``first + b``."""
+    for i in range(out.shape[0]):
+        max_abs, sum_squares, asymmetry = 0.0, 0.0, 0.0
+        n_nonzero, n_loops, n_other, bad = 0, 0, 0, -1
+        low, high = np.inf, -np.inf
+        base = (first + i) * n
+        for s in range(n):
+            on_diagonal = 0.0
+            for e in range(indptr[base + s], indptr[base + s + 1]):
+                t, x = indices[e], np.float64(data[e])
+                if not np.isfinite(x):
+                    if bad < 0:
+                        bad = s * n + t
+                    continue
+                n_nonzero += 1
+                n_other += x != 1.0
+                sum_squares += x * x
+                max_abs = max(max_abs, abs(x))
+                if t == s:
+                    on_diagonal = x
+                    n_loops += 1
+                else:
+                    y = _entry(data, indices, indptr[base + t], indptr[base + t + 1], s)
+                    asymmetry = max(asymmetry, abs(x - y))
+            low, high = min(low, on_diagonal), max(high, on_diagonal)
+        row = out[i]
+        row[0], row[1], row[2], row[3] = max_abs, sum_squares, n_nonzero, n_loops
+        row[4], row[5], row[6], row[7], row[8] = low, high, n_other, asymmetry, bad
+
+
+@njit(cache=True, nogil=True)
+def _entry(data: NDArray[Any], indices: NDArray[Any], lo: int, hi: int, t: int) -> float:
+    """Return entry ``t`` of the row stored in ``lo:hi``, by bisection."""
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if indices[mid] < t:
+            lo = mid + 1
+        elif indices[mid] > t:
+            hi = mid
+        else:
+            return float(data[mid])
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def flat_diagonals(
+    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], out: NDArray[np.float64]
+) -> None:
+    """Fill ``out`` (m, n) with the diagonal of each graph."""
+    m, n = out.shape
+    for i in range(m):
+        for s in range(n):
+            row = i * n + s
+            out[i, s] = _entry(data, indices, indptr[row], indptr[row + 1], s)
+
+
+@njit(cache=True, nogil=True)
+def flat_inner(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    M_data: NDArray[Any],
+    M_indices: NDArray[Any],
+    M_indptr: NDArray[Any],
+    out: NDArray[np.float64],
+) -> None:
+    """Fill ``out`` (m,) with the inner products <A_i, M>, ``M`` one sparse (n, n) matrix."""
+    m = out.shape[0]
+    n = M_indptr.shape[0] - 1
+    for i in range(m):
+        total = 0.0
+        for s in range(n):
+            e, e1 = indptr[i * n + s], indptr[i * n + s + 1]
+            f, f1 = M_indptr[s], M_indptr[s + 1]
+            while e < e1 and f < f1:
+                if indices[e] < M_indices[f]:
+                    e += 1
+                elif indices[e] > M_indices[f]:
+                    f += 1
+                else:
+                    total += data[e] * M_data[f]
+                    e += 1
+                    f += 1
+        out[i] = total

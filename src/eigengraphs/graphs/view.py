@@ -1,0 +1,190 @@
+"""A stack as a solver sees it: diagonal treated, centred and scaled, and never copied.
+
+Every graph of the view is linear in a graph of the stack,
+
+    Ã_i = scale * (A_i + Diag(D_i) - (M + Diag(D_M))),
+
+with ``M`` the mean when centring and ``D`` what the rule for the diagonal adds to it. So the
+products below cost one read of the stack and a few vectors, and sparse graphs stay sparse.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.graphs.kernels import flat_inner
+from eigengraphs.graphs.stack import GraphStack
+
+__all__ = ["DiagonalRule", "StackView", "mean_graph"]
+
+Vector: TypeAlias = NDArray[np.float64]
+DiagonalRule: TypeAlias = Literal["observed", "filled", "hollow"]
+
+_BLOCK_BYTES = 2**25  # of products at a time: near the cache, far below the stack
+
+
+def mean_graph(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
+    """Return the weighted mean of the graphs, (n, n), dense or sparse as they are."""
+    m, n, _ = stack.shape
+    share = weights / weights.sum()
+    if not stack.is_sparse:
+        mean = np.zeros((n, n))
+        step = max(1, _BLOCK_BYTES // (n * n * stack.dtype.itemsize))
+        for lo in range(0, m, step):  # in the type of the stack within a block, float64 across
+            part = share[lo : lo + step].astype(stack.dtype)
+            mean += np.tensordot(part, stack.dense[lo : lo + step], axes=1)
+        return mean
+    # Row s of the mean is a combination of rows s, n + s, 2n + s, ... of the flat matrix.
+    combine = sparse.csr_array(
+        (np.repeat(share, n), np.tile(np.arange(n), m), np.arange(m * n + 1)), shape=(m * n, n)
+    )
+    total = sparse.csr_array(combine.T @ stack.flat)
+    total.sum_duplicates()
+    return total
+
+
+class StackView:
+    """The products of a treated stack that a solver asks for.
+
+    Parameters
+    ----------
+    stack
+        Symmetric graphs.
+    diagonal : {"observed", "filled", "hollow"}
+        Keep the diagonal; put the mean of its row, degree / (n - 1), into each entry; or zero.
+    mean
+        Mean graph (n, n) to subtract, before the same treatment of its diagonal; or None.
+    scale : float
+        Factor on every entry.
+    """
+
+    def __init__(
+        self,
+        stack: GraphStack,
+        diagonal: DiagonalRule = "observed",
+        mean: NDArray[np.float64] | sparse.csr_array | None = None,
+        scale: float = 1.0,
+    ) -> None:
+        self._stack = stack
+        self._F: Any = stack.flat if stack.is_sparse else stack.dense.reshape(-1, stack.n_vertices)
+        self._rule = diagonal
+        self._M = mean
+        self._scale = scale
+        self._D: NDArray[np.float64] | None = None
+        self._D_M: Vector | float = 0.0
+        if diagonal != "observed":
+            self._D = self._change(stack.diagonals(), self._raw_multiply(np.ones(self.n_vertices)))
+            if mean is not None:
+                on_diagonal = np.asarray(mean.diagonal())
+                row_sums = np.asarray(mean.sum(axis=1)).ravel()
+                self._D_M = self._change(on_diagonal, row_sums)
+
+    def _change(self, on_diagonal: NDArray[Any], row_sums: NDArray[Any]) -> NDArray[np.float64]:
+        """Return what the rule adds to the diagonal, for one graph (n,) or for all (m, n)."""
+        if self._rule == "hollow":
+            return -on_diagonal
+        others = max(self.n_vertices - 1, 1)
+        return (row_sums - on_diagonal) / others - on_diagonal
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs, m."""
+        return self._stack.n_graphs
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, n."""
+        return self._stack.n_vertices
+
+    def _raw_multiply(self, v: Vector) -> NDArray[np.float64]:
+        """Return A_i v for each graph of the stack as it is, (m, n)."""
+        products = self._F @ v.astype(self._stack.dtype, copy=False)
+        return np.asarray(products, dtype=np.float64).reshape(self.n_graphs, self.n_vertices)
+
+    def multiply(self, v: Vector) -> NDArray[np.float64]:
+        """Return Ã_i v for each graph, (m, n)."""
+        Y = self._raw_multiply(v)
+        if self._D is not None:
+            Y += self._D * v
+        if self._M is not None:
+            Y -= self._M @ v + self._D_M * v
+        Y *= self._scale
+        return Y
+
+    def sum_multiply(self, Y: NDArray[np.float64]) -> Vector:
+        """Return sum_i Ã_i y_i for ``Y`` (m, n), one vector a graph."""
+        total = np.asarray(
+            self._F.T @ Y.ravel().astype(self._stack.dtype, copy=False), dtype=np.float64
+        )
+        if self._D is not None:
+            total += np.einsum("is,is->s", self._D, Y)
+        if self._M is not None:
+            y = Y.sum(axis=0)
+            total -= self._M @ y + self._D_M * y
+        return self._scale * total
+
+    def quadratic_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return h_k^T Ã_i h_k, (m, d)."""
+        m, n, d = self.n_graphs, self.n_vertices, H.shape[1]
+        Psi = np.empty((m, d))
+        H_typed = H.astype(self._stack.dtype, copy=False)
+        step = max(1, _BLOCK_BYTES // (8 * n * max(d, 1)))
+        for lo in range(0, m, step):
+            hi = min(m, lo + step)
+            products = np.asarray(self._F[lo * n : hi * n] @ H_typed).reshape(hi - lo, n, d)
+            Psi[lo:hi] = np.einsum("isk,sk->ik", products, H, dtype=np.float64)
+        if self._D is not None:
+            Psi += self._D @ H**2
+        if self._M is not None:
+            M_forms = np.einsum("sk,sk->k", H, self._M @ H)
+            Psi -= M_forms if self._D is None else M_forms + self._D_M @ H**2
+        return self._scale * Psi
+
+    def mean(self, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
+        """Return sum_i w_i Ã_i / sum_i w_i, (n, n), sparse for sparse graphs."""
+        mean = mean_graph(self._stack, weights)
+        if self._M is not None:
+            mean = mean - self._M
+        if self._D is not None:
+            change = weights @ self._D / weights.sum() - self._D_M
+            if isinstance(mean, np.ndarray):
+                mean[np.diag_indices(self.n_vertices)] += change
+            else:
+                mean = mean + sparse.diags_array(change)
+        return mean * self._scale
+
+    def squared_norms(self) -> Vector:
+        """Return ||Ã_i||^2, (m,)."""
+        s2 = self._scale**2
+        if self._M is None:
+            # Scale first: the squares of extreme weights leave the range of a float64.
+            squares = (self._stack.facts.norm * self._scale) ** 2
+            if self._D is None:
+                return squares
+            before = self._stack.diagonals()
+            after = before + self._D
+            return squares + s2 * ((after**2).sum(axis=1) - (before**2).sum(axis=1))
+        squares = self._centered_squares()
+        if self._D is not None:
+            before = self._stack.diagonals() - np.asarray(self._M.diagonal())
+            after = before + self._D - self._D_M
+            squares += (after**2).sum(axis=1) - (before**2).sum(axis=1)
+        return s2 * np.maximum(squares, 0.0)
+
+    def _centered_squares(self) -> Vector:
+        """Return ||A_i - M||^2 with both diagonals as they are, (m,)."""
+        m, n = self.n_graphs, self.n_vertices
+        M = self._M
+        if isinstance(M, np.ndarray):
+            dense = self._stack.dense
+            return np.array([np.sum((A - M) ** 2, dtype=np.float64) for A in dense])
+        assert M is not None
+        flat, inner = self._stack.flat, np.empty(m)
+        flat_inner(flat.data, flat.indices, flat.indptr, M.data, M.indices, M.indptr, inner)
+        ones = np.add.reduceat(np.append(flat.data.astype(np.float64) ** 2, 0.0), flat.indptr[:-1:n])
+        ones[np.diff(flat.indptr[::n]) == 0] = 0.0  # reduceat has no empty sums
+        return ones - 2 * inner + np.sum(M.data**2)

@@ -1,0 +1,226 @@
+"""Means of the form sum_k lam[i,k] h_k h_k^T, never written out as a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from eigengraphs.errors import InputError
+from eigengraphs.models.laws import EdgeLaw
+from eigengraphs.models.means import (
+    BLOCK_ENTRIES,
+    Bins,
+    Means,
+    _hollowed,
+    bins_of_labels,
+    octaves,
+)
+from eigengraphs.models.validation import TOLERANCE, Floats, Ints
+
+__all__ = ["EXACT_VERTICES", "LowRankMeans"]
+
+# Up to this many vertices every pair is checked; above, see `LowRankMeans.check_pairs`.
+EXACT_VERTICES = 10_000
+
+# A mean this close to 0 or 1 is that number up to the rounding of the sum over k.
+_ROUNDING = 1e-13
+
+# With at most this many distinct rows of H, vertices are grouped by row and bounds are exact.
+_MAX_DISTINCT_ROWS = 64
+
+
+class LowRankMeans(Means):
+    """Means H diag(lam_i) H^T.
+
+    Parameters
+    ----------
+    H : ndarray, shape (n, d)
+    Lam : ndarray, shape (n_distinct, d)
+    law : EdgeLaw
+        Its limits are the limits of the means.
+    clip : bool
+        Whether means beyond the limits are clipped, or an error.
+    checked : bool
+        Whether `check_pairs` was passed before, or the loadings are fresh.
+    graph_name : callable
+        Turns i into the name of graph i in an error; an empty name for the only one.
+    remedy : str
+        What an error tells the caller to do.
+    """
+
+    def __init__(
+        self,
+        H: Floats,
+        Lam: Floats,
+        law: EdgeLaw,
+        *,
+        clip: bool = False,
+        checked: bool = True,
+        graph_name: Callable[[int], str],
+        remedy: str,
+    ) -> None:
+        self.H = H
+        self.Lam = Lam
+        self.law = law
+        self.clip = clip
+        self.checked = checked
+        self.graph_name = graph_name
+        self.remedy = remedy
+        self.n_vertices = len(H)
+        self.n_distinct = len(Lam)
+        self._distinct_rows: tuple[Floats, Ints] | None = None
+        self._looked_for_rows = False
+
+    def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
+        """See `Means.at`."""
+        values = self._raw_at(i, s, t)
+        graph = np.broadcast_to(np.asarray(i), values.shape)
+        return self._valid(values, lambda e: (int(graph[e]), int(s[e]), int(t[e])))
+
+    def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
+        """See `Means.block`."""
+        values = self.raw_block(lo, hi, r0, r1, c0)
+        return self._valid(values, lambda g, s, t: (lo + int(g), r0 + int(s), c0 + int(t)))
+
+    def diagonal(self, lo: int, hi: int) -> Floats:
+        """See `Means.diagonal`."""
+        values = self.Lam[lo:hi] @ (self.H**2).T
+        return self._valid(values, lambda g, s: (lo + int(g), int(s), int(s)))
+
+    def raw_block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
+        """Return `block` without limits on the means."""
+        scaled = self.Lam[lo:hi, None, :] * self.H[r0:r1]
+        values = scaled.reshape(-1, scaled.shape[2]) @ self.H[c0:].T
+        return _hollowed(values.reshape(hi - lo, r1 - r0, -1), r0, r1, c0)
+
+    def total(self) -> Floats:
+        """See `Means.total`."""
+        return self.Lam @ (self.H.sum(axis=0) ** 2 - (self.H**2).sum(axis=0))
+
+    def n_out_of_range(self) -> int:
+        """Count the unordered pairs s < t, over all graphs, whose mean breaks the limits."""
+        count = 0
+        for lo, hi, r0, r1, c0 in self.tiles(directed=False):
+            values = self.raw_block(lo, hi, r0, r1, c0)
+            count += int(np.count_nonzero(np.triu(self._outside(values), 1)))
+        return count
+
+    def bins(self, i: int) -> Bins:
+        """See `Means.bins`.
+
+        By Cauchy-Schwarz |P_st| <= q_s q_t with q_s^2 = sum_k |lam_k| h_ks^2. Vertices whose
+        q lies between the same powers of two form a group, unless H has so few distinct rows
+        that its rows are the groups and every mean is known exactly.
+        """
+        distinct = self._few_distinct_rows()
+        if distinct is not None:
+            return self._bins_by_row(i, *distinct)
+        q = self._sizes(i)
+        labels = octaves(q)
+        largest = np.zeros(int(labels.max()) + 1)
+        np.maximum.at(largest, labels, q)
+        bounds = np.minimum(np.outer(largest, largest) * (1 + 1e-9), self.law.upper)
+        return bins_of_labels(labels, bounds, exact=False)
+
+    def _bins_by_row(self, i: int, rows: Floats, labels: Ints) -> Bins:
+        means = (rows * self.Lam[i]) @ rows.T
+        groups = bins_of_labels(labels, means, exact=True)
+        # A group of one vertex holds no pair, so its mean with itself is never used.
+        alone = np.flatnonzero(groups.sizes < 2)
+        means[alone, alone] = 0.0
+
+        def pair(a: int, b: int) -> tuple[int, int, int]:
+            s, t = groups.starts[a], groups.starts[b] + (a == b)
+            return i, int(groups.order[s]), int(groups.order[t])
+
+        self._valid(means, pair)
+        return groups
+
+    def check_pairs(self) -> None:
+        """Raise if a pair has no valid mean.
+
+        Exact for up to `EXACT_VERTICES` vertices. Above, pairs that can exceed the upper
+        limit by Cauchy-Schwarz are checked (if there are as few vertices among them), and
+        negative means are found only when sampling or a likelihood comes across them.
+        """
+        if self.clip or self.law.lower == -np.inf:
+            return
+        exact = self.n_vertices <= EXACT_VERTICES
+        for i in range(self.n_distinct):
+            if exact and not self._certainly_nonnegative(i):
+                self._check_rows(i, np.arange(self.n_vertices))
+                continue
+            q = self._sizes(i)
+            large = np.flatnonzero(q * q.max() > self.law.upper)
+            if len(large) <= EXACT_VERTICES:
+                self._check_rows(i, large)
+
+    def _check_rows(self, i: int, vertices: Ints) -> None:
+        """Check the pairs of graph i among the given vertices."""
+        scaled = self.H[vertices] * self.Lam[i]
+        other = self.H[vertices]
+        rows = max(1, BLOCK_ENTRIES // max(1, len(vertices)))
+        for r0 in range(0, len(vertices), rows):
+            values = (scaled[r0 : r0 + rows] @ other[r0:].T)[None]
+            _hollowed(values, 0, values.shape[1], 0)
+            self._valid(
+                values,
+                lambda _, s, t, r0=r0: (i, int(vertices[r0 + s]), int(vertices[r0 + t])),
+            )
+
+    def _raw_at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
+        values = np.empty(len(s))
+        step = max(1, BLOCK_ENTRIES // self.H.shape[1])
+        for e in range(0, len(s), step):
+            pairs = slice(e, e + step)
+            lam = self.Lam[i] if isinstance(i, int) else self.Lam[i[pairs]]
+            values[pairs] = np.einsum("ek,ek->e", self.H[s[pairs]] * lam, self.H[t[pairs]])
+        return values
+
+    def _sizes(self, i: int) -> Floats:
+        return np.sqrt(self.H**2 @ np.abs(self.Lam[i]))
+
+    def _certainly_nonnegative(self, i: int) -> bool:
+        active = self.Lam[i] != 0
+        one_sign = (self.H[:, active] >= 0).all(axis=0) | (self.H[:, active] <= 0).all(axis=0)
+        return bool((self.Lam[i] >= 0).all() and one_sign.all())
+
+    def _few_distinct_rows(self) -> tuple[Floats, Ints] | None:
+        if not self._looked_for_rows:
+            self._looked_for_rows = True
+            # A sample of rows settles most cases without sorting all of them.
+            sample = self.H[:: max(1, self.n_vertices // (4 * _MAX_DISTINCT_ROWS))]
+            if len(np.unique(sample, axis=0)) <= _MAX_DISTINCT_ROWS:
+                rows, labels = np.unique(self.H, axis=0, return_inverse=True)
+                if len(rows) <= _MAX_DISTINCT_ROWS:
+                    self._distinct_rows = rows, labels.reshape(-1).astype(np.int64)
+        return self._distinct_rows
+
+    def _outside(self, values: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        return (values < self.law.lower - TOLERANCE) | (values > self.law.upper + TOLERANCE)
+
+    def _valid(self, values: Floats, where: Callable[..., tuple[int, int, int]]) -> Floats:
+        """Return the means with rounding removed, or raise at one that breaks the limits."""
+        lower, upper = self.law.lower, self.law.upper
+        if lower == -np.inf:
+            return values
+        if not self.clip and values.size:
+            if values.min() < lower - TOLERANCE or values.max() > upper + TOLERANCE:
+                first = tuple(np.argwhere(self._outside(values))[0])
+                self._refuse(float(values[first]), *where(*first))
+        np.clip(values, lower, upper, out=values)
+        values[values < _ROUNDING] = 0.0
+        if upper == 1.0:
+            values[values > 1.0 - _ROUNDING] = 1.0
+        return values
+
+    def _refuse(self, value: float, i: int, s: int, t: int) -> None:
+        graph = self.graph_name(i)
+        what, limits = (
+            ("edge probability", "[0, 1]") if self.law.upper == 1.0 else ("mean weight", "[0, inf)")
+        )
+        raise InputError(
+            f"{graph + ': ' if graph else ''}the {what} of the pair (s, t) = ({s}, {t}) is "
+            f"{value:.6g}, outside {limits}; {self.remedy}"
+        )

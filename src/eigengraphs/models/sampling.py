@@ -1,0 +1,284 @@
+"""The engine that draws graphs from the means of their edges.
+
+Dense graphs: every pair is drawn, in blocks over rows and graphs.
+
+Sparse graphs: an edge is a small number of events of a Poisson process, whose rate is the
+mean itself for a Poisson weight and -log(1 - p) for a Bernoulli edge (one event or more
+happens with probability p). Vertices come in groups with a common bound on the means; the
+events of all pairs of two groups are drawn together at the bound's rate, at uniform pairs, and
+an event at (s, t) stays with probability rate(mean_st) / rate(bound). Repeated events at one
+pair then add up (Poisson) or count once (Bernoulli). The cost is the number of events, and the
+distribution is exact. Gaps drawn geometrically over the pairs would do for Bernoulli edges
+alone, and would need one sweep for each pair of groups.
+
+Where a bound is large, events at one pair repeat too often, and those pairs are drawn one by
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from eigengraphs.graphs import GraphStack
+from eigengraphs.models.laws import EdgeLaw, Gaussian
+from eigengraphs.models.means import BLOCK_ENTRIES, Bins, Means
+from eigengraphs.models.validation import Floats, Ints
+
+__all__ = ["sample_stack"]
+
+# Above this share of the pairs, drawing every pair costs less than drawing events.
+_EVENT_DENSITY = 0.05
+# Graphs this small are drawn whole, many at a time.
+_SMALL_GRAPH = 64
+# Pairs with a larger rate than this (about one chance in two of an edge) are drawn one by one.
+_HEAVY_RATE = 0.7
+# Results above this density, or with fewer entries than this, are stored as arrays.
+_DENSE_DENSITY = 0.1
+_DENSE_ENTRIES = 2**22
+# Means that were drawn along with the graphs are checked on every pair up to this many.
+_CHECKED_ENTRIES = 2**27
+
+_Places: TypeAlias = npt.NDArray[np.signedinteger]
+
+
+def sample_stack(
+    groups: Sequence[tuple[Means, int]],
+    law: EdgeLaw,
+    *,
+    loops: bool,
+    directed: bool,
+    rng: np.random.Generator,
+) -> GraphStack:
+    """Draw graphs and return them as one stack.
+
+    Parameters
+    ----------
+    groups : sequence of (Means, int)
+        Means and the number of graphs to draw from them, in order. Means with ``n_distinct``
+        above 1 give one graph each.
+    law : EdgeLaw
+    loops, directed : bool
+    rng : numpy.random.Generator
+    """
+    n = groups[0][0].n_vertices
+    m = sum(count for _, count in groups)
+    pairs = max(1, n * (n - 1))
+    density = [float(np.minimum(means.total() / pairs, 1.0).mean()) for means, _ in groups]
+    every_pair = isinstance(law, Gaussian) or n <= _SMALL_GRAPH
+    many_edges = isinstance(law, Gaussian) or float(np.mean(density)) > _DENSE_DENSITY
+    as_array = many_edges or m * n * n <= _DENSE_ENTRIES
+    sink: _Sink = _DenseSink(m, n) if as_array else _SparseSink(m, n)
+    draw = _Draw(law, directed, rng, sink)
+    first = 0
+    for (means, count), share in zip(groups, density, strict=True):
+        if every_pair or share > _EVENT_DENSITY:
+            draw.every_pair(means, count, first)
+        else:
+            if not means.checked and means.n_distinct * n * n <= _CHECKED_ENTRIES:
+                means.check_pairs()
+            if means.n_distinct == 1:
+                draw.events(means, 0, count, first)
+            else:
+                for i in range(count):
+                    draw.events(means, i, 1, first + i)
+        if loops:
+            draw.loops(means, count, first)
+        first += count
+    return sink.stack(law, directed)
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """What stays the same during one call: the law, the randomness and where edges go."""
+
+    law: EdgeLaw
+    directed: bool
+    rng: np.random.Generator
+    sink: _Sink
+
+    def every_pair(self, means: Means, count: int, first: int) -> None:
+        """Draw ``count`` graphs, number ``first`` and on, pair by pair."""
+        shared = means.n_distinct == 1
+        for lo, hi, r0, r1, c0 in means.tiles(self.directed):
+            mean = means.block(lo, hi, r0, r1, c0)
+            rows, columns = mean.shape[1:]
+            s, t = np.ogrid[r0:r1, c0 : c0 + columns]
+            allowed = s != t if self.directed else s < t
+            if not shared:
+                values = self.law.draw(self.rng, mean, mean.shape) * allowed
+                self.sink.add_tile(first + lo, r0, c0, values)
+                continue
+            for start, stop in _steps(count, rows * columns):
+                values = self.law.draw(self.rng, mean, (stop - start, rows, columns)) * allowed
+                self.sink.add_tile(first + start, r0, c0, values)
+
+    def loops(self, means: Means, count: int, first: int) -> None:
+        """Draw the loops of ``count`` graphs."""
+        n = means.n_vertices
+        for lo, hi in _steps(count, n):
+            mean = means.diagonal(0, 1) if means.n_distinct == 1 else means.diagonal(lo, hi)
+            self.sink.add_loops(first + lo, self.law.draw(self.rng, mean, (hi - lo, n)))
+
+    def events(self, means: Means, i: int, count: int, first: int) -> None:
+        """Draw ``count`` graphs from the means of graph i, at the cost of their events."""
+        bins = means.bins(i)
+        possible = bins.bounds > 0
+        a, b = np.nonzero(possible if self.directed else np.triu(possible))
+        held = (bins.sizes[a] > 0) & (bins.sizes[b] > 0)
+        a, b = a[held], b[held]
+        rate = self.law.rate(bins.bounds[a, b])
+        heavy = rate > _HEAVY_RATE
+        self._one_by_one(means, i, count, first, bins, a[heavy], b[heavy])
+        self._thinned(means, i, count, first, bins, a[~heavy], b[~heavy], rate[~heavy])
+
+    def _one_by_one(
+        self, means: Means, i: int, count: int, first: int, bins: Bins, a: Ints, b: Ints
+    ) -> None:
+        """Draw every pair between the groups a[j] and b[j]."""
+        for s, t, same in _pairs_between(bins, a, b):
+            keep = s != t if self.directed else ~same | (s < t)
+            s, t = s[keep], t[keep]
+            mean = means.at(i, s, t)
+            for lo, hi in _steps(count, len(s)):
+                values = self.law.draw(self.rng, mean, (hi - lo, len(s)))
+                graph, e = np.nonzero(values)
+                self.sink.add_edges(first + lo + graph, s[e], t[e], values[graph, e])
+
+    def _thinned(
+        self,
+        means: Means,
+        i: int,
+        count: int,
+        first: int,
+        bins: Bins,
+        a: Ints,
+        b: Ints,
+        rate: Floats,
+    ) -> None:
+        """Draw events between the groups a[j] and b[j] at rate[j] a pair, and thin them."""
+        if len(a) == 0:
+            return
+        # Within one group both orders of a pair are drawn, so each gets half of the rate.
+        share = np.where((a == b) & (not self.directed), 0.5, 1.0)
+        expected = rate * share * bins.sizes[a] * bins.sizes[b]
+        for lo, hi in _steps(count, max(int(expected.sum()), len(a))):
+            events = self.rng.poisson(expected, (hi - lo, len(a)))
+            kind = np.repeat(np.tile(np.arange(len(a)), hi - lo), events.ravel())
+            graph = np.repeat(np.arange(first + lo, first + hi), events.sum(axis=1))
+            s = bins.order[bins.starts[a][kind] + self.rng.integers(0, bins.sizes[a][kind])]
+            t = bins.order[bins.starts[b][kind] + self.rng.integers(0, bins.sizes[b][kind])]
+            keep = s != t
+            if not bins.exact:
+                graph, s, t, kind = graph[keep], s[keep], t[keep], kind[keep]
+                keep = self.rng.random(len(s)) * rate[kind] < self.law.rate(means.at(i, s, t))
+            self.sink.add_edges(graph[keep], s[keep], t[keep], None)
+
+
+def _steps(count: int, entries: int) -> Iterator[tuple[int, int]]:
+    """Split ``count`` graphs with ``entries`` each into runs of about one block."""
+    step = max(1, BLOCK_ENTRIES // max(1, entries))
+    return ((lo, min(lo + step, count)) for lo in range(0, count, step))
+
+
+def _pairs_between(
+    bins: Bins, a: Ints, b: Ints
+) -> Iterator[tuple[Ints, Ints, npt.NDArray[np.bool_]]]:
+    """Yield every (s, t) with s in group a[j] and t in group b[j], and whether a[j] = b[j]."""
+    ends = np.cumsum(bins.sizes[a] * bins.sizes[b])
+    total = int(ends[-1]) if len(ends) else 0
+    for lo in range(0, total, BLOCK_ENTRIES):
+        place = np.arange(lo, min(lo + BLOCK_ENTRIES, total))
+        j = np.searchsorted(ends, place, side="right")
+        width = bins.sizes[b][j]
+        u, v = np.divmod(place - ends[j] + bins.sizes[a][j] * width, width)
+        yield bins.order[bins.starts[a][j] + u], bins.order[bins.starts[b][j] + v], a[j] == b[j]
+
+
+class _Sink(Protocol):
+    """Where edges go. Undirected edges are given once, in either order, and mirrored at the end."""
+
+    def add_tile(self, first: int, r0: int, c0: int, values: Floats) -> None:
+        """Add whole blocks of the graphs from number ``first`` on."""
+
+    def add_loops(self, first: int, values: Floats) -> None:
+        """Add the diagonals of the graphs from number ``first`` on."""
+
+    def add_edges(self, graph: Ints, s: Ints, t: Ints, weights: Floats | None) -> None:
+        """Add single edges; without weights each is one event."""
+
+    def stack(self, law: EdgeLaw, directed: bool) -> GraphStack:
+        """Return what was added."""
+
+
+class _DenseSink:
+    def __init__(self, m: int, n: int) -> None:
+        self.A = np.zeros((m, n, n))
+        self.diagonals: list[tuple[int, Floats]] = []
+
+    def add_tile(self, first: int, r0: int, c0: int, values: Floats) -> None:
+        count, rows, columns = values.shape
+        self.A[first : first + count, r0 : r0 + rows, c0 : c0 + columns] = values
+
+    def add_loops(self, first: int, values: Floats) -> None:
+        self.diagonals.append((first, values))
+
+    def add_edges(self, graph: Ints, s: Ints, t: Ints, weights: Floats | None) -> None:
+        np.add.at(self.A, (graph, s, t), 1.0 if weights is None else weights)
+
+    def stack(self, law: EdgeLaw, directed: bool) -> GraphStack:
+        n = self.A.shape[1]
+        for lo, hi in _steps(len(self.A), n * n):
+            A = self.A[lo:hi]
+            if not directed:
+                A += A.transpose(0, 2, 1).copy()
+            if not isinstance(law, Gaussian):
+                A[...] = law.from_events(A)
+        for first, values in self.diagonals:
+            s = np.arange(n)
+            self.A[first : first + len(values), s, s] = values
+        return GraphStack(self.A, storage="dense", copy=False)
+
+
+class _SparseSink:
+    def __init__(self, m: int, n: int) -> None:
+        self.m, self.n = m, n
+        self.index = np.int32 if m * n < 2**31 else np.int64
+        self.pairs: list[tuple[_Places, _Places, Floats]] = []
+        self.diagonals: list[tuple[_Places, _Places, Floats]] = []
+
+    def add_tile(self, first: int, r0: int, c0: int, values: Floats) -> None:
+        graph, s, t = np.nonzero(values)
+        self.add_edges(first + graph, r0 + s, c0 + t, values[graph, s, t])
+
+    def add_loops(self, first: int, values: Floats) -> None:
+        graph, s = np.nonzero(values)
+        rows = ((first + graph) * self.n + s).astype(self.index)
+        self.diagonals.append((rows, s.astype(self.index), values[graph, s]))
+
+    def add_edges(self, graph: Ints, s: Ints, t: Ints, weights: Floats | None) -> None:
+        rows = (graph * self.n + s).astype(self.index)
+        self.pairs.append(
+            (rows, t.astype(self.index), np.ones(len(s)) if weights is None else weights)
+        )
+
+    def stack(self, law: EdgeLaw, directed: bool) -> GraphStack:
+        parts = self.pairs + self.diagonals
+        if not directed:
+            n = self.n
+            parts += [(rows - rows % n + t, rows % n, weights) for rows, t, weights in self.pairs]
+        self.pairs, self.diagonals = [], []
+        shape = (self.m * self.n, self.n)
+        if not parts:
+            return GraphStack.from_flat(sparse.csr_array(shape), self.m)
+        rows, columns, weights = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        del parts
+        flat = sparse.coo_array((weights, (rows, columns)), shape=shape).tocsr()
+        flat.sum_duplicates()
+        flat.data[:] = law.from_events(flat.data)
+        return GraphStack.from_flat(flat, self.m)

@@ -1,0 +1,121 @@
+"""Checks at the border of the models: what comes in is read once and then trusted."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from eigengraphs.errors import InputError
+
+__all__ = [
+    "TOLERANCE",
+    "Floats",
+    "Ints",
+    "block_labels",
+    "float_array",
+    "probability",
+    "probability_vector",
+    "square_matrix",
+    "whole_number",
+]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+# Probabilities may leave [0, 1] by this much through rounding; they are then clipped.
+TOLERANCE = 1e-9
+
+
+def whole_number(value: Any, name: str, minimum: int = 1) -> int:
+    """Return ``value`` as an ``int`` of at least ``minimum``."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise InputError(f"{name} must be a whole number, got {value!r}")
+    if value < minimum:
+        raise InputError(f"{name} must be at least {minimum}, got {value}")
+    return int(value)
+
+
+def float_array(value: Any, name: str, n_dims: int | tuple[int, ...], shape: str) -> Floats:
+    """Return a read-only float copy of ``value``; ``shape`` says in words what was expected."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} must be an array of numbers of shape {shape}, got {type(value).__name__} "
+            f"that NumPy cannot read as one"
+        ) from None
+    if array.ndim not in ((n_dims,) if isinstance(n_dims, int) else n_dims):
+        raise InputError(f"{name} must have shape {shape}, got shape {array.shape}")
+    if array.size == 0:
+        raise InputError(f"{name} is empty (shape {array.shape}), expected shape {shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(x) for x in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(
+            f"{name}{list(where)} is {array[where]}, expected a finite number; "
+            f"replace or drop such entries first"
+        )
+    array.setflags(write=False)
+    return array
+
+
+def square_matrix(value: Any, name: str, side: str) -> Floats:
+    """Return a read-only square float matrix, ``side`` x ``side``."""
+    matrix = float_array(value, name, 2, f"({side}, {side})")
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{name} must be square, got shape {matrix.shape}")
+    return matrix
+
+
+def probability(values: Floats, name: str, *, ignore_diagonal: bool = False) -> Floats:
+    """Return ``values`` clipped to [0, 1]; an entry further out than rounding is an error."""
+    bad = (values < -TOLERANCE) | (values > 1 + TOLERANCE)
+    if ignore_diagonal:
+        np.fill_diagonal(bad, False)
+    if bad.any():
+        where = tuple(int(x) for x in np.argwhere(bad)[0])
+        entry = name if not where else f"{name}[{', '.join(map(str, where))}]"
+        raise InputError(
+            f"{entry} is {values[where]:.6g}, outside [0, 1]; edge probabilities must lie in "
+            f"[0, 1]: rescale or clip them first"
+        )
+    clipped = np.clip(values, 0.0, 1.0)
+    if ignore_diagonal:
+        np.fill_diagonal(clipped, np.diagonal(values))
+    clipped.setflags(write=False)
+    return clipped
+
+
+def probability_vector(value: Any, name: str, size: int) -> Floats:
+    """Return ``size`` probabilities that sum to one."""
+    weights = float_array(value, name, 1, f"({size},)")
+    if len(weights) != size:
+        raise InputError(f"{name} must have {size} entries, got {len(weights)}")
+    if (weights < 0).any():
+        k = int(np.argmin(weights))
+        raise InputError(f"{name}[{k}] is {weights[k]:.6g}; probabilities cannot be negative")
+    total = float(weights.sum())
+    if abs(total - 1) > 1e-8:
+        raise InputError(f"{name} must sum to 1, it sums to {total:.10g}; divide it by its sum")
+    weights = weights / total
+    weights.setflags(write=False)
+    return weights
+
+
+def block_labels(value: Any, n_blocks: int) -> Ints:
+    """Return the block of each vertex, whole numbers 0 to ``n_blocks`` - 1."""
+    raw = np.asarray(value)
+    if raw.ndim != 1 or raw.size == 0:
+        raise InputError(f"labels must have shape (n_vertices,), got shape {raw.shape}")
+    if raw.dtype.kind not in "iu":
+        raise InputError(f"labels must be whole numbers 0 to {n_blocks - 1}, got {raw.dtype}")
+    bad = (raw < 0) | (raw >= n_blocks)
+    if bad.any():
+        s = int(np.argmax(bad))
+        raise InputError(
+            f"labels[{s}] is {raw[s]}, expected 0 to {n_blocks - 1} because B has {n_blocks} blocks"
+        )
+    labels = raw.astype(np.int64)
+    labels.setflags(write=False)
+    return labels

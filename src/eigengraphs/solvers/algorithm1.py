@@ -1,0 +1,208 @@
+"""Algorithm 1 of the paper: alternating descent, one component after the other.
+
+For component k with residual graphs R_i and weights w_i, minimise
+
+    f(lam, h) = sum_i w_i ||R_i - lam_i h h^T||^2    over lam and ||h|| = 1.
+
+An iteration takes a gradient step in h at fixed lam (eq. 3), puts h back on the sphere, and
+updates lam exactly (eq. 4). With S = sum_i w_i lam_i R_i and theta = sum_i w_i lam_i^2 at the
+exact lam, the gradient is -4 r with r = S h - theta h, which is tangent to the sphere.
+
+Two facts make it one pass an iteration instead of several. R_i is linear, so R_i h after a
+step along r follows from R_i h and R_i r. And f at fixed lam depends on h only through h^T S h,
+a ratio of quadratics along the step, so that backtracking costs no pass at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from eigengraphs.solvers.loadings import component_gram, solve_loadings
+from eigengraphs.solvers.protocol import Array, Fit, Graphs, Progress, Stage
+from eigengraphs.solvers.residuals import Residuals
+from eigengraphs.solvers.start import Start, random_unit, starts
+
+__all__ = ["algorithm1"]
+
+_ARMIJO = 1e-4  # share of the decrease promised by the gradient that a step must deliver
+_SHRINK = 0.5
+_MAX_SHRINKS = 60
+_REFRESH = 30  # iterations between fresh products, before rounding adds up
+_PATIENCE = 60  # iterations without a smaller gradient: rounding is all that is left
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class _Ascent:
+    """Result of one search from one start."""
+
+    h: Array  # (n,)
+    theta: float
+    stationarity: float
+    n_iter: int
+    stop_reason: str
+
+
+def algorithm1(
+    graphs: Graphs,
+    d: int,
+    *,
+    weights: Array,
+    init: Start | Array,
+    n_init: int,
+    tol: float,
+    max_iter: int,
+    seed: np.random.SeedSequence,
+    resume: Fit | None = None,
+    progress: Progress | None = None,
+) -> Fit:
+    """Find d components greedily.
+
+    Parameters
+    ----------
+    graphs
+        The graphs, through their products.
+    d
+        Number of components.
+    weights : (m,)
+        Weight of each graph in the objective.
+    init, n_init
+        See :func:`~eigengraphs.solvers.start.starts`; an array holds one column a component.
+    tol
+        Stop a component when ||r|| <= tol * theta.
+    max_iter
+        Most iterations from one start.
+    seed
+        Child k starts component k, so d does not change the first components.
+    resume
+        A fit whose components are kept as they are.
+    progress
+        Called after each iteration.
+    """
+    n, m = graphs.n_vertices, graphs.n_graphs
+    H, Lam, Psi = np.zeros((n, 0)), np.zeros((m, 0)), np.zeros((m, 0))
+    stages: list[Stage] = []
+    squared_norms = graphs.squared_norms()
+    n_passes = 1
+    if resume is not None:
+        H, Lam, stages = resume.H, resume.Lam, list(resume.stages)
+        Psi = graphs.quadratic_forms(H)
+        n_passes += 1
+    total = float(weights @ squared_norms)
+    active = np.array([stage.stop_reason != "exhausted" for stage in stages], dtype=bool)
+
+    for k, child in enumerate(seed.spawn(d)):
+        if k < len(stages):
+            continue
+        rng = np.random.default_rng(child)
+        left = total - float(weights @ np.einsum("ik,ik->i", Lam, Psi))
+        residuals = Residuals(graphs, H, Lam)
+        best: _Ascent | None = None
+        start_name = "none"
+        if left > _floor(n) * total:
+            kind = init[:, k] if isinstance(init, np.ndarray) else init
+            for name, h in starts(kind, residuals, weights, left, n_init, rng):
+                found = _ascend(residuals, h, weights, tol, max_iter, total, k, progress)
+                if best is None or found.theta > best.theta:
+                    best, start_name = found, name
+        if best is None or best.stop_reason == "exhausted":
+            best = _Ascent(random_unit(n, rng), 0.0, 0.0, 0, "exhausted")
+
+        # All loadings again, now that the component is there: Gamma Lam^T = Psi.
+        H = np.column_stack([H, best.h])
+        active = np.append(active, best.stop_reason != "exhausted")
+        Psi = np.column_stack([Psi, graphs.quadratic_forms(best.h[:, None])[:, 0]])
+        n_passes += residuals.n_passes + 1
+        Lam = np.zeros((m, k + 1))
+        Gamma = component_gram(H[:, active])
+        Lam[:, active] = solve_loadings(Gamma, Psi[:, active])
+        stages.append(
+            Stage(best.n_iter, best.stop_reason, best.stationarity, best.theta, start_name)
+        )
+    return Fit(H, Lam, tuple(stages), n_passes)
+
+
+def _floor(n: int) -> float:
+    """Return the share of the squared norm below which what is left is rounding."""
+    return 100 * n * _EPS
+
+
+def _ascend(
+    residuals: Residuals,
+    h: Array,
+    weights: Array,
+    tol: float,
+    max_iter: int,
+    total: float,
+    k: int,
+    progress: Progress | None,
+) -> _Ascent:
+    """Maximise sum_i w_i (h^T R_i h)^2 from ``h`` by gradient steps with Armijo backtracking."""
+    nothing = (_floor(residuals.n_vertices) * 1e-2) ** 2 * total
+    Y, fresh = residuals.multiply(h), True  # R_i h
+    lam, theta, r, stationarity = _gradient(Y, h, weights)
+    step = 1.0 / max(theta, 1e-300)  # the length of a power iteration: h + r / theta = S h / theta
+    best, best_iter, best_theta = stationarity, 0, theta
+    n_iter = 0
+    while True:
+        if theta <= nothing:
+            return _Ascent(h, theta, 0.0, n_iter, "exhausted")
+        if not fresh and (stationarity <= tol or n_iter % _REFRESH == 0 or n_iter == max_iter):
+            Y, fresh = residuals.multiply(h), True
+            lam, theta, r, stationarity = _gradient(Y, h, weights)
+        if progress is not None:
+            progress(k, n_iter, stationarity)
+        if stationarity <= tol:
+            return _Ascent(h, theta, stationarity, n_iter, "stationary")
+        if n_iter == max_iter:
+            return _Ascent(h, theta, stationarity, n_iter, "max_iter")
+        if stationarity < best:
+            best, best_iter, best_theta = stationarity, n_iter, theta
+        elif n_iter - best_iter >= _PATIENCE and theta <= best_theta * (1 + 1e-10):
+            return _Ascent(h, theta, stationarity, n_iter, "precision")
+
+        Z = residuals.multiply(r)  # R_i r
+        step = _backtrack(step, r, Y @ r, Z @ r, lam, theta, weights)
+        h_old, r_old = h, r
+        h = h + step * r
+        length = float(linalg.norm(h))
+        h, Y, fresh = h / length, (Y + step * Z) / length, False
+        lam, theta, r, stationarity = _gradient(Y, h, weights)
+        step = _next_step(h - h_old, r - r_old, theta)
+        n_iter += 1
+
+
+def _gradient(Y: Array, h: Array, weights: Array) -> tuple[Array, float, Array, float]:
+    """Return lam (m,) by eq. (4), theta, r (n,) of eq. (3) without its -4, and ||r|| / theta."""
+    lam = Y @ h
+    theta = float(weights @ lam**2)
+    r = (weights * lam) @ Y - theta * h
+    r -= (r @ h) * h  # tangent but for rounding
+    return lam, theta, r, float(linalg.norm(r)) / max(theta, 1e-300)
+
+
+def _backtrack(
+    step: float, r: Array, hRr: Array, rRr: Array, lam: Array, theta: float, weights: Array
+) -> float:
+    """Shrink the step along r until it meets Armijo's condition on f at fixed lam.
+
+    f falls by 2 (h^T S h - theta), and along h(t) = (h + t r) / ||h + t r|| that is
+    2 t (2 ||r||^2 + t (r^T S r - theta ||r||^2)) / (1 + t^2 ||r||^2): no cancellation, no pass.
+    """
+    r2 = float(r @ r)
+    curvature = float((weights * lam) @ rRr) / r2 - theta
+    for _ in range(_MAX_SHRINKS):
+        if 2 + step * curvature >= 2 * _ARMIJO * (1 + step**2 * r2):
+            break
+        step *= _SHRINK
+    return step
+
+
+def _next_step(change: Array, gradient_change: Array, theta: float) -> float:
+    """Return the first step to try: Barzilai and Borwein's, within sane bounds."""
+    bend = abs(float(change @ gradient_change))
+    step = float(change @ change) / bend if bend > 0 else 1.0 / theta
+    return min(max(step, 1e-2 / theta), 1e4 / theta)

@@ -1,0 +1,57 @@
+"""Loadings by least squares for given components, and the objective that they leave."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from eigengraphs.solvers.protocol import Array
+
+__all__ = ["component_gram", "objective_path", "solve_loadings"]
+
+
+def component_gram(H: Array, *, hollow: bool = False) -> Array:
+    """Return Gamma_jk = <h_j h_j^T, h_k h_k^T> = (h_j . h_k)^2, (d, d).
+
+    With ``hollow``, the pairs s = t take no part: Gamma_jk - sum_s h_js^2 h_ks^2.
+    """
+    Gamma: Array = (H.T @ H) ** 2
+    if hollow:
+        H2 = H**2
+        Gamma -= H2.T @ H2
+    return Gamma
+
+
+def solve_loadings(Gamma: Array, Psi: Array) -> Array:
+    """Solve Gamma Lam^T = Psi^T (the paper's update of all loadings) for Lam, (m, d).
+
+    Directions that the components do not span to working precision get no loading, so
+    dependent components share theirs and a component that is nothing (zero row) gets zero.
+
+    Parameters
+    ----------
+    Gamma : (d, d)
+        Inner products of the components.
+    Psi : (m, d)
+        Inner products <A_i, h_k h_k^T>.
+    """
+    if Gamma.shape[0] == 0:
+        return np.zeros_like(Psi)
+    values, vectors = linalg.eigh(Gamma)
+    keep = values > 10 * len(values) * np.finfo(np.float64).eps * max(values[-1], 1e-300)
+    inverse = vectors[:, keep] / values[keep]
+    solution: Array = (Psi @ vectors[:, keep]) @ inverse.T
+    return solution
+
+
+def objective_path(Gamma: Array, Psi: Array, squared_norms: Array, weights: Array) -> Array:
+    """Return sum_i w_i ||A_i - sum_{k<=j} Lam_ik h_k h_k^T||^2 for j = 0, ..., d, (d + 1,).
+
+    Each with its own least-squares loadings, by ||residual||^2 = ||A_i||^2 - Lam_i . Psi_i.
+    """
+    path = [weights @ squared_norms]
+    for j in range(1, Gamma.shape[0] + 1):
+        Lam = solve_loadings(Gamma[:j, :j], Psi[:, :j])
+        explained = np.einsum("ik,ik->i", Lam, Psi[:, :j])
+        path.append(weights @ np.maximum(squared_norms - explained, 0.0))
+    return np.array(path)
