@@ -8,6 +8,7 @@ it was found, and what to do about it.
 __all__ = [
     "AlignmentError",
     "ConversionError",
+    "DegenerateWarning",
     "EigengraphsError",
     "InputError",
     "MissingExtraError",
@@ -43,3 +44,7 @@ class MissingExtraError(EigengraphsError, ImportError):
             f"{purpose} needs the package {package!r}, which is not installed; "
             f"install it with: pip install 'eigengraphs[{extra}]'"
         )
+
+
+class DegenerateWarning(UserWarning):
+    """A result is defined by convention alone, because the data left nothing to decide it."""

@@ -295,6 +295,19 @@ class GraphStack:
             flat_diagonals(self._storage.data, self._storage.indices, self._storage.indptr, out)
         return out
 
+    def require_undirected(self, remedy: str) -> None:
+        """Raise an error that names the first entry without its mirror image, if there is one."""
+        if not self.is_directed:
+            return
+        i = int(np.flatnonzero(~self._facts.is_symmetric)[0])
+        A = self[i]
+        gap = np.abs(A - A.T) if isinstance(A, np.ndarray) else abs(A - A.T)
+        s, t = divmod(int(gap.argmax()), self.n_vertices)
+        raise InputError(
+            f"{self._label(i)} is not symmetric: {self._entry(s, t)} is {A[s, t]:g} and its mirror "
+            f"image is {A[t, s]:g}; {remedy}"
+        )
+
     # ------------------------------------------------------------------ as a sequence
 
     def __len__(self) -> int:

@@ -158,33 +158,31 @@ class StackView:
         return mean * self._scale
 
     def squared_norms(self) -> Vector:
-        """Return ||Ã_i||^2, (m,)."""
-        s2 = self._scale**2
+        """Return ||Ã_i||^2, (m,).
+
+        Entries are scaled before they are squared: squares of extreme weights leave the range
+        of a float64.
+        """
         if self._M is None:
-            # Scale first: the squares of extreme weights leave the range of a float64.
             squares = (self._stack.facts.norm * self._scale) ** 2
-            if self._D is None:
-                return squares
             before = self._stack.diagonals()
-            after = before + self._D
-            return squares + s2 * ((after**2).sum(axis=1) - (before**2).sum(axis=1))
-        squares = self._centered_squares()
-        if self._D is not None:
+        else:
+            squares = self._centered_squares()
             before = self._stack.diagonals() - np.asarray(self._M.diagonal())
+        if self._D is not None:
             after = before + self._D - self._D_M
-            squares += (after**2).sum(axis=1) - (before**2).sum(axis=1)
-        return s2 * np.maximum(squares, 0.0)
+            squares += np.sum((after * self._scale) ** 2 - (before * self._scale) ** 2, axis=1)
+        return np.maximum(squares, 0.0)
 
     def _centered_squares(self) -> Vector:
-        """Return ||A_i - M||^2 with both diagonals as they are, (m,)."""
-        m, n = self.n_graphs, self.n_vertices
-        M = self._M
+        """Return ||scale (A_i - M)||^2 with both diagonals as they are, (m,)."""
+        M, scale = self._M, self._scale
         if isinstance(M, np.ndarray):
-            dense = self._stack.dense
-            return np.array([np.sum((A - M) ** 2, dtype=np.float64) for A in dense])
+            return np.array([np.sum(((A - M) * scale) ** 2) for A in self._stack.dense])
         assert M is not None
-        flat, inner = self._stack.flat, np.empty(m)
-        flat_inner(flat.data, flat.indices, flat.indptr, M.data, M.indices, M.indptr, inner)
-        ones = np.add.reduceat(np.append(flat.data.astype(np.float64) ** 2, 0.0), flat.indptr[:-1:n])
-        ones[np.diff(flat.indptr[::n]) == 0] = 0.0  # reduceat has no empty sums
-        return ones - 2 * inner + np.sum(M.data**2)
+        flat, inner = self._stack.flat, np.empty(self.n_graphs)
+        flat_inner(
+            flat.data * scale, flat.indices, flat.indptr, M.data * scale, M.indices, M.indptr, inner
+        )
+        squares = (self._stack.facts.norm * scale) ** 2
+        return squares - 2 * inner + np.sum((M.data * scale) ** 2)

@@ -89,6 +89,18 @@ class GraphModel(ABC):
         redraw: bool = ...,
     ) -> tuple[GraphStack, Latent]: ...
 
+    @overload
+    def sample(
+        self,
+        n_graphs: int | None = ...,
+        random_state: RandomState = ...,
+        *,
+        loops: bool = ...,
+        directed: bool = ...,
+        return_latent: bool = ...,
+        redraw: bool = ...,
+    ) -> GraphStack | tuple[GraphStack, Latent]: ...
+
     def sample(
         self,
         n_graphs: int | None = None,
@@ -150,9 +162,7 @@ class GraphModel(ABC):
         stack = self._read(graphs, directed)
         means = self._fixed_means("log_likelihood")
         which = np.zeros(len(stack), dtype=np.int64)
-        return log_likelihoods(
-            stack, means, self._edge_law, which, loops=loops, directed=directed
-        )
+        return log_likelihoods(stack, means, self._edge_law, which, loops=loops, directed=directed)
 
     @abstractmethod
     def edge_probabilities(self) -> Floats:
@@ -209,7 +219,7 @@ class GraphModel(ABC):
     def _sample_size(self, n_graphs: int | None) -> int:
         return 1 if n_graphs is None else whole_number(n_graphs, "n_graphs")
 
-    def _require_symmetric(self, purpose: str) -> None:
+    def _require_symmetric(self, purpose: str) -> None:  # noqa: B027 - most models are symmetric
         """Raise if the means differ between s -> t and t -> s."""
 
     def _refuse_redraw(self, redraw: bool, why: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.models.validation import Floats
 
-__all__ = ["BERNOULLI", "Bernoulli", "EdgeLaw", "Gaussian", "Poisson", "edge_law"]
+__all__ = ["BERNOULLI", "Bernoulli", "EdgeLaw", "EventLaw", "Gaussian", "Poisson", "edge_law"]
 
 
 class EdgeLaw(ABC):
@@ -31,16 +31,20 @@ class EdgeLaw(ABC):
     def presence(self, mean: Floats) -> Floats:
         """Return the probability that the edge is not zero."""
 
+
+class EventLaw(EdgeLaw):
+    """A law whose edges are made of Poisson events, so that pairs without one cost nothing."""
+
     @abstractmethod
     def rate(self, mean: Floats) -> Floats:
-        """Return the rate of the Poisson events that make up the edge."""
+        """Return the rate of the events that make up the edge."""
 
     @abstractmethod
     def from_events(self, counts: Floats) -> Floats:
         """Return the edge weight that a number of events stands for."""
 
 
-class Bernoulli(EdgeLaw):
+class Bernoulli(EventLaw):
     """The edge is there with probability ``mean``."""
 
     name = "bernoulli"
@@ -48,21 +52,25 @@ class Bernoulli(EdgeLaw):
     upper = 1.0
 
     def draw(self, rng: np.random.Generator, mean: Floats, shape: tuple[int, ...]) -> Floats:
+        """See `EdgeLaw.draw`."""
         return (rng.random(shape) < mean).astype(np.float64)
 
     def presence(self, mean: Floats) -> Floats:
+        """See `EdgeLaw.presence`."""
         return mean
 
     def rate(self, mean: Floats) -> Floats:
+        """See `EventLaw.rate`."""
         # One event or more happens with probability 1 - exp(-rate) = mean.
         with np.errstate(divide="ignore"):
             return -np.log1p(-mean)
 
     def from_events(self, counts: Floats) -> Floats:
+        """See `EventLaw.from_events`."""
         return np.minimum(counts, 1.0)
 
 
-class Poisson(EdgeLaw):
+class Poisson(EventLaw):
     """The weight is a Poisson count with the given mean."""
 
     name = "poisson"
@@ -70,15 +78,19 @@ class Poisson(EdgeLaw):
     upper = math.inf
 
     def draw(self, rng: np.random.Generator, mean: Floats, shape: tuple[int, ...]) -> Floats:
+        """See `EdgeLaw.draw`."""
         return rng.poisson(mean, shape).astype(np.float64)
 
     def presence(self, mean: Floats) -> Floats:
+        """See `EdgeLaw.presence`."""
         return -np.expm1(-mean)
 
     def rate(self, mean: Floats) -> Floats:
+        """See `EventLaw.rate`."""
         return mean
 
     def from_events(self, counts: Floats) -> Floats:
+        """See `EventLaw.from_events`."""
         return counts
 
 
@@ -92,16 +104,12 @@ class Gaussian(EdgeLaw):
     upper = math.inf
 
     def draw(self, rng: np.random.Generator, mean: Floats, shape: tuple[int, ...]) -> Floats:
+        """See `EdgeLaw.draw`."""
         return mean + self.noise_scale * rng.standard_normal(shape)
 
     def presence(self, mean: Floats) -> Floats:
+        """See `EdgeLaw.presence`."""
         return np.ones_like(mean)
-
-    def rate(self, mean: Floats) -> Floats:
-        raise AssertionError("a Gaussian graph has no events: every pair is drawn")
-
-    def from_events(self, counts: Floats) -> Floats:
-        raise AssertionError("a Gaussian graph has no events: every pair is drawn")
 
 
 BERNOULLI = Bernoulli()

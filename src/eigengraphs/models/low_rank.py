@@ -12,7 +12,7 @@ from eigengraphs.models.means import (
     BLOCK_ENTRIES,
     Bins,
     Means,
-    _hollowed,
+    hollowed,
     bins_of_labels,
     octaves,
 )
@@ -92,11 +92,12 @@ class LowRankMeans(Means):
         """Return `block` without limits on the means."""
         scaled = self.Lam[lo:hi, None, :] * self.H[r0:r1]
         values = scaled.reshape(-1, scaled.shape[2]) @ self.H[c0:].T
-        return _hollowed(values.reshape(hi - lo, r1 - r0, -1), r0, r1, c0)
+        return hollowed(values.reshape(hi - lo, r1 - r0, -1), r0, r1, c0)
 
     def total(self) -> Floats:
         """See `Means.total`."""
-        return self.Lam @ (self.H.sum(axis=0) ** 2 - (self.H**2).sum(axis=0))
+        total: Floats = self.Lam @ (self.H.sum(axis=0) ** 2 - (self.H**2).sum(axis=0))
+        return total
 
     def n_out_of_range(self) -> int:
         """Count the unordered pairs s < t, over all graphs, whose mean breaks the limits."""
@@ -163,7 +164,7 @@ class LowRankMeans(Means):
         rows = max(1, BLOCK_ENTRIES // max(1, len(vertices)))
         for r0 in range(0, len(vertices), rows):
             values = (scaled[r0 : r0 + rows] @ other[r0:].T)[None]
-            _hollowed(values, 0, values.shape[1], 0)
+            hollowed(values, 0, values.shape[1], 0)
             self._valid(
                 values,
                 lambda _, s, t, r0=r0: (i, int(vertices[r0 + s]), int(vertices[r0 + t])),
@@ -179,7 +180,8 @@ class LowRankMeans(Means):
         return values
 
     def _sizes(self, i: int) -> Floats:
-        return np.sqrt(self.H**2 @ np.abs(self.Lam[i]))
+        q: Floats = np.sqrt(self.H**2 @ np.abs(self.Lam[i]))
+        return q
 
     def _certainly_nonnegative(self, i: int) -> bool:
         active = self.Lam[i] != 0
@@ -205,10 +207,10 @@ class LowRankMeans(Means):
         lower, upper = self.law.lower, self.law.upper
         if lower == -np.inf:
             return values
-        if not self.clip and values.size:
-            if values.min() < lower - TOLERANCE or values.max() > upper + TOLERANCE:
-                first = tuple(np.argwhere(self._outside(values))[0])
-                self._refuse(float(values[first]), *where(*first))
+        low, high = values.min(initial=0.0), values.max(initial=0.0)
+        if not self.clip and (low < lower - TOLERANCE or high > upper + TOLERANCE):
+            first = tuple(np.argwhere(self._outside(values))[0])
+            self._refuse(float(values[first]), *where(*first))
         np.clip(values, lower, upper, out=values)
         values[values < _ROUNDING] = 0.0
         if upper == 1.0:

@@ -5,6 +5,8 @@ single pairs, in blocks of rows, summed over pairs, and bounded over groups of v
 Nothing of size n x n is built, except where the model itself is such a matrix.
 """
 
+# ruff: noqa: ARG002 - means that all graphs share do not ask which graph is meant
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -12,11 +14,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from eigengraphs.errors import InputError
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 
-__all__ = ["BLOCK_ENTRIES", "Bins", "BlockMeans", "DenseMeans", "Means", "bins_of_labels"]
+__all__ = [
+    "BLOCK_ENTRIES",
+    "Bins",
+    "BlockMeans",
+    "DenseMeans",
+    "Means",
+    "bins_of_labels",
+    "hollowed",
+    "octaves",
+]
 
 # Entries of one temporary block: 8 MB of floats, which stays near the processor's cache.
 BLOCK_ENTRIES = 2**20
@@ -82,7 +94,7 @@ class Means(ABC):
     def total(self) -> Floats:
         """Return the sum over ordered pairs s != t, (n_distinct,), before any clipping."""
 
-    def check_pairs(self) -> None:
+    def check_pairs(self) -> None:  # noqa: B027 - most models check their parameters instead
         """Raise if a pair has no valid mean, as far as the cost of looking allows."""
 
     def tiles(self, directed: bool) -> Iterator[tuple[int, int, int, int, int]]:
@@ -137,22 +149,30 @@ class BlockMeans(Means):
     """One mean for each pair of blocks; one block is an Erdos-Renyi graph."""
 
     def __init__(self, B: Floats, labels: Ints) -> None:
-        self.B = B
+        self.sizes = np.bincount(labels, minlength=len(B))
         self.labels = labels
         self.n_vertices = len(labels)
+        self.loop_means = np.diagonal(B)
+        # A block of one vertex holds no pair, and its entry of B may be no probability.
+        alone = np.flatnonzero(self.sizes < 2)
+        self.B = B.copy()
+        self.B[alone, alone] = 0.0
 
     def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
         """See `Means.at`."""
-        return self.B[self.labels[s], self.labels[t]]
+        values = self.B[self.labels[s], self.labels[t]]
+        loops = np.flatnonzero(s == t)
+        values[loops] = self.loop_means[self.labels[s[loops]]]
+        return values
 
     def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
         """See `Means.block`."""
         values = self.B[np.ix_(self.labels[r0:r1], self.labels[c0:])][None]
-        return _hollowed(values, r0, r1, c0)
+        return hollowed(values, r0, r1, c0)
 
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
-        return np.diagonal(self.B)[self.labels][None]
+        return _loop_probabilities(self.loop_means, "B", self.sizes > 0)[self.labels][None]
 
     def bins(self, i: int) -> Bins:
         """See `Means.bins`."""
@@ -164,7 +184,7 @@ class BlockMeans(Means):
 
     def pair_sum(self, f: Callable[[Floats], Floats], directed: bool) -> Floats:
         """See `Means.pair_sum`; costs the number of blocks squared."""
-        sizes = np.bincount(self.labels, minlength=len(self.B)).astype(np.float64)
+        sizes = self.sizes.astype(np.float64)
         pairs = np.outer(sizes, sizes) - np.diag(sizes)
         # Undirected: B is symmetric, and each unordered pair was counted twice.
         sums = np.where(pairs > 0, f(self.B) * pairs, 0.0).sum()
@@ -180,23 +200,15 @@ class DenseMeans(Means):
 
     def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
         """See `Means.at`."""
-        return self.P[s, t]
+        return np.clip(self.P[s, t], 0.0, 1.0)
 
     def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
         """See `Means.block`."""
-        return _hollowed(self.P[None, r0:r1, c0:].copy(), r0, r1, c0)
+        return hollowed(self.P[None, r0:r1, c0:].copy(), r0, r1, c0)
 
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
-        loops = np.diagonal(self.P)
-        bad = (loops < -TOLERANCE) | (loops > 1 + TOLERANCE)
-        if bad.any():
-            s = int(np.argmax(bad))
-            raise InputError(
-                f"P[{s}, {s}] is {loops[s]:.6g}, outside [0, 1]; with loops=True the diagonal of P "
-                f"holds the probabilities of loops: correct it, or leave loops out"
-            )
-        return np.clip(loops, 0.0, 1.0)[None]
+        return _loop_probabilities(np.diagonal(self.P), "P")[None]
 
     def bins(self, i: int) -> Bins:
         """See `Means.bins`."""
@@ -221,8 +233,21 @@ class DenseMeans(Means):
         return np.array([self.P.sum() - np.trace(self.P)])
 
 
-def _hollowed(values: Floats, r0: int, r1: int, c0: int) -> Floats:
+def hollowed(values: Floats, r0: int, r1: int, c0: int) -> Floats:
     """Set the pairs s = t of a block to zero, in place."""
     s = np.arange(max(r0, c0), r1)
     values[:, s - r0, s - c0] = 0.0
     return values
+
+
+def _loop_probabilities(
+    loops: Floats, name: str, used: npt.NDArray[np.bool_] | bool = True
+) -> Floats:
+    bad = ((loops < -TOLERANCE) | (loops > 1 + TOLERANCE)) & used
+    if bad.any():
+        s = int(np.argmax(bad))
+        raise InputError(
+            f"{name}[{s}, {s}] is {loops[s]:.6g}, outside [0, 1]; with loops=True the diagonal of "
+            f"{name} holds the probabilities of loops: correct it, or leave loops out"
+        )
+    return np.clip(loops, 0.0, 1.0)

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from eigengraphs.graphs import GraphStack
-from eigengraphs.models.laws import EdgeLaw, Gaussian
+from eigengraphs.models.laws import EdgeLaw, EventLaw
 from eigengraphs.models.means import BLOCK_ENTRIES, Bins, Means
 from eigengraphs.models.validation import Floats, Ints
 
@@ -44,7 +44,7 @@ _DENSE_ENTRIES = 2**22
 # Means that were drawn along with the graphs are checked on every pair up to this many.
 _CHECKED_ENTRIES = 2**27
 
-_Places: TypeAlias = npt.NDArray[np.signedinteger]
+_Places: TypeAlias = npt.NDArray[Any]
 
 
 def sample_stack(
@@ -70,14 +70,13 @@ def sample_stack(
     m = sum(count for _, count in groups)
     pairs = max(1, n * (n - 1))
     density = [float(np.minimum(means.total() / pairs, 1.0).mean()) for means, _ in groups]
-    every_pair = isinstance(law, Gaussian) or n <= _SMALL_GRAPH
-    many_edges = isinstance(law, Gaussian) or float(np.mean(density)) > _DENSE_DENSITY
-    as_array = many_edges or m * n * n <= _DENSE_ENTRIES
+    all_pairs = not isinstance(law, EventLaw)
+    as_array = all_pairs or np.mean(density) > _DENSE_DENSITY or m * n * n <= _DENSE_ENTRIES
     sink: _Sink = _DenseSink(m, n) if as_array else _SparseSink(m, n)
     draw = _Draw(law, directed, rng, sink)
     first = 0
     for (means, count), share in zip(groups, density, strict=True):
-        if every_pair or share > _EVENT_DENSITY:
+        if all_pairs or n <= _SMALL_GRAPH or share > _EVENT_DENSITY:
             draw.every_pair(means, count, first)
         else:
             if not means.checked and means.n_distinct * n * n <= _CHECKED_ENTRIES:
@@ -127,6 +126,7 @@ class _Draw:
 
     def events(self, means: Means, i: int, count: int, first: int) -> None:
         """Draw ``count`` graphs from the means of graph i, at the cost of their events."""
+        assert isinstance(self.law, EventLaw)
         bins = means.bins(i)
         possible = bins.bounds > 0
         a, b = np.nonzero(possible if self.directed else np.triu(possible))
@@ -164,6 +164,7 @@ class _Draw:
         """Draw events between the groups a[j] and b[j] at rate[j] a pair, and thin them."""
         if len(a) == 0:
             return
+        assert isinstance(self.law, EventLaw)
         # Within one group both orders of a pair are drawn, so each gets half of the rate.
         share = np.where((a == b) & (not self.directed), 0.5, 1.0)
         expected = rate * share * bins.sizes[a] * bins.sizes[b]
@@ -237,7 +238,7 @@ class _DenseSink:
             A = self.A[lo:hi]
             if not directed:
                 A += A.transpose(0, 2, 1).copy()
-            if not isinstance(law, Gaussian):
+            if isinstance(law, EventLaw):
                 A[...] = law.from_events(A)
         for first, values in self.diagonals:
             s = np.arange(n)
@@ -248,7 +249,7 @@ class _DenseSink:
 class _SparseSink:
     def __init__(self, m: int, n: int) -> None:
         self.m, self.n = m, n
-        self.index = np.int32 if m * n < 2**31 else np.int64
+        self.index: type[np.int32 | np.int64] = np.int32 if m * n < 2**31 else np.int64
         self.pairs: list[tuple[_Places, _Places, Floats]] = []
         self.diagonals: list[tuple[_Places, _Places, Floats]] = []
 
@@ -280,5 +281,6 @@ class _SparseSink:
         del parts
         flat = sparse.coo_array((weights, (rows, columns)), shape=shape).tocsr()
         flat.sum_duplicates()
+        assert isinstance(law, EventLaw)
         flat.data[:] = law.from_events(flat.data)
         return GraphStack.from_flat(flat, self.m)

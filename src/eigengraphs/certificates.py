@@ -1,0 +1,70 @@
+"""What a fit tells about itself: warnings when it did not go well, a summary to look at."""
+
+from __future__ import annotations
+
+import warnings
+from html import escape
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from eigengraphs.errors import DegenerateWarning
+from eigengraphs.solvers.protocol import Fit
+
+__all__ = ["describe", "warn_of_trouble"]
+
+
+def warn_of_trouble(fit: Fit, tol: float, max_iter: int) -> None:
+    """Warn of components that did not converge, or that had nothing left to fit."""
+    late = [k + 1 for k, stage in enumerate(fit.stages) if not stage.converged]
+    if late:
+        worst = max(stage.stationarity for stage in fit.stages)
+        warnings.warn(
+            f"component {_numbers(late)} stopped at max_iter={max_iter} with a relative gradient "
+            f"of up to {worst:.1e} (tol={tol:.0e}); raise max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    empty = [k + 1 for k, active in enumerate(fit.active) if not active]
+    if empty:
+        warnings.warn(
+            f"the first {empty[0] - 1} components fit the graphs exactly; component "
+            f"{_numbers(empty)} got an arbitrary direction and zero loadings: use fewer components",
+            DegenerateWarning,
+            stacklevel=4,
+        )
+
+
+def describe(embedding: Any) -> str:
+    """Return an HTML table of a fit, or the settings of one that is not fitted yet."""
+    if not hasattr(embedding, "loadings_"):
+        return f"<pre>{escape(repr(embedding))}</pre>"
+    m, d = embedding.loadings_.shape
+    head = (
+        f"{m} graphs, {embedding.n_vertices_} vertices, {d} components; "
+        f"explained {embedding.explained_ratio_.sum():.1%}; diagonal {embedding.diagonal_}; "
+        f"{'converged' if embedding.converged_ else 'not converged'} in {embedding.n_passes_} passes"
+    )
+    names = embedding.get_feature_names_out()
+    columns = zip(
+        names,
+        (f"{share:.2%}" for share in embedding.explained_ratio_),
+        (f"{mean:.4g}" for mean in embedding.loadings_.mean(axis=0)),
+        (f"{spread:.4g}" for spread in embedding.loadings_.std(axis=0)),
+        embedding.stop_reason_,
+        strict=True,
+    )
+    titles = ("component", "explained", "mean loading", "sd of loadings", "stopped")
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in columns
+    )
+    header = "".join(f"<th>{title}</th>" for title in titles)
+    return (
+        f"<table><caption>{escape(repr(embedding))}<br>{escape(head)}</caption>"
+        f"<thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _numbers(components: list[int]) -> str:
+    return ", ".join(map(str, components))

@@ -1,0 +1,56 @@
+"""The ``eigengraphs`` command. Exit codes: 0 well, 2 usage, 3 input refused, 130 interrupted."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from eigengraphs.errors import EigengraphsError, MissingExtraError
+
+__all__ = ["application", "main"]
+
+
+def application() -> Any:
+    """Return the typer application with all its commands."""
+    try:
+        import typer
+    except ImportError:
+        raise MissingExtraError("typer", "cli", "the command line") from None
+    from eigengraphs.cli.demo import demo
+
+    app = typer.Typer(
+        name="eigengraphs",
+        help="Embed many graphs on one vertex set together.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    app.command()(demo)
+    return app
+
+
+def _options() -> None:
+    """Embed many graphs on one vertex set together."""
+
+
+def main() -> None:
+    """Run the command line; errors become one line and an exit code."""
+    if sys.argv[1:] == ["--version"]:
+        from eigengraphs import __version__
+
+        print(f"eigengraphs {__version__}")
+        return
+    try:
+        application()()
+    except MissingExtraError as error:
+        sys.exit(_complain(error, 2))
+    except EigengraphsError as error:
+        sys.exit(_complain(error, 3))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _complain(error: Exception, code: int) -> int:
+    print(f"eigengraphs: {error}", file=sys.stderr)
+    return code

@@ -1,0 +1,435 @@
+"""``JointEmbedding``: the estimator. It validates, treats, solves and stores; no mathematics."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from eigengraphs.certificates import describe, warn_of_trouble
+from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.coerce import some_of
+from eigengraphs.graphs.treatment import Treatment
+from eigengraphs.models import MultipleRandomEigenGraphs
+from eigengraphs.progress import ProgressPrinter
+from eigengraphs.randomness import RandomState, seed_sequence
+from eigengraphs.settings import (
+    check_n_components,
+    check_settings,
+    check_weights,
+    given_start,
+    tolerance,
+)
+from eigengraphs.solvers.algorithm1 import algorithm1
+from eigengraphs.solvers.loadings import component_gram, objective_path, solve_loadings
+from eigengraphs.solvers.protocol import Fit
+
+__all__ = ["GraphPositions", "JointEmbedding"]
+
+
+class GraphPositions(NamedTuple):
+    """Positions of the vertices in one graph: A is about X Diag(signs) X^T."""
+
+    positions: NDArray[Any]  # X = H |D|^(1/2), (n, d)
+    signs: NDArray[np.float64]  # sign of each loading, (d,)
+
+
+class JointEmbedding(TransformerMixin, BaseEstimator):
+    """Embed many graphs on one vertex set together.
+
+    Finds unit vectors h_1, ..., h_d and loadings that minimise
+
+        sum_i w_i || A_i - sum_k loadings[i, k] h_k h_k^T ||^2                      (eq. 1),
+
+    greedily: each component fits what the earlier ones left, then all loadings are solved again.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Number of components, d.
+    loadings : {"free"}
+        Every graph has loadings of its own.
+    max_nonzeros : None
+        Belongs to sparse loadings; not in this version.
+    directed : False
+        Components are symmetric.
+    diagonal : {"auto", "filled", "observed"}
+        "observed" takes the diagonal as data, as in the paper. "filled" searches the components
+        with the mean of its row in each diagonal entry, and takes loadings, residuals and scores
+        from the pairs of different vertices alone. "auto" fills when all diagonal entries of all
+        graphs are one number (no loops; correlation matrices).
+    center : bool
+        Subtract the mean training graph first.
+    solver : {"algorithm1"}
+        The paper's alternating descent.
+    init : {"auto", "svd", "random"} or array (n, d)
+        Start of each component: top singular vector of the mean residual ("svd", the paper's),
+        a random direction, given columns, or ("auto") the better of that singular vector and the
+        top eigenvector of the sum of squared residuals.
+    n_init : int
+        Starts of each component, further ones being random; the best is kept.
+    tol : "auto" or float
+        A component is found when its gradient is this small beside its eigenvalue. "auto": 1e-8,
+        for float32 graphs 1e-5.
+    max_iter : int
+        Most iterations for a component from one start.
+    refine : False
+        Not in this version.
+    random_state : int, Generator, RandomState or None
+        Source of the random starts.
+    verbose : int
+        1 prints a line a component, 2 more.
+
+    Attributes
+    ----------
+    loadings_ : (m, d)
+        Loadings of the training graphs; the same as ``transform`` of them.
+    latent_positions_ : (n, d)
+        Unit columns h_k; row s is the position of vertex s. In each column the entry that is
+        largest in magnitude is positive.
+    objective_path_ : (d + 1,)
+        Objective with the first 0, 1, ..., d components, on the entries that the loss counts.
+    explained_ratio_ : (d,)
+        Share of the squared norm that each component explains when it is added.
+    converged_ : bool
+    stop_reason_ : tuple of str
+        For each component "stationary", "precision" (rounding is all that is left), "max_iter" or
+        "exhausted" (nothing is left to fit: an arbitrary direction with zero loadings).
+    stationarity_, n_iter_ : (d,)
+        Relative gradient at the end, and iterations, of each component.
+    degenerate_ : (d,) of bool
+        Components that mean nothing.
+    n_passes_ : int
+        How often the fit read every graph.
+    diagonal_ : {"filled", "observed"}
+    mean_graph_ : (n, n) array or sparse array, or None
+        What centring subtracts.
+    n_vertices_, vertex_names_
+        Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> mice = eg.datasets.load_mice()
+    >>> je = eg.JointEmbedding(n_components=3, center=True, random_state=0).fit(mice.graphs.log1p())
+    >>> je.loadings_.shape, je.latent_positions_.shape
+    ((32, 3), (332, 3))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        loadings: str = "free",
+        max_nonzeros: int | None = None,
+        directed: bool = False,
+        diagonal: str = "auto",
+        center: bool = False,
+        solver: str = "algorithm1",
+        init: Any = "auto",
+        n_init: int = 1,
+        refine: bool = False,
+        tol: Any = "auto",
+        max_iter: int = 1000,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.loadings = loadings
+        self.max_nonzeros = max_nonzeros
+        self.directed = directed
+        self.diagonal = diagonal
+        self.center = center
+        self.solver = solver
+        self.init = init
+        self.n_init = n_init
+        self.refine = refine
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fit
+
+    def fit(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> JointEmbedding:
+        """Find the components of training graphs.
+
+        Parameters
+        ----------
+        graphs
+            A :class:`GraphStack`, or anything it can be made of.
+        y
+            Ignored.
+        sample_weight : (m,), optional
+            Weight of each graph in the objective; 2 counts as the graph twice.
+        """
+        check_settings(self.get_params(deep=False))
+        stack = self._stack(graphs)
+        self._seed = seed_sequence(self.random_state)
+        self._weights = check_weights(sample_weight, stack.n_graphs)
+        self._treatment = Treatment.learn(
+            stack, self.diagonal, bool(self.center), self._weights  # type: ignore[arg-type]
+        )
+        self._dtype = stack.dtype
+        self.n_vertices_ = stack.n_vertices
+        self.vertex_names_ = stack.vertex_names
+        self._has_vertex_names = stack.has_vertex_names
+        self._graph_names = stack.graph_names
+        self._solve(stack, resume=None)
+        return self
+
+    def _stack(self, graphs: Any) -> GraphStack:
+        # No copy: a stack made here is read at once, and only `extend` comes back to it.
+        stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
+        stack.require_undirected(
+            "make the graphs undirected with GraphStack(graphs).symmetrize() "
+            "(directed=True is not in this version)"
+        )
+        return stack
+
+    def _solve(self, stack: GraphStack, resume: Fit | None) -> None:
+        d = check_n_components(self.n_components, stack.n_vertices)
+        printer = ProgressPrinter(d, self.verbose)
+        view = self._treatment.search_view(stack)
+        # Thousands of short products: threads inside each cost more than they bring, badly so on
+        # a busy machine, and make the rounding depend on the number of cores.
+        with threadpool_limits(limits=1, user_api="blas"):
+            fit = algorithm1(
+                view,
+                d,
+                weights=self._weights,
+                init=given_start(self.init, stack.n_vertices, d),
+                n_init=self.n_init,
+                tol=tolerance(self.tol, stack.dtype),
+                max_iter=self.max_iter,
+                seed=seed_sequence(self._seed),
+                resume=resume,
+                progress=printer if self.verbose else None,
+            )
+        printer.close()
+        loss = self._treatment.loss_view(stack)
+        self._training: GraphStack | None = stack
+        self._squared_norms = loss.squared_norms()
+        fit = Fit(_with_signs(fit.H), fit.Lam, fit.stages, fit.n_passes + 2)
+        self._store(fit, loss.quadratic_forms(fit.H))
+        warn_of_trouble(fit, tolerance(self.tol, stack.dtype), self.max_iter)
+
+    def _store(self, fit: Fit, Psi: NDArray[np.float64]) -> None:
+        """Set every fitted attribute from the components and <A_i, h_k h_k^T>."""
+        self._fit, self._Psi = fit, Psi
+        Gamma = component_gram(fit.H, hollow=self._treatment.hollow)
+        self._Gamma = np.where(np.outer(fit.active, fit.active), Gamma, 0.0)
+        scale = self._treatment.scale
+        self.latent_positions_ = fit.H.astype(self._dtype)
+        self.loadings_ = (solve_loadings(self._Gamma, Psi) / scale).astype(self._dtype)
+        path = objective_path(self._Gamma, Psi, self._squared_norms, self._weights)
+        self.objective_path_ = path / scale**2
+        self.explained_ratio_ = -np.diff(path) / path[0] if path[0] > 0 else np.zeros(len(Gamma))
+        self.stop_reason_ = tuple(stage.stop_reason for stage in fit.stages)
+        self.stationarity_ = np.array([stage.stationarity for stage in fit.stages])
+        self.n_iter_ = np.array([stage.n_iter for stage in fit.stages])
+        self.converged_ = all(stage.converged for stage in fit.stages)
+        # A component on one vertex alone has no pair of different vertices to speak of.
+        self.degenerate_ = ~fit.active | (np.diag(Gamma) < 1e-8)
+        self.n_passes_ = fit.n_passes
+        self.diagonal_ = self._treatment.diagonal
+        self.mean_graph_ = self._treatment.mean
+
+    def fit_transform(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return the loadings of the training graphs, (m, d)."""
+        return self.fit(graphs, y, sample_weight).loadings_
+
+    # ------------------------------------------------------------------ use
+
+    def transform(self, graphs: Any) -> Any:
+        """Return the loadings of graphs, (m', d), each projected on the components by itself.
+
+        Graphs with vertex names are put in the order of the training graphs' names.
+        """
+        check_is_fitted(self)
+        Psi = self._treatment.loss_view(self._aligned(graphs)).quadratic_forms(self._fit.H)
+        return (solve_loadings(self._Gamma, Psi) / self._treatment.scale).astype(self._dtype)
+
+    def _aligned(self, graphs: Any) -> GraphStack:
+        stack = self._stack(graphs)
+        if stack.n_vertices != self.n_vertices_:
+            raise AlignmentError(
+                f"the graphs have {stack.n_vertices} vertices, expected {self.n_vertices_} as in "
+                "the training graphs"
+            )
+        if not (stack.has_vertex_names and self._has_vertex_names):
+            return stack
+        if stack.vertex_names == self.vertex_names_:
+            return stack
+        differ = sorted(set(stack.vertex_names) ^ set(self.vertex_names_))
+        if differ:
+            raise AlignmentError(
+                "the graphs must have the training graphs' vertices; "
+                f"only in one of the two: {some_of(differ)}"
+            )
+        return stack.select_vertices(list(self.vertex_names_))
+
+    def inverse_transform(self, loadings: ArrayLike) -> NDArray[Any]:
+        """Return the expected adjacency matrices for loadings (m', d), as an array (m', n, n).
+
+        The diagonal is that of the training graphs where it was one constant (0 without loops),
+        and the model's own where it was data.
+        """
+        check_is_fitted(self)
+        Lam = np.asarray(loadings, dtype=np.float64)
+        H = self._fit.H
+        if Lam.ndim != 2 or Lam.shape[1] != H.shape[1]:
+            raise InputError(f"loadings must have shape (m, {H.shape[1]}), got {Lam.shape}")
+        A = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
+        mean = self._treatment.mean
+        if mean is not None:
+            A += mean if isinstance(mean, np.ndarray) else mean.toarray()
+        if self._treatment.hollow and self._treatment.diagonal_value is not None:
+            np.einsum("iss->is", A)[...] = self._treatment.diagonal_value
+        return A.astype(self._dtype)
+
+    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of the squared norm of (centred) graphs that their loadings explain.
+
+        Only the entries count that the loss counts: with a filled diagonal, those off it.
+        """
+        check_is_fitted(self)
+        stack = self._aligned(graphs)
+        weights = check_weights(sample_weight, stack.n_graphs)
+        view = self._treatment.loss_view(stack)
+        Psi = view.quadratic_forms(self._fit.H)
+        total = float(weights @ view.squared_norms())
+        Lam = solve_loadings(self._Gamma, Psi)
+        return float(weights @ np.einsum("ik,ik->i", Lam, Psi)) / total if total > 0 else 0.0
+
+    def graph_positions(self, graph: int | str) -> GraphPositions:
+        """Return the vertices' positions in one training graph, H |D_i|^(1/2), and the signs.
+
+        Parameters
+        ----------
+        graph
+            Place or name of the training graph.
+        """
+        check_is_fitted(self)
+        if isinstance(graph, str):
+            if graph not in self._graph_names:
+                raise InputError(f"no training graph is called {graph!r}")
+            graph = self._graph_names.index(graph)
+        m = len(self.loadings_)
+        if not -m <= graph < m:
+            raise InputError(f"graph {graph} does not exist; the fit holds {m} graphs")
+        lam = self.loadings_[graph]
+        return GraphPositions(self.latent_positions_ * np.sqrt(np.abs(lam)), np.sign(lam))
+
+    def to_mreg(self) -> MultipleRandomEigenGraphs:
+        """Return the fit as a random graph model, with probabilities clipped into [0, 1].
+
+        Its ``n_clipped`` and ``clipped_share`` tell how much had to be clipped.
+        """
+        check_is_fitted(self)
+        if self._treatment.mean is not None:
+            raise InputError(
+                "a centred fit describes differences from the mean graph, which no MREG does; "
+                "fit with center=False"
+            )
+        H, Lam = self._fit.H, np.asarray(self.loadings_, dtype=np.float64)
+        return MultipleRandomEigenGraphs(H, Lam, clip=True)
+
+    # ------------------------------------------------------------------ more or fewer components
+
+    def extend(self, n_components: int, graphs: Any = None) -> JointEmbedding:
+        """Return a fit with more components; those that are there stay as they are.
+
+        It equals a fit with as many components from the start.
+
+        Parameters
+        ----------
+        n_components
+            Number of components, at least as many as now.
+        graphs
+            The training graphs again; needed after the fit was pickled, which leaves them out.
+        """
+        check_is_fitted(self)
+        if n_components < len(self._fit.stages):
+            raise InputError(
+                f"n_components={n_components} is fewer than the {len(self._fit.stages)} there are; "
+                "use truncate"
+            )
+        stack = self._training if graphs is None else self._aligned(graphs)
+        if stack is None:
+            raise InputError("the training graphs are not kept in a saved fit; pass graphs=")
+        norms = self._treatment.loss_view(stack).squared_norms()
+        if norms.shape != self._squared_norms.shape or not np.allclose(norms, self._squared_norms):
+            raise InputError("graphs must be the very graphs that the fit was trained on")
+        longer = self._copy(n_components)
+        longer._solve(stack, resume=self._fit)
+        return longer
+
+    def truncate(self, n_components: int) -> JointEmbedding:
+        """Return the fit with the first components alone and loadings solved again for them.
+
+        It equals a fit with as many components, and reads no graph.
+        """
+        check_is_fitted(self)
+        d = len(self._fit.stages)
+        if not 1 <= n_components <= d:
+            raise InputError(f"n_components must be from 1 to {d}, got {n_components}")
+        shorter = self._copy(n_components)
+        fit, k = self._fit, n_components
+        Gamma = component_gram(fit.H[:, :k])
+        # The loadings of the search, on the search's own graphs, serve only to resume it; they
+        # follow from those of the longer fit because Gamma Lam^T = Psi.
+        Psi = fit.Lam @ component_gram(fit.H)[:, :k]
+        active = fit.active[:k]
+        Lam = solve_loadings(np.where(np.outer(active, active), Gamma, 0.0), Psi)
+        part = Fit(fit.H[:, :k], Lam, fit.stages[:k], fit.n_passes)
+        shorter._store(part, self._Psi[:, :k])
+        return shorter
+
+    def _copy(self, n_components: int) -> JointEmbedding:
+        other: JointEmbedding = clone(self).set_params(n_components=int(n_components))
+        for name, value in vars(self).items():
+            if name not in other.__dict__:
+                setattr(other, name, value)
+        return other
+
+    # ------------------------------------------------------------------ scikit-learn, notebooks
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return je1, je2, ... for the columns of the loadings."""
+        check_is_fitted(self)
+        return np.array([f"je{k + 1}" for k in range(self._fit.H.shape[1])], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if "_training" in state:
+            state["_training"] = None  # a saved fit does not carry the data
+        return state
+
+    def _repr_html_(self) -> str:
+        return describe(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": describe(self)}
+
+
+def _with_signs(H: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Make the first of the largest entries of each column positive.
+
+    Entries within a millionth of the largest count as largest, so that rounding does not decide
+    between equals.
+    """
+    size = np.abs(H)
+    first = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
+    return H * np.where(H[first, np.arange(H.shape[1])] < 0, -1.0, 1.0)

@@ -1,0 +1,70 @@
+"""How graphs are treated before they are embedded: learnt once, replayed on new graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.graphs.view import StackView, mean_graph
+
+__all__ = ["Diagonal", "Treatment"]
+
+Diagonal: TypeAlias = Literal["filled", "observed"]
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """Rule for the diagonal, mean graph and scale.
+
+    Graphs without loops say nothing about their diagonal, and its zeros would dominate the fit.
+    ``"filled"`` puts the mean of its row into each diagonal entry to find the components, and
+    takes loadings, residuals and scores from the pairs of different vertices alone.
+    ``"observed"`` keeps the diagonal as part of the data, as the paper's model does.
+    """
+
+    diagonal: Diagonal
+    diagonal_value: float | None  # what every diagonal entry of the training graphs was, if one
+    mean: NDArray[np.float64] | sparse.csr_array | None
+    scale: float
+
+    @classmethod
+    def learn(
+        cls,
+        stack: GraphStack,
+        diagonal: Literal["auto", "filled", "observed"],
+        center: bool,
+        weights: NDArray[np.float64],
+    ) -> Treatment:
+        """Learn the treatment from training graphs.
+
+        "auto" fills when every diagonal entry is the same number, as in hollow graphs and
+        correlation matrices: such a diagonal is a convention and not data.
+        """
+        value = stack.constant_diagonal
+        if diagonal == "auto":
+            diagonal = "observed" if value is None else "filled"
+        mean = mean_graph(stack, weights) if center else None
+        # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to
+        # norm 1 or thereabouts, by a power of two, which costs no rounding.
+        largest = float(stack.facts.norm.max())
+        exponent = 0.0 if largest == 0 else np.clip(np.floor(np.log2(largest)), -1000, 1000)
+        scale = float(2.0**-exponent)
+        return cls(diagonal, value, mean, scale)
+
+    @property
+    def hollow(self) -> bool:
+        """Whether pairs s = t take no part in loadings and residuals."""
+        return self.diagonal == "filled"
+
+    def search_view(self, stack: GraphStack) -> StackView:
+        """Return the graphs on which components are searched."""
+        return StackView(stack, self.diagonal, self.mean, self.scale)
+
+    def loss_view(self, stack: GraphStack) -> StackView:
+        """Return the graphs from which loadings, residuals and scores are taken."""
+        return StackView(stack, "hollow" if self.hollow else "observed", self.mean, self.scale)

@@ -1,0 +1,82 @@
+"""Pair the components of two fits, which agree only up to sign and order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from eigengraphs.errors import InputError
+
+__all__ = ["ComponentMatch", "match_components"]
+
+
+@dataclass(frozen=True)
+class ComponentMatch:
+    """Which component of b goes with each component of a; see :func:`match_components`."""
+
+    order: NDArray[np.intp]  # (p,) component of b that goes with component `components[j]` of a
+    components: NDArray[np.intp]  # (p,) components of a that found a partner, rising
+    signs: NDArray[np.float64]  # (p,) +1 or -1
+    similarities: NDArray[np.float64]  # (p,) |cosine|, 1 for the same component
+
+    @property
+    def similarity(self) -> float:
+        """Mean |cosine| of the pairs."""
+        return float(self.similarities.mean())
+
+    def apply(self, positions: Any) -> NDArray[np.float64]:
+        """Return the columns of b's positions (n, d_b) in the order and with the signs of a's."""
+        return np.asarray(positions)[:, self.order] * self.signs
+
+
+def match_components(a: Any, b: Any) -> ComponentMatch:
+    """Pair the components of two fits in sign and order.
+
+    The pairs maximise the sum of |h_a . h_b| over all ways to pair them.
+
+    Parameters
+    ----------
+    a, b
+        Fits, models with ``latent_positions``, or arrays (n, d) with components in columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs import match_components
+    >>> match = match_components(np.eye(3)[:, :2], -np.eye(3)[:, [1, 0]])
+    >>> match.order, match.signs
+    (array([1, 0]), array([-1., -1.]))
+    """
+    H_a, H_b = _positions(a, "a"), _positions(b, "b")
+    if H_a.shape[0] != H_b.shape[0]:
+        raise InputError(
+            f"a and b must have the same vertices, got {H_a.shape[0]} and {H_b.shape[0]}"
+        )
+    cosines = H_a.T @ H_b
+    rows, order = linear_sum_assignment(-np.abs(cosines))
+    matched = cosines[rows, order]
+    return ComponentMatch(
+        order=np.asarray(order, dtype=np.intp),
+        components=np.asarray(rows, dtype=np.intp),
+        signs=np.where(matched < 0, -1.0, 1.0),
+        similarities=np.abs(matched),
+    )
+
+
+def _positions(fit: Any, name: str) -> NDArray[np.float64]:
+    for attribute in ("latent_positions_", "latent_positions"):
+        if hasattr(fit, attribute):
+            fit = getattr(fit, attribute)
+            break
+    try:
+        H = np.asarray(fit, dtype=np.float64)
+    except (TypeError, ValueError):
+        H = np.empty(0)
+    if H.ndim != 2 or H.size == 0:
+        raise InputError(f"{name} must be a fit or an array (n, d), got {type(fit).__name__}")
+    norms = np.sqrt((H**2).sum(axis=0))
+    return H / np.where(norms == 0, 1.0, norms)

@@ -1,0 +1,253 @@
+"""One model as another with the same edge probabilities, as both panels of Figure 1 draw.
+
+Models are meant given their labels, positions or loadings. Nothing of size n x n is built on
+the way, except from and to the inhomogeneous Erdos-Renyi model, which is such a matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.models.base import GraphModel
+from eigengraphs.models.block import StochasticBlockModel
+from eigengraphs.models.dot_product import RandomDotProductGraph
+from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs
+from eigengraphs.models.erdos_renyi import ErdosRenyi
+from eigengraphs.models.inhomogeneous import InhomogeneousErdosRenyi
+from eigengraphs.models.loading_laws import PointMasses
+from eigengraphs.models.validation import (
+    TOLERANCE,
+    Floats,
+    Ints,
+    block_labels,
+    float_array,
+    probability_vector,
+    whole_number,
+)
+
+__all__ = [
+    "eigen_graphs_of_block_models",
+    "eigen_graphs_of_distribution",
+    "one_graph",
+    "to_ier",
+    "to_mreg",
+    "to_rdpg",
+    "to_sbm",
+]
+
+
+def to_ier(model: GraphModel) -> InhomogeneousErdosRenyi:
+    """See `GraphModel.to_ier`."""
+    _require_fixed(model, "to_ier")
+    return InhomogeneousErdosRenyi(model.edge_probabilities())
+
+
+def to_sbm(model: GraphModel) -> StochasticBlockModel:
+    """See `GraphModel.to_sbm`."""
+    _require_fixed(model, "to_sbm")
+    match model:
+        case StochasticBlockModel():
+            return model
+        case ErdosRenyi():
+            return StochasticBlockModel([[model.p]], np.zeros(model.n_vertices, dtype=np.int64))
+        case RandomDotProductGraph():
+            rows, labels = _distinct_rows(model._fixed_positions("to_sbm", ConversionError))
+            return StochasticBlockModel(rows @ rows.T, labels)
+        case MultipleRandomEigenGraphs(latent_positions=H, loadings=lam):
+            active = lam != 0
+            rows, labels = _distinct_rows(H[:, active])
+            B = (rows * lam[active]) @ rows.T
+            return StochasticBlockModel(np.clip(B, 0, 1) if model.clip else B, labels)
+        case InhomogeneousErdosRenyi(P=P):
+            # Equal rows alone (and equal columns, if P is asymmetric) make one block: rows that
+            # agree hold P_st on both diagonal places too, so merging is exact with loops.
+            rows, labels = _distinct_rows(P if model._symmetric else np.hstack([P, P.T]))
+            first = np.unique(labels, return_index=True)[1]
+            return StochasticBlockModel(P[np.ix_(first, first)], labels)
+    raise AssertionError(f"no conversion of {type(model).__name__}")
+
+
+def to_rdpg(model: GraphModel) -> RandomDotProductGraph:
+    """See `GraphModel.to_rdpg`."""
+    if isinstance(model, RandomDotProductGraph):
+        return model
+    if isinstance(model, MultipleRandomEigenGraphs) and model.clip and model.n_clipped:
+        # Clipping is no operation on H and the loadings, so the matrix is needed.
+        return to_rdpg(to_ier(model))
+    H, lam = _eigenpairs(model, "to_rdpg")
+    tolerance = _rounding(H, lam)
+    if lam.min() < -tolerance:
+        raise ConversionError(
+            f"{model!r} is no random dot product graph: its edge probabilities are not positive "
+            f"semidefinite, the smallest eigenvalue is {lam.min():.6g}, and inner products of "
+            f"positions always are; use to_mreg(), which allows negative loadings"
+        )
+    kept = lam > tolerance
+    if not kept.any():
+        return RandomDotProductGraph(np.zeros((model.n_vertices, 1)))
+    return RandomDotProductGraph(H[:, kept] * np.sqrt(lam[kept]))
+
+
+def to_mreg(model: GraphModel) -> MultipleRandomEigenGraphs:
+    """See `GraphModel.to_mreg`."""
+    if isinstance(model, MultipleRandomEigenGraphs):
+        return model
+    if isinstance(model, RandomDotProductGraph):
+        # The columns themselves, as the paper has it; they need not be orthogonal.
+        X = model._fixed_positions("to_mreg", ConversionError)
+        norms = np.linalg.norm(X, axis=0)
+        kept = norms > 0
+        H, lam = X[:, kept] / norms[kept], norms[kept] ** 2
+    else:
+        H, lam = _eigenpairs(model, "to_mreg")
+        kept = np.abs(lam) > _rounding(H, lam)
+        H, lam = H[:, kept], lam[kept]
+    if len(lam) == 0:
+        H, lam = np.full((model.n_vertices, 1), model.n_vertices**-0.5), np.zeros(1)
+    return MultipleRandomEigenGraphs(H, lam)
+
+
+def one_graph(
+    model: MultipleRandomEigenGraphs, graph: int | None, purpose: str
+) -> MultipleRandomEigenGraphs:
+    """Return the model of one graph of many, whose loadings are one vector."""
+    if model.law != "bernoulli" and purpose != "to_mreg":
+        raise ConversionError(
+            f"{purpose} needs law='bernoulli'; the other models have no weights, and this one has "
+            f"law={model.law!r}"
+        )
+    lam = model._loadings_at(None, purpose, ConversionError)
+    if lam.ndim == 2:
+        if graph is None and len(lam) > 1:
+            raise ConversionError(
+                f"{purpose} converts one graph, and this model has loadings for {len(lam)}; say "
+                f"which with graph="
+            )
+        i = 0 if graph is None else whole_number(graph, "graph", 0)
+        if i >= len(lam):
+            raise InputError(f"graph must be at most {len(lam) - 1}, got {i}")
+        lam = lam[i]
+    return MultipleRandomEigenGraphs(
+        model.latent_positions, lam, law=model.law, noise_scale=model.noise_scale, clip=model.clip
+    )
+
+
+def eigen_graphs_of_block_models(labels: Any, B: Any) -> tuple[Floats, Floats]:
+    """Return latent positions and loadings of block models with common blocks.
+
+    With z_a the indicator of block a, (z_a + z_b)(z_a + z_b)^T holds the pairs between a and b,
+    and what it adds within the two blocks is taken off the loading of z_a z_a^T.
+
+    Returns
+    -------
+    H : ndarray, shape (n, K (K + 1) / 2)
+    Lam : ndarray, shape (m, K (K + 1) / 2)
+    """
+    Bs = float_array(B, "B", 3, "(n_graphs, n_blocks, n_blocks)")
+    if Bs.shape[1] != Bs.shape[2]:
+        raise InputError(f"each B must be square, got shape {Bs.shape}")
+    outside = (Bs < -TOLERANCE) | (Bs > 1 + TOLERANCE)
+    if outside.any():
+        i, a, b = np.argwhere(outside)[0]
+        raise InputError(
+            f"B[{i}, {a}, {b}] is {Bs[i, a, b]:.6g}, outside [0, 1]; edge probabilities of graph "
+            f"{i} must lie in [0, 1]"
+        )
+    skew = np.abs(Bs - Bs.transpose(0, 2, 1)) > TOLERANCE
+    if skew.any():
+        i, a, b = np.argwhere(skew)[0]
+        raise InputError(
+            f"B[{i}] is not symmetric: entry ({a}, {b}) is {Bs[i, a, b]:.6g} and entry ({b}, {a}) "
+            f"is {Bs[i, b, a]:.6g}; pass (B[{i}] + B[{i}].T) / 2"
+        )
+    used, z = np.unique(block_labels(labels, Bs.shape[1]), return_inverse=True)
+    Bs = Bs[:, used][:, :, used]
+    K = len(used)
+    Z = np.eye(K)[z]
+    sizes = Z.sum(axis=0)
+    a, b = np.triu_indices(K, 1)
+    within = np.einsum("iaa->ia", Bs)
+    between = Bs.sum(axis=2) - within
+    H = np.hstack([Z / np.sqrt(sizes), (Z[:, a] + Z[:, b]) / np.sqrt(sizes[a] + sizes[b])])
+    Lam = np.hstack([(within - between) * sizes, Bs[:, a, b] * (sizes[a] + sizes[b])])
+    return H, Lam
+
+
+def eigen_graphs_of_distribution(graphs: Any, probabilities: Any) -> tuple[Floats, PointMasses]:
+    """Return latent positions and the distribution of loadings of given graphs.
+
+    The h_k are e_s and (e_s + e_t) / sqrt(2), whose h_k h_k^T form a basis of the symmetric
+    matrices; the loadings are the coordinates of each graph.
+
+    Returns
+    -------
+    H : ndarray, shape (n, n (n + 1) / 2)
+    loadings : PointMasses with n_graphs points
+    """
+    stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
+    if stack.is_directed:
+        raise InputError("from_distribution needs undirected graphs; symmetrize them first")
+    if stack.is_weighted:
+        raise InputError("from_distribution needs graphs of 0 and 1; binarize them first")
+    n = stack.n_vertices
+    A = stack.to_dense().dense.astype(np.float64)
+    s, t = np.triu_indices(n, 1)
+    pairs = np.zeros((n, len(s)))
+    pairs[s, np.arange(len(s))] = pairs[t, np.arange(len(s))] = np.sqrt(0.5)
+    loops = np.einsum("iss->is", A)
+    degrees = A.sum(axis=2) - loops
+    points = np.hstack([loops - degrees, 2 * A[:, s, t]])
+    weights = probability_vector(probabilities, "probabilities", len(stack))
+    return np.hstack([np.eye(n), pairs]), PointMasses(points, weights)
+
+
+def _require_fixed(model: GraphModel, purpose: str) -> None:
+    match model:
+        case StochasticBlockModel():
+            model._fixed_labels(purpose, ConversionError)
+        case RandomDotProductGraph():
+            model._fixed_positions(purpose, ConversionError)
+        case MultipleRandomEigenGraphs():
+            model._loadings_at(None, purpose, ConversionError)
+
+
+def _eigenpairs(model: GraphModel, purpose: str) -> tuple[Floats, Floats]:
+    """Return orthonormal H and lam with P = H diag(lam) H^T."""
+    _require_fixed(model, purpose)
+    model._require_symmetric(purpose)
+    match model:
+        case ErdosRenyi(n_vertices=n, p=p):
+            return np.full((n, 1), n**-0.5), np.array([n * p])
+        case StochasticBlockModel():
+            used, z = np.unique(model._fixed_labels(purpose, ConversionError), return_inverse=True)
+            roots = np.sqrt(np.bincount(z))
+            lam, V = linalg.eigh(roots[:, None] * model.B[np.ix_(used, used)] * roots)
+            return (V / roots[:, None])[z], lam
+        case MultipleRandomEigenGraphs(latent_positions=H, loadings=lam):
+            Q, R = linalg.qr(H[:, lam != 0], mode="economic")
+            if Q.shape[1] == 0:
+                return np.zeros((model.n_vertices, 1)), np.zeros(1)
+            core = (R * lam[lam != 0]) @ R.T
+            values, V = linalg.eigh((core + core.T) / 2)
+            return Q @ V, values
+        case InhomogeneousErdosRenyi(P=P):
+            values, V = linalg.eigh((P + P.T) / 2)
+            return V, values
+    raise AssertionError(f"no eigenpairs of {type(model).__name__}")
+
+
+def _rounding(H: Floats, lam: Floats) -> float:
+    """Return the size below which an eigenvalue is zero up to rounding."""
+    return float(4 * len(H) * np.finfo(float).eps * np.abs(lam).max())
+
+
+def _distinct_rows(X: Floats) -> tuple[Floats, Ints]:
+    if X.shape[1] == 0:
+        return np.zeros((1, 0)), np.zeros(len(X), dtype=np.int64)
+    rows, labels = np.unique(X, axis=0, return_inverse=True)
+    return rows, labels.reshape(-1).astype(np.int64)

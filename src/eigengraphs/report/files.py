@@ -1,0 +1,52 @@
+"""Write results so that a name in the output folder always stands for a whole file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from eigengraphs.errors import InputError
+
+__all__ = ["output_folder", "whole_file", "write_table"]
+
+
+def output_folder(path: str | os.PathLike[str]) -> Path:
+    """Make a folder for results, or say why it cannot be."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the output folder {str(folder)!r}: {error.strerror}; choose another"
+        ) from None
+    return folder
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside ``path``; what is written there gets the name at the end."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)  # mkstemp keeps files to their owner; results are to be shared
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a tab-separated table; numbers keep 10 digits."""
+
+    def cell(value: Any) -> str:
+        text = f"{value:.10g}" if isinstance(value, float) else str(value)
+        return text.replace("\t", " ").replace("\n", " ")
+
+    with whole_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for row in [header, *rows]:
+            file.write("\t".join(map(cell, row)) + "\n")

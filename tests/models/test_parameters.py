@@ -1,0 +1,313 @@
+"""Parameters: what is refused and in which words, clipping, immutability, and the reprs."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from eigengraphs.errors import InputError
+from eigengraphs.models import (
+    ErdosRenyi,
+    InhomogeneousErdosRenyi,
+    MultipleRandomEigenGraphs,
+    PointMasses,
+    RandomDotProductGraph,
+    StochasticBlockModel,
+    low_rank,
+)
+
+ONE = np.full((4, 1), 0.5)  # one unit column: P = lam / 4 everywhere
+B = np.array([[0.5, 0.1], [0.1, 0.3]])
+BAD_P = np.array([[0.0, 0.2, 0.2], [0.2, 0.0, 1.25], [0.2, 1.25, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: ErdosRenyi(0, 0.5), r"n_vertices must be at least 1, got 0"),
+        (lambda: ErdosRenyi(2.5, 0.5), r"n_vertices must be a whole number, got 2\.5"),
+        (lambda: ErdosRenyi(True, 0.5), r"n_vertices must be a whole number"),
+        (lambda: ErdosRenyi(5, 1.2), r"p is 1\.2, outside \[0, 1\]"),
+        (lambda: ErdosRenyi(5, np.nan), r"p\[\] is nan, expected a finite number"),
+        (lambda: InhomogeneousErdosRenyi(BAD_P), r"P\[1, 2\] is 1\.25, outside \[0, 1\].*clip"),
+        (lambda: InhomogeneousErdosRenyi(-BAD_P), r"P\[0, 1\] is -0\.2, outside \[0, 1\]"),
+        (
+            lambda: InhomogeneousErdosRenyi(np.zeros((2, 3))),
+            r"P must be square, got shape \(2, 3\)",
+        ),
+        (lambda: InhomogeneousErdosRenyi(np.zeros(3)), r"P must have shape"),
+        (lambda: InhomogeneousErdosRenyi(np.zeros((0, 0))), r"P is empty"),
+        (lambda: InhomogeneousErdosRenyi([[0, 1], [1]]), r"P must be an array of numbers"),
+        (lambda: StochasticBlockModel(B), r"either labels=.*or prior="),
+        (lambda: StochasticBlockModel(B, [0, 1], prior=[0.5, 0.5]), r"and not both"),
+        (lambda: StochasticBlockModel(B, [0, 2]), r"labels\[1\] is 2, expected 0 to 1"),
+        (lambda: StochasticBlockModel(B, [0, -1]), r"labels\[1\] is -1, expected 0 to 1"),
+        (lambda: StochasticBlockModel(B, [0.5, 1]), r"labels must be whole numbers"),
+        (lambda: StochasticBlockModel(B, []), r"labels must have shape"),
+        (lambda: StochasticBlockModel(B, [0, 1], n_vertices=3), r"labels has 2 entries"),
+        (lambda: StochasticBlockModel(B, prior=[0.5, 0.5]), r"prior= needs n_vertices="),
+        (lambda: StochasticBlockModel(B, prior=[0.5, 0.4], n_vertices=3), r"sum to 1"),
+        (lambda: StochasticBlockModel(B, prior=[1.5, -0.5], n_vertices=3), r"prior\[1\] is -0\.5"),
+        (lambda: StochasticBlockModel(B, prior=[1.0], n_vertices=3), r"2 entries, got 1"),
+        (lambda: StochasticBlockModel(3 * B, [0, 0]), r"B\[0, 0\] is 1\.5, outside \[0, 1\]"),
+        (lambda: StochasticBlockModel(B[:1], [0, 0]), r"B must be square"),
+        (lambda: RandomDotProductGraph(), r"either positions=.*or distribution="),
+        (lambda: RandomDotProductGraph(ONE, n_vertices=5), r"positions has 4 rows"),
+        (lambda: RandomDotProductGraph(distribution=stats.uniform()), r"needs n_vertices="),
+        (
+            lambda: RandomDotProductGraph([[0.5, 0.5], [0.5, -0.9], [0.1, 0.1]]),
+            r"^the edge probability of the pair \(s, t\) = \(0, 1\) is -0\.2, outside \[0, 1\]",
+        ),
+        (
+            lambda: RandomDotProductGraph([[0.2], [1.5], [2.0]]),
+            r"pair \(s, t\) = \(1, 2\) is 3, outside \[0, 1\].*scale the positions",
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(np.ones((4, 2)) / [2, 1], [1, 1]),
+            r"column 1 of latent_positions has norm 2, expected 1; divide it by its norm",
+        ),
+        (lambda: MultipleRandomEigenGraphs(ONE[:, 0], [1]), r"latent_positions must have shape"),
+        (lambda: MultipleRandomEigenGraphs(ONE, [1, 2]), r"loadings must have 1 entries a graph"),
+        (lambda: MultipleRandomEigenGraphs(ONE, [[np.inf]]), r"loadings\[0, 0\] is inf"),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [[1], [2], [5]]),
+            (
+                r"graphs\[2\]: the edge probability of the pair \(s, t\) = \(0, 1\) is 1\.25, outside "
+                r"\[0, 1\]; .*scale them down, or pass clip=True"
+            ),
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [-1]),
+            r"^the edge probability of the pair \(s, t\) = \(0, 1\) is -0\.25",
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, PointMasses([[1], [-1]])),
+            r"points\[1\]: the edge probability .* is -0\.25",
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [[1], [-2]], law="poisson"),
+            r"graphs\[1\]: the mean weight of the pair .* is -0\.5, outside \[0, inf\)",
+        ),
+        (lambda: MultipleRandomEigenGraphs(ONE, [1], law="binomial"), r"law must be 'bernoulli'"),
+        (lambda: MultipleRandomEigenGraphs(ONE, [1], law="gaussian"), r"needs noise_scale"),
+        (lambda: MultipleRandomEigenGraphs(ONE, [1], noise_scale=1), r"belongs to law='gaussian'"),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [1], law="gaussian", noise_scale=-1),
+            r"noise_scale must be a finite number >= 0, got -1",
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [1], law="gaussian", noise_scale=1, clip=True),
+            r"no limits to clip at",
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [stats.uniform(), stats.uniform()]),
+            r"loadings must have 1 components, got 2",
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(np.eye(4)[:, :2], [stats.uniform(), 1.0]),
+            r"loadings\[1\] is 1\.0, expected a frozen scipy\.stats distribution",
+        ),
+        (lambda: PointMasses([[1.0], [2.0]], [0.5, 0.6]), r"weights must sum to 1"),
+        (lambda: PointMasses([1.0, 2.0]), r"points must have shape \(n_points, n_components\)"),
+    ],
+)
+def test_bad_parameters_are_refused_in_words(make, text):
+    with pytest.raises(InputError, match=text):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("use", "text"),
+    [
+        (lambda: ErdosRenyi(5, 0.5).sample(0), r"n_graphs must be at least 1, got 0"),
+        (lambda: ErdosRenyi(5, 0.5).sample(2.0), r"n_graphs must be a whole number"),
+        (lambda: ErdosRenyi(5, 0.5).sample(1, redraw=True), r"redraw=True, but"),
+        (lambda: StochasticBlockModel(B, [0, 1]).sample(1, redraw=True), r"labels are fixed"),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [[1], [2]]).sample(3),
+            r"n_graphs is 3, but the model has loadings for 2 graphs; leave n_graphs out",
+        ),
+        (lambda: MultipleRandomEigenGraphs(ONE, [1]).sample(0), r"n_graphs must be at least 1"),
+        (
+            lambda: StochasticBlockModel([[0.5, 0.1], [0.2, 0.3]], [0, 1]).sample(1),
+            r"B\[0, 1\] = 0\.1 but B\[1, 0\] = 0\.2; sample needs directed=True",
+        ),
+        (
+            lambda: InhomogeneousErdosRenyi(np.triu(B)).sample(1),
+            r"P\[0, 1\] = 0\.1 but P\[1, 0\] = 0; sample needs directed=True",
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, lambda rng, size: np.full((size, 1), 5)).sample(
+                2
+            ),
+            r"graphs\[0\]: the edge probability .* is 1\.25.*narrow their distribution",
+        ),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, lambda rng, size: np.ones((size, 2))).sample(3),
+            r"a draw from loadings must have shape \(3, 1\), got \(3, 2\)",
+        ),
+        (
+            lambda: RandomDotProductGraph(
+                distribution=lambda rng, size: np.full((size, 1), 1.5), n_vertices=3
+            ).sample(2, redraw=True),
+            r"graphs\[0\]: the edge probability .* is 2\.25.*narrow the distribution",
+        ),
+        (lambda: ErdosRenyi(5, 0.5).sample(1, random_state="x"), r"random_state must be"),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [1]).expected_adjacency([[5.0]]),
+            r"loadings\[0\]: the edge probability .* is 1\.25",
+        ),
+    ],
+)
+def test_bad_use_is_refused_in_words(use, text):
+    with pytest.raises(InputError, match=text):
+        use()
+
+
+def test_loops_alone_ask_for_a_valid_diagonal():
+    X = np.array([[1.1, 0.0], [0.5, 0.5], [0.1, 0.2]])
+    rdpg = RandomDotProductGraph(X)
+    models = [rdpg, rdpg.to_ier(), rdpg.to_sbm(), rdpg.to_mreg()]
+    for model in models:
+        model.sample(3, 0)
+        model.log_likelihood(np.zeros((1, 3, 3)))
+        for use in (model.sample, lambda **k: model.log_likelihood(np.eye(3)[None], **k)):  # noqa: B023
+            with pytest.raises(InputError, match=r"1\.21, outside \[0, 1\]"):
+                use(loops=True)
+    with pytest.raises(InputError, match=r"\(s, t\) = \(0, 0\)"):
+        models[3].sample(1, loops=True)
+
+
+def test_rounding_is_forgiven_and_clipped():
+    tiny = 1e-10
+    P = np.array([[0, 1 + tiny], [1 + tiny, 0]])
+    assert InhomogeneousErdosRenyi(P).P[0, 1] == 1
+    assert InhomogeneousErdosRenyi(-P + 1).P[0, 1] == 0
+    assert ErdosRenyi(3, 1 + tiny).p == 1
+    assert MultipleRandomEigenGraphs(ONE, [4 + tiny]).edge_probabilities()[0, 1] == 1
+    assert MultipleRandomEigenGraphs(ONE, [-tiny]).edge_probabilities()[0, 1] == 0
+    assert not MultipleRandomEigenGraphs(ONE, [-tiny]).sample(50, 0).dense.any()
+    with pytest.raises(InputError):
+        MultipleRandomEigenGraphs(ONE, [4 + 1e-7])
+
+
+def test_clipping_is_counted():
+    H = np.stack([np.full(4, 0.5), np.array([0.5, -0.5, 0.5, -0.5])], axis=1)
+    Lam = [[2.0, 0.0], [2.0, 3.0], [3.0, 2.0]]
+    # Pairs at even distance have (a + b) / 4, the others (a - b) / 4; two and four of them.
+    model = MultipleRandomEigenGraphs(H, Lam, clip=True)
+    assert model.n_clipped == 0 + (2 + 4) + 2
+    assert model.clipped_share == pytest.approx(8 / 18)
+    P = model.edge_probabilities()
+    assert P[1, 0, 2] == 1
+    assert P[1, 0, 1] == 0
+    assert P[1, 0, 0] == 1
+    A = model.sample(random_state=0).dense
+    assert A[1, 0, 2] == 1
+    assert not A[1, 0, 1]
+    assert model.count_clipped(loadings=[2.0, 3.0]) == 6
+    assert MultipleRandomEigenGraphs(H, [2.0, 0.0]).n_clipped == 0
+    poisson = MultipleRandomEigenGraphs(H, Lam, law="poisson", clip=True)
+    assert poisson.n_clipped == 4
+    random = MultipleRandomEigenGraphs(H, PointMasses(Lam), clip=True)
+    with pytest.raises(InputError, match="count_clipped needs fixed loadings"):
+        _ = random.n_clipped
+    assert random.count_clipped(loadings=Lam) == 8
+
+
+def test_float32_latent_positions_count_as_unit():
+    h = np.random.default_rng(0).normal(size=(300, 2)).astype(np.float32)
+    MultipleRandomEigenGraphs(h / np.linalg.norm(h, axis=0), [0.0, 0.0])
+
+
+def test_large_models_are_checked_where_it_is_cheap(monkeypatch):
+    monkeypatch.setattr(low_rank, "EXACT_VERTICES", 100)
+    n = 400
+    h = np.full((n, 1), 1e-3)
+    h[[7, 200]] = 1.0
+    # Only the pair of hubs can exceed one, and it is looked at.
+    with pytest.raises(InputError, match=r"\(s, t\) = \(7, 200\)"):
+        MultipleRandomEigenGraphs(h / np.linalg.norm(h), [4.0])
+    # A negative mean is found once sampling comes across its pair.
+    g = np.ones((n, 1))
+    g[0] = -1
+    model = MultipleRandomEigenGraphs(g / np.sqrt(n), [0.9 * n])
+    with pytest.raises(InputError, match=r"\(s, t\) = \(0, \d+\) is -0\.9"):
+        model.sample(1, 0)
+    sparse = MultipleRandomEigenGraphs(g / np.sqrt(n), [0.04 * n])
+    with pytest.raises(InputError, match=r"is -0\.04"):
+        sparse.sample(20, 0)
+
+
+def test_drawn_loadings_are_checked_on_every_pair_of_sparse_graphs():
+    n = 300
+    h = np.ones((n, 1)) + np.linspace(0, 0.1, n)[:, None]
+    h[5] = -1e-4
+    model = MultipleRandomEigenGraphs(
+        h / np.linalg.norm(h), lambda rng, size: np.full((size, 1), 0.02 * n)
+    )
+    with pytest.raises(InputError, match=r"graphs\[0\].*\(s, t\) = \(0, 5\) is -"):
+        model.sample(2, 0)
+
+
+def models():
+    return {
+        "ErdosRenyi(n_vertices=5, p=0.25)": ErdosRenyi(5, 0.25),
+        "InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.1)": InhomogeneousErdosRenyi(B),
+        "InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.05, asymmetric)": (
+            InhomogeneousErdosRenyi(np.triu(B))
+        ),
+        "StochasticBlockModel(n_vertices=3, n_blocks=2, fixed labels)": (
+            StochasticBlockModel(B, [0, 1, 1])
+        ),
+        "StochasticBlockModel(n_vertices=9, n_blocks=2, labels drawn from prior=[0.2, 0.8])": (
+            StochasticBlockModel(B, prior=[0.2, 0.8], n_vertices=9)
+        ),
+        "RandomDotProductGraph(n_vertices=4, n_components=1, fixed positions)": (
+            RandomDotProductGraph(ONE)
+        ),
+        "RandomDotProductGraph(n_vertices=4, n_components=1, positions drawn)": (
+            RandomDotProductGraph(distribution=[stats.uniform()], n_vertices=4)
+        ),
+        "MultipleRandomEigenGraphs(n_vertices=4, n_components=1, one vector of loadings)": (
+            MultipleRandomEigenGraphs(ONE, [1])
+        ),
+        "MultipleRandomEigenGraphs(n_vertices=4, n_components=1, loadings of 2 graphs, "
+        "law='poisson', clip=True)": (
+            MultipleRandomEigenGraphs(ONE, [[1], [2]], law="poisson", clip=True)
+        ),
+        "MultipleRandomEigenGraphs(n_vertices=4, n_components=1, loadings from 2 point masses, "
+        "law='gaussian', noise_scale=0.1)": MultipleRandomEigenGraphs(
+            ONE, PointMasses([[1], [2]]), law="gaussian", noise_scale=0.1
+        ),
+    }
+
+
+@pytest.mark.parametrize("text", models())
+def test_repr_is_one_honest_line(text):
+    assert repr(models()[text]) == text
+
+
+@pytest.mark.parametrize("text", models())
+def test_models_are_immutable_and_pickle(text):
+    model = models()[text]
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        model.n_vertices = 7
+    with pytest.raises(AttributeError, match="cannot be"):
+        del model.n_vertices
+    for value in vars(model).values():
+        if isinstance(value, np.ndarray):
+            assert not value.flags.writeable
+    again = pickle.loads(pickle.dumps(model))
+    a, b = (each.sample(random_state=0, directed=True).dense for each in (model, again))
+    assert np.array_equal(a, b)
+
+
+def test_parameters_are_copied():
+    P = B.copy()
+    model = InhomogeneousErdosRenyi(P)
+    P[0, 1] = 0.9
+    assert model.P[0, 1] == 0.1
+    model.edge_probabilities()[0, 1] = 0.5
+    assert model.P[0, 1] == 0.1

@@ -1,0 +1,368 @@
+"""Samplers against their edge probabilities; the rate of false alarms is 1e-6 a check."""
+
+import itertools
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from eigengraphs.models import (
+    ErdosRenyi,
+    InhomogeneousErdosRenyi,
+    MultipleRandomEigenGraphs,
+    PointMasses,
+    RandomDotProductGraph,
+    StochasticBlockModel,
+)
+
+N = 12
+M = 3000
+RATE = 1e-6
+
+
+def some_probabilities(symmetric=True):
+    # Certain, impossible and rare pairs among ordinary ones, over several powers of two.
+    rng = np.random.default_rng(3)
+    P = rng.uniform(size=(N, N)) * 2.0 ** -rng.integers(0, 7, size=(N, N))
+    P[0, 1] = P[1, 0] = 1.0
+    P[2, 3] = P[3, 2] = 0.0
+    return np.triu(P) + np.triu(P, 1).T if symmetric else P
+
+
+def some_positions():
+    rng = np.random.default_rng(4)
+    return rng.dirichlet([1, 1, 1], size=N)[:, :2] * 0.98 ** np.arange(N)[:, None]
+
+
+def some_latent_positions(d=3):
+    H = np.abs(np.random.default_rng(5).normal(size=(N, d))) + 0.3
+    return H / np.linalg.norm(H, axis=0)
+
+
+MODELS = {
+    "er": ErdosRenyi(N, 0.3),
+    "er-rare": ErdosRenyi(N, 0.01),
+    "er-certain": ErdosRenyi(N, 1.0),
+    "sbm": StochasticBlockModel([[0.7, 0.05], [0.05, 0.2]], labels=np.arange(N) % 3 // 2),
+    "sbm-n-blocks": StochasticBlockModel(some_probabilities(), labels=np.arange(N)),
+    "ier": InhomogeneousErdosRenyi(some_probabilities()),
+    "rdpg": RandomDotProductGraph(some_positions()),
+    "mreg": MultipleRandomEigenGraphs(some_latent_positions(), [3.5, -0.4, 0.8]),
+    "mreg-blocks": ErdosRenyi(N, 0.2).to_mreg(),
+    "mreg-clip": MultipleRandomEigenGraphs(some_latent_positions(1), [9.0], clip=True),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("loops", "directed"), [(False, False), (True, False), (False, True), (True, True)]
+)
+def test_frequencies_are_the_edge_probabilities(name, loops, directed, engine, check_frequencies):
+    model = MODELS[name]
+    stack = model.sample(M, random_state=1, loops=loops, directed=directed)
+    assert stack.is_sparse == engine.endswith("sparse")
+    check_frequencies(stack, model.edge_probabilities(), loops=loops, directed=directed)
+
+
+@pytest.mark.parametrize("name", ["er", "ier", "rdpg", "mreg"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_are_uncorrelated(name, directed, engine, check_uncorrelated):
+    # Pairs of extreme probability would need an exact test instead of the normal one.
+    model = MODELS[name]
+    if name == "ier":
+        model = InhomogeneousErdosRenyi(0.1 + 0.7 * some_probabilities())
+    check_uncorrelated(model.sample(M, random_state=2, directed=directed), directed=directed)
+
+
+@pytest.mark.parametrize("asymmetric", ["sbm", "ier"])
+def test_asymmetric_probabilities_for_directed_graphs(asymmetric, engine, check_frequencies):
+    P = some_probabilities(symmetric=False)
+    if asymmetric == "sbm":
+        model = StochasticBlockModel(P[:4, :4], labels=np.arange(N) % 4)
+    else:
+        model = InhomogeneousErdosRenyi(P)
+    stack = model.sample(M, random_state=3, directed=True)
+    check_frequencies(stack, model.edge_probabilities(), directed=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_graphs_have_their_exact_distribution(seed, engine):
+    # All 64 graphs on 4 vertices by chi-square: the joint law, where repeated events matter.
+    P = np.array([[0, 0.5, 0.3, 0.6], [0.5, 0, 0.4, 0.45], [0.3, 0.4, 0, 0.5], [0.6, 0.45, 0.5, 0]])
+    m = 20_000
+    A = InhomogeneousErdosRenyi(P).sample(m, random_state=seed).to_dense().dense
+    s, t = np.triu_indices(4, 1)
+    codes = (A[:, s, t] @ 2.0 ** np.arange(6)).astype(int)
+    bits = (np.arange(64)[:, None] >> np.arange(6)) & 1
+    expected = m * np.prod(np.where(bits, P[s, t], 1 - P[s, t]), axis=1)
+    assert expected.min() > 20
+    assert stats.chisquare(np.bincount(codes, minlength=64), expected).pvalue > RATE
+
+
+def test_each_graph_follows_its_own_loadings(engine, check_frequencies):
+    Lam = np.array([[3.5, -0.4, 0.8], [0.5, 0.1, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 2.0]])
+    model = MultipleRandomEigenGraphs(some_latent_positions(), np.tile(Lam, (800, 1)))
+    stack = model.sample(random_state=4)
+    assert len(stack) == 3200
+    P = model.edge_probabilities(loadings=Lam)
+    for i in range(4):
+        check_frequencies(stack[i::4], P[i], rate=RATE / 4)
+
+
+@pytest.mark.parametrize(("loops", "directed"), [(False, False), (True, False), (False, True)])
+def test_poisson_weights(loops, directed, engine):
+    model = MultipleRandomEigenGraphs(some_latent_positions(), [9.0, -0.4, 0.8], law="poisson")
+    A = model.sample(M, 5, loops=loops, directed=directed).to_dense().dense
+    mean = model.expected_adjacency()
+    s, t = np.nonzero(np.ones((N, N))) if directed else np.triu_indices(N)
+    keep = np.full(len(s), True) if loops else s != t
+    s, t = s[keep], t[keep]
+    assert mean[s, t].min() < 0.4
+    assert mean[s, t].max() > 1.5  # so that repeated events and pairs one by one both happen
+    # A sum of M Poisson counts is Poisson, and so are the frequencies of 0 and 1 binomial.
+    for counts, law in [
+        (A.sum(axis=0)[s, t], stats.poisson(M * mean[s, t])),
+        ((A == 0).sum(axis=0)[s, t], stats.binom(M, np.exp(-mean[s, t]))),
+        ((A == 1).sum(axis=0)[s, t], stats.binom(M, mean[s, t] * np.exp(-mean[s, t]))),
+    ]:
+        p_values = 2 * np.minimum(law.cdf(counts), law.sf(counts - 1))
+        assert p_values.min() > RATE / len(s)
+    np.testing.assert_allclose(model.edge_probabilities(), 1 - np.exp(-mean), atol=1e-12)
+    if not loops:
+        assert not np.einsum("iss->is", A).any()
+    assert directed or np.array_equal(A, A.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_gaussian_weights(directed):
+    model = MultipleRandomEigenGraphs(
+        some_latent_positions(), [9.0, -4.0, 0.8], law="gaussian", noise_scale=0.5
+    )
+    A = model.sample(M, 6, directed=directed).dense
+    s, t = np.nonzero(~np.eye(N, dtype=bool)) if directed else np.triu_indices(N, 1)
+    z = (A[:, s, t] - model.expected_adjacency()[s, t]) / 0.5
+    assert np.abs(z.sum(axis=0)).max() / np.sqrt(M) < stats.norm.isf(RATE / 2 / len(s))
+    variance = stats.chi2(z.size)
+    assert RATE / 2 < variance.cdf((z**2).sum()) < 1 - RATE / 2
+    assert not np.einsum("iss->is", A).any()
+    assert directed != np.array_equal(A, A.transpose(0, 2, 1))
+    assert (model.edge_probabilities() == 1).all()
+
+
+def test_loops_of_gaussian_graphs():
+    model = MultipleRandomEigenGraphs(
+        some_latent_positions(), [9.0, -4.0, 0.8], law="gaussian", noise_scale=0.0
+    )
+    A = model.sample(2, loops=True).dense
+    np.testing.assert_allclose(A, np.stack([model.expected_adjacency()] * 2), atol=1e-12)
+
+
+def test_the_check_itself_finds_a_wrong_sampler(check_frequencies):
+    stack = ErdosRenyi(N, 0.3).sample(M, random_state=0)
+    with pytest.raises(AssertionError, match="pair"):
+        check_frequencies(stack, np.full((N, N), 0.36))
+    with pytest.raises(AssertionError):
+        check_frequencies(ErdosRenyi(N, 0.3).sample(M, 0, loops=True), np.full((N, N), 0.3))
+
+
+def test_heavy_tailed_sparse_graphs():
+    # Hubs put some groups of vertices among those drawn one by one; nothing is forced here.
+    rng = np.random.default_rng(0)
+    n, m = 3000, 40
+    X = rng.dirichlet([1, 1, 1], size=n) * np.minimum(0.03 * (1 + rng.pareto(1.2, (n, 1))), 1)
+    model = RandomDotProductGraph(X)
+    stack = model.sample(m, random_state=1)
+    assert stack.is_sparse
+    P = model.edge_probabilities()
+    np.fill_diagonal(P, 0)
+    assert P.mean() < 0.05
+    assert P.max() > 0.6
+    degrees = np.asarray(stack.flat.sum(axis=1)).reshape(m, n).sum(axis=0)
+    z = (degrees - m * P.sum(axis=1)) / np.sqrt(m * (P * (1 - P)).sum(axis=1))
+    hubs = m * P.sum(axis=1) > 1000  # where the normal tail may be trusted
+    assert hubs.sum() > 20
+    assert np.abs(z[hubs]).max() < stats.norm.isf(RATE / 2 / hubs.sum())
+    edges = stats.norm(m * P.sum() / 2, np.sqrt(m * (P * (1 - P)).sum() / 2))
+    assert RATE / 2 < edges.cdf(degrees.sum() / 2) < 1 - RATE / 2
+
+
+@pytest.mark.parametrize("law", ["bernoulli", "poisson"])
+def test_sparse_eigen_graphs_with_varying_loadings(law):
+    rng = np.random.default_rng(7)
+    n, m = 4000, 10
+    H = rng.uniform(0.1, 1, size=(n, 2)) ** 3
+    H /= np.linalg.norm(H, axis=0)
+    Lam = np.column_stack([rng.uniform(4, 8, m), rng.uniform(0, 2, m)])
+    model = MultipleRandomEigenGraphs(H, Lam, law=law)
+    stack = model.sample(random_state=8)
+    assert stack.is_sparse
+    for i in range(m):
+        mean = model.expected_adjacency(Lam[i])
+        s, t = np.triu_indices(n, 1)
+        mean = mean[s, t]
+        variance = mean * (1 - mean) if law == "bernoulli" else mean
+        z = (stack[i].sum() / 2 - mean.sum()) / np.sqrt(variance.sum())
+        assert abs(z) < stats.norm.isf(RATE / 2 / m)
+
+
+def test_drawn_loadings_are_returned_and_have_their_distribution(check_frequencies):
+    H = some_latent_positions()
+    laws = {
+        "list": [stats.uniform(2, 1), stats.uniform(-0.2, 0.2), stats.uniform(0, 1)],
+        "function": lambda rng, size: rng.uniform([2, -0.2, 0], [3, 0, 1], size=(size, 3)),
+        "multivariate": stats.multivariate_normal([2, 0.1, 0.5], 1e-4 * np.eye(3)),
+    }
+    for law in laws.values():
+        model = MultipleRandomEigenGraphs(H, law)
+        stack, latent = model.sample(4000, 9, return_latent=True)
+        assert latent.loadings.shape == (4000, 3)
+        assert latent.labels is None
+        assert latent.positions is None
+        mean = [2.5, -0.1, 0.5] if law is not laws["multivariate"] else [2, 0.1, 0.5]
+        scale = latent.loadings.std(axis=0) / np.sqrt(4000)
+        assert np.abs((latent.loadings.mean(axis=0) - mean) / scale).max() < stats.norm.isf(RATE)
+        # Given the loadings, edges are independent: a normal test at 4000 graphs.
+        P = model.edge_probabilities(loadings=latent.loadings)
+        z = (stack.dense - P).sum(axis=0) / np.sqrt((P * (1 - P)).sum(axis=0))
+        z = z[np.triu_indices(N, 1)]
+        assert np.abs(z).max() < stats.norm.isf(RATE / 2 / len(z))
+
+
+def test_one_graph_and_one_component_keep_their_axes():
+    h = np.full((5, 1), 5**-0.5)
+    for law in (stats.uniform(1, 1), [stats.uniform(1, 1)], PointMasses([[1.0]])):
+        _, latent = MultipleRandomEigenGraphs(h, law).sample(1, 0, return_latent=True)
+        assert latent.loadings.shape == (1, 1)
+    law = stats.multivariate_normal([0.1, 0.2], 1e-6 * np.eye(2))
+    H = np.stack([h[:, 0]] * 2, axis=1)
+    _, latent = MultipleRandomEigenGraphs(H, law).sample(1, 0, return_latent=True)
+    assert latent.loadings.shape == (1, 2)
+
+
+def test_point_masses_say_which_mass(check_frequencies):
+    masses = PointMasses([[3.5, -0.4, 0.8], [0.5, 0.1, 0.0]], weights=[0.25, 0.75])
+    model = MultipleRandomEigenGraphs(some_latent_positions(), masses)
+    stack, latent = model.sample(4000, 10, return_latent=True)
+    assert np.array_equal(latent.loadings, masses.points[latent.labels])
+    law = stats.binom(4000, 0.75)
+    assert RATE / 2 < law.cdf(latent.labels.sum()) < 1 - RATE / 2
+    P = model.edge_probabilities(loadings=masses.points)
+    for j in range(2):
+        check_frequencies(stack[latent.labels == j], P[j], rate=RATE / 2)
+
+
+def test_graphs_share_drawn_labels_unless_redrawn(check_frequencies):
+    B = np.array([[0.8, 0.1], [0.1, 0.3]])
+    model = StochasticBlockModel(B, prior=[0.3, 0.7], n_vertices=20)
+    stack, latent = model.sample(2000, 11, return_latent=True)
+    assert latent.labels.shape == (20,)
+    check_frequencies(stack, B[np.ix_(latent.labels, latent.labels)])
+    stack, latent = model.sample(2000, 11, return_latent=True, redraw=True)
+    assert latent.labels.shape == (2000, 20)
+    law = stats.binom(40_000, 0.7)
+    assert RATE / 2 < law.cdf(latent.labels.sum()) < 1 - RATE / 2
+    # Over redrawn labels every pair has the same probability pi^T B pi.
+    p = np.array([0.3, 0.7]) @ B @ [0.3, 0.7]
+    check_frequencies(stack, np.full((20, 20), p))
+    P = np.stack([B[np.ix_(z, z)] for z in latent.labels])
+    z = ((stack.dense - P) / np.sqrt(P * (1 - P)))[:, *np.triu_indices(20, 1)].sum()
+    assert abs(z) / np.sqrt(2000 * 190) < stats.norm.isf(RATE / 2)
+
+
+def test_graphs_share_drawn_positions_unless_redrawn(check_frequencies):
+    def law(rng, size):
+        return rng.dirichlet([1, 1, 1], size=size)[:, :2]
+
+    model = RandomDotProductGraph(distribution=law, n_vertices=15)
+    stack, latent = model.sample(2000, 12, return_latent=True)
+    assert latent.positions.shape == (15, 2)
+    check_frequencies(stack, latent.positions @ latent.positions.T)
+    stack, latent = model.sample(2000, 12, return_latent=True, redraw=True)
+    assert latent.positions.shape == (2000, 15, 2)
+    check_frequencies(stack, np.full((15, 15), 2 / 9))
+    masses = PointMasses([[0.1], [0.9]])
+    model = RandomDotProductGraph(distribution=masses, n_vertices=15)
+    _, latent = model.sample(2, 0, return_latent=True)
+    assert np.array_equal(masses.points[latent.labels], latent.positions)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_seed_one_sample(name, engine):
+    model = MODELS[name]
+    first, again, other = (model.sample(20, random_state=seed) for seed in (0, 0, 1))
+    same = [np.array_equal(a.to_dense().dense, first.to_dense().dense) for a in (again, other)]
+    assert same == [True, name == "er-certain"]
+    rng = np.random.default_rng(0)
+    a, b = model.sample(20, rng), model.sample(20, rng)
+    assert np.array_equal(a.to_dense().dense, b.to_dense().dense) == (name == "er-certain")
+
+
+def test_memory_and_time_follow_the_edges():
+    model = ErdosRenyi(100_000, 20 / 100_000)
+    model.sample(1, random_state=0)  # compiled kernels and imports are not the sampler's
+    tracemalloc.start()
+    start = time.perf_counter()
+    stack = model.sample(1, random_state=0)
+    seconds = time.perf_counter() - start
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    n_edges = stack.flat.nnz // 2
+    law = stats.binom(100_000 * 99_999 // 2, 20 / 100_000)
+    assert RATE / 2 < law.cdf(n_edges) < 1 - RATE / 2
+    # n^2 entries would take 10 GB even as bytes.
+    assert peak < 6 * stack.nbytes
+    assert seconds < 15
+
+
+def test_memory_of_sparse_eigen_graphs():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    X = rng.dirichlet([1, 1, 1], size=n) * np.sqrt(20 / n)
+    model = RandomDotProductGraph(X).to_mreg()
+    model.sample(1, random_state=0)
+    tracemalloc.start()
+    stack = model.sample(1, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert stack.is_sparse
+    assert peak < 40 * stack.nbytes < n * n / 3
+
+
+def test_many_small_graphs_are_quick():
+    H = np.stack([np.resize(pattern, 20) for pattern in ([1], [1, -1], [1, 1, -1, -1])], axis=1)
+    laws = [stats.uniform(8, 8), stats.uniform(0, 2), stats.uniform(0, 1)]
+    model = MultipleRandomEigenGraphs(H / np.sqrt(20), laws)
+    start = time.perf_counter()
+    stack = model.sample(4096, random_state=0, loops=True)
+    assert time.perf_counter() - start < 2
+    assert stack.shape == (4096, 20, 20)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_tiny_vertex_sets(n, engine):
+    for model in (
+        ErdosRenyi(n, 1.0),
+        StochasticBlockModel([[1.0]], labels=[0] * n),
+        InhomogeneousErdosRenyi(np.ones((n, n))),
+        RandomDotProductGraph(np.ones((n, 1))),
+        MultipleRandomEigenGraphs(np.full((n, 1), n**-0.5), [float(n)]),
+    ):
+        A = model.sample(2).to_dense().dense
+        assert np.array_equal(A, np.stack([np.ones((n, n)) - np.eye(n)] * 2))
+        A = model.sample(2, loops=True).to_dense().dense
+        assert np.array_equal(A, np.ones((2, n, n)))
+
+
+def test_empty_graphs_stay_sparse():
+    stack = ErdosRenyi(5000, 0.0).sample(2, random_state=0)
+    assert stack.is_sparse
+    assert stack.flat.nnz == 0
+
+
+def test_all_groups_of_pairs_are_listed_once():
+    # Blocks of unequal size, some empty, all certain: each pair must come exactly once.
+    for labels in itertools.islice(itertools.product(range(3), repeat=5), 0, None, 20):
+        model = StochasticBlockModel(np.ones((3, 3)), labels=labels)
+        assert np.array_equal(model.sample(1)[0], np.ones((5, 5)) - np.eye(5))
