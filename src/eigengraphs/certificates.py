@@ -43,7 +43,7 @@ def describe(embedding: Any) -> str:
     head = (
         f"{m} graphs, {embedding.n_vertices_} vertices, {d} components; "
         f"explained {embedding.explained_ratio_.sum():.1%}; diagonal {embedding.diagonal_}; "
-        f"{'converged' if embedding.converged_ else 'not converged'} in {embedding.n_passes_} passes"
+        f"{'converged' if embedding.converged_ else 'not converged'}, {embedding.n_passes_} passes"
     )
     names = embedding.get_feature_names_out()
     columns = zip(

@@ -118,14 +118,19 @@ def _write_report(
         page,
         title=title,
         paragraphs=[
-            f"Every brain is a graph on the same {len(mice.regions)} regions, its weights are "
-            "numbers of fibre streamlines (log1p, less the mean brain). The embedding finds a few "
-            "patterns that all brains share; each brain is described by how strongly it shows each "
-            "pattern (its loadings), each region by where it stands in each pattern (its position).",
-            f"With one mouse left out, embedded without it and then projected, the genotype of its "
-            f"nearest neighbour is its own in {accuracy:.1%} of the 32 cases (chance: 25%). The "
-            f"components explain {embedding.explained_ratio_.sum():.1%} of the squared weights "
-            "around the mean brain.",
+            (
+                f"Every brain is a graph on the same {len(mice.regions)} regions; its weights are "
+                "numbers of fibre streamlines (log1p, less the mean brain). The embedding finds a "
+                "few patterns that all brains share. Each brain is described by how strongly it "
+                "shows each pattern (its loadings), each region by where it stands in each pattern "
+                "(its position)."
+            ),
+            (
+                "Leave one mouse out, embed the others, and project it on their components: the "
+                f"genotype of its nearest neighbour is its own in {accuracy:.1%} of the 32 cases "
+                f"(chance: 25%). The components explain {embedding.explained_ratio_.sum():.1%} of "
+                "the squared weights around the mean brain."
+            ),
         ],
         picture=picture,
         alt="Loadings of the mice by genotype, and latent positions of the regions",

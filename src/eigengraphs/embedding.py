@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from eigengraphs.settings import (
     tolerance,
 )
 from eigengraphs.solvers.algorithm1 import algorithm1
+from eigengraphs.solvers.components import first_components, with_signs
 from eigengraphs.solvers.loadings import component_gram, objective_path, solve_loadings
 from eigengraphs.solvers.protocol import Fit
 
@@ -172,9 +174,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         stack = self._stack(graphs)
         self._seed = seed_sequence(self.random_state)
         self._weights = check_weights(sample_weight, stack.n_graphs)
-        self._treatment = Treatment.learn(
-            stack, self.diagonal, bool(self.center), self._weights  # type: ignore[arg-type]
-        )
+        self._treatment = Treatment.learn(stack, self.diagonal, bool(self.center), self._weights)
         self._dtype = stack.dtype
         self.n_vertices_ = stack.n_vertices
         self.vertex_names_ = stack.vertex_names
@@ -215,7 +215,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         loss = self._treatment.loss_view(stack)
         self._training: GraphStack | None = stack
         self._squared_norms = loss.squared_norms()
-        fit = Fit(_with_signs(fit.H), fit.Lam, fit.stages, fit.n_passes + 2)
+        fit = replace(fit, H=with_signs(fit.H), n_passes=fit.n_passes + 2)
         self._store(fit, loss.quadratic_forms(fit.H))
         warn_of_trouble(fit, tolerance(self.tol, stack.dtype), self.max_iter)
 
@@ -285,7 +285,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         H = self._fit.H
         if Lam.ndim != 2 or Lam.shape[1] != H.shape[1]:
             raise InputError(f"loadings must have shape (m, {H.shape[1]}), got {Lam.shape}")
-        A = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
+        A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
         mean = self._treatment.mean
         if mean is not None:
             A += mean if isinstance(mean, np.ndarray) else mean.toarray()
@@ -380,15 +380,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         if not 1 <= n_components <= d:
             raise InputError(f"n_components must be from 1 to {d}, got {n_components}")
         shorter = self._copy(n_components)
-        fit, k = self._fit, n_components
-        Gamma = component_gram(fit.H[:, :k])
-        # The loadings of the search, on the search's own graphs, serve only to resume it; they
-        # follow from those of the longer fit because Gamma Lam^T = Psi.
-        Psi = fit.Lam @ component_gram(fit.H)[:, :k]
-        active = fit.active[:k]
-        Lam = solve_loadings(np.where(np.outer(active, active), Gamma, 0.0), Psi)
-        part = Fit(fit.H[:, :k], Lam, fit.stages[:k], fit.n_passes)
-        shorter._store(part, self._Psi[:, :k])
+        shorter._store(first_components(self._fit, n_components), self._Psi[:, :n_components])
         return shorter
 
     def _copy(self, n_components: int) -> JointEmbedding:
@@ -422,14 +414,3 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": describe(self)}
-
-
-def _with_signs(H: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Make the first of the largest entries of each column positive.
-
-    Entries within a millionth of the largest count as largest, so that rounding does not decide
-    between equals.
-    """
-    size = np.abs(H)
-    first = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
-    return H * np.where(H[first, np.arange(H.shape[1])] < 0, -1.0, 1.0)

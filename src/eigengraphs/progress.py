@@ -16,6 +16,7 @@ class ProgressPrinter:
         self._last: tuple[int, int, float] | None = None
 
     def __call__(self, k: int, n_iter: int, stationarity: float) -> None:
+        """Take note of one iteration."""
         if self._last is not None and self._last[0] != k:
             self._print("found")
         self._last = (k, n_iter, stationarity)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -55,12 +54,11 @@ def check_settings(settings: dict[str, Any]) -> None:
     for name in ("n_init", "max_iter"):
         _check_count(name, settings[name])
     verbose = settings["verbose"]
-    if not isinstance(verbose, Integral) or verbose < 0:
+    if not isinstance(verbose, int | np.integer) or verbose < 0:
         raise InputError(f"verbose must be a whole number >= 0, got verbose={verbose!r}")
     tol = settings["tol"]
-    if not (isinstance(tol, str) and tol == "auto") and not (
-        isinstance(tol, Real) and not isinstance(tol, bool) and tol > 0
-    ):
+    positive = isinstance(tol, float | int | np.number) and not isinstance(tol, bool) and tol > 0
+    if not positive and not (isinstance(tol, str) and tol == "auto"):
         raise InputError(f"tol must be 'auto' or a positive number, got tol={tol!r}")
 
 
@@ -135,7 +133,7 @@ def tolerance(tol: Any, dtype: np.dtype[Any]) -> float:
 
 
 def _check_count(name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
         raise InputError(f"{name} must be a whole number >= 1, got {name}={value!r}")
 
 

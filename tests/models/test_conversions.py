@@ -140,6 +140,9 @@ def test_asymmetric_models_convert_only_to_matrices_and_blocks():
     ier = sbm.to_ier()
     assert ier.to_sbm().n_blocks == 2
     assert np.array_equal(ier.to_sbm().edge_probabilities(), sbm.edge_probabilities())
+    # Equal rows alone do not make a block: columns 0 and 1 differ.
+    P = np.array([[0.1, 0.1, 0.5], [0.1, 0.1, 0.5], [0.2, 0.3, 0.4]])
+    assert np.array_equal(InhomogeneousErdosRenyi(P).to_sbm().edge_probabilities(), P)
     for model in (sbm, ier):
         for step in ("to_rdpg", "to_mreg"):
             with pytest.raises(ConversionError, match=r"not symmetric.*needs a symmetric"):

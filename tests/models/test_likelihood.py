@@ -17,6 +17,7 @@ from eigengraphs.models import (
     PointMasses,
     RandomDotProductGraph,
     StochasticBlockModel,
+    likelihood,
     low_rank,
     means,
 )
@@ -57,10 +58,11 @@ def storage(request):
     return request.param
 
 
-@pytest.fixture(params=[2**20, 10])
+@pytest.fixture(params=["usual blocks", "small blocks", "few pairs at a time"])
 def small_blocks(request, monkeypatch):
-    for module in (means, low_rank):
-        monkeypatch.setattr(module, "BLOCK_ENTRIES", request.param)
+    modules = {"usual blocks": [], "few pairs at a time": [low_rank]}
+    for module in modules.get(request.param, [means, low_rank, likelihood]):
+        monkeypatch.setattr(module, "BLOCK_ENTRIES", 10)
 
 
 @pytest.mark.parametrize("name", some_models())
@@ -115,7 +117,7 @@ def test_certain_and_impossible_edges(storage):
 
 
 @pytest.mark.parametrize(("loops", "directed"), CASES)
-def test_poisson(loops, directed, storage):
+def test_poisson(loops, directed, storage, small_blocks):
     H = some_models()["mreg"].latent_positions
     Lam = np.array([[5.0, 1.0], [2.0, 0.0], [9.0, -1.0]])
     model = MultipleRandomEigenGraphs(H, Lam, law="poisson")
@@ -130,7 +132,7 @@ def test_poisson(loops, directed, storage):
 
 
 @pytest.mark.parametrize(("loops", "directed"), CASES)
-def test_gaussian(loops, directed, storage):
+def test_gaussian(loops, directed, storage, small_blocks):
     H = some_models()["mreg"].latent_positions
     Lam = np.array([[5.0, -1.0], [2.0, 0.0], [-9.0, 1.0]])
     model = MultipleRandomEigenGraphs(H, Lam, law="gaussian", noise_scale=0.7)

@@ -15,6 +15,9 @@ from eigengraphs.models import (
     PointMasses,
     RandomDotProductGraph,
     StochasticBlockModel,
+    low_rank,
+    means,
+    sampling,
 )
 
 N = 12
@@ -64,6 +67,21 @@ def test_frequencies_are_the_edge_probabilities(name, loops, directed, engine, c
     stack = model.sample(M, random_state=1, loops=loops, directed=directed)
     assert stack.is_sparse == engine.endswith("sparse")
     check_frequencies(stack, model.edge_probabilities(), loops=loops, directed=directed)
+
+
+@pytest.mark.parametrize("name", ["sbm", "ier", "rdpg", "mreg"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_blocks_of_work_may_be_small(name, directed, engine, check_frequencies, monkeypatch):
+    for module in (sampling, means, low_rank):
+        monkeypatch.setattr(module, "BLOCK_ENTRIES", 50)
+    model = MODELS[name]
+    stack = model.sample(500, random_state=1, loops=True, directed=directed)
+    check_frequencies(stack, model.edge_probabilities(), loops=True, directed=directed)
+    Lam = np.tile([[2.0, 0.1, 0.0], [0.5, 0.0, 0.3]], (100, 1))
+    mreg = MultipleRandomEigenGraphs(some_latent_positions(), Lam)
+    stack = mreg.sample(random_state=1, directed=directed)
+    for i in range(2):
+        check_frequencies(stack[i::2], mreg.edge_probabilities(Lam[i]), directed=directed)
 
 
 @pytest.mark.parametrize("name", ["er", "ier", "rdpg", "mreg"])

@@ -55,8 +55,10 @@ def build(
     n = pieces[0].n_vertices
     kind = _result_dtype([piece.matrix.dtype for piece in pieces], dtype)
     kept = _assemble(pieces, storage, kind)
-    return kept, check_names(graph_names, len(pieces), "graph_names"), check_names(
-        names, n, "vertex_names"
+    return (
+        kept,
+        check_names(graph_names, len(pieces), "graph_names"),
+        check_names(names, n, "vertex_names"),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -133,8 +134,7 @@ def _from_pandas(frame: Any, where: str) -> Piece:
 
 
 def _from_networkx(graph: Any, where: str, weight: str | None) -> Piece:
-    import networkx as nx
-
+    nx: Any = import_module("networkx")
     if len(graph) == 0:
         raise InputError(f"{where} has no vertices; leave it out")
     names = _unique_names(graph, where, "nodes")

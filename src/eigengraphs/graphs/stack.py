@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import transforms
 from eigengraphs.graphs.align import VertexRule
 from eigengraphs.graphs.build import Storage, StorageRule, build, check_names
 from eigengraphs.graphs.coerce import label
 from eigengraphs.graphs.facts import GraphFacts, scan
+from eigengraphs.graphs.kernels import flat_diagonals
+from eigengraphs.graphs.stack_transforms import StackTransforms
 
 __all__ = ["GraphStack"]
 
 
-class GraphStack:
+class GraphStack(StackTransforms):
     """Many vertex-aligned graphs as one immutable sample.
 
     Parameters
@@ -63,10 +64,6 @@ class GraphStack:
     """
 
     __slots__ = ("__weakref__", "_facts", "_graph_names", "_storage", "_vertex_names")
-    _storage: Storage
-    _facts: GraphFacts
-    _graph_names: tuple[str, ...] | None
-    _vertex_names: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -114,8 +111,8 @@ class GraphStack:
                 f"a flat matrix of {n_graphs} graphs on {n} vertices must have "
                 f"{n_graphs * n} rows, got {rows}"
             )
-        dtype = flat.dtype if flat.dtype in (np.float32, np.float64) else np.float64
-        kept = sparse.csr_array(flat, dtype=dtype, copy=True)
+        keep_type = flat.dtype in (np.float32, np.float64)
+        kept = sparse.csr_array(flat.copy() if keep_type else flat.astype(np.float64))
         kept.sum_duplicates()
         kept.eliminate_zeros()
         names = check_names(graph_names, n_graphs, "graph_names")
@@ -128,7 +125,7 @@ class GraphStack:
         facts: GraphFacts | None,
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
-    ) -> GraphStack:
+    ) -> Self:
         stack = object.__new__(cls)
         stack._set(storage, facts, graph_names, vertex_names)
         return stack
@@ -286,10 +283,8 @@ class GraphStack:
 
     def diagonals(self) -> NDArray[np.float64]:
         """Return the diagonals, (m, n)."""
-        from eigengraphs.graphs.kernels import flat_diagonals
-
         if isinstance(self._storage, np.ndarray):
-            return np.einsum("iss->is", self._storage).astype(np.float64)
+            return np.asarray(np.einsum("iss->is", self._storage), dtype=np.float64)
         out = np.zeros(self.shape[:2])
         if not self.is_hollow:
             flat_diagonals(self._storage.data, self._storage.indices, self._storage.indptr, out)
@@ -319,7 +314,7 @@ class GraphStack:
     def __getitem__(self, which: Any) -> Any:
         """Return one graph for a place or a name, a stack for a slice, a mask or places.
 
-        ``stack[places, ...]`` is the same as ``stack[places]``: it is how scikit-learn takes samples.
+        ``stack[places, ...]`` is the same as ``stack[places]``: scikit-learn takes samples so.
         """
         if isinstance(which, tuple):
             if len(which) != 2 or which[1] is not Ellipsis:
@@ -376,9 +371,7 @@ class GraphStack:
             places = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
             outside = places[(places < -m) | (places >= m)]
             if outside.size:
-                raise IndexError(
-                    f"graph {outside[0]} does not exist; the stack holds {m} graphs"
-                )
+                raise IndexError(f"graph {outside[0]} does not exist; the stack holds {m} graphs")
             places = places % m
         if places.size == 0:
             raise InputError("the selection holds no graph")
@@ -386,67 +379,6 @@ class GraphStack:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.dense, dtype=dtype, copy=copy)
-
-    # ------------------------------------------------------------------ new stacks from this one
-
-    def _changed(self, storage: Storage) -> GraphStack:
-        return self._make(storage, None, self._graph_names, self._vertex_names)
-
-    def symmetrize(self, how: transforms.SymmetrizeRule = "mean") -> GraphStack:
-        """Return undirected graphs: the "mean", "max", "min" or "sum" of A_st and A_ts."""
-        return self._changed(transforms.symmetrize(self._storage, how))
-
-    def binarize(self, threshold: float = 0.0) -> GraphStack:
-        """Return unweighted graphs with an edge where the weight is above ``threshold``."""
-        return self._changed(transforms.binarize(self._storage, threshold))
-
-    def log1p(self) -> GraphStack:
-        """Return the graphs with log(1 + weight) for weight."""
-        return self._changed(transforms.log1p(self._storage))
-
-    def drop_loops(self) -> GraphStack:
-        """Return the graphs with zero diagonals."""
-        return self._changed(transforms.drop_loops(self._storage))
-
-    def select_vertices(self, which: Any) -> GraphStack:
-        """Return the graphs induced on some vertices, given by name, place, mask or slice."""
-        keep = transforms.resolve_vertices(which, self.vertex_names, self.n_vertices)
-        names = self._vertex_names and tuple(self._vertex_names[s] for s in keep)
-        storage = transforms.select_vertices(self._storage, keep)
-        return self._make(storage, None, self._graph_names, names)
-
-    def largest_common_component(self) -> GraphStack:
-        """Return the graphs on the largest vertex set on which every one of them is connected."""
-        return self.select_vertices(transforms.largest_common_component(list(self)))
-
-    def with_names(
-        self,
-        *,
-        graph_names: Sequence[str] | None = None,
-        vertex_names: Sequence[str] | None = None,
-    ) -> GraphStack:
-        """Return the same graphs under other names."""
-        return GraphStack(self, graph_names=graph_names, vertex_names=vertex_names)
-
-    def astype(self, dtype: DTypeLike) -> GraphStack:
-        """Return the graphs with float32 or float64 weights."""
-        if np.dtype(dtype) not in (np.float32, np.float64):
-            raise InputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}")
-        return self._changed(self._storage.astype(dtype))
-
-    def to_dense(self) -> GraphStack:
-        """Return the same graphs as one array; needs 8 m n^2 bytes (4 in float32)."""
-        if isinstance(self._storage, np.ndarray):
-            return self
-        kept = self._storage.toarray().reshape(self.shape)
-        return self._make(kept, self._facts, self._graph_names, self._vertex_names)
-
-    def to_sparse(self) -> GraphStack:
-        """Return the same graphs as one flat CSR matrix."""
-        if not isinstance(self._storage, np.ndarray):
-            return self
-        flat = sparse.csr_array(self._storage.reshape(-1, self.n_vertices))
-        return self._make(flat, self._facts, self._graph_names, self._vertex_names)
 
     # ------------------------------------------------------------------ to look at
 

@@ -157,8 +157,8 @@ def largest_common_component(graphs: Sequence[Any]) -> NDArray[np.intp]:
             break
         n_parts = int(part.max()) + 1
     sizes = np.bincount(part)
-    first = [part[s] for s in range(n) if sizes[part[s]] == sizes.max()][0]
-    return np.flatnonzero(part == first)
+    first = np.argmax(sizes[part] == sizes.max())
+    return np.flatnonzero(part == part[first])
 
 
 def _row_numbers(flat: sparse.csr_array) -> NDArray[np.int64]:

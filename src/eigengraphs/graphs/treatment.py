@@ -36,25 +36,24 @@ class Treatment:
     def learn(
         cls,
         stack: GraphStack,
-        diagonal: Literal["auto", "filled", "observed"],
+        diagonal: str,
         center: bool,
         weights: NDArray[np.float64],
     ) -> Treatment:
-        """Learn the treatment from training graphs.
+        """Learn the treatment from training graphs; ``diagonal`` may also be "auto".
 
         "auto" fills when every diagonal entry is the same number, as in hollow graphs and
         correlation matrices: such a diagonal is a convention and not data.
         """
         value = stack.constant_diagonal
-        if diagonal == "auto":
-            diagonal = "observed" if value is None else "filled"
+        fill = diagonal == "filled" or (diagonal == "auto" and value is not None)
         mean = mean_graph(stack, weights) if center else None
         # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to
         # norm 1 or thereabouts, by a power of two, which costs no rounding.
         largest = float(stack.facts.norm.max())
         exponent = 0.0 if largest == 0 else np.clip(np.floor(np.log2(largest)), -1000, 1000)
         scale = float(2.0**-exponent)
-        return cls(diagonal, value, mean, scale)
+        return cls("filled" if fill else "observed", value, mean, scale)
 
     @property
     def hollow(self) -> bool:

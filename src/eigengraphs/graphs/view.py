@@ -88,7 +88,7 @@ class StackView:
         if self._rule == "hollow":
             return -on_diagonal
         others = max(self.n_vertices - 1, 1)
-        return (row_sums - on_diagonal) / others - on_diagonal
+        return np.asarray((row_sums - on_diagonal) / others - on_diagonal)
 
     @property
     def n_graphs(self) -> int:
@@ -144,9 +144,9 @@ class StackView:
             Psi -= M_forms if self._D is None else M_forms + self._D_M @ H**2
         return self._scale * Psi
 
-    def mean(self, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
+    def mean(self, weights: Vector) -> Any:
         """Return sum_i w_i Ã_i / sum_i w_i, (n, n), sparse for sparse graphs."""
-        mean = mean_graph(self._stack, weights)
+        mean: Any = mean_graph(self._stack, weights)
         if self._M is not None:
             mean = mean - self._M
         if self._D is not None:

@@ -12,8 +12,8 @@ from eigengraphs.models.means import (
     BLOCK_ENTRIES,
     Bins,
     Means,
-    hollowed,
     bins_of_labels,
+    hollowed,
     octaves,
 )
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints

@@ -51,8 +51,8 @@ class PopulationMinimizer:
 class EigenvectorLemma:
     """First lemma of Appendix A at one h: h leads the spectrum of M(h).
 
-    ``eigenvalue`` is h^T M(h) h = E<A, hh^T>^2, ``residual`` ||M(h) h - eigenvalue h|| / eigenvalue,
-    ``gap`` the eigenvalue less the largest magnitude among the others.
+    ``eigenvalue`` is h^T M(h) h = E<A, hh^T>^2; ``residual`` is the norm of
+    M(h) h / eigenvalue - h; ``gap`` is the eigenvalue less the largest magnitude of the others.
     """
 
     residual: float
@@ -127,10 +127,8 @@ class PopulationObjective:
         mu, nu = float(self.mean_loading), float(self.mean_squared_loading)
         for name, value in (("h1", u), ("mean_loading", mu), ("mean_squared_loading", nu)):
             object.__setattr__(self, name, value)
-        L = self.largest_loading
-        if not (0 < mu < math.inf and mu**2 <= nu * (1 + ROUNDING) < math.inf) or (
-            nu > L * mu * (1 + ROUNDING)
-        ):
+        L, slack = self.largest_loading, 1 + ROUNDING
+        if not (0 < mu < math.inf and mu**2 <= nu * slack < math.inf and nu <= L * mu * slack):
             raise InputError(
                 f"no loading within [0, {L:.6g}], where edge probabilities are within [0, 1] for "
                 f"this h1, has mean_loading = {mu:.6g} > 0 and mean_squared_loading = {nu:.6g}"
@@ -211,7 +209,7 @@ class PopulationObjective:
         A step h <- M(h) h + c h, normalised, where M(h) + c I >= 0 by Gershgorin's theorem, never
         lowers E<A, hh^T>^2 (Cauchy-Schwarz, as in the first lemma); Newton's method finishes.
         Starts: h_1, its square and root, the 1, 2, 4, ... vertices where h_1 is largest (the noise
-        peaks there), ``n_random`` from a fixed seed. That the best end is global is likely, not proved.
+        peaks there), ``n_random`` from a fixed seed. The best end is likely, not surely, global.
         """
         u, n = np.abs(self.h1), self.h1.size
         ranks = np.argsort(np.argsort(-u, kind="stable"))
@@ -285,13 +283,14 @@ class PopulationObjective:
     ) -> float:
         """Bound the error of the estimated loading h'^T A h' (end of section 4).
 
-        With x = ``distance`` >= ||h' - h_1||, at most sqrt(2) (the nearer sign), and ``spectral_norm``
-        = ||A||: |h'^T A h' - h_1^T A h_1| = |(h' - h_1)^T A (h' + h_1)| <= ||A|| x sqrt(4 - x^2).
-        With ``alpha``, |h'^T A h' - lambda| is bounded with probability >= 1 - alpha: Hoeffding's
-        inequality over s <= t, ranges 2 |h_1s h_1t| and h_1s^2, adds sqrt((2 - q) log(2 / alpha) / 2),
-        q = sum_s h_1s^4; hollow: 2 - 2 q for 2 - q, and q L (L the largest loading) for the diagonal.
+        With x = ``distance`` >= ||h' - h_1||, at most sqrt(2) (the nearer sign), and with ||A|| =
+        ``spectral_norm``: |h'^T A h' - h_1^T A h_1| = |(h' - h_1)^T A (h' + h_1)|
+        <= ||A|| x sqrt(4 - x^2). With ``alpha``, |h'^T A h' - lambda| is bounded with probability
+        at least 1 - alpha: Hoeffding's inequality over s <= t, ranges 2 |h_1s h_1t| and h_1s^2,
+        adds sqrt((2 - q) log(2 / alpha) / 2), q = sum_s h_1s^4. Hollow graphs: 2 - 2 q for
+        2 - q, and q times the largest loading for the diagonal that A lacks.
         """
-        if not (0 <= distance <= 1.4142135624 and 0 <= spectral_norm < math.inf):
+        if not (0 <= distance <= math.sqrt(2) * (1 + ROUNDING) and 0 <= spectral_norm < math.inf):
             raise InputError(
                 f"expected a distance in [0, sqrt(2)], to the nearer of h' and -h', and a finite "
                 f"spectral norm >= 0; got {distance} and {spectral_norm}"
@@ -318,7 +317,11 @@ class PopulationObjective:
         return np.asarray(self.mean_squared_loading * (h @ P0 @ h) * P0 + np.outer(h, h) * V)
 
     def lemma_eigenvector(self, h: ArrayLike) -> EigenvectorLemma:
-        """Check the first lemma of Appendix A at h; it holds at h', with loops and without."""
+        """Check the first lemma of Appendix A at h; it holds at h', with loops and without.
+
+        It does not mark h' out: vectors orthogonal to h_1, where the signal is zero, may pass too,
+        which is how the interval near sqrt(2) gets into Theorem 4.2.
+        """
         h = _unit(h, "h", self.h1.size)
         M = self.expected_weighted_adjacency(h)
         theta = float(h @ M @ h)
@@ -361,6 +364,7 @@ class PopulationObjective:
     def _ascend(self, h: Array, tol: float, max_iter: int) -> Array:
         """Climb E<A, hh^T>^2 from h to a critical point."""
         nu = self.mean_squared_loading
+        radius = float(min(np.max(self.h1**2), np.max(self._pattern(np.ones(h.size)))))
         for _ in range(max_iter):
             g = self._multiply(h, h)
             theta = float(h @ g)
@@ -368,9 +372,8 @@ class PopulationObjective:
             size = float(np.linalg.norm(residual))
             if size <= tol * theta:
                 break
-            c = np.max(np.abs(h) * self._variances(np.abs(h)))
-            if not self.loops:
-                c += nu * abs(h @ self._pattern(h)) * np.max(self._pattern(np.ones(h.size)))
+            c = float(np.max(np.abs(h) * self._variances(np.abs(h))))
+            c += 0 if self.loops else nu * abs(float(h @ self._pattern(h))) * radius
             step = g + c * h
             if size <= 0.01 * theta:  # farther off, Newton's method may head for a saddle
                 newton = self._newton(h, theta, residual)

@@ -20,7 +20,8 @@ _PAGE = """<!DOCTYPE html>
  content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <title>{title}</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto;
+ padding: 0 1rem }}
 img {{ max-width: 100%; height: auto }}
 .wide {{ overflow-x: auto }}
 table {{ border-collapse: collapse; font-size: 0.92em }}

@@ -1,0 +1,1 @@
+"""Algorithms as pure functions on the small protocol that the data must offer."""

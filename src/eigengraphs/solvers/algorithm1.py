@@ -8,9 +8,8 @@ An iteration takes a gradient step in h at fixed lam (eq. 3), puts h back on the
 updates lam exactly (eq. 4). With S = sum_i w_i lam_i R_i and theta = sum_i w_i lam_i^2 at the
 exact lam, the gradient is -4 r with r = S h - theta h, which is tangent to the sphere.
 
-Two facts make it one pass an iteration instead of several. R_i is linear, so R_i h after a
-step along r follows from R_i h and R_i r. And f at fixed lam depends on h only through h^T S h,
-a ratio of quadratics along the step, so that backtracking costs no pass at all.
+R_i is linear, so R_i h after a step along r follows from R_i h and R_i r, and so do lam and the
+objective for any length of the step: an iteration is one pass, and backtracking costs none.
 """
 
 from __future__ import annotations
@@ -187,15 +186,24 @@ def _gradient(Y: Array, h: Array, weights: Array) -> tuple[Array, float, Array, 
 def _backtrack(
     step: float, r: Array, hRr: Array, rRr: Array, lam: Array, theta: float, weights: Array
 ) -> float:
-    """Shrink the step along r until it meets Armijo's condition on f at fixed lam.
+    """Shrink the step along r until it meets Armijo's condition.
 
-    f falls by 2 (h^T S h - theta), and along h(t) = (h + t r) / ||h + t r|| that is
-    2 t (2 ||r||^2 + t (r^T S r - theta ||r||^2)) / (1 + t^2 ||r||^2): no cancellation, no pass.
+    The objective that must fall enough is the one after the update of lam (line 9 of the
+    algorithm); asking it at the old lam forbids the long steps and costs up to five times the
+    iterations. Along h(t) = (h + t r) / ||h + t r|| the loadings change by
+
+        change_i = (2 t h^T R_i r + t^2 (r^T R_i r - lam_i ||r||^2)) / (1 + t^2 ||r||^2)
+
+    and the objective falls by 2 sum_i w_i lam_i change_i + sum_i w_i change_i^2, whose first sum
+    is taken by sum_i w_i lam_i h^T R_i r = ||r||^2, without cancellation.
     """
     r2 = float(r @ r)
-    curvature = float((weights * lam) @ rRr) / r2 - theta
+    rSr = float((weights * lam) @ rRr)
     for _ in range(_MAX_SHRINKS):
-        if 2 + step * curvature >= 2 * _ARMIJO * (1 + step**2 * r2):
+        length2 = 1 + step**2 * r2
+        change = (2 * step * hRr + step**2 * (rRr - lam * r2)) / length2
+        first = 2 * step * (2 * r2 + step * (rSr - theta * r2)) / length2
+        if first + float(weights @ change**2) >= 4 * _ARMIJO * step * r2:
             break
         step *= _SHRINK
     return step

@@ -61,7 +61,8 @@ class Residuals:
 
         def apply(v: Array) -> Array:
             v = v.ravel()
-            return np.asarray(mean @ v).ravel() - H @ (loadings * (H.T @ v))
+            product: Array = np.asarray(mean @ v).ravel() - H @ (loadings * (H.T @ v))
+            return product
 
         return LinearOperator((n, n), matvec=apply, dtype=np.float64)
 

@@ -1,0 +1,116 @@
+"""The methods of a stack that make a new stack of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+
+from eigengraphs.errors import InputError
+from eigengraphs.graphs import transforms
+from eigengraphs.graphs.build import Storage, check_names
+from eigengraphs.graphs.facts import GraphFacts
+
+__all__ = ["StackTransforms"]
+
+
+class StackTransforms(ABC):
+    """Transforms of :class:`~eigengraphs.GraphStack`; none of them changes the stack itself."""
+
+    __slots__ = ()
+    _storage: Storage
+    _facts: GraphFacts
+    _graph_names: tuple[str, ...] | None
+    _vertex_names: tuple[str, ...] | None
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int, int]:
+        """(m, n, n)."""
+
+    @property
+    @abstractmethod
+    def vertex_names(self) -> tuple[str, ...]:
+        """Names of the vertices."""
+
+    @classmethod
+    @abstractmethod
+    def _make(
+        cls,
+        storage: Storage,
+        facts: GraphFacts | None,
+        graph_names: tuple[str, ...] | None,
+        vertex_names: tuple[str, ...] | None,
+    ) -> Self: ...
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def _changed(self, storage: Storage) -> Self:
+        return self._make(storage, None, self._graph_names, self._vertex_names)
+
+    def symmetrize(self, how: transforms.SymmetrizeRule = "mean") -> Self:
+        """Return undirected graphs: the "mean", "max", "min" or "sum" of A_st and A_ts."""
+        return self._changed(transforms.symmetrize(self._storage, how))
+
+    def binarize(self, threshold: float = 0.0) -> Self:
+        """Return unweighted graphs with an edge where the weight is above ``threshold``."""
+        return self._changed(transforms.binarize(self._storage, threshold))
+
+    def log1p(self) -> Self:
+        """Return the graphs with log(1 + weight) for weight."""
+        return self._changed(transforms.log1p(self._storage))
+
+    def drop_loops(self) -> Self:
+        """Return the graphs with zero diagonals."""
+        return self._changed(transforms.drop_loops(self._storage))
+
+    def select_vertices(self, which: Any) -> Self:
+        """Return the graphs induced on some vertices, given by name, place, mask or slice."""
+        keep = transforms.resolve_vertices(which, self.vertex_names, self.shape[1])
+        names = self._vertex_names and tuple(self._vertex_names[s] for s in keep)
+        storage = transforms.select_vertices(self._storage, keep)
+        return self._make(storage, None, self._graph_names, names)
+
+    def largest_common_component(self) -> Self:
+        """Return the graphs on the largest vertex set on which every one of them is connected."""
+        return self.select_vertices(transforms.largest_common_component(list(self)))
+
+    def with_names(
+        self,
+        *,
+        graph_names: Sequence[str] | None = None,
+        vertex_names: Sequence[str] | None = None,
+    ) -> Self:
+        """Return the same graphs under other names."""
+        m, n, _ = self.shape
+        graph = check_names(graph_names, m, "graph_names") or self._graph_names
+        vertex = check_names(vertex_names, n, "vertex_names") or self._vertex_names
+        return self._make(self._storage, self._facts, graph, vertex)
+
+    def astype(self, dtype: DTypeLike) -> Self:
+        """Return the graphs with float32 or float64 weights."""
+        wanted = np.dtype(dtype)
+        if wanted not in (np.float32, np.float64):
+            raise InputError(f"dtype must be float32 or float64, got {wanted}")
+        if isinstance(self._storage, np.ndarray):
+            return self._changed(self._storage.astype(wanted))
+        return self._changed(sparse.csr_array(self._storage.astype(wanted)))
+
+    def to_dense(self) -> Self:
+        """Return the same graphs as one array; needs 8 m n^2 bytes (4 in float32)."""
+        if isinstance(self._storage, np.ndarray):
+            return self
+        kept = self._storage.toarray().reshape(self.shape)
+        return self._make(kept, self._facts, self._graph_names, self._vertex_names)
+
+    def to_sparse(self) -> Self:
+        """Return the same graphs as one flat CSR matrix."""
+        if not isinstance(self._storage, np.ndarray):
+            return self
+        flat = sparse.csr_array(self._storage.reshape(-1, self.shape[2]))
+        return self._make(flat, self._facts, self._graph_names, self._vertex_names)

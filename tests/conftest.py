@@ -1,0 +1,21 @@
+"""Settings and fixtures that all tests share."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "eigengraphs",
+    deadline=None,  # machines are shared; a slow example is not a wrong one
+    derandomize=True,  # the same examples every run; more of them with --hypothesis-profile=deep
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("deep", parent=settings.get_profile("eigengraphs"), max_examples=1000)
+settings.load_profile("eigengraphs")
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def storage(request: pytest.FixtureRequest) -> str:
+    """Both ways to keep a stack."""
+    return str(request.param)

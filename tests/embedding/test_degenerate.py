@@ -1,0 +1,88 @@
+"""Stacks in which nothing, or nothing more, is to be found: finite results and a warning."""
+
+import numpy as np
+import pytest
+from known_graphs import noiseless, random_symmetric, stored
+from sklearn.exceptions import ConvergenceWarning
+
+from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.errors import DegenerateWarning
+
+
+def path_graph(n):
+    return np.eye(n, k=1) + np.eye(n, k=-1)
+
+
+def star(n):
+    A = np.zeros((n, n))
+    A[0, 1:] = A[1:, 0] = 1.0
+    return A
+
+
+def single_edge(n):
+    A = np.zeros((n, n))
+    A[0, 1] = A[1, 0] = 1.0
+    return A
+
+
+@pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize(
+    "graphs",
+    [
+        [np.zeros((5, 5))] * 3,
+        [path_graph(6)] * 4,
+        [star(7), 2 * star(7)],
+        [single_edge(6)],
+        [np.ones((1, 1)), np.zeros((1, 1))],
+        [np.zeros((2, 2)), np.array([[0.0, 1], [1, 0]])],
+        [np.eye(4)] * 2,
+        [np.block([[path_graph(3), np.zeros((3, 3))], [np.zeros((3, 3)), path_graph(3)]])],
+    ],
+    ids=["zero", "identical", "stars", "edge", "one vertex", "two", "identity", "disconnected"],
+)
+def test_degenerate_stacks_give_finite_results(graphs, center, storage):
+    stack = stored(GraphStack(graphs), storage)
+    d = min(3, stack.n_vertices * (stack.n_vertices + 1) // 2)
+    je = JointEmbedding(d, center=center, random_state=0).fit(stack)
+    for values in (je.loadings_, je.latent_positions_, je.objective_path_, je.explained_ratio_):
+        assert np.isfinite(values).all()
+    assert np.allclose(np.linalg.norm(je.latent_positions_, axis=0), 1)
+    assert np.isfinite(je.score(stack))
+    assert np.isfinite(je.inverse_transform(je.loadings_)).all()
+    assert np.abs(je.transform(stack) - je.loadings_).max() <= 1e-8
+
+
+def test_when_the_rank_is_exhausted_loadings_are_zero_and_a_warning_says_so(storage):
+    stack = stored(noiseless(n=12, m=8, d=2, seed=0).stack, storage)
+    with pytest.warns(DegenerateWarning, match="first 2 components fit .* component 3, 4 got"):
+        je = JointEmbedding(4, random_state=0).fit(stack)
+    assert je.stop_reason_[2:] == ("exhausted", "exhausted")
+    assert list(je.degenerate_) == [False, False, True, True]
+    assert (je.loadings_[:, 2:] == 0).all()
+    assert (je.transform(stack)[:, 2:] == 0).all()
+    assert je.converged_
+
+
+def test_identical_graphs_that_are_centred_leave_nothing():
+    with pytest.warns(DegenerateWarning, match="first 0 components"):
+        je = JointEmbedding(1, center=True).fit([path_graph(5)] * 3)
+    assert (je.loadings_ == 0).all()
+    assert je.explained_ratio_.sum() == 0
+
+
+def test_too_few_iterations_are_told():
+    A = random_symmetric(6, 20, seed=0)
+    with pytest.warns(ConvergenceWarning, match=r"component 1, 2 stopped at max_iter=2 .* raise"):
+        je = JointEmbedding(2, max_iter=2, init="random", random_state=0).fit(A)
+    assert not je.converged_
+    assert je.stop_reason_ == ("max_iter", "max_iter")
+    assert (je.n_iter_ == 2).all()
+
+
+def test_a_tolerance_below_rounding_ends_with_the_reason():
+    A = random_symmetric(6, 20, seed=1).astype(np.float32)
+    je = JointEmbedding(2, tol=1e-15, random_state=0, max_iter=10_000).fit(A)
+    assert set(je.stop_reason_) == {"precision"}
+    assert (je.n_iter_ < 2000).all()
+    assert (je.stationarity_ < 1e-4).all()

@@ -1,0 +1,170 @@
+"""What must hold for every stack: nesting, invariance, monotone objective, one answer by two ways."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from known_graphs import column_errors, random_symmetric, section_5_1
+
+from eigengraphs import GraphStack, JointEmbedding, match_components
+
+shapes = {
+    "m": st.integers(1, 6),
+    "n": st.integers(2, 9),
+    "seed": st.integers(0, 2**20),
+    "density": st.sampled_from([0.3, 1.0]),
+    "hollow": st.booleans(),
+    "center": st.booleans(),
+    "diagonal": st.sampled_from(["auto", "filled", "observed"]),
+}
+
+
+def fit(A, d, **settings):
+    return JointEmbedding(d, random_state=0, **settings).fit(A)
+
+
+@pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")
+@given(**shapes)
+def test_the_objective_never_rises_and_is_what_the_loadings_leave(
+    m, n, seed, density, hollow, center, diagonal
+):
+    A = random_symmetric(m, n, seed, density=density, hollow=hollow)
+    d = min(4, n * (n + 1) // 2)
+    je = fit(A, d, diagonal=diagonal, center=center)
+    path = je.objective_path_
+    assert path.shape == (d + 1,)
+    assert np.isfinite(je.loadings_).all()
+    assert np.isfinite(je.latent_positions_).all()
+    assert (np.diff(path) <= 1e-9 * path[0]).all()
+    # By the other way: build the fitted matrices and take the difference.
+    target = A - A.mean(axis=0) if center else A
+    H = je.latent_positions_
+    residual = target - np.einsum("sk,ik,tk->ist", H, je.loadings_, H)
+    if je.diagonal_ == "filled":
+        residual[:, range(n), range(n)] = 0.0
+    assert path[-1] == pytest.approx(np.sum(residual**2), abs=1e-8 * max(path[0], 1e-12))
+    assert np.allclose(np.linalg.norm(H, axis=0), 1)
+
+
+@pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")
+@given(**shapes)
+def test_transform_of_the_training_graphs_gives_their_loadings(
+    m, n, seed, density, hollow, center, diagonal
+):
+    A = random_symmetric(m, n, seed, density=density, hollow=hollow)
+    je = fit(A, 2, diagonal=diagonal, center=center)
+    assert np.abs(je.transform(A) - je.loadings_).max() <= 1e-8
+    assert je.score(A) == pytest.approx(je.explained_ratio_.sum(), abs=1e-10)
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("hollow", [False, True])
+def test_dense_and_sparse_agree(center, hollow):
+    for seed in range(4):
+        stack = GraphStack(random_symmetric(7, 40, seed, density=0.2, hollow=hollow))
+        dense = fit(stack.to_dense(), 3, center=center, tol=1e-12, max_iter=5000)
+        sparse = fit(stack.to_sparse(), 3, center=center, tol=1e-12, max_iter=5000)
+        assert np.abs(dense.latent_positions_ - sparse.latent_positions_).max() < 1e-8
+        assert np.abs(dense.loadings_ - sparse.loadings_).max() < 1e-8
+        assert np.allclose(dense.objective_path_, sparse.objective_path_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("settings", [{}, {"center": True}, {"init": "random", "n_init": 3}])
+def test_the_first_components_of_a_longer_fit_are_the_shorter_fit(settings):
+    stack = section_5_1(64, 1, loops=False).stack
+    five, three = fit(stack, 5, **settings), fit(stack, 3, **settings)
+    assert np.array_equal(five.latent_positions_[:, :3], three.latent_positions_)
+    shorter = five.truncate(3)
+    assert np.abs(shorter.loadings_ - three.loadings_).max() < 1e-8
+    assert np.allclose(shorter.objective_path_, three.objective_path_, rtol=1e-10)
+    assert shorter.n_components == 3
+    assert five.loadings_.shape == (64, 5)  # truncate makes a new fit and leaves the old one
+    longer = three.extend(5)
+    assert np.array_equal(longer.latent_positions_[:, :3], three.latent_positions_)
+    assert column_errors(longer.latent_positions_, five.latent_positions_).max() < 1e-5
+    assert np.abs(longer.loadings_ - five.loadings_).max() < 1e-4
+    again = five.truncate(2).extend(5)
+    assert column_errors(again.latent_positions_, five.latent_positions_).max() < 1e-5
+
+
+@pytest.mark.parametrize("factor", [1e5, 1e-5, 1e150, 1e-150])
+@pytest.mark.parametrize("center", [False, True])
+def test_the_scale_of_the_weights_changes_the_loadings_alone(factor, center, storage):
+    A = random_symmetric(8, 30, seed=5, density=0.5, hollow=True)
+    stack = GraphStack(A, storage=storage)
+    scaled = GraphStack(A * factor, storage=storage)
+    one, other = fit(stack, 3, center=center), fit(scaled, 3, center=center)
+    assert np.abs(one.latent_positions_ - other.latent_positions_).max() < 1e-6
+    assert np.allclose(other.loadings_ / factor, one.loadings_, atol=1e-6)
+    assert other.converged_
+
+
+@given(seed=st.integers(0, 2**20))
+def test_another_order_of_the_vertices_gives_the_same_fit(seed):
+    A = random_symmetric(5, 12, seed=seed)
+    order = np.random.default_rng(seed).permutation(12)
+    one = fit(A, 2, init="svd", tol=1e-10)
+    other = fit(A[:, order][:, :, order], 2, init="svd", tol=1e-10)
+    assert column_errors(other.latent_positions_, one.latent_positions_[order]).max() < 1e-5
+    assert np.abs(one.loadings_ - other.loadings_).max() < 1e-5
+
+
+def test_another_order_of_the_graphs_gives_the_same_fit():
+    stack = section_5_1(40, 7, loops=True).stack
+    order = np.random.default_rng(0).permutation(40)
+    one, other = fit(stack, 3), fit(stack[order], 3)
+    assert column_errors(one.latent_positions_, other.latent_positions_).max() < 1e-5
+    assert np.abs(one.loadings_[order] - other.loadings_).max() < 1e-4
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_a_weight_of_two_counts_as_the_graph_twice(center):
+    A = random_symmetric(6, 15, seed=8)
+    weights = np.array([1, 2, 1, 3, 1, 1])
+    weighted = JointEmbedding(3, center=center, random_state=0).fit(A, sample_weight=weights)
+    repeated = JointEmbedding(3, center=center, random_state=0).fit(np.repeat(A, weights, axis=0))
+    assert column_errors(weighted.latent_positions_, repeated.latent_positions_).max() < 1e-5
+    assert np.allclose(weighted.objective_path_, repeated.objective_path_, rtol=1e-9)
+    without = JointEmbedding(2, random_state=0).fit(A, sample_weight=[1, 1, 1, 1, 1, 0])
+    left_out = JointEmbedding(2, random_state=0).fit(A[:5])
+    assert column_errors(without.latent_positions_, left_out.latent_positions_).max() < 1e-5
+
+
+def test_one_seed_gives_one_answer_and_signs_are_settled():
+    stack = section_5_1(32, 9, loops=False).stack
+    settings = {"init": "random", "n_init": 2}
+    first = JointEmbedding(3, random_state=5, **settings).fit(stack)
+    second = JointEmbedding(3, random_state=5, **settings).fit(stack)
+    assert np.array_equal(first.latent_positions_, second.latent_positions_)
+    H = first.latent_positions_
+    largest = np.abs(H).argmax(axis=0)
+    assert (H[largest, range(3)] > 0).all()
+
+
+def test_components_are_stationary_points():
+    # Newton's view: at a maximum of F, (sum_i lam_i R_i) h = theta h on the stage's residuals.
+    stack = section_5_1(50, 3, loops=True).stack
+    je = fit(stack, 3, tol=1e-10)
+    A, H = stack.dense, je.latent_positions_
+    for k in range(3):
+        Lam = je.truncate(k).loadings_ if k else np.zeros((50, 0))
+        R = A - np.einsum("sk,ik,tk->ist", H[:, :k], Lam, H[:, :k])
+        lam = np.einsum("s,ist,t->i", H[:, k], R, H[:, k])
+        S = np.tensordot(lam, R, axes=1)
+        theta = lam @ lam
+        assert np.linalg.norm(S @ H[:, k] - theta * H[:, k]) < 1e-8 * theta
+
+
+def test_more_starts_never_explain_less():
+    for seed in range(5):
+        A = random_symmetric(10, 25, seed=seed)
+        one = fit(A, 1, init="random")
+        ten = fit(A, 1, init="random", n_init=10)
+        assert ten.objective_path_[-1] <= one.objective_path_[-1] * (1 + 1e-12)
+
+
+def test_a_given_start_is_used():
+    known = section_5_1(64, 2, loops=True)
+    je = fit(known.stack, 3, init=known.H)
+    assert match_components(known.H, je).similarities.min() > 0.8
+    assert np.array_equal(match_components(known.H, je).order, [0, 1, 2])

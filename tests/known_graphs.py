@@ -1,0 +1,60 @@
+"""Graphs with a known answer, and what it takes to compare with it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs import GraphStack
+from eigengraphs.models import MultipleRandomEigenGraphs
+
+
+class Known(NamedTuple):
+    """Graphs and the parameters they were made from."""
+
+    stack: GraphStack
+    H: NDArray[np.float64]  # (n, d)
+    Lam: NDArray[np.float64]  # (m, d)
+
+
+def section_5_1(m: int, seed: int, *, loops: bool) -> Known:
+    """Sample the design of section 5.1: 20 vertices, 3 components."""
+    rng = np.random.default_rng(seed)
+    s = np.arange(20)
+    H = np.stack([np.ones(20), (-1.0) ** s, (-1.0) ** (s // 2)], axis=1) / np.sqrt(20)
+    Lam = rng.uniform([8, 0, 0], [16, 2, 1], size=(m, 3))
+    model = MultipleRandomEigenGraphs(H, Lam)
+    return Known(model.sample(random_state=rng, loops=loops), H, Lam)
+
+
+def noiseless(n: int, m: int, d: int, seed: int) -> Known:
+    """Make graphs sum_k Lam_ik h_k h_k^T with orthonormal h_k and positive loadings."""
+    rng = np.random.default_rng(seed)
+    H = np.linalg.qr(rng.standard_normal((n, d)))[0]
+    Lam = rng.uniform(0.5, 3.0, size=(m, d))
+    return Known(GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, H)), H, Lam)
+
+
+def random_symmetric(
+    m: int, n: int, seed: int, *, density: float = 1.0, hollow: bool = False
+) -> NDArray[np.float64]:
+    """Draw symmetric matrices with normal weights, (m, n, n)."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.standard_normal((m, n, n)) * (rng.random((m, n, n)) < density))
+    A = upper + np.triu(upper, 1).transpose(0, 2, 1)
+    if hollow:
+        A[:, range(n), range(n)] = 0.0
+    return A
+
+
+def column_errors(found: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ||h_k found - h_k true|| up to sign, column by column."""
+    apart = np.linalg.norm(found - truth, axis=0)
+    return np.minimum(apart, np.linalg.norm(found + truth, axis=0))
+
+
+def stored(stack: GraphStack, storage: str) -> GraphStack:
+    """Return the stack in one of the two ways to keep it."""
+    return stack.to_dense() if storage == "dense" else stack.to_sparse()

@@ -1,0 +1,420 @@
+import itertools
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from eigengraphs.errors import InputError
+from eigengraphs.models.theory import PopulationObjective
+
+LOOPS = pytest.mark.parametrize("loops", [True, False], ids=["loops", "hollow"])
+
+
+def unit(*entries: float) -> np.ndarray:
+    return np.array(entries) / np.linalg.norm(entries)
+
+
+def random_unit(rng: np.random.Generator, n: int) -> np.ndarray:
+    return unit(*rng.standard_normal(n))
+
+
+def random_theory(rng: np.random.Generator, loops: bool) -> PopulationObjective:
+    """From even to hub-like h_1, from weak to strong loadings."""
+    n = int(rng.integers(2, 9))
+    h1 = unit(*(0.05 + rng.random(n) ** rng.choice([0.3, 1, 3])))
+    second, first = np.sort(h1)[-2:]
+    largest = 1 / (first * (first if loops else second))
+    return PopulationObjective.from_loadings(
+        h1, largest * rng.random(3) ** rng.choice([0.2, 1, 4]), rng.random(3) + 0.01, loops=loops
+    )
+
+
+def every_graph(h1, loadings, weights, loops):
+    """All graphs on n vertices with their loading and probability: (A, P, probability)."""
+    n = len(h1)
+    pairs = [(s, t) for s in range(n) for t in range(s, n) if loops or s != t]
+    for lam, weight in zip(loadings, weights, strict=True):
+        P = lam * np.outer(h1, h1)
+        if not loops:
+            np.fill_diagonal(P, 0)
+        for bits in itertools.product([0, 1], repeat=len(pairs)):
+            A, probability = np.zeros((n, n)), weight
+            for (s, t), bit in zip(pairs, bits, strict=True):
+                A[s, t] = A[t, s] = bit
+                probability *= P[s, t] if bit else 1 - P[s, t]
+            yield A, P, probability
+
+
+@LOOPS
+@pytest.mark.parametrize("h1", [(1, 1, 1), (3, 2, 1), (5, 1, 0), (-1, -2, -2)])
+def test_formulas_equal_the_sum_over_all_graphs_of_three_vertices(loops, h1):
+    h1, loadings, weights = unit(*h1), [0.2, 0.7, 1.0], [0.5, 0.3, 0.2]
+    theory = PopulationObjective.from_loadings(h1, loadings, weights, loops=loops)
+    graphs = list(every_graph(h1, loadings, weights, loops))
+    assert sum(probability for _, _, probability in graphs) == pytest.approx(1, abs=1e-14)
+    rng = np.random.default_rng(0)
+    for h in [h1, unit(1, 0, 0), unit(1, -1, 0), *(random_unit(rng, 3) for _ in range(5))]:
+        hh = np.outer(h, h)
+
+        def mean(value, hh=hh):
+            return sum(probability * value(A, P, hh) for A, P, probability in graphs)
+
+        signal = mean(lambda A, P, hh: np.sum(P * hh) ** 2)
+        noise = mean(lambda A, P, hh: np.sum((A - P) * hh) ** 2)
+        second = mean(lambda A, P, hh: np.sum(A * hh) ** 2)
+        norm = mean(lambda A, P, hh: np.sum(A**2))
+        objective = mean(lambda A, P, hh: np.sum((A - np.sum(A * hh) * hh) ** 2))
+        M = mean(lambda A, P, hh: np.sum(A * hh) * A)
+        assert theory.signal(h) == pytest.approx(signal, abs=1e-12)
+        assert theory.noise(h) == pytest.approx(noise, abs=1e-12)
+        assert theory.second_moment(h) == pytest.approx(second, abs=1e-12)
+        assert theory.squared_norm() == pytest.approx(norm, abs=1e-12)
+        assert theory.objective(h) == pytest.approx(objective, abs=1e-12)
+        np.testing.assert_allclose(theory.expected_weighted_adjacency(h), M, atol=1e-12)
+        np.testing.assert_allclose(theory.gradient(h), -4 * (M @ h - second * h), atol=1e-12)
+
+
+def draw(rng, h1, loadings, loops):
+    """Draw one graph for each loading: (A, P), shapes (m, n, n)."""
+    P = loadings[:, None, None] * np.outer(h1, h1)
+    upper = np.triu(rng.random(P.shape) < P, k=0 if loops else 1)
+    if not loops:
+        P = P * (1 - np.eye(len(h1)))
+    return (upper | upper.transpose(0, 2, 1)).astype(float), P
+
+
+@LOOPS
+def test_monte_carlo_agrees_with_the_exact_formulas(loops):
+    # A correct implementation fails here with probability 1e-6 in all, by the normal
+    # approximation of means of 20,000 draws and Bonferroni over the numbers compared.
+    n, m, n_vectors = 12, 20_000, 4
+    rng = np.random.default_rng(20240 + loops)
+    h1 = unit(*np.linspace(1, 3, n))
+    loadings = np.array([1.5, 4.0])
+    theory = PopulationObjective.from_loadings(h1, loadings, [1, 2], loops=loops)
+    A, P = draw(rng, h1, rng.choice(loadings, m, p=[1 / 3, 2 / 3]), loops)
+    n_compared = n_vectors * (4 + n * n) + 1
+    limit = -NormalDist().inv_cdf(1e-6 / n_compared / 2)
+
+    def compare(draws, exact):
+        error = np.abs(draws.mean(axis=0) - exact)
+        assert np.all(error <= limit * draws.std(axis=0) / math.sqrt(m) + 1e-12)
+
+    compare(np.sum(A**2, axis=(1, 2)), theory.squared_norm())
+    for h in [h1, unit(*[1] * n), random_unit(rng, n), np.eye(n)[-1]]:
+        form, mean_form = (np.einsum("s,ist,t->i", h, X, h) for X in (A, P))
+        compare(mean_form**2, theory.signal(h))
+        compare((form - mean_form) ** 2, theory.noise(h))
+        compare(form**2, theory.second_moment(h))
+        compare(np.sum(A**2, axis=(1, 2)) - form**2, theory.objective(h))
+        compare(form[:, None, None] * A, theory.expected_weighted_adjacency(h))
+
+
+@LOOPS
+def test_gradient_agrees_with_differences_along_great_circles(loops):
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        theory = random_theory(rng, loops)
+        n = theory.h1.size
+        h, v = np.linalg.qr(rng.standard_normal((n, 2)))[0].T
+        step = 1e-5
+        ahead, behind = (theory.objective(math.cos(t) * h + math.sin(t) * v) for t in (step, -step))
+        slope = (ahead - behind) / (2 * step)
+        scale = theory.squared_norm()
+        assert theory.gradient(h) @ v == pytest.approx(slope, abs=1e-9 * scale + 1e-9)
+        assert abs(theory.gradient(h) @ h) <= 1e-12 * scale
+
+
+@LOOPS
+def test_fast_products_equal_the_matrix(loops):
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        theory = random_theory(rng, loops)
+        h = random_unit(rng, theory.h1.size)
+        M = theory.expected_weighted_adjacency(h)
+        assert np.array_equal(M, M.T)
+        assert h @ M @ h == pytest.approx(theory.second_moment(h), rel=1e-12)
+        expected = -4 * (M @ h - (h @ M @ h) * h)
+        np.testing.assert_allclose(theory.gradient(h), expected, atol=1e-12 * np.abs(M).max())
+
+
+def test_erdos_renyi_distances_are_those_of_the_paper():
+    theory = PopulationObjective.erdos_renyi(100, 0.5)
+    (a, b), (c, d) = theory.allowed_distances()
+    assert [round(x, 2) for x in (a, b, c, d)] == [0, 0.04, 1.28, 1.52]
+    for x in (b, c, d):
+        assert x * (1 - x**2 / 2) ** 2 == pytest.approx(0.04, abs=1e-14)
+    # The roots of the polynomial itself, found another way.
+    roots = np.roots([0.25, 0, -1, 0, 1, -0.04])
+    real = np.sort(roots[np.abs(roots.imag) < 1e-9].real)
+    np.testing.assert_allclose([b, c, d], real[(real >= 0) & (real <= 2)], atol=1e-12)
+    assert theory.allowed_distances(up_to_sign=True) == [(a, b), (c, math.sqrt(2))]
+
+
+@pytest.mark.parametrize(
+    ("loading", "expected"),
+    [(1.0, [(0, 2)]), (0.5, [(0, 2)]), (2.0, [(0, None)]), (4.9, [(0, None)]), (5.0, None)],
+)
+def test_weak_signals_allow_one_interval_or_everything(loading, expected):
+    # One loading: K = 2 / loading, to be compared with 2 and with 0.405 = 2 / 4.94.
+    h1 = unit(*[1] * 40)
+    theory = PopulationObjective.from_loadings(h1, [loading])
+    intervals = theory.allowed_distances()
+    if expected is None:
+        assert len(intervals) == 2
+        return
+    assert len(intervals) == 1
+    low, high = intervals[0]
+    assert low == 0
+    if expected == [(0, 2)]:
+        assert high == 2
+    else:
+        assert math.sqrt(2) < high < 2
+        assert high * (1 - high**2 / 2) ** 2 == pytest.approx(2 / loading, abs=1e-12)
+    assert theory.allowed_distances(up_to_sign=True) == [(0, math.sqrt(2))]
+
+
+def test_a_boundary_lies_where_the_bound_equals_the_distance():
+    theory = PopulationObjective.erdos_renyi(100, 0.5)
+    for x in (edge for interval in theory.allowed_distances() for edge in interval if edge):
+        angle = 2 * math.asin(x / 2)
+        off = unit(*([1, -1] * 50))
+        h = math.cos(angle) * theory.h1 + math.sin(angle) * off
+        assert np.linalg.norm(h - theory.h1) == pytest.approx(x, abs=1e-12)
+        assert theory.bound(h) == pytest.approx(x, abs=1e-11)
+
+
+def test_as_printed_the_theorem_fails_at_the_opposite_sign():
+    theory = PopulationObjective.erdos_renyi(100, 0.5)
+    h = -theory.minimizer().vector
+    assert theory.objective(h) == pytest.approx(theory.minimizer().objective, rel=1e-14)
+    assert np.linalg.norm(h - theory.h1) > 49 * theory.bound(h)
+
+
+@LOOPS
+@pytest.mark.parametrize(("n", "p"), [(100, 0.5), (30, 0.05), (3, 0.9), (10, 1.0)])
+def test_erdos_renyi_graphs_are_minimised_at_h1(loops, n, p):
+    theory = PopulationObjective.erdos_renyi(n, p, loops=loops)
+    best = theory.minimizer()
+    assert best.distance < 1e-7
+    assert best.vector @ theory.h1 > 0
+    assert best.stationarity <= 1e-12
+    lemma = theory.lemma_eigenvector(best.vector)
+    assert lemma.holds()
+    assert lemma.gap > 0
+    assert lemma.eigenvalue == pytest.approx(theory.second_moment(best.vector), rel=1e-12)
+
+
+def test_hollow_erdos_renyi_graphs_of_two_vertices_have_two_minimisers():
+    # A has the one entry a = A_12, so <A, hh^T>^2 = 4 a h_1^2 h_2^2 does not see signs.
+    theory = PopulationObjective.erdos_renyi(2, 0.4, loops=False)
+    assert theory.objective(unit(1, -1)) == pytest.approx(theory.objective(theory.h1), abs=1e-15)
+
+
+@LOOPS
+def test_minimiser_beats_random_vectors_and_satisfies_lemma_and_bounds(loops):
+    rng = np.random.default_rng(5)
+    n_proved = 0
+    for _ in range(40):
+        theory = random_theory(rng, loops)
+        best = theory.minimizer()
+        h = best.vector
+        assert best.stationarity <= 1e-9
+        assert best.objective == pytest.approx(theory.objective(h), rel=1e-12)
+        assert best.distance == pytest.approx(np.linalg.norm(h - theory.h1))
+        assert best.distance <= math.sqrt(2) + 1e-12
+        assert theory.lemma_eigenvector(h).holds()
+        others = (random_unit(rng, h.size) for _ in range(50))
+        assert all(theory.objective(g) >= best.objective for g in [theory.h1, *others])
+        assert best.distance <= theory.distance_bound() + 1e-12
+        try:
+            assert best.distance <= theory.bound(h) + 1e-12
+            assert theory.distance_bound() <= math.sqrt(2) * theory.bound(theory.h1) + 1e-12
+            n_proved += 1
+        except InputError:
+            assert not loops
+    assert n_proved == 40 if loops else n_proved > 5
+
+
+def test_distance_bound_leaves_no_second_interval():
+    theory = PopulationObjective.erdos_renyi(100, 0.5)
+    # 2 E(lambda) U = 1 and E<A, h_1 h_1^T>^2 = 2500 + 0.25 (2 - 1 / 100).
+    sine = 1 / (2500 + 0.25 * 1.99)
+    assert theory.distance_bound() == pytest.approx(2 * math.sin(math.asin(sine) / 2), rel=1e-12)
+    assert theory.distance_bound() < theory.allowed_distances()[0][1] / 50
+
+
+def test_distance_bound_of_hollow_graphs_has_the_terms_of_its_formula():
+    h1 = unit(3, 2, 2, 2, 1)
+    theory = PopulationObjective.from_loadings(h1, [2.0], loops=False)
+    u2 = h1**2
+    above = 4 * (u2.max() - u2.min()) / 2 + 2 * 2 * u2.max()
+    sine = above / theory.second_moment(h1)
+    assert sine < 1
+    assert theory.distance_bound() == pytest.approx(2 * math.sin(math.asin(sine) / 2), rel=1e-12)
+
+
+def test_newton_steps_reach_full_precision_for_a_weak_signal():
+    # The plain ascent needs hundreds of steps here.
+    theory = PopulationObjective.from_loadings(unit(*np.linspace(1, 5, 50)), [0.03])
+    best = theory.minimizer(n_random=0, max_iter=40)
+    assert best.stationarity <= 1e-12
+    assert best.n_agreeing > best.n_starts / 2
+
+
+def test_lemma_eigenvector_rejects_what_is_no_minimiser():
+    theory = PopulationObjective.erdos_renyi(20, 0.5)
+    assert not theory.lemma_eigenvector(random_unit(np.random.default_rng(6), 20)).holds()
+    # A critical point that is no maximum: an eigenvector, but not the leading one.
+    theory = PopulationObjective.erdos_renyi(20, 0.5, loops=False)
+    lemma = theory.lemma_eigenvector(unit(1, -1, *[0] * 18))
+    assert lemma.residual < 1e-12
+    assert lemma.gap < 0
+    assert not lemma.holds()
+
+
+def test_lemma_eigenvector_alone_does_not_exclude_the_second_interval():
+    # At distance sqrt(2) from h_1 the signal is zero and the noise makes its own eigenvector.
+    theory = PopulationObjective.erdos_renyi(20, 0.5)
+    h = unit(*([1, -1] * 10))
+    assert theory.lemma_eigenvector(h).holds()
+    assert theory.objective(h) > theory.objective(theory.h1) + 90
+
+
+@LOOPS
+def test_lemma_distance_holds_for_every_vector(loops):
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        theory = random_theory(rng, loops)
+        lemma = theory.lemma_distance(random_unit(rng, theory.h1.size))
+        assert lemma.holds
+        assert lemma.distance <= lemma.sharper_bound <= lemma.bound == 2 * theory.mean_loading
+
+
+def test_lemma_distance_is_the_noise_part_of_the_matrix():
+    # Erdos-Renyi at h_1: entries 2 p (1 - p) / n off the diagonal and p (1 - p) / n on it.
+    n, p = 10, 0.3
+    theory = PopulationObjective.erdos_renyi(n, p)
+    entry = p * (1 - p) / n
+    expected = entry * math.sqrt(4 * n * (n - 1) + n)
+    assert theory.lemma_distance(theory.h1).distance == pytest.approx(expected, rel=1e-12)
+    assert theory.lemma_distance(theory.h1).sharper_bound == pytest.approx(2 * p, rel=1e-12)
+
+
+@LOOPS
+def test_loading_bounds_hold_in_simulation(loops):
+    n, m, alpha = 40, 2000, 0.2
+    rng = np.random.default_rng(8 + loops)
+    h1 = unit(*np.linspace(1, 2, n))
+    loadings = np.array([4.0, 12.0])
+    theory = PopulationObjective.from_loadings(h1, loadings, loops=loops)
+    h = theory.minimizer().vector
+    lam = rng.choice(loadings, m)
+    A, _ = draw(rng, h1, lam, loops)
+    estimated, true_form = (np.einsum("s,ist,t->i", g, A, g) for g in (h, h1))
+    x = float(np.linalg.norm(h - h1))
+    assert x <= theory.distance_bound()
+    norms = np.linalg.norm(A, ord=2, axis=(1, 2))
+    certain = np.array([theory.loading_bound(x, norm) for norm in norms])
+    assert np.all(np.abs(estimated - true_form) <= certain + 1e-12)
+    likely = np.array([theory.loading_bound(x, norm, alpha) for norm in norms])
+    covered = np.mean(np.abs(estimated - lam) <= likely)
+    # The coverage is at least 1 - alpha; five standard errors below is 3e-7 by chance.
+    assert covered >= 1 - alpha - 5 * math.sqrt(alpha * (1 - alpha) / m)
+    # Hoeffding's inequality is not so loose that any multiple of it would pass.
+    assert np.mean(np.abs(estimated - lam) <= likely / 10) < 1 - alpha
+
+
+def test_loading_bound_has_the_terms_of_its_formula():
+    theory = PopulationObjective.erdos_renyi(10, 0.5)
+    assert theory.loading_bound(0, 7.0) == 0
+    assert theory.loading_bound(1.0, 2.0) == pytest.approx(2 * math.sqrt(3))
+    hoeffding = math.sqrt((2 - 0.1) * math.log(2 / 0.05) / 2)
+    assert theory.loading_bound(0, 7.0, alpha=0.05) == pytest.approx(hoeffding)
+    hollow = PopulationObjective.erdos_renyi(10, 0.5, loops=False)
+    hoeffding = math.sqrt((2 - 0.2) * math.log(2 / 0.05) / 2)
+    assert hollow.loading_bound(0, 7.0, alpha=0.05) == pytest.approx(hoeffding + 0.1 * 10)
+
+
+def test_moments_come_from_weighted_loadings():
+    h1 = unit(2, 1, 1)
+    theory = PopulationObjective.from_loadings(h1, [0.5, 1.0, 99.0], weights=[3, 1, 0])
+    assert theory.mean_loading == pytest.approx(0.625)
+    assert theory.mean_squared_loading == pytest.approx(0.4375)
+    assert theory.largest_loading == pytest.approx(1.5)
+    assert PopulationObjective(h1, 0.5, 0.3, loops=False).largest_loading == pytest.approx(3)
+
+
+def test_sign_and_order_of_vertices_do_not_matter():
+    rng = np.random.default_rng(9)
+    theory = random_theory(rng, True)
+    n = theory.h1.size
+    h, order = random_unit(rng, n), rng.permutation(n)
+    moments = (theory.mean_loading, theory.mean_squared_loading)
+    turned = PopulationObjective(-theory.h1[order], *moments)
+    assert turned.objective(-h[order]) == pytest.approx(theory.objective(h), rel=1e-12)
+    assert turned.minimizer().objective == pytest.approx(theory.minimizer().objective, rel=1e-12)
+
+
+def test_the_object_is_frozen_and_describes_itself():
+    theory = PopulationObjective.erdos_renyi(100, 0.5)
+    assert repr(theory) == "PopulationObjective(n=100, E(lambda)=50, E(lambda^2)=2500, loops=True)"
+    with pytest.raises(ValueError, match="read-only"):
+        theory.h1[0] = 1
+    best = repr(theory.minimizer())
+    assert "\n" not in best
+    assert "distance=" in best
+
+
+def test_impossible_models_are_refused():
+    h1 = unit(2, 1, 1)  # probabilities reach 1 at lambda = 1.5
+    with pytest.raises(InputError, match="one sign"):
+        PopulationObjective(unit(1, -1, 1), 0.5, 0.3)
+    with pytest.raises(InputError, match="norm 1"):
+        PopulationObjective(np.ones(3), 0.5, 0.3)
+    with pytest.raises(InputError, match="norm 1"):
+        PopulationObjective(np.array([np.nan, 1.0]), 0.5, 0.3)
+    with pytest.raises(InputError, match="at least 2"):
+        PopulationObjective(np.ones(1), 0.5, 0.3)
+    for moments in [(0.5, 0.24), (0.5, 0.76), (1.6, 2.56), (0, 0), (-0.5, 0.3), (np.nan, 1.0)]:
+        with pytest.raises(InputError, match=r"no loading within \[0, 1\.5\]"):
+            PopulationObjective(h1, *moments)
+    PopulationObjective(h1, 0.5, 0.75)  # lambda is 0 or 1.5: possible, though only just
+    with pytest.raises(InputError, match=r"within \[0, 1\.5\]"):
+        PopulationObjective.from_loadings(h1, [1.6, 0.1, 1.3])
+    with pytest.raises(InputError, match=r"go from -0\.1"):
+        PopulationObjective.from_loadings(h1, [-0.1, 1.0])
+    for loadings, weights in [([[1.0]], None), ([], None), ([1.0], [1, 2]), ([1.0], [0.0])]:
+        with pytest.raises(InputError, match="as many weights"):
+            PopulationObjective.from_loadings(h1, loadings, weights)
+    for n, p in [(1, 0.5), (10, 0.0), (10, 1.1)]:
+        with pytest.raises(InputError, match="n >= 2"):
+            PopulationObjective.erdos_renyi(n, p)
+
+
+def test_bad_arguments_are_refused():
+    theory = PopulationObjective.erdos_renyi(5, 0.5)
+    with pytest.raises(InputError, match="5, as h1 has"):
+        theory.noise(unit(1, 1))
+    with pytest.raises(InputError, match="norm 1"):
+        theory.objective(np.ones(5))
+    for distance, norm in [(-0.1, 1), (1.5, 1), (1, -1), (1, math.inf), (math.nan, 1)]:
+        with pytest.raises(InputError, match="expected a distance"):
+            theory.loading_bound(distance, norm)
+    for alpha in (0, 1, -0.1, math.nan):
+        with pytest.raises(InputError, match="alpha"):
+            theory.loading_bound(0.1, 1, alpha)
+
+
+def test_theorem_is_refused_for_hollow_graphs_where_it_is_not_proved():
+    # The hub's loop would need a probability near 15; hollow graphs do not have it.
+    theory = PopulationObjective.from_loadings(unit(20, 1, 1, 1), [15.0], loops=False)
+    with pytest.raises(InputError, match="not proved"):
+        theory.bound(theory.h1)
+    with pytest.raises(InputError, match="not proved"):
+        theory.allowed_distances()
+    # And indeed it is false there, while the bound that is proved holds.
+    best = theory.minimizer()
+    printed = 2 / (15 * (theory.h1 @ best.vector) ** 2)
+    assert printed < best.distance <= theory.distance_bound()
