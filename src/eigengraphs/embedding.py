@@ -404,7 +404,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+        state: dict[str, Any] = dict(super().__getstate__())
         if "_training" in state:
             state["_training"] = None  # a saved fit does not carry the data
         return state

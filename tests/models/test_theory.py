@@ -255,12 +255,17 @@ def test_distance_bound_of_hollow_graphs_has_the_terms_of_its_formula():
     assert theory.distance_bound() == pytest.approx(2 * math.sin(math.asin(sine) / 2), rel=1e-12)
 
 
-def test_newton_steps_reach_full_precision_for_a_weak_signal():
-    # The plain ascent needs hundreds of steps here.
-    theory = PopulationObjective.from_loadings(unit(*np.linspace(1, 5, 50)), [0.03])
-    best = theory.minimizer(n_random=0, max_iter=40)
-    assert best.stationarity <= 1e-12
-    assert best.n_agreeing > best.n_starts / 2
+@LOOPS
+def test_a_newton_step_squares_the_error(loops):
+    # A wrong second derivative would go unseen otherwise: the ascent arrives without it, later.
+    theory = PopulationObjective.from_loadings(unit(4, 3, 2, 2, 1), [0.8, 1.6], loops=loops)
+    best = theory.minimizer().vector
+    h = unit(*(best + 1e-4 * np.array([1, -2, 0, 1, 1])))
+    M = theory.expected_weighted_adjacency(h)
+    theta = h @ M @ h
+    step = theory._newton(h, theta, M @ h - theta * h)
+    assert np.linalg.norm(h - best) > 1e-4
+    assert np.linalg.norm(step - best) < 1e-7
 
 
 def test_lemma_eigenvector_rejects_what_is_no_minimiser():

@@ -50,7 +50,7 @@ def build(
         return kept, check_names(graph_names, len(cube), "graph_names"), names
 
     pieces, graph_names = _pieces(graphs, graph_names, weight)
-    order = None if vertex_names is None else [str(name) for name in vertex_names]
+    order = None if vertex_names is None else _texts(vertex_names, "vertex_names")
     pieces, names = align_pieces(pieces, vertices, order)
     n = pieces[0].n_vertices
     kind = _result_dtype([piece.matrix.dtype for piece in pieces], dtype)
@@ -66,15 +66,19 @@ def check_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str,
     """Return names as a tuple of unique strings of the right number, or None."""
     if names is None:
         return None
-    if isinstance(names, str):
-        raise InputError(f"{what} must be a sequence of {size} names, got one string {names!r}")
-    texts = tuple(str(name) for name in names)
+    texts = _texts(names, what)
     if len(texts) != size:
         raise InputError(f"{what} must hold {size} names, got {len(texts)}")
     if len(set(texts)) < size:
         repeated = next(name for place, name in enumerate(texts) if name in texts[:place])
         raise InputError(f"{what} must be unique; {repeated!r} stands more than once")
     return texts
+
+
+def _texts(names: Iterable[Any], what: str) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise InputError(f"{what} must be a sequence of names, got one string {names!r}")
+    return tuple(str(name) for name in names)
 
 
 def _from_cube(

@@ -353,7 +353,9 @@ class GraphStack(StackTransforms):
             flat.indices[first:last],
             flat.indptr[i * n : (i + 1) * n + 1] - first,
         )
-        return sparse.csr_array(parts, shape=(n, n))
+        graph = sparse.csr_array(parts, shape=(n, n))
+        graph.data.flags.writeable = graph.indices.flags.writeable = False
+        return graph
 
     def _places(self, which: Any) -> NDArray[np.intp]:
         m = self.n_graphs

@@ -1,0 +1,154 @@
+"""From every kind of graph to one stack, aligned by name where there are names."""
+
+import igraph
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from known_graphs import random_symmetric
+from scipy import sparse
+
+from eigengraphs import GraphStack
+
+FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
+A = random_symmetric(3, 6, seed=0, density=0.5)
+
+
+def as_networkx(matrix, names, order=None):
+    graph = nx.Graph()
+    graph.add_nodes_from(order or names)
+    for s, t in zip(*np.nonzero(np.triu(matrix)), strict=True):
+        graph.add_edge(names[s], names[t], weight=matrix[s, t])
+    return graph
+
+
+def as_igraph(matrix, names=None):
+    s, t = np.nonzero(np.triu(matrix))
+    graph = igraph.Graph(n=len(matrix), edges=list(zip(s.tolist(), t.tolist(), strict=True)))
+    graph.es["weight"] = matrix[s, t].tolist()
+    if names:
+        graph.vs["name"] = names
+    return graph
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix], ids=["array", "matrix"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_scipy_of_every_format_stays_sparse(kind, make):
+    stack = GraphStack([make(a).asformat(kind) for a in A])
+    assert stack.is_sparse
+    assert np.array_equal(stack.to_dense().dense, A)
+
+
+def test_arrays_in_a_list_in_a_cube_and_from_a_generator_are_the_same():
+    for graphs in (A, list(A), tuple(A), (a for a in A), A.tolist()):
+        assert np.array_equal(GraphStack(graphs).dense, A)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [(np.float32, np.float32), (np.float16, np.float32), (np.float64, np.float64),
+     (np.int8, np.float64), (bool, np.float64)],
+)  # fmt: skip
+def test_types(given, kept):
+    graphs = np.rint(A).astype(given)
+    assert GraphStack(graphs).dtype == kept
+    assert GraphStack(list(graphs)).dtype == kept
+    assert GraphStack([graphs[0], A[1]]).dtype == np.float64
+    assert GraphStack(graphs, dtype=np.float32).dtype == np.float32
+    if given in (np.float32, np.float64, np.int8, bool):
+        assert GraphStack([sparse.csr_array(g) for g in graphs]).dtype == kept
+
+
+def test_a_mixture_is_aligned_by_name():
+    names = list("abcdef")
+    order = [3, 0, 5, 1, 4, 2]
+    shuffled = [names[s] for s in order]
+    frame = pd.DataFrame(A[1], index=names, columns=names).loc[shuffled, names]
+    mixed = GraphStack(
+        [
+            as_networkx(A[0], names),
+            frame,
+            as_igraph(A[2][np.ix_(order, order)], shuffled),
+            sparse.coo_array(A[0]),  # unnamed: in the order of the first that has names
+            A[1],
+        ]
+    )
+    assert mixed.vertex_names == tuple(names)
+    assert mixed.is_sparse  # a scipy matrix is among them
+    assert np.array_equal(mixed.to_dense().dense, A[[0, 1, 2, 0, 1]])
+    reordered = GraphStack([as_networkx(A[0], names)], vertex_names=shuffled)
+    assert np.array_equal(reordered.dense[0], A[0][np.ix_(order, order)])
+
+
+def test_networkx_kinds():
+    directed = nx.DiGraph([("a", "b"), ("b", "c")])
+    assert GraphStack([directed]).is_directed
+    multi = nx.MultiGraph()
+    multi.add_edge("a", "b", weight=2.0)
+    multi.add_edge("a", "b", weight=3.0)
+    multi.add_edge("a", "a")
+    assert np.array_equal(GraphStack([multi])[0], [[1, 5], [5, 0]])
+    assert np.array_equal(GraphStack([multi], weight=None)[0], [[1, 2], [2, 0]])
+
+
+def test_igraph_loops_are_one_entry_and_direction_is_kept():
+    graph = igraph.Graph(n=3, edges=[(0, 0), (0, 1), (1, 2)])
+    assert np.array_equal(GraphStack([graph])[0], [[1, 1, 0], [1, 0, 1], [0, 1, 0]])
+    directed = igraph.Graph(n=3, edges=[(0, 1), (1, 2)], directed=True)
+    assert np.array_equal(GraphStack([directed])[0], [[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    assert GraphStack([igraph.Graph(n=2)]).density == 0
+
+
+def test_intersection_and_union_of_vertices():
+    first = nx.Graph([("a", "b"), ("b", "c")])
+    second = nx.Graph([("b", "c"), ("c", "d")])
+    both = GraphStack([first, second], vertices="intersection")
+    assert both.vertex_names == ("b", "c")
+    assert np.array_equal(both.dense, np.array([[[0, 1], [1, 0]]] * 2))
+    union = GraphStack([first, second], vertices="union")
+    assert union.vertex_names == ("a", "b", "c", "d")
+    assert union[1][0].sum() == 0
+    assert union[1][1, 2] == union[1][2, 3] == 1
+
+
+def test_a_dictionary_names_the_graphs():
+    stack = GraphStack({"sub-01": A[0], "sub-02": A[1]})
+    assert stack.graph_names == ("sub-01", "sub-02")
+    assert np.array_equal(stack["sub-02"], A[1])
+
+
+def test_storage_is_chosen_by_size_and_can_be_asked_for(monkeypatch):
+    rng = np.random.default_rng(0)
+    thin = rng.random((2, 50, 50)) < 0.01
+    assert not GraphStack(list(thin)).is_sparse  # small: not worth converting
+    monkeypatch.setattr("eigengraphs.graphs.build._DENSE_IS_SMALL", 1000)
+    assert GraphStack(list(thin)).is_sparse
+    assert not GraphStack(list(rng.random((2, 50, 50)))).is_sparse
+    assert GraphStack([nx.path_graph(100)]).is_sparse
+    assert not GraphStack([nx.complete_graph(30)]).is_sparse
+    assert GraphStack(thin, storage="sparse").is_sparse
+    assert not GraphStack([sparse.csr_array(t) for t in thin], storage="dense").is_sparse
+
+
+def test_duplicates_are_summed_and_stored_zeros_do_not_count():
+    entries = ([1.0, 2.0, 3.0, 0.0], ([0, 0, 1, 1], [1, 1, 0, 1]))
+    matrix = sparse.coo_array(entries, shape=(2, 2))
+    stack = GraphStack([matrix])
+    assert np.array_equal(stack.to_dense().dense[0], [[0, 3], [3, 0]])
+    assert not stack.is_directed
+    assert stack.is_hollow
+    assert stack.facts.n_nonzero[0] == 2
+    assert matrix.nnz == 4  # the input is left alone
+
+
+def test_a_flat_matrix_makes_a_stack():
+    flat = sparse.csr_array(A.reshape(18, 6))
+    assert np.array_equal(GraphStack.from_flat(flat, 3).to_dense().dense, A)
+
+
+def test_copy_false_shares_the_array_and_copy_true_does_not():
+    cube = A.copy()
+    shared, own = GraphStack(cube, copy=False), GraphStack(cube)
+    assert np.shares_memory(shared.dense, cube)
+    assert not np.shares_memory(own.dense, cube)
+    assert cube.flags.writeable  # the caller's array stays theirs

@@ -1,0 +1,111 @@
+"""Transforms make new stacks, the same for dense and sparse ones."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from known_graphs import stored
+
+from eigengraphs import GraphStack
+from eigengraphs.errors import InputError
+
+rng = np.random.default_rng(0)
+DIRECTED = rng.poisson(0.7, size=(4, 6, 6)).astype(float)
+NAMES = list("abcdef")
+
+
+@pytest.fixture
+def stack(storage):
+    return stored(GraphStack(DIRECTED, vertex_names=NAMES, graph_names=list("wxyz")), storage)
+
+
+MIRROR = DIRECTED.transpose(0, 2, 1)
+EXPECTED = {
+    "mean": (lambda s: s.symmetrize(), (DIRECTED + MIRROR) / 2),
+    "max": (lambda s: s.symmetrize("max"), np.maximum(DIRECTED, MIRROR)),
+    "min": (lambda s: s.symmetrize("min"), np.minimum(DIRECTED, MIRROR)),
+    "sum": (lambda s: s.symmetrize("sum"), DIRECTED + MIRROR),
+    "binary": (lambda s: s.binarize(), (DIRECTED > 0) * 1.0),
+    "above 1": (lambda s: s.binarize(1), (DIRECTED > 1) * 1.0),
+    "log1p": (lambda s: s.log1p(), np.log1p(DIRECTED)),
+    "hollow": (lambda s: s.drop_loops(), DIRECTED * (1 - np.eye(6))),
+    "vertices": (lambda s: s.select_vertices([4, 0, -1]), DIRECTED[:, [4, 0, 5]][:, :, [4, 0, 5]]),
+    "by name": (lambda s: s.select_vertices(["e", "a"]), DIRECTED[:, [4, 0]][:, :, [4, 0]]),
+    "by mask": (lambda s: s.select_vertices(np.arange(6) > 2), DIRECTED[:, 3:, 3:]),
+    "by slice": (lambda s: s.select_vertices(slice(1, 3)), DIRECTED[:, 1:3, 1:3]),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_each_transform(stack, name, dtype):
+    change, expected = EXPECTED[name]
+    before = stack.astype(dtype)
+    after = change(before)
+    assert np.allclose(after.to_dense().dense, expected, rtol=1e-6)
+    assert after.dtype == dtype
+    assert after.is_sparse == before.is_sparse
+    assert after.graph_names == tuple("wxyz")
+    assert np.array_equal(before.to_dense().dense, DIRECTED)  # the old stack is as it was
+    fresh = GraphStack(expected)
+    assert after.is_directed == fresh.is_directed
+    assert after.is_hollow == fresh.is_hollow
+    assert np.array_equal(after.facts.n_nonzero, fresh.facts.n_nonzero)
+
+
+def test_names_follow_the_vertices(stack):
+    assert stack.select_vertices([4, 0]).vertex_names == ("e", "a")
+    assert stack.select_vertices(["f", "b"]).vertex_names == ("f", "b")
+
+
+@pytest.mark.parametrize(
+    ("which", "text"),
+    [
+        (["a", "q"], "no vertex is called 'q'"),
+        ([0, 6], "vertex 6 does not exist; there are 6 vertices"),
+        ([True, False], "a mask of vertices must have 6 entries, got 2"),
+        ([], "holds no vertex"),
+        ([1, 1], "more than once"),
+        ([[1, 2]], "one-dimensional"),
+        ([0.5], "must be names, places or a mask"),
+    ],
+)
+def test_bad_vertices(stack, which, text):
+    with pytest.raises(InputError, match=text):
+        stack.select_vertices(which)
+
+
+def test_bad_transforms(stack):
+    with pytest.raises(InputError, match="how must be"):
+        stack.symmetrize("median")
+    with pytest.raises(InputError, match="log1p needs weights above -1, the smallest is -2"):
+        GraphStack([-2 * np.ones((2, 2))]).log1p()
+    with pytest.raises(InputError, match="every absent edge of a sparse stack"):
+        stack.to_sparse().binarize(-1)
+    with pytest.raises(InputError, match="dtype must be"):
+        stack.astype(int)
+
+
+def brute_force_common_component(graphs):
+    """Largest vertex set on which each graph is connected, by trying all of them."""
+    n = graphs.shape[1]
+    best = []
+    for code in range(1, 2**n):
+        keep = [s for s in range(n) if code >> s & 1]
+        connected = all(nx.is_connected(nx.from_numpy_array(A[np.ix_(keep, keep)])) for A in graphs)
+        if connected and (len(keep) > len(best) or (len(keep) == len(best) and keep < best)):
+            best = keep
+    return best
+
+
+@given(seed=st.integers(0, 2**20), density=st.sampled_from([0.25, 0.4, 0.6]))
+def test_largest_common_component_against_all_subsets(seed, density):
+    random = np.random.default_rng(seed)
+    upper = np.triu(random.random((3, 6, 6)) < density, 1)
+    graphs = (upper | upper.transpose(0, 2, 1)).astype(float)
+    stack = GraphStack(graphs, vertex_names=[str(s) for s in range(6)])
+    expected = brute_force_common_component(graphs)
+    for kept in (stack, stack.to_sparse()):
+        found = [int(name) for name in kept.largest_common_component().vertex_names]
+        assert found == expected
