@@ -1,4 +1,4 @@
-"""What must hold for every stack: nesting, invariance, monotone objective, one answer by two ways."""
+"""What must hold for every stack: nesting, invariance, monotone objective, two ways agree."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is known to be there is found: noiseless graphs, single graphs, the design of section 5.1."""
+"""What is known to be there is found: noiseless graphs, one graph, the design of section 5.1."""
 
 import numpy as np
 import pytest

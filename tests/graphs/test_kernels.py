@@ -12,7 +12,7 @@ from eigengraphs.graphs.kernels import flat_diagonals, flat_inner
 
 
 def numpy_facts(A):
-    m, n, _ = A.shape
+    m = len(A)
     diagonals = np.einsum("iss->is", A)
     return {
         "norm": np.sqrt((A.astype(float) ** 2).sum(axis=(1, 2))),
@@ -21,7 +21,7 @@ def numpy_facts(A):
         "diagonal_low": diagonals.min(axis=1),
         "diagonal_high": diagonals.max(axis=1),
         "is_binary": np.isin(A, [0, 1]).all(axis=(1, 2)),
-        "is_symmetric": (A == A.transpose(0, 2, 1)).all(axis=(1, 2)),
+        "is_symmetric": np.equal(A, A.transpose(0, 2, 1)).all(axis=(1, 2)),
         "first_bad": np.full(m, -1),
     }
 

@@ -13,7 +13,7 @@ from eigengraphs.solvers.loadings import component_gram, objective_path, solve_l
 
 def transcription(A, d, max_iter=20_000, tol=1e-9):
     """Algorithm 1 as printed: explicit residuals, gradient (3), loadings (4), all re-solved."""
-    m, n, _ = A.shape
+    n = A.shape[1]
     H, R = np.zeros((n, 0)), A.copy()
     for _ in range(d):
         values, vectors = linalg.eigh(R.mean(axis=0))

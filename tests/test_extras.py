@@ -1,0 +1,55 @@
+"""The core works alone; what an extra brings says which extra is missing."""
+
+import subprocess
+import sys
+import textwrap
+
+# A finder that hides the extras, as if they had never been installed.
+HIDE = """
+import importlib.abc, sys
+class Hide(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph"}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Hide())
+"""
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", HIDE + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_core_imports_fits_and_transforms_without_any_extra():
+    done = run(
+        """
+        import eigengraphs as eg
+        mice = eg.datasets.load_mice()
+        je = eg.JointEmbedding(2, center=True, random_state=0).fit(mice.graphs[:4].log1p())
+        print(je.transform(mice.graphs[4:6].log1p()).shape)
+        print(eg.models.ErdosRenyi(10, 0.5).sample(2).n_graphs)
+        """
+    )
+    assert done.stdout.split("\n")[:2] == ["(2, 2)", "2"], done.stderr
+
+
+def test_a_missing_extra_is_named():
+    done = run("from eigengraphs.cli import main; main()")
+    assert done.returncode == 2
+    assert "pip install 'eigengraphs[cli]'" in done.stderr
+    done = run(
+        """
+        from eigengraphs.errors import MissingExtraError
+        from eigengraphs.report.figures import embedding_figure
+        try:
+            embedding_figure(None, [], [], "")
+        except MissingExtraError as error:
+            print(error)
+        """
+    )
+    assert "drawing a picture needs the package 'matplotlib'" in done.stdout, done.stderr
+    assert "pip install 'eigengraphs[report]'" in done.stdout

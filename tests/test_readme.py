@@ -1,0 +1,33 @@
+"""The README's Python runs, and its commands exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_python_of_the_readme_runs(capsys):
+    (code,) = blocks("python")
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "(32, 8) (332, 8)" in printed
+    assert "True" in printed
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_its_make_targets_exist(target):
+    assert f"make {target}" in "".join(blocks("sh"))
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_its_links_lead_somewhere():
+    for page in [README, *ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
