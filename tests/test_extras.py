@@ -7,9 +7,10 @@ import textwrap
 # A finder that hides the extras, as if they had never been installed.
 HIDE = """
 import importlib.abc, sys
+EXTRAS = {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph"}
 class Hide(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph"}:
+        if name.partition(".")[0] in EXTRAS:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Hide())
 """

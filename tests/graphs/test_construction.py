@@ -141,6 +141,17 @@ def test_duplicates_are_summed_and_stored_zeros_do_not_count():
     assert matrix.nnz == 4  # the input is left alone
 
 
+def test_a_stack_of_a_stack_can_be_named_and_kept_in_another_way():
+    stack = GraphStack(A, graph_names=list("xyz"))
+    other = GraphStack(stack, vertex_names=list("abcdef"), storage="sparse", dtype=np.float32)
+    assert other.is_sparse
+    assert other.dtype == np.float32
+    assert other.graph_names == tuple("xyz")
+    assert other.vertex_names == tuple("abcdef")
+    assert GraphStack(stack).dense is not None
+    assert np.shares_memory(GraphStack(stack).dense, stack.dense)
+
+
 def test_a_flat_matrix_makes_a_stack():
     flat = sparse.csr_array(A.reshape(18, 6))
     assert np.array_equal(GraphStack.from_flat(flat, 3).to_dense().dense, A)

@@ -13,7 +13,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.graphs.align import VertexRule, align_pieces
 from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label
 
-__all__ = ["Storage", "StorageRule", "build", "check_names"]
+__all__ = ["Storage", "StorageRule", "build", "check_names", "check_storage"]
 
 Storage: TypeAlias = "NDArray[Any] | sparse.csr_array"
 StorageRule: TypeAlias = Literal["auto", "dense", "sparse"]
@@ -35,8 +35,7 @@ def build(
     copy: bool,
 ) -> tuple[Storage, tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the storage, the graph names and the vertex names; see ``GraphStack``."""
-    if storage not in ("auto", "dense", "sparse"):
-        raise InputError(f"storage must be 'auto', 'dense' or 'sparse', got storage={storage!r}")
+    check_storage(storage)
     if is_one_graph(graphs):
         raise InputError(
             f"expected a collection of graphs, got one {type(graphs).__name__}; "
@@ -60,6 +59,12 @@ def build(
         check_names(graph_names, len(pieces), "graph_names"),
         check_names(names, n, "vertex_names"),
     )
+
+
+def check_storage(storage: Any) -> None:
+    """Raise an error for a way to keep graphs that does not exist."""
+    if storage not in ("auto", "dense", "sparse"):
+        raise InputError(f"storage must be 'auto', 'dense' or 'sparse', got storage={storage!r}")
 
 
 def check_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str, ...] | None:

@@ -78,10 +78,9 @@ class GraphStack(StackTransforms):
         copy: bool = True,
     ) -> None:
         if isinstance(graphs, GraphStack):
-            kept, facts = graphs._storage, graphs._facts
-            names = check_names(graph_names, len(graphs), "graph_names") or graphs._graph_names
-            vertex = check_names(vertex_names, graphs.n_vertices, "vertex_names")
-            self._set(kept, facts, names, vertex or graphs._vertex_names)
+            named = graphs.with_names(graph_names=graph_names, vertex_names=vertex_names)
+            same = named.restored(storage, dtype)
+            self._set(same._storage, same._facts, same._graph_names, same._vertex_names)
             return
         kept, names, vertex = build(
             graphs,

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import transforms
-from eigengraphs.graphs.build import Storage, check_names
+from eigengraphs.graphs.build import Storage, StorageRule, check_names, check_storage
 from eigengraphs.graphs.facts import GraphFacts
 
 __all__ = ["StackTransforms"]
@@ -100,6 +100,14 @@ class StackTransforms(ABC):
         if isinstance(self._storage, np.ndarray):
             return self._changed(self._storage.astype(wanted))
         return self._changed(sparse.csr_array(self._storage.astype(wanted)))
+
+    def restored(self, storage: StorageRule = "auto", dtype: DTypeLike | None = None) -> Self:
+        """Return the graphs kept in another way; "auto" and None leave it as it is."""
+        check_storage(storage)
+        stack = self if dtype is None else self.astype(dtype)
+        if storage == "auto":
+            return stack
+        return stack.to_dense() if storage == "dense" else stack.to_sparse()
 
     def to_dense(self) -> Self:
         """Return the same graphs as one array; needs 8 m n^2 bytes (4 in float32)."""

@@ -10,7 +10,12 @@ from scipy.special import logsumexp
 from eigengraphs.errors import ConversionError, InputError
 from eigengraphs.models.base import GraphModel, Latent
 from eigengraphs.models.block import StochasticBlockModel
+from eigengraphs.models.constructions import (
+    eigen_graphs_of_block_models,
+    eigen_graphs_of_distribution,
+)
 from eigengraphs.models.dot_product import RandomDotProductGraph
+from eigengraphs.models.eigen_parameters import read_loadings, read_positions
 from eigengraphs.models.inhomogeneous import InhomogeneousErdosRenyi
 from eigengraphs.models.laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.likelihood import log_likelihood_table, log_likelihoods
@@ -22,14 +27,11 @@ from eigengraphs.models.loading_laws import (
 )
 from eigengraphs.models.low_rank import LowRankMeans
 from eigengraphs.models.means import Means
-from eigengraphs.models.validation import Floats, float_array, whole_number
+from eigengraphs.models.validation import Floats, whole_number
 
 __all__ = ["MultipleRandomEigenGraphs"]
 
 LawName: TypeAlias = Literal["bernoulli", "poisson", "gaussian"]
-
-# Unit norms in float32 are off by about 1e-7.
-_NORM_TOLERANCE = 1e-6
 
 
 class MultipleRandomEigenGraphs(GraphModel):
@@ -94,15 +96,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         noise_scale: float | None = None,
         clip: bool = False,
     ) -> None:
-        H = float_array(latent_positions, "latent_positions", 2, "(n_vertices, n_components)")
-        norms = np.linalg.norm(H, axis=0)
-        far = np.abs(norms - 1) > _NORM_TOLERANCE
-        if far.any():
-            k = int(np.argmax(far))
-            raise InputError(
-                f"column {k} of latent_positions has norm {norms[k]:.6g}, expected 1; divide it "
-                f"by its norm, and multiply loadings[:, {k}] by the norm squared"
-            )
+        H = read_positions(latent_positions)
         edges = edge_law(law, noise_scale)
         if clip and isinstance(edges, Gaussian):
             raise InputError("law='gaussian' has no limits to clip at; leave clip out")
@@ -110,7 +104,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         if is_distribution(loadings):
             vectors = random_vectors(loadings, "loadings", H.shape[1])
         else:
-            loadings = _read_loadings(loadings, H.shape[1])
+            loadings = read_loadings(loadings, H.shape[1])
         self._set(
             n_vertices=len(H),
             latent_positions=H,
@@ -141,9 +135,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         B : array_like, shape (n_graphs, n_blocks, n_blocks)
             Edge probabilities between blocks for each graph, symmetric.
         """
-        from eigengraphs.models import conversions
-
-        return cls(*conversions.eigen_graphs_of_block_models(labels, B))
+        return cls(*eigen_graphs_of_block_models(labels, B))
 
     @classmethod
     def from_distribution(cls, graphs: Any, probabilities: Any) -> MultipleRandomEigenGraphs:
@@ -172,9 +164,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         >>> sorted({int(graph.sum()) for graph in stack})
         [0, 4]
         """
-        from eigengraphs.models import conversions
-
-        return cls(*conversions.eigen_graphs_of_distribution(graphs, probabilities))
+        return cls(*eigen_graphs_of_distribution(graphs, probabilities))
 
     @property
     def n_components(self) -> int:
@@ -356,7 +346,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         self, loadings: Any, purpose: str, error: type[InputError] = InputError
     ) -> Floats:
         if loadings is not None:
-            return _read_loadings(loadings, self.n_components)
+            return read_loadings(loadings, self.n_components)
         if self._vectors is not None:
             raise error(
                 f"{purpose} needs fixed loadings, and this model draws them; "
@@ -404,13 +394,3 @@ class MultipleRandomEigenGraphs(GraphModel):
             return [(self._means(Lam), m)], latent
         Lam, which = self._vectors.draw(rng, m)
         return [(self._means(Lam, checked=False), m)], Latent(loadings=Lam, labels=which)
-
-
-def _read_loadings(value: Any, d: int) -> Floats:
-    loadings = float_array(value, "loadings", (1, 2), f"(n_graphs, {d}) or ({d},)")
-    if loadings.shape[-1] != d:
-        raise InputError(
-            f"loadings must have {d} entries a graph, one for each column of latent_positions, "
-            f"got shape {loadings.shape}"
-        )
-    return loadings

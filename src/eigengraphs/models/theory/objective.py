@@ -1,0 +1,232 @@
+"""The population objective: exact expectations, the gradient, and what builds on them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eigengraphs.errors import InputError
+from eigengraphs.models.theory import bounds, lemmas, minimizer
+from eigengraphs.models.theory.lemmas import DistanceLemma, EigenvectorLemma
+from eigengraphs.models.theory.minimizer import PopulationMinimizer
+from eigengraphs.models.theory.vectors import ROUNDING, Array, sum_of_others, unit
+
+__all__ = ["PopulationObjective"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PopulationObjective:
+    """The population objective D(h, h_1) = E||A - <A, hh^T> hh^T||^2 of section 4, exactly.
+
+    Parameters
+    ----------
+    h1 : array-like of shape (n,)
+        Unit vector h_1 without entries of opposite sign (probabilities would be negative).
+    mean_loading, mean_squared_loading : float
+        E(lambda) and E(lambda^2). With L the largest loading that keeps probabilities at most 1,
+        E(lambda)^2 <= E(lambda^2) <= L E(lambda), which is all that two moments can tell.
+    loops : bool, default=True
+        Whether self-loops are drawn, as in the paper. Otherwise the diagonal of A is zero, and
+        h' differs from h_1 even without noise.
+
+    Examples
+    --------
+    >>> from eigengraphs.models.theory import PopulationObjective
+    >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+    >>> theory
+    PopulationObjective(n=100, E(lambda)=50, E(lambda^2)=2500, loops=True)
+    >>> [(round(low, 2), round(high, 2)) for low, high in theory.allowed_distances()]
+    [(0.0, 0.04), (1.28, 1.52)]
+    >>> best = theory.minimizer()
+    >>> best.distance < 1e-8, theory.lemma_eigenvector(best.vector).holds()
+    (True, True)
+    """
+
+    h1: Array
+    mean_loading: float
+    mean_squared_loading: float
+    loops: bool = True
+
+    def __post_init__(self) -> None:
+        u = unit(self.h1, "h1")
+        u.setflags(write=False)
+        if u.min() < -ROUNDING and u.max() > ROUNDING:
+            raise InputError(
+                f"h1 must be of one sign, or lambda h1 h1^T has negative entries; got "
+                f"h1[{u.argmin()}] = {u.min():.3g} and h1[{u.argmax()}] = {u.max():.3g}"
+            )
+        mu, nu = float(self.mean_loading), float(self.mean_squared_loading)
+        for name, value in (("h1", u), ("mean_loading", mu), ("mean_squared_loading", nu)):
+            object.__setattr__(self, name, value)
+        L, slack = self.largest_loading, 1 + ROUNDING
+        if not (0 < mu < math.inf and mu**2 <= nu * slack < math.inf and nu <= L * mu * slack):
+            raise InputError(
+                f"no loading within [0, {L:.6g}], where edge probabilities are within [0, 1] for "
+                f"this h1, has mean_loading = {mu:.6g} > 0 and mean_squared_loading = {nu:.6g}"
+            )
+
+    def __repr__(self) -> str:
+        return (
+            f"PopulationObjective(n={self.h1.size}, E(lambda)={self.mean_loading:.6g}, "
+            f"E(lambda^2)={self.mean_squared_loading:.6g}, loops={self.loops})"
+        )
+
+    @classmethod
+    def from_loadings(
+        cls, h1: Array, loadings: ArrayLike, weights: ArrayLike | None = None, loops: bool = True
+    ) -> PopulationObjective:
+        """Take the moments from loadings of shape (m,), each as likely as its weight says."""
+        lam = np.asarray(loadings, dtype=np.float64)
+        w = np.ones(lam.shape) if weights is None else np.asarray(weights, dtype=np.float64)
+        if lam.ndim != 1 or w.shape != lam.shape or not w.sum() > 0 or not w.min() >= 0:
+            raise InputError("expected a vector of loadings and as many weights >= 0, not all zero")
+        lam, w = lam[w > 0], w[w > 0]
+        mu, nu = (float(np.average(lam**k, weights=w)) for k in (1, 2))
+        theory = cls(h1, mu, nu, loops)
+        if not 0 <= lam.min() <= lam.max() <= theory.largest_loading * (1 + ROUNDING):
+            raise InputError(
+                f"loadings must be within [0, {theory.largest_loading:.6g}], or edge probabilities "
+                f"leave [0, 1] for this h1; they go from {lam.min():.6g} to {lam.max():.6g}"
+            )
+        return theory
+
+    @classmethod
+    def erdos_renyi(cls, n: int, p: float, loops: bool = True) -> PopulationObjective:
+        """Erdos-Renyi graphs: h_1 constant and lambda = n p without variation."""
+        if not (n >= 2 and 0 < p <= 1):
+            raise InputError(f"expected n >= 2 vertices and 0 < p <= 1; got n = {n}, p = {p}")
+        return cls(np.full(n, 1 / math.sqrt(n)), n * p, (n * p) ** 2, loops)
+
+    @property
+    def largest_loading(self) -> float:
+        """Largest lambda with lambda h_1s h_1t <= 1 for every pair that may be an edge."""
+        second, first = np.sort(np.abs(self.h1))[-2:]
+        product = float(first * (first if self.loops else second))
+        return 1 / product if product > 0 else math.inf
+
+    def signal(self, h: ArrayLike) -> float:
+        """Return E<P, hh^T>^2 = E(lambda^2) (h_1 . h)^4; hollow: E(lambda^2) (h^T P_0 h)^2."""
+        h = unit(h, "h", self.h1.size)
+        return self.mean_squared_loading * float(h @ self._pattern(h)) ** 2
+
+    def noise(self, h: ArrayLike) -> float:
+        """Return E((h^T (A - P) h)^2) = (h*h)^T V (h*h)."""
+        h = unit(h, "h", self.h1.size)
+        return float(h**2 @ self._variances(h**2))
+
+    def second_moment(self, h: ArrayLike) -> float:
+        """Return E<A, hh^T>^2, signal and noise together (display after Theorem 4.2)."""
+        return self.signal(h) + self.noise(h)
+
+    def squared_norm(self) -> float:
+        """Return E||A||_F^2, the mean number of ones: entries 0 and 1 are their own squares."""
+        return self.mean_loading * float(self._pattern(np.ones(self.h1.size)).sum())
+
+    def objective(self, h: ArrayLike) -> float:
+        """Return D(h, h_1) = E||A||^2 - E<A, hh^T>^2 for a unit vector h."""
+        return self.squared_norm() - self.second_moment(h)
+
+    def gradient(self, h: ArrayLike) -> Array:
+        """Return the gradient of D on the unit sphere, -4 (M(h) h - (h^T M(h) h) h), (n,)."""
+        h = unit(h, "h", self.h1.size)
+        g = self._multiply(h, h)
+        return np.asarray(-4 * (g - (h @ g) * h))
+
+    def minimizer(
+        self, n_random: int = 6, tol: float = 1e-12, max_iter: int = 200
+    ) -> PopulationMinimizer:
+        """Find h' = argmin D(h, h_1) by ascents of E<A, hh^T>^2 from several starts.
+
+        Starts: h_1, its square and root, the 1, 2, 4, ... vertices where h_1 is largest (the noise
+        peaks there), ``n_random`` from a fixed seed. An ascent ends after ``max_iter`` steps or at
+        a stationarity of ``tol``. The best end is likely, not surely, global.
+        """
+        return minimizer.minimize(self, n_random, tol, max_iter)
+
+    def bound(self, h: ArrayLike) -> float:
+        """Return the bound of Theorem 4.2, 2 E(lambda) / (E(lambda^2) (h_1 . h)^2).
+
+        It needs h_1 . h' >= 0: for -h' it fails as printed. Hollow graphs, which the paper does not
+        treat, raise an error unless `distance_bound` proves the inequality for them.
+        """
+        return bounds.theorem_bound(self, unit(h, "h", self.h1.size))
+
+    def allowed_distances(self, up_to_sign: bool = False) -> list[tuple[float, float]]:
+        """Return the closed intervals of x = ||h' - h_1|| that Theorem 4.2 allows.
+
+        With h_1 . h' = 1 - x^2 / 2 it reads x (1 - x^2 / 2)^2 <= K = 2 E(lambda) / E(lambda^2): two
+        intervals for K < 0.405, one for weaker signals, all of [0, 2] for K >= 2. That is what the
+        paper prints; yet h' = -h_1, at x = 2, may violate it. ``up_to_sign`` takes the nearer
+        of h' and -h', so x <= sqrt(2): the reading in which the theorem is true.
+        """
+        return bounds.allowed_distances(self, up_to_sign)
+
+    def distance_bound(self) -> float:
+        """Return a bound of min(||h' - h_1||, ||h' + h_1||) that needs no knowledge of h'.
+
+        It is 2 sin(phi / 2) where, with U = max_s h_1s^2 and for graphs with loops,
+
+            sin(phi) <= 2 E(lambda) U / (E(lambda^2) + noise(h_1)).
+
+        This is never above Theorem 4.2 and has no second interval; sqrt(2) says nothing.
+        """
+        return bounds.distance_bound(self)
+
+    def loading_bound(
+        self, distance: float, spectral_norm: float, alpha: float | None = None
+    ) -> float:
+        """Bound the error of the estimated loading h'^T A h' (end of section 4).
+
+        With x = ``distance`` >= ||h' - h_1||, at most sqrt(2) (the nearer sign), and with ||A|| =
+        ``spectral_norm``, |h'^T A h' - h_1^T A h_1| <= ||A|| x sqrt(4 - x^2). With ``alpha``,
+        |h'^T A h' - lambda| is bounded with probability at least 1 - alpha by Hoeffding's
+        inequality.
+        """
+        return bounds.loading_bound(self, distance, spectral_norm, alpha)
+
+    def expected_weighted_adjacency(self, h: ArrayLike) -> Array:
+        """Return M(h) = E(<A, hh^T> A), shape (n, n).
+
+        The paper's first display of it has h_1 for h' in the diag term; its second is right.
+        """
+        h = unit(h, "h", self.h1.size)
+        P0 = self._dense_pattern()
+        V = 2 * (self.mean_loading * P0 - self.mean_squared_loading * P0**2)
+        V[np.diag_indices_from(V)] /= 2
+        return np.asarray(self.mean_squared_loading * (h @ P0 @ h) * P0 + np.outer(h, h) * V)
+
+    def lemma_eigenvector(self, h: ArrayLike) -> EigenvectorLemma:
+        """Check the first lemma of Appendix A at h; it holds at h', with loops and without.
+
+        It does not mark h' out: vectors orthogonal to h_1, where the signal is zero, may pass too,
+        which is how the interval near sqrt(2) gets into Theorem 4.2.
+        """
+        return lemmas.check_eigenvector(self, unit(h, "h", self.h1.size))
+
+    def lemma_distance(self, h: ArrayLike) -> DistanceLemma:
+        """Check the second lemma at h; it holds for every h (hollow: with P_0 for h_1 h_1^T)."""
+        return lemmas.check_distance(self, unit(h, "h", self.h1.size))
+
+    def _dense_pattern(self) -> Array:
+        P0 = np.outer(self.h1, self.h1)
+        return P0 if self.loops else P0 - np.diag(np.diag(P0))
+
+    def _pattern(self, x: Array) -> Array:
+        """Return P_0 x."""
+        ux = self.h1 * x
+        return np.asarray(self.h1 * (ux.sum() if self.loops else sum_of_others(ux)))
+
+    def _variances(self, x: Array) -> Array:
+        """Return V x."""
+        u, mu, nu = self.h1, self.mean_loading, self.mean_squared_loading
+        Vx = 2 * (mu * u * sum_of_others(u * x) - nu * u**2 * sum_of_others(u**2 * x))
+        return np.asarray(Vx + (mu * u**2 - nu * u**4) * x if self.loops else Vx)
+
+    def _multiply(self, h: Array, x: Array) -> Array:
+        """Return M(h) x."""
+        form = h @ self._pattern(h)
+        noise = h * self._variances(h * x)
+        return np.asarray(self.mean_squared_loading * form * self._pattern(x) + noise)
