@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -11,9 +13,10 @@ from benchmarks.stacks import BenchmarkStack
 __all__ = ["Objective", "objective"]
 
 
-class Objective(float):
-    """Value of eq. 1, with the share of the squared norm that the components explain."""
+class Objective(NamedTuple):
+    """Value of eq. 1, and the share of the squared norm that the components explain."""
 
+    value: float
     explained: float
 
 
@@ -35,6 +38,4 @@ def objective(stack: BenchmarkStack, H: NDArray[np.float64]) -> Objective:
     entries = stack.flat if isinstance(stack.flat, np.ndarray) else stack.flat.data
     total = float(np.sum(np.square(entries)))
     explained = float(np.sum(Lam * Psi))
-    value = Objective(total - explained)
-    value.explained = explained / total
-    return value
+    return Objective(total - explained, explained / total)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from eigengraphs.certificates import describe, warn_of_trouble
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.coerce import some_of
+from eigengraphs.graphs.selection import one_place
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.progress import ProgressPrinter
@@ -262,17 +262,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
                 f"the graphs have {stack.n_vertices} vertices, expected {self.n_vertices_} as in "
                 "the training graphs"
             )
-        if not (stack.has_vertex_names and self._has_vertex_names):
-            return stack
-        if stack.vertex_names == self.vertex_names_:
-            return stack
-        differ = sorted(set(stack.vertex_names) ^ set(self.vertex_names_))
-        if differ:
-            raise AlignmentError(
-                "the graphs must have the training graphs' vertices; "
-                f"only in one of the two: {some_of(differ)}"
-            )
-        return stack.select_vertices(list(self.vertex_names_))
+        if stack.has_vertex_names and self._has_vertex_names:
+            return stack.in_order_of(self.vertex_names_)
+        return stack
 
     def inverse_transform(self, loadings: ArrayLike) -> NDArray[Any]:
         """Return the expected adjacency matrices for loadings (m', d), as an array (m', n, n).
@@ -316,14 +308,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             Place or name of the training graph.
         """
         check_is_fitted(self)
-        if isinstance(graph, str):
-            if graph not in self._graph_names:
-                raise InputError(f"no training graph is called {graph!r}")
-            graph = self._graph_names.index(graph)
-        m = len(self.loadings_)
-        if not -m <= graph < m:
-            raise InputError(f"graph {graph} does not exist; the fit holds {m} graphs")
-        lam = self.loadings_[graph]
+        lam = self.loadings_[one_place(graph, self._graph_names, "training graph")]
         return GraphPositions(self.latent_positions_ * np.sqrt(np.abs(lam)), np.sign(lam))
 
     def to_mreg(self) -> MultipleRandomEigenGraphs:

@@ -13,6 +13,7 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "NotAvailableError",
+    "SelectionError",
 ]
 
 
@@ -26,6 +27,10 @@ class InputError(EigengraphsError, ValueError):
 
 class AlignmentError(InputError):
     """Graphs that should share one vertex set do not."""
+
+
+class SelectionError(InputError, IndexError):
+    """A graph, vertex or component that was asked for does not exist."""
 
 
 class ConversionError(InputError):

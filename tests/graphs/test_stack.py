@@ -40,11 +40,15 @@ def test_a_place_gives_a_graph(stack, i):
 @pytest.mark.parametrize(
     "which",
     [slice(1, 4), slice(None, None, 2), slice(None, None, -1), [3, 1], np.array([5, -6, 2]),
-     np.array([True, False, True, True, False, False]), [False, True] * 3, range(2)],
+     np.array([True, False, True, True, False, False]), [False, True] * 3, range(2),
+     ["sub-4", "sub-0"]],
     ids=str,
 )  # fmt: skip
 def test_slices_masks_and_places_give_stacks(stack, which):
-    places = np.arange(6)[which if isinstance(which, slice) else np.asarray(which)]
+    if isinstance(which, list) and isinstance(which[0], str):
+        places = [NAMES.index(name) for name in which]
+    else:
+        places = np.arange(6)[which if isinstance(which, slice) else np.asarray(which)]
     for part in (stack[which], stack[which, ...]):
         assert isinstance(part, GraphStack)
         assert part.is_sparse == stack.is_sparse
@@ -65,15 +69,17 @@ def test_scikit_learn_splits_a_stack(stack):
 @pytest.mark.parametrize(
     ("which", "error", "text"),
     [
-        (6, IndexError, "graph 6 does not exist; the stack holds 6 graphs"),
+        (6, IndexError, "graph 6 does not exist; there are 6"),
         ([0, 7], IndexError, "graph 7 does not exist"),
         ("sub-9", InputError, "no graph is called 'sub-9'"),
         ((0, 1), InputError, "indexed by graph alone.*select_vertices"),
-        ([True, False], IndexError, "a mask of graphs must have 6 entries, got 2"),
+        ([True, False], IndexError, "a mask must have one entry a graph, 6; got 2"),
         (slice(0, 0), InputError, "holds no graph"),
         ([], InputError, "holds no graph"),
-        ([0.5], InputError, "indexed by a place"),
-        (None, InputError, "indexed by a place"),
+        ([0.5], InputError, "chosen by place or name.*numbers of type float64"),
+        ([[0, 1]], InputError, r"an array of shape \(1, 2\)"),
+        (None, InputError, "got None"),
+        (1.0, InputError, "got 1.0"),
     ],
 )
 def test_bad_indices(stack, which, error, text):

@@ -63,12 +63,13 @@ def test_names_follow_the_vertices(stack):
     ("which", "text"),
     [
         (["a", "q"], "no vertex is called 'q'"),
-        ([0, 6], "vertex 6 does not exist; there are 6 vertices"),
-        ([True, False], "a mask of vertices must have 6 entries, got 2"),
+        ([0, 6], "vertex 6 does not exist; there are 6"),
+        ([True, False], "a mask must have one entry a vertex, 6; got 2"),
         ([], "holds no vertex"),
         ([1, 1], "more than once"),
-        ([[1, 2]], "one-dimensional"),
-        ([0.5], "must be names, places or a mask"),
+        ([[1, 2]], r"an array of shape \(1, 2\)"),
+        ([0.5], "numbers of type float64"),
+        ("a", "list of places or names; got 'a'"),
     ],
 )
 def test_bad_vertices(stack, which, text):

@@ -16,6 +16,7 @@ from eigengraphs.graphs.build import Storage, StorageRule, build, check_names
 from eigengraphs.graphs.coerce import label
 from eigengraphs.graphs.facts import GraphFacts, scan
 from eigengraphs.graphs.kernels import flat_diagonals
+from eigengraphs.graphs.selection import one_place, places
 from eigengraphs.graphs.stack_transforms import StackTransforms
 
 __all__ = ["GraphStack"]
@@ -322,30 +323,22 @@ class GraphStack(StackTransforms):
                     "for vertices use select_vertices"
                 )
             which = which[0]
-        if isinstance(which, str):
-            if which not in self.graph_names:
-                raise InputError(f"no graph is called {which!r}")
-            which = self.graph_names.index(which)
-        if isinstance(which, int | np.integer) and not isinstance(which, bool | np.bool_):
-            return self._graph(int(which))
-        places = self._places(which)
-        names = self._graph_names and tuple(self._graph_names[i] for i in places)
+        if isinstance(which, str | int | np.integer) and not isinstance(which, bool):
+            return self._graph(one_place(which, self.graph_names, "graph"))
+        chosen = places(which, self.graph_names, "graph")
+        names = self._graph_names and tuple(self._graph_names[i] for i in chosen)
         if isinstance(self._storage, np.ndarray):
             contiguous = isinstance(which, slice) and which.step in (None, 1)
-            kept: Storage = self._storage[which] if contiguous else self._storage[places]
+            kept: Storage = self._storage[which] if contiguous else self._storage[chosen]
         else:
-            rows = (places[:, None] * self.n_vertices + np.arange(self.n_vertices)).ravel()
+            rows = (chosen[:, None] * self.n_vertices + np.arange(self.n_vertices)).ravel()
             kept = self._storage[rows]
-        return self._make(kept, self._facts.take(places), names, self._vertex_names)
+        return self._make(kept, self._facts.take(chosen), names, self._vertex_names)
 
     def _graph(self, i: int) -> Any:
-        m, n = self.n_graphs, self.n_vertices
-        if not -m <= i < m:
-            raise IndexError(f"graph {i} does not exist; the stack holds {m} graphs")
-        i %= m
         if isinstance(self._storage, np.ndarray):
             return self._storage[i]
-        flat = self._storage
+        flat, n = self._storage, self.n_vertices
         first, last = flat.indptr[i * n], flat.indptr[(i + 1) * n]
         parts = (
             flat.data[first:last],
@@ -355,28 +348,6 @@ class GraphStack(StackTransforms):
         graph = sparse.csr_array(parts, shape=(n, n))
         graph.data.flags.writeable = graph.indices.flags.writeable = False
         return graph
-
-    def _places(self, which: Any) -> NDArray[np.intp]:
-        m = self.n_graphs
-        if isinstance(which, slice):
-            places = np.arange(m)[which]
-        else:
-            chosen = np.asarray(which)
-            if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "biu"):
-                raise InputError(
-                    "a GraphStack is indexed by a place, a name, a slice, a mask or a list of "
-                    f"places, got {type(which).__name__} of shape {chosen.shape}"
-                )
-            if chosen.dtype == bool and len(chosen) != m:
-                raise IndexError(f"a mask of graphs must have {m} entries, got {len(chosen)}")
-            places = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
-            outside = places[(places < -m) | (places >= m)]
-            if outside.size:
-                raise IndexError(f"graph {outside[0]} does not exist; the stack holds {m} graphs")
-            places = places % m
-        if places.size == 0:
-            raise InputError("the selection holds no graph")
-        return places.astype(np.intp)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.dense, dtype=dtype, copy=copy)

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from eigengraphs.errors import InputError
+from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs import transforms
 from eigengraphs.graphs.build import Storage, StorageRule, check_names, check_storage
+from eigengraphs.graphs.coerce import some_of
 from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.selection import places
 
 __all__ = ["StackTransforms"]
 
@@ -71,10 +73,24 @@ class StackTransforms(ABC):
 
     def select_vertices(self, which: Any) -> Self:
         """Return the graphs induced on some vertices, given by name, place, mask or slice."""
-        keep = transforms.resolve_vertices(which, self.vertex_names, self.shape[1])
+        keep = places(which, self.vertex_names, "vertex")
+        if len(np.unique(keep)) < len(keep):
+            raise InputError("the selection names a vertex more than once")
         names = self._vertex_names and tuple(self._vertex_names[s] for s in keep)
         storage = transforms.select_vertices(self._storage, keep)
         return self._make(storage, None, self._graph_names, names)
+
+    def in_order_of(self, names: Sequence[str]) -> Self:
+        """Return the graphs with their vertices in the order of ``names``, which must be theirs."""
+        if tuple(names) == self.vertex_names:
+            return self
+        differ = sorted(set(names) ^ set(self.vertex_names))
+        if differ:
+            raise AlignmentError(
+                f"the graphs must have the vertices asked for; only in one of the two: "
+                f"{some_of(differ)}"
+            )
+        return self.select_vertices(list(names))
 
     def largest_common_component(self) -> Self:
         """Return the graphs on the largest vertex set on which every one of them is connected."""

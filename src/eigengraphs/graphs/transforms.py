@@ -15,7 +15,6 @@ from scipy.sparse import csgraph
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.build import Storage
-from eigengraphs.graphs.coerce import some_of
 
 __all__ = [
     "SymmetrizeRule",
@@ -23,7 +22,6 @@ __all__ = [
     "drop_loops",
     "largest_common_component",
     "log1p",
-    "resolve_vertices",
     "select_vertices",
     "symmetrize",
 ]
@@ -95,42 +93,6 @@ def select_vertices(storage: Storage, keep: NDArray[np.intp]) -> Storage:
     starts = np.arange(storage.shape[0] // n) * n
     rows = (starts[:, None] + keep[None, :]).ravel()
     return _canonical(storage[rows][:, keep])
-
-
-def resolve_vertices(which: Any, names: Sequence[str], n: int) -> NDArray[np.intp]:
-    """Turn names, places, a mask or a slice into places."""
-    if isinstance(which, slice):
-        keep = np.arange(n)[which]
-    else:
-        chosen = np.asarray(which)
-        if chosen.ndim != 1:
-            raise InputError(
-                "vertices must be a one-dimensional sequence of names or places, "
-                f"got shape {chosen.shape}"
-            )
-        if chosen.dtype.kind in "UTO" or not isinstance(which, np.ndarray | list | tuple | range):
-            place = {name: s for s, name in enumerate(names)}
-            unknown = [str(name) for name in chosen if str(name) not in place]
-            if unknown:
-                raise InputError(f"no vertex is called {some_of(unknown)}")
-            keep = np.array([place[str(name)] for name in chosen], dtype=np.intp)
-        elif chosen.dtype == bool:
-            if len(chosen) != n:
-                raise InputError(f"a mask of vertices must have {n} entries, got {len(chosen)}")
-            keep = np.flatnonzero(chosen)
-        elif chosen.dtype.kind in "iu" or chosen.size == 0:
-            keep = chosen.astype(np.intp)
-            outside = keep[(keep < -n) | (keep >= n)]
-            if outside.size:
-                raise InputError(f"vertex {outside[0]} does not exist; there are {n} vertices")
-            keep = keep % n
-        else:
-            raise InputError(f"vertices must be names, places or a mask, got {chosen.dtype}")
-    if keep.size == 0:
-        raise InputError("the selection holds no vertex")
-    if len(np.unique(keep)) < len(keep):
-        raise InputError("the selection names a vertex more than once")
-    return keep.astype(np.intp)
 
 
 def largest_common_component(graphs: Sequence[Any]) -> NDArray[np.intp]:

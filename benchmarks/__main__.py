@@ -1,0 +1,43 @@
+"""Run benchmarks: ``python -m benchmarks [names] [--quick]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from benchmarks import fit, sample
+from benchmarks.report import Report, render, write_section
+
+BENCHMARKS: dict[str, Callable[[bool], Report]] = {"fit": fit.run, "sample": sample.run}
+
+
+def main() -> int:
+    """Run the benchmarks asked for; return 1 if a quality check failed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure eigengraphs against its peers."
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"which of {', '.join(BENCHMARKS)}; all by default"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes, once; RESULTS.md stays as it is"
+    )
+    options = parser.parse_args()
+    unknown = sorted(set(options.names) - set(BENCHMARKS))
+    if unknown:
+        parser.error(f"no benchmark is called {', '.join(unknown)}")
+    failed = False
+    for name in options.names or BENCHMARKS:
+        report = BENCHMARKS[name](options.quick)
+        print(render(report), flush=True)
+        if not options.quick:
+            write_section(report)
+        failed |= bool(report.failures)
+        for text in report.failures:
+            print(f"{name}: quality check failed: {text}", file=sys.stderr)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Time several methods side by side on a machine that others use too."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+__all__ = ["Ratio", "Run", "interleave", "median_seconds", "ratio", "timed"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Run(Generic[T]):
+    """One run of one method."""
+
+    seconds: float
+    answer: T
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Time of a method over the time of another, round by round."""
+
+    median: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.2g} ({self.low:.2g} to {self.high:.2g})"
+
+
+def timed(method: Callable[[], T]) -> Run[T]:
+    """Run a method and take its wall-clock time."""
+    start = time.perf_counter()
+    answer = method()
+    return Run(time.perf_counter() - start, answer)
+
+
+def interleave(
+    methods: Mapping[str, Callable[[], Run[T]]], repetitions: int
+) -> dict[str, list[Run[T]]]:
+    """Run all methods in each of several rounds, after one round that does not count.
+
+    The methods take turns at being first, so that a busy spell of the machine falls on all of
+    them, and so does whatever the first of a round suffers.
+    """
+    names = list(methods)
+    runs: dict[str, list[Run[T]]] = {name: [] for name in names}
+    for r in range(-1, repetitions):
+        shift = max(r, 0) % len(names)
+        for name in names[shift:] + names[:shift]:
+            run = methods[name]()
+            if r >= 0:
+                runs[name].append(run)
+    return runs
+
+
+def median_seconds(runs: Sequence[Run[T]]) -> float:
+    """Return the median time of the runs."""
+    return statistics.median(run.seconds for run in runs)
+
+
+def ratio(runs: Sequence[Run[T]], reference: Sequence[Run[T]]) -> Ratio:
+    """Compare runs with the reference's runs of the same rounds."""
+    values = [a.seconds / b.seconds for a, b in zip(runs, reference, strict=True)]
+    return Ratio(statistics.median(values), min(values), max(values))
