@@ -1,7 +1,8 @@
 """Fits graspologic's MultipleASE to .npz files; runs in the peers' environment.
 
-Speaks lines of JSON: a request on standard input, an answer on standard output. It imports
-nothing of this package, for eigengraphs is not in that environment.
+Speaks lines of JSON. A request on standard input is to "load" a file, or to "fit" what is loaded
+and write the positions to a file; the answer is a line on standard output. It imports nothing of
+this package, for eigengraphs is not in that environment.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from graspologic.embed import MultipleASE
+from graspologic.embed import MultipleASE  # type: ignore[import-not-found]
 from scipy import sparse
 
 
@@ -52,13 +53,15 @@ def main() -> None:
     hello: dict[str, Any] = {name: version(name) for name in names}
     hello["python"] = platform.python_version()
     print(json.dumps(hello), file=answers, flush=True)
-    loaded: tuple[str, Any, int] | None = None
+    graphs, d = None, 0
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            if loaded is None or loaded[0] != request["input"]:
-                loaded = (request["input"], *load(request["input"]))
-            answer = {"seconds": fit(loaded[1], loaded[2], request["output"])}
+            answer: dict[str, Any] = {}
+            if "load" in request:
+                graphs, d = load(request["load"])
+            else:
+                answer["seconds"] = fit(graphs, d, request["fit"])
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)

@@ -26,7 +26,7 @@ class PeerUnavailableError(Exception):
 
 def peer_python() -> Path:
     """Return the interpreter of the peers' environment, made anew if its list has changed."""
-    folder = "Scripts" if sys.platform == "win32" else "bin"
+    folder = "Scripts" if os.name == "nt" else "bin"
     python = _ENVIRONMENT / folder / "python"
     wanted, stamp = _REQUIREMENTS.read_text(), _ENVIRONMENT / "installed.txt"
     if python.exists() and stamp.exists() and stamp.read_text() == wanted:
@@ -81,15 +81,21 @@ class Peer:
             self.close()
             raise
 
-    def fit(self, stack: Path, output: Path) -> float:
-        """Fit the graphs of a file, write the positions to another, and return the seconds."""
+    def load(self, stack: Path) -> None:
+        """Read the graphs of an .npz file, for the fits to come."""
+        self._ask({"load": str(stack)})
+
+    def fit(self, output: Path) -> float:
+        """Fit the graphs, write the positions to an .npy file, and return the seconds."""
+        return float(self._ask({"fit": str(output)})["seconds"])
+
+    def _ask(self, request: dict[str, str]) -> dict[str, Any]:
         assert self._process.stdin is not None
-        request = json.dumps({"input": str(stack), "output": str(output)})
         try:
-            print(request, file=self._process.stdin, flush=True)
+            print(json.dumps(request), file=self._process.stdin, flush=True)
         except OSError as error:
             raise PeerUnavailableError("the peers' process has ended") from error
-        return float(self._answer()["seconds"])
+        return self._answer()
 
     def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None

@@ -7,10 +7,14 @@
 (32, 2)
 """
 
-from eigengraphs import datasets, errors, models
-from eigengraphs.embedding import GraphPositions, JointEmbedding
-from eigengraphs.graphs import GraphStack
-from eigengraphs.matching import ComponentMatch, match_components
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eigengraphs import datasets, errors, models
+    from eigengraphs.embedding import GraphPositions, JointEmbedding
+    from eigengraphs.graphs import GraphStack
+    from eigengraphs.matching import ComponentMatch, match_components
 
 __all__ = [
     "ComponentMatch",
@@ -23,3 +27,24 @@ __all__ = [
     "models",
 ]
 __version__ = "0.1.0.dev0"
+
+# Loaded when first used: scikit-learn and numba take longer to import than most commands to run.
+_HOME = {
+    "ComponentMatch": "eigengraphs.matching",
+    "GraphPositions": "eigengraphs.embedding",
+    "GraphStack": "eigengraphs.graphs",
+    "JointEmbedding": "eigengraphs.embedding",
+    "match_components": "eigengraphs.matching",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'eigengraphs' has no attribute {name!r}")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    return import_module(f"eigengraphs.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
