@@ -17,7 +17,7 @@ __all__ = ["Start", "leading_eigenvector", "random_unit", "starts"]
 Start: TypeAlias = Literal["auto", "svd", "random"]
 
 _NEGLIGIBLE = 1e-4  # a mean residual smaller than this beside the residuals is rounding
-_SMALL = 24  # vertices; below, the whole operator is cheaper than Lanczos vectors
+_SMALL = 8  # vertices; up to here the whole operator is cheaper than Lanczos vectors
 
 
 def starts(
