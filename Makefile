@@ -38,10 +38,10 @@ test: lint
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
 
 ## bench: measure against other ways to do the same; see benchmarks/RESULTS.md
-bench: | $(BIN)/python
+bench:
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python $(PIP) install -e . -r benchmarks/requirements.txt
 	$(BENCH)/bin/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(BENCH) demo-output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH) .venv-peers demo-output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

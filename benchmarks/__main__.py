@@ -30,7 +30,7 @@ def main() -> int:
     failed = False
     for name in options.names or BENCHMARKS:
         report = BENCHMARKS[name](options.quick)
-        print(render(report), flush=True)
+        print(render(report, quick=options.quick), flush=True)
         if not options.quick:
             write_section(report)
         failed |= bool(report.failures)

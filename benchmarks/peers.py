@@ -44,7 +44,7 @@ def peer_python() -> Path:
 
 
 def _base_python() -> str:
-    if sys.version_info < (3, 13):
+    if tuple(sys.version_info) < (3, 13):
         return sys.executable
     found = next(filter(None, map(shutil.which, _PYTHONS)), None)
     if found is None:

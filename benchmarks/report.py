@@ -12,7 +12,7 @@ from pathlib import Path
 
 import eigengraphs
 
-__all__ = ["Report", "installed", "render", "write_section"]
+__all__ = ["Report", "installed", "listed", "render", "write_section"]
 
 _RESULTS = Path(__file__).parent / "RESULTS.md"
 _TITLE = """# Results of the benchmarks
@@ -50,19 +50,25 @@ class Report:
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]
     meaning: str
-    versions: dict[str, str]
+    versions: str
     notes: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
 
-def installed(*packages: str) -> dict[str, str]:
+def installed(*packages: str) -> str:
     """Return the versions of eigengraphs, Python and the packages named."""
     found = {"eigengraphs": eigengraphs.__version__, "python": platform.python_version()}
-    return found | {package: version(package) for package in packages}
+    return listed(found | {package: version(package) for package in packages})
 
 
-def render(report: Report) -> str:
+def listed(versions: dict[str, str]) -> str:
+    """Return names and versions in one line."""
+    return ", ".join(f"{name} {number}" for name, number in versions.items())
+
+
+def render(report: Report, *, quick: bool = False) -> str:
     """Return the section of a report, in Markdown that also reads well in a terminal."""
+    command = f"python -m benchmarks {report.name}{' --quick' if quick else ''}"
     table = [report.columns, *report.rows]
     widths = [max(len(row[c]) for row in table) for c in range(len(report.columns))]
     lines = [
@@ -70,12 +76,10 @@ def render(report: Report) -> str:
         for row in table
     ]
     lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
-    versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
     failures = [f"- FAILED: {text}" for text in report.failures]
     parts = [
         f"## {report.name}: {report.title}",
-        f"`python -m benchmarks {report.name}`, {date.today().isoformat()}, {_cores()} cores\n"
-        f"({versions})",
+        f"`{command}`, {date.today().isoformat()}, {_cores()} cores\n({report.versions})",
         "\n".join(lines),
         report.meaning,
         "\n".join([*failures, *(f"- {note}" for note in report.notes)]),

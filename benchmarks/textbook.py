@@ -17,7 +17,9 @@ from scipy import linalg
 
 __all__ = ["TextbookFit", "textbook_algorithm1"]
 
-_ARMIJO = 1e-4
+# Share of the promised decrease that a step must deliver. The usual 1e-4 lets steps of twice the
+# right length pass, on which the search zigzags for thousands of iterations.
+_ARMIJO = 0.4
 _NEGLIGIBLE = 1e-4  # a mean residual smaller than this beside the residuals is rounding
 
 
