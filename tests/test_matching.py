@@ -42,5 +42,7 @@ def test_fits_models_and_arrays_of_different_length():
 def test_bad_fits():
     with pytest.raises(InputError, match="same vertices, got 3 and 4"):
         match_components(np.eye(3), np.eye(4))
+    with pytest.raises(InputError, match="a must hold finite numbers"):
+        match_components(np.full((3, 3), np.nan), np.eye(3))
     with pytest.raises(InputError, match="b must be a fit or an array"):
         match_components(np.eye(3), "fit")

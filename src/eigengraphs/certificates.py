@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from html import escape
 from typing import Any
@@ -23,7 +24,7 @@ def warn_of_trouble(fit: Fit, tol: float, max_iter: int) -> None:
             f"component {_numbers(late)} stopped at max_iter={max_iter} with a relative gradient "
             f"of up to {worst:.1e} (tol={tol:.0e}); raise max_iter or tol",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=_levels_to_caller(),
         )
     empty = [k + 1 for k, active in enumerate(fit.active) if not active]
     if empty:
@@ -31,7 +32,7 @@ def warn_of_trouble(fit: Fit, tol: float, max_iter: int) -> None:
             f"the first {empty[0] - 1} components fit the graphs exactly; component "
             f"{_numbers(empty)} got an arbitrary direction and zero loadings: use fewer components",
             DegenerateWarning,
-            stacklevel=4,
+            stacklevel=_levels_to_caller(),
         )
 
 
@@ -64,6 +65,19 @@ def describe(embedding: Any) -> str:
         f"<table><caption>{escape(repr(embedding))}<br>{escape(head)}</caption>"
         f"<thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
     )
+
+
+def _levels_to_caller() -> int:
+    """Return the stack level, as warnings count them, of the first code that is not a library's.
+
+    `fit_transform` and a pipeline are further from the user than `fit`.
+    """
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in ("eigengraphs", "sklearn"):
+            break
+    return level
 
 
 def _numbers(components: list[int]) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from eigengraphs.certificates import describe, warn_of_trouble
 from eigengraphs.errors import AlignmentError, InputError
@@ -20,6 +19,7 @@ from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.progress import ProgressPrinter
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.settings import (
+    check_count,
     check_n_components,
     check_settings,
     check_weights,
@@ -30,6 +30,7 @@ from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.components import first_components, with_signs
 from eigengraphs.solvers.loadings import component_gram, objective_path, solve_loadings
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.threads import one_blas_thread
 
 __all__ = ["GraphPositions", "JointEmbedding"]
 
@@ -68,11 +69,13 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     center : bool
         Subtract the mean training graph first.
     solver : {"algorithm1"}
-        The paper's alternating descent.
+        The paper's alternating descent. Where the paper leaves it open, the first step tried is
+        Barzilai and Borwein's, and the objective that must fall is that after the loadings' update.
     init : {"auto", "svd", "random"} or array (n, d)
         Start of each component: top singular vector of the mean residual ("svd", the paper's),
         a random direction, given columns, or ("auto") the better of that singular vector and the
-        top eigenvector of the sum of squared residuals.
+        top eigenvector of the sum of squared residuals. That eigenvector also replaces a mean
+        residual that is nothing but rounding, as of centred graphs.
     n_init : int
         Starts of each component, further ones being random; the best is kept.
     tol : "auto" or float
@@ -107,7 +110,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     degenerate_ : (d,) of bool
         Components that mean nothing.
     n_passes_ : int
-        How often the fit read every graph.
+        How often the fit multiplied every graph, or read it for norms and forms. Validation,
+        the mean graph and row sums are not counted.
     diagonal_ : {"filled", "observed"}
     mean_graph_ : (n, n) array or sparse array, or None
         What centring subtracts.
@@ -173,9 +177,11 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         check_settings(self.get_params(deep=False))
         stack = self._stack(graphs)
         self._seed = seed_sequence(self.random_state)
-        self._weights = check_weights(sample_weight, stack.n_graphs)
+        weights = check_weights(sample_weight, stack.n_graphs)
+        self._largest_weight = float(weights.max())
+        self._weights = weights / self._largest_weight  # 1e-200 for all is as good as 1 for all
         self._treatment = Treatment.learn(stack, self.diagonal, bool(self.center), self._weights)
-        self._dtype = stack.dtype
+        self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
         self.n_vertices_ = stack.n_vertices
         self.vertex_names_ = stack.vertex_names
         self._has_vertex_names = stack.has_vertex_names
@@ -198,12 +204,12 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         view = self._treatment.search_view(stack)
         # Thousands of short products: threads inside each cost more than they bring, badly so on
         # a busy machine, and make the rounding depend on the number of cores.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             fit = algorithm1(
                 view,
                 d,
                 weights=self._weights,
-                init=given_start(self.init, stack.n_vertices, d),
+                init=given_start(self.init, stack.n_vertices, 0 if resume else d),
                 n_init=self.n_init,
                 tol=tolerance(self.tol, stack.dtype),
                 max_iter=self.max_iter,
@@ -228,7 +234,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         self.latent_positions_ = fit.H.astype(self._dtype)
         self.loadings_ = (solve_loadings(self._Gamma, Psi) / scale).astype(self._dtype)
         path = objective_path(self._Gamma, Psi, self._squared_norms, self._weights)
-        self.objective_path_ = path / scale**2
+        self.objective_path_ = path / scale / scale * self._largest_weight
         self.explained_ratio_ = -np.diff(path) / path[0] if path[0] > 0 else np.zeros(len(Gamma))
         self.stop_reason_ = tuple(stage.stop_reason for stage in fit.stages)
         self.stationarity_ = np.array([stage.stationarity for stage in fit.stages])
@@ -249,7 +255,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     def transform(self, graphs: Any) -> Any:
         """Return the loadings of graphs, (m', d), each projected on the components by itself.
 
-        Graphs with vertex names are put in the order of the training graphs' names.
+        Graphs with vertex names are put in the order of the training graphs' names. Where only one
+        side has names, graphs go by the order of their vertices.
         """
         check_is_fitted(self)
         Psi = self._treatment.loss_view(self._aligned(graphs)).quadratic_forms(self._fit.H)
@@ -262,7 +269,10 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
                 f"the graphs have {stack.n_vertices} vertices, expected {self.n_vertices_} as in "
                 "the training graphs"
             )
-        if stack.has_vertex_names and self._has_vertex_names:
+        # Without names vertices are called by their places, 0, 1, ...: a networkx graph whose
+        # nodes are these numbers goes with arrays.
+        both_named = stack.has_vertex_names and self._has_vertex_names
+        if both_named or set(stack.vertex_names) == set(self.vertex_names_):
             return stack.in_order_of(self.vertex_names_)
         return stack
 
@@ -273,8 +283,11 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         and the model's own where it was data.
         """
         check_is_fitted(self)
-        Lam = np.asarray(loadings, dtype=np.float64)
         H = self._fit.H
+        try:
+            Lam = np.asarray(loadings, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("loadings must be an array of numbers") from None
         if Lam.ndim != 2 or Lam.shape[1] != H.shape[1]:
             raise InputError(f"loadings must have shape (m, {H.shape[1]}), got {Lam.shape}")
         A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
@@ -293,6 +306,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         stack = self._aligned(graphs)
         weights = check_weights(sample_weight, stack.n_graphs)
+        weights /= weights.max()
         view = self._treatment.loss_view(stack)
         Psi = view.quadratic_forms(self._fit.H)
         total = float(weights @ view.squared_norms())
@@ -311,19 +325,35 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         lam = self.loadings_[one_place(graph, self._graph_names, "training graph")]
         return GraphPositions(self.latent_positions_ * np.sqrt(np.abs(lam)), np.sign(lam))
 
-    def to_mreg(self) -> MultipleRandomEigenGraphs:
-        """Return the fit as a random graph model, with probabilities clipped into [0, 1].
+    def to_mreg(self, law: Literal["bernoulli", "poisson", "gaussian"] = "bernoulli") -> Any:
+        """Return the fit as a :class:`~eigengraphs.models.MultipleRandomEigenGraphs` model.
 
-        Its ``n_clipped`` and ``clipped_share`` tell how much had to be clipped.
+        Parameters
+        ----------
+        law
+            Law of the edges: "bernoulli" for unweighted graphs, its probabilities clipped into
+            [0, 1]; "poisson" for counts, its means clipped at 0; "gaussian" for any weights, with
+            the standard deviation of the residuals. ``n_clipped`` and ``clipped_share`` of the
+            model tell how much had to be clipped.
         """
         check_is_fitted(self)
+        if law == "bernoulli" and self._is_weighted:
+            raise InputError(
+                "the training graphs are weighted, which Bernoulli edges are not; "
+                "pass law='poisson' for counts, or law='gaussian'"
+            )
         if self._treatment.mean is not None:
             raise InputError(
                 "a centred fit describes differences from the mean graph, which no MREG does; "
                 "fit with center=False"
             )
         H, Lam = self._fit.H, np.asarray(self.loadings_, dtype=np.float64)
-        return MultipleRandomEigenGraphs(H, Lam, clip=True)
+        if law != "gaussian":
+            return MultipleRandomEigenGraphs(H, Lam, law=law, clip=True)
+        n, weights = self.n_vertices_, self._weights.sum() * self._largest_weight
+        entries = n * (n - 1) if self._treatment.hollow else n * n
+        spread = float(np.sqrt(self.objective_path_[-1] / weights / max(entries, 1)))
+        return MultipleRandomEigenGraphs(H, Lam, law=law, noise_scale=spread)
 
     # ------------------------------------------------------------------ more or fewer components
 
@@ -340,6 +370,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             The training graphs again; needed after the fit was pickled, which leaves them out.
         """
         check_is_fitted(self)
+        check_count("n_components", n_components)
         if n_components < len(self._fit.stages):
             raise InputError(
                 f"n_components={n_components} is fewer than the {len(self._fit.stages)} there are; "
@@ -348,12 +379,19 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         stack = self._training if graphs is None else self._aligned(graphs)
         if stack is None:
             raise InputError("the training graphs are not kept in a saved fit; pass graphs=")
-        norms = self._treatment.loss_view(stack).squared_norms()
-        if norms.shape != self._squared_norms.shape or not np.allclose(norms, self._squared_norms):
-            raise InputError("graphs must be the very graphs that the fit was trained on")
+        if graphs is not None:
+            self._require_training_graphs(stack)
         longer = self._copy(n_components)
         longer._solve(stack, resume=self._fit)
         return longer
+
+    def _require_training_graphs(self, stack: GraphStack) -> None:
+        view = self._treatment.loss_view(stack)
+        same = stack.n_graphs == len(self._Psi) and np.allclose(
+            view.quadratic_forms(self._fit.H), self._Psi, rtol=1e-5, atol=1e-5
+        )
+        if not same or not np.allclose(view.squared_norms(), self._squared_norms, rtol=1e-5):
+            raise InputError("graphs must be the very graphs that the fit was trained on")
 
     def truncate(self, n_components: int) -> JointEmbedding:
         """Return the fit with the first components alone and loadings solved again for them.
@@ -361,8 +399,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         It equals a fit with as many components, and reads no graph.
         """
         check_is_fitted(self)
+        check_count("n_components", n_components)
         d = len(self._fit.stages)
-        if not 1 <= n_components <= d:
+        if n_components > d:
             raise InputError(f"n_components must be from 1 to {d}, got {n_components}")
         shorter = self._copy(n_components)
         shorter._store(first_components(self._fit, n_components), self._Psi[:, :n_components])

@@ -78,5 +78,7 @@ def _positions(fit: Any, name: str) -> NDArray[np.float64]:
         H = np.empty(0)
     if H.ndim != 2 or H.size == 0:
         raise InputError(f"{name} must be a fit or an array (n, d), got {type(fit).__name__}")
+    if not np.isfinite(H).all():
+        raise InputError(f"{name} must hold finite numbers; some are not")
     norms = np.sqrt((H**2).sum(axis=0))
     return H / np.where(norms == 0, 1.0, norms)

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, NotAvailableError
 
-__all__ = ["check_n_components", "check_settings", "check_weights", "given_start", "tolerance"]
+__all__ = [
+    "check_count",
+    "check_n_components",
+    "check_settings",
+    "check_weights",
+    "given_start",
+    "tolerance",
+]
 
 # Settings that the interface names and a later version brings; value -> what it will be.
 _LATER: dict[str, dict[Any, str]] = {
@@ -45,14 +52,15 @@ def check_settings(settings: dict[str, Any]) -> None:
                 f"use {name}={allowed[0]!r}"
             )
         if not known or value not in allowed:
-            raise InputError(f"{name} must be one of {_listed(allowed)}, got {name}={value!r}")
+            one_of = "" if len(allowed) == 1 else "one of "
+            raise InputError(f"{name} must be {one_of}{_listed(allowed)}, got {name}={value!r}")
     if settings["max_nonzeros"] is not None:
         raise NotAvailableError(
             "max_nonzeros belongs to loadings='sparse', which is not in this version; "
             "leave max_nonzeros=None"
         )
     for name in ("n_init", "max_iter"):
-        _check_count(name, settings[name])
+        check_count(name, settings[name])
     verbose = settings["verbose"]
     if not isinstance(verbose, int | np.integer) or verbose < 0:
         raise InputError(f"verbose must be a whole number >= 0, got verbose={verbose!r}")
@@ -69,7 +77,7 @@ def check_n_components(value: Any, n_vertices: int) -> int:
             "n_components='auto' (choosing the number of components) is not in this version; "
             "give a number, and look where objective_path_ flattens out"
         )
-    _check_count("n_components", value)
+    check_count("n_components", value)
     most = n_vertices * (n_vertices + 1) // 2
     if value > most:
         raise InputError(
@@ -132,7 +140,8 @@ def tolerance(tol: Any, dtype: np.dtype[Any]) -> float:
     return float(tol)
 
 
-def _check_count(name: str, value: Any) -> None:
+def check_count(name: str, value: Any) -> None:
+    """Raise an error for what is not a whole number >= 1."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
         raise InputError(f"{name} must be a whole number >= 1, got {name}={value!r}")
 

@@ -71,6 +71,22 @@ def test_identical_graphs_that_are_centred_leave_nothing():
     assert je.explained_ratio_.sum() == 0
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_of_a_mean_is_not_fitted(dtype, storage):
+    A = np.abs(random_symmetric(1, 9, seed=3))[0] * np.pi / 3
+    stack = stored(GraphStack([A] * 7), storage).astype(dtype)
+    with pytest.warns(DegenerateWarning, match="first 0 components"):
+        je = JointEmbedding(2, center=True, random_state=0).fit(stack)
+    assert (je.loadings_ == 0).all()
+
+
+def test_an_exhausted_rank_is_seen_in_float32():
+    stack = noiseless(n=12, m=8, d=2, seed=0).stack.astype(np.float32)
+    with pytest.warns(DegenerateWarning, match="first 2 components"):
+        je = JointEmbedding(3, random_state=0).fit(stack)
+    assert (je.loadings_[:, 2] == 0).all()
+
+
 def test_too_few_iterations_are_told():
     A = random_symmetric(6, 20, seed=0)
     with pytest.warns(ConvergenceWarning, match=r"component 1, 2 stopped at max_iter=2 .* raise"):

@@ -1,6 +1,7 @@
 """The estimator as scikit-learn and its users meet it."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import networkx as nx
 import numpy as np
@@ -8,11 +9,12 @@ import pandas as pd
 import pytest
 from known_graphs import random_symmetric, section_5_1, stored
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import AlignmentError, InputError, NotAvailableError
@@ -116,6 +118,9 @@ def test_positions_of_one_graph():
         je.graph_positions("z")
     with pytest.raises(InputError, match="graph 4 does not exist"):
         je.graph_positions(4)
+    for wrong in (None, True, 1.5):
+        with pytest.raises(InputError, match="chosen by place or name"):
+            je.graph_positions(wrong)
 
 
 def test_to_mreg_and_back():
@@ -129,6 +134,50 @@ def test_to_mreg_and_back():
     assert abs(first @ je.latent_positions_[:, 0]) > 0.99
     with pytest.raises(InputError, match="center=False"):
         JointEmbedding(2, center=True).fit(known.stack).to_mreg()
+
+
+def test_weighted_graphs_need_a_law_of_weights():
+    counts = np.random.default_rng(0).poisson(3, (30, 12, 12)).astype(float)
+    stack = GraphStack(counts).symmetrize("sum").drop_loops()
+    je = JointEmbedding(1, random_state=0).fit(stack)
+    with pytest.raises(InputError, match=r"weighted.*law='poisson'.*law='gaussian'"):
+        je.to_mreg()
+    assert je.to_mreg("poisson").law == "poisson"
+    gaussian = je.to_mreg("gaussian")
+    # The spread of Poisson counts with mean 6.
+    assert gaussian.noise_scale == pytest.approx(np.sqrt(6), rel=0.05)
+
+
+def test_score_counts_the_weights():
+    A = random_symmetric(4, 8, seed=0)
+    je = JointEmbedding(1, random_state=0).fit(A)
+    one = [je.score(A[[i]]) for i in range(4)]
+    assert je.score(A, sample_weight=[0, 0, 1, 0]) == pytest.approx(one[2])
+    assert len({round(value, 6) for value in one}) == 4
+
+
+def test_score_and_transform_work_across_storages():
+    A = random_symmetric(5, 8, seed=0, density=0.5, hollow=True)
+    dense, sparse = GraphStack(A), GraphStack(A).to_sparse()
+    for train in (dense, sparse):
+        je = JointEmbedding(2, center=True, random_state=0).fit(train)
+        for test in (dense, sparse):
+            assert je.score(test) == pytest.approx(je.explained_ratio_.sum(), abs=1e-10)
+            assert np.allclose(je.transform(test), je.loadings_)
+
+
+def test_vertices_called_by_numbers_go_with_arrays():
+    A = np.abs(random_symmetric(3, 6, seed=1, hollow=True))
+    graphs = []
+    for a in A:
+        graph = nx.Graph()
+        graph.add_nodes_from([3, 1, 5, 0, 2, 4])  # in another order than the arrays
+        graph.add_weighted_edges_from((s, t, a[s, t]) for s in range(6) for t in range(s + 1, 6))
+        graphs.append(graph)
+    by_array = JointEmbedding(2, random_state=0).fit(A)
+    assert np.allclose(by_array.transform(graphs), by_array.loadings_)
+    by_graph = JointEmbedding(2, random_state=0).fit(graphs)
+    assert np.allclose(by_graph.transform(A), by_graph.loadings_)
 
 
 def test_new_graphs_are_aligned_by_name():
@@ -167,8 +216,26 @@ def test_a_saved_fit_leaves_the_data_out_and_can_be_extended_with_it():
     assert np.allclose(loaded.extend(3, stack).loadings_, je.extend(3).loadings_)
 
 
+@pytest.mark.parametrize("change", [lambda A: -A, lambda A: A[:, ::-1, ::-1], lambda A: A[::-1]])
+def test_extend_refuses_other_graphs(change):
+    A = random_symmetric(4, 6, seed=0)
+    with pytest.raises(InputError, match="the very graphs"):
+        JointEmbedding(2).fit(A).extend(3, change(A))
+
+
+def test_a_fit_from_given_starts_can_be_extended():
+    A = random_symmetric(6, 8, seed=0)
+    je = JointEmbedding(2, init=np.eye(8)[:, :2] + 0.1, random_state=0).fit(A)
+    assert je.extend(3).loadings_.shape == (6, 3)
+
+
 def test_extend_and_truncate_refuse_the_wrong_way():
     je = JointEmbedding(2).fit(random_symmetric(4, 6, seed=0))
+    for wrong in ("3", 2.5, None, 0):
+        with pytest.raises(InputError, match="whole number >= 1"):
+            je.extend(wrong)
+        with pytest.raises(InputError, match="whole number >= 1"):
+            je.truncate(wrong)
     with pytest.raises(InputError, match="use truncate"):
         je.extend(1)
     with pytest.raises(InputError, match="from 1 to 2, got 3"):
@@ -211,8 +278,8 @@ A = random_symmetric(3, 5, seed=0)
         ({"n_components": True}, "whole number >= 1"),
         ({"n_components": 16}, r"n_components=16 is more than 15, .* on 5 vertices"),
         ({"diagonal": "zero"}, "diagonal must be one of 'auto', 'filled', 'observed'"),
-        ({"solver": "magic"}, "solver must be one of 'algorithm1'"),
-        ({"loadings": "many"}, "loadings must be one of 'free'"),
+        ({"solver": "magic"}, "solver must be 'algorithm1'"),
+        ({"loadings": "many"}, "loadings must be 'free'"),
         ({"center": "yes"}, "center must be one of False, True"),
         ({"center": None}, "center must be one of False, True"),
         ({"init": "best"}, "init must be one of 'auto', 'svd', 'random' or an array"),
@@ -270,6 +337,39 @@ def test_bad_weights(weights, text):
         JointEmbedding().fit(A, sample_weight=weights)
 
 
+@pytest.mark.parametrize("factor", [1e-200, 1e150])
+def test_weights_of_any_size_are_relative(factor):
+    one = JointEmbedding(2, random_state=0).fit(A)
+    other = JointEmbedding(2, random_state=0).fit(A, sample_weight=np.full(3, factor))
+    assert np.array_equal(one.latent_positions_, other.latent_positions_)
+    assert np.allclose(other.objective_path_ / factor, one.objective_path_)
+
+
+def test_a_graph_without_weight_does_not_decide_on_the_diagonal():
+    hollow = random_symmetric(3, 5, seed=0, hollow=True)
+    hollow[2, 0, 0] = 1.0
+    assert JointEmbedding(1).fit(hollow).diagonal_ == "observed"
+    assert JointEmbedding(1).fit(hollow, sample_weight=[1, 1, 0]).diagonal_ == "filled"
+
+
+def test_warnings_point_at_the_code_that_called():
+    for call in ("fit", "fit_transform"):
+        with pytest.warns(ConvergenceWarning) as caught:
+            getattr(JointEmbedding(1, max_iter=1, init="random", random_state=0), call)(A)
+        assert caught[0].filename == __file__
+
+
+def test_fits_in_several_threads_leave_the_thread_limits_as_they_were():
+    def limits():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = limits()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: JointEmbedding(2, random_state=0).fit(A), range(12)))
+        assert limits() == before
+
+
 def test_directed_graphs_are_refused_with_the_entry_named(storage):
     B = A.copy()
     B[1, 2, 4] += 1.0
@@ -283,3 +383,5 @@ def test_wrong_loadings_for_the_inverse():
     je = JointEmbedding(2).fit(A)
     with pytest.raises(InputError, match=r"shape \(m, 2\), got \(3,\)"):
         je.inverse_transform([1.0, 2.0, 3.0])
+    with pytest.raises(InputError, match="array of numbers"):
+        je.inverse_transform([["a", "b"]])

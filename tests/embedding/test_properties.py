@@ -87,7 +87,7 @@ def test_the_first_components_of_a_longer_fit_are_the_shorter_fit(settings):
     assert column_errors(again.latent_positions_, five.latent_positions_).max() < 1e-5
 
 
-@pytest.mark.parametrize("factor", [1e5, 1e-5, 1e150, 1e-150])
+@pytest.mark.parametrize("factor", [1e5, 1e-5, 1e150, 1e-150, 1e-170])
 @pytest.mark.parametrize("center", [False, True])
 def test_the_scale_of_the_weights_changes_the_loadings_alone(factor, center, storage):
     A = random_symmetric(8, 30, seed=5, density=0.5, hollow=True)
@@ -97,6 +97,7 @@ def test_the_scale_of_the_weights_changes_the_loadings_alone(factor, center, sto
     assert np.abs(one.latent_positions_ - other.latent_positions_).max() < 1e-6
     assert np.allclose(other.loadings_ / factor, one.loadings_, atol=1e-6)
     assert other.converged_
+    assert np.allclose(one.explained_ratio_, other.explained_ratio_)
 
 
 @given(seed=st.integers(0, 2**20))

@@ -92,6 +92,57 @@ def test_matrices_with_a_unit_diagonal_behave_as_hollow_ones():
     assert (np.einsum("iss->is", expected) == 1).all()
 
 
+def test_correlation_matrices_are_filled_although_their_diagonal_is_rounded():
+    rng = np.random.default_rng(0)
+    C = np.array([np.corrcoef(rng.standard_normal((12, 40))) for _ in range(6)])
+    assert not (np.einsum("iss->is", C) == 1).all()  # else this test proves nothing
+    je = JointEmbedding(2, random_state=0).fit(C)
+    assert je.diagonal_ == "filled"
+    exact = C.copy()
+    np.einsum("iss->is", exact)[...] = 1
+    assert np.allclose(je.loadings_, JointEmbedding(2, random_state=0).fit(exact).loadings_)
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_bipartite_graphs_have_components_although_one_side_alone_has_none(center):
+    rng = np.random.default_rng(1)
+    B = rng.random((8, 5, 7))
+    A = np.zeros((8, 12, 12))
+    A[:, :5, 5:], A[:, 5:, :5] = B, B.transpose(0, 2, 1)
+    je = JointEmbedding(2, center=center, diagonal="observed", random_state=0).fit(A)
+    assert je.stop_reason_ == ("stationary", "stationary")
+    assert (je.explained_ratio_ > 0.01).all()
+
+
+def test_a_start_where_the_objective_is_flat_is_left():
+    A = random_symmetric(5, 12, seed=2, hollow=True)
+    je = JointEmbedding(1, init=np.eye(12)[:, :1], diagonal="observed", random_state=0).fit(A)
+    assert je.stop_reason_ == ("stationary",)
+    assert je.explained_ratio_[0] > 0.05
+
+
+def test_weak_components_are_found_and_not_taken_for_rounding():
+    known = noiseless(n=30, m=20, d=2, seed=5)
+    Lam = known.Lam * [1.0, 1e-5]  # 1e-10 of the squared norm
+    A = np.einsum("sk,ik,tk->ist", known.H, Lam, known.H)
+    je = JointEmbedding(2, random_state=0).fit(A)
+    assert not je.degenerate_.any()
+    assert column_errors(je.latent_positions_, known.H).max() < 1e-4
+    assert np.allclose(je.loadings_, Lam, rtol=1e-3)
+
+
+def test_the_better_of_two_starts_is_taken():
+    # Loadings of component 2 cancel in the mean but not in the squares: "svd" must miss it first.
+    rng = np.random.default_rng(0)
+    H = np.linalg.qr(rng.standard_normal((30, 2)))[0]
+    Lam = np.column_stack([np.full(20, 1.0), np.tile([3.0, -3.0], 10)])
+    A = np.einsum("sk,ik,tk->ist", H, Lam, H)
+    auto = JointEmbedding(1, init="auto", random_state=0).fit(A)
+    svd = JointEmbedding(1, init="svd", random_state=0).fit(A)
+    assert abs(auto.latent_positions_[:, 0] @ H[:, 1]) > 1 - 1e-6
+    assert abs(svd.latent_positions_[:, 0] @ H[:, 0]) > 1 - 1e-6
+
+
 def test_centred_graphs_have_a_start_although_their_mean_is_nothing(storage):
     known = noiseless(n=40, m=30, d=3, seed=2)
     je = JointEmbedding(3, center=True, init="svd", random_state=0)

@@ -31,7 +31,15 @@ def nan_at(s, t):
     return A
 
 
+def masked():
+    return np.ma.masked_array(np.eye(3), mask=np.eye(3) == 0)
+
+
 CASES = {
+    "masked": ([np.eye(3), masked()], InputError, r"graphs\[1\] is a masked array"),
+    "masked cube": (np.ma.stack([masked()] * 2), InputError, "masked array"),
+    "no array": (np.array(3.0), InputError, "got ndarray"),
+    "huge": ([sparse.csr_array((300_000, 400_000))], InputError, "has shape 300000 x 400000"),
     "empty list": ([], InputError, "at least one graph, got an empty collection"),
     "empty cube": (np.ones((0, 3, 3)), InputError, r"at least one graph .* got shape \(0, 3, 3\)"),
     "one array": (EYE, InputError, r"got one ndarray; .*GraphStack\(\[graph\]\)"),
@@ -106,12 +114,15 @@ def test_bad_graphs(case):
         ({"vertices": "union"}, "aligns by vertex names, and these graphs have none"),
         ({"storage": "disk"}, "storage must be 'auto', 'dense' or 'sparse'"),
         ({"dtype": np.int64}, "dtype must be float32 or float64, got int64"),
+        ({"dtype": "foo"}, "dtype must be float32 or float64, got 'foo'"),
+        ({"graph_names": 5}, "graph_names must be a sequence of names, got 5"),
     ],
     ids=str,
 )
 def test_bad_settings(settings, text):
-    with pytest.raises(InputError, match=re.escape(text)):
-        GraphStack([EYE, EYE], **settings)
+    for graphs in ([EYE, EYE], np.array([EYE, EYE])):
+        with pytest.raises(InputError, match=re.escape(text)):
+            GraphStack(graphs, **settings)
 
 
 def test_no_common_name():

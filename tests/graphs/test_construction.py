@@ -80,6 +80,22 @@ def test_a_mixture_is_aligned_by_name():
     assert np.array_equal(reordered.dense[0], A[0][np.ix_(order, order)])
 
 
+def test_unnamed_graphs_among_numbered_ones_go_by_number():
+    path = nx.Graph([(2, 0), (0, 1)])  # nodes come as 2, 0, 1
+    array = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]])  # the same graph by place
+    stack = GraphStack([path, array])
+    assert np.array_equal(stack[0], stack[1])
+
+
+def test_pandas_types_that_know_missing_values():
+    frame = pd.DataFrame(np.rint(A[0]), index=list("abcdef"), columns=list("abcdef"))
+    assert np.array_equal(GraphStack([frame.astype("Int64")])[0], np.rint(A[0]))
+
+
+def test_names_may_come_from_a_generator():
+    assert GraphStack(list(A), graph_names=(f"s{i}" for i in range(3))).graph_names[2] == "s2"
+
+
 def test_networkx_kinds():
     directed = nx.DiGraph([("a", "b"), ("b", "c")])
     assert GraphStack([directed]).is_directed
@@ -148,7 +164,10 @@ def test_a_stack_of_a_stack_can_be_named_and_kept_in_another_way():
     assert other.dtype == np.float32
     assert other.graph_names == tuple("xyz")
     assert other.vertex_names == tuple("abcdef")
-    assert GraphStack(stack).dense is not None
+    # Names of a stack that has names give their order, as for any graphs with names.
+    turned = GraphStack(other, vertex_names=list("fedcba"))
+    assert np.array_equal(turned.to_dense().dense, other.to_dense().dense[:, ::-1, ::-1])
+    assert turned.vertex_names == tuple("fedcba")
     assert np.shares_memory(GraphStack(stack).dense, stack.dense)
 
 

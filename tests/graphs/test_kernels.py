@@ -8,7 +8,7 @@ from scipy import sparse
 
 from eigengraphs.graphs import facts as facts_module
 from eigengraphs.graphs.facts import scan
-from eigengraphs.graphs.kernels import flat_diagonals, flat_inner
+from eigengraphs.graphs.kernels import flat_diagonals, flat_distances
 
 
 def numpy_facts(A):
@@ -71,14 +71,13 @@ def test_the_first_entry_that_is_not_finite_is_found(bad, place):
 
 
 @given(seed=st.integers(0, 1000))
-def test_sparse_diagonals_and_inner_products(seed):
+def test_sparse_diagonals_and_distances(seed):
     A = draw(4, 9, seed, symmetric=True).astype(np.float64)
     M = draw(1, 9, seed + 1, symmetric=True)[0].astype(np.float64)
     flat, matrix = sparse.csr_array(A.reshape(-1, 9)), sparse.csr_array(M)
-    diagonals, inner = np.empty((4, 9)), np.empty(4)
+    diagonals, squares = np.empty((4, 9)), np.empty(4)
     flat_diagonals(flat.data, flat.indices, flat.indptr, diagonals)
-    flat_inner(
-        flat.data, flat.indices, flat.indptr, matrix.data, matrix.indices, matrix.indptr, inner
-    )
+    rows = (flat.data, flat.indices, flat.indptr)
+    flat_distances(*rows, matrix.data, matrix.indices, matrix.indptr, 3.0, squares)
     assert np.array_equal(diagonals, np.einsum("iss->is", A))
-    assert np.allclose(inner, (A * M).sum(axis=(1, 2)))
+    assert np.allclose(squares, 9 * ((A - M) ** 2).sum(axis=(1, 2)))

@@ -131,6 +131,14 @@ def test_rounding_is_not_direction():
     assert GraphStack([correlations]).is_directed
 
 
+@pytest.mark.parametrize(("dtype", "large"), [(np.float32, 2e6), (np.float64, 2e10)])
+def test_one_count_among_millions_is_direction(dtype, large, storage):
+    counts = np.zeros((1, 4, 4), dtype=dtype)
+    counts[0, 0, 1] = counts[0, 1, 0] = large
+    counts[0, 2, 3] = 1
+    assert stored(GraphStack(counts), storage).is_directed
+
+
 @pytest.mark.parametrize(
     ("graphs", "text"),
     [

@@ -84,8 +84,13 @@ def test_bad_transforms(stack):
         GraphStack([-2 * np.ones((2, 2))]).log1p()
     with pytest.raises(InputError, match="every absent edge of a sparse stack"):
         stack.to_sparse().binarize(-1)
-    with pytest.raises(InputError, match="dtype must be"):
-        stack.astype(int)
+    for wrong in (int, "foo"):
+        with pytest.raises(InputError, match="dtype must be"):
+            stack.astype(wrong)
+    with pytest.raises(InputError, match="threshold must be a number"):
+        stack.binarize("a")
+    with pytest.raises(InputError, match="chosen by place or name"):
+        stack[slice("a", "c")]
 
 
 def brute_force_common_component(graphs):

@@ -54,6 +54,17 @@ def test_products(storage, hollow, rule, center, dtype):
         assert sparse.issparse(view.mean(weights))
 
 
+@pytest.mark.parametrize("spread", [1e-4, 1e-8, 1e-12])
+def test_distances_to_a_near_mean_keep_their_digits(spread):
+    base = random_symmetric(1, 15, seed=1, density=0.5)
+    A = base * (1 + spread * np.random.default_rng(0).standard_normal((6, 1, 1)))
+    dense, sparse = GraphStack(A), GraphStack(A).to_sparse()
+    weights = np.ones(6)
+    exact = StackView(dense, "observed", mean_graph(dense, weights)).squared_norms()
+    found = StackView(sparse, "observed", mean_graph(sparse, weights)).squared_norms()
+    assert np.allclose(found, exact, rtol=1e-3)
+
+
 def test_blocks_of_graphs_change_nothing(monkeypatch, storage):
     stack = stored(GraphStack(random_symmetric(20, 10, seed=3)), storage)
     H = np.random.default_rng(0).standard_normal((10, 3))

@@ -1,5 +1,6 @@
 """Parameters: what is refused and in which words, clipping, immutability, and the reprs."""
 
+import functools
 import pickle
 
 import numpy as np
@@ -29,7 +30,15 @@ BAD_P = np.array([[0.0, 0.2, 0.2], [0.2, 0.0, 1.25], [0.2, 1.25, 0.0]])
         (lambda: ErdosRenyi(2.5, 0.5), r"n_vertices must be a whole number, got 2\.5"),
         (lambda: ErdosRenyi(True, 0.5), r"n_vertices must be a whole number"),
         (lambda: ErdosRenyi(5, 1.2), r"p is 1\.2, outside \[0, 1\]"),
-        (lambda: ErdosRenyi(5, np.nan), r"p\[\] is nan, expected a finite number"),
+        (lambda: ErdosRenyi(5, np.nan), r"p is nan, expected a finite number"),
+        (lambda: ErdosRenyi(5, None), r"p must be a number, got None; pass"),
+        (lambda: ErdosRenyi(5, "0.5"), r"p must be a number, got '0\.5'"),
+        (lambda: ErdosRenyi(5, [0.5, 0.5]), r"p must be a number, got \[0\.5, 0\.5\]"),
+        (lambda: InhomogeneousErdosRenyi([[0, None], [None, 0]]), r"P must be an array of numb"),
+        (lambda: InhomogeneousErdosRenyi(1j * B), r"P must be an array of numbers"),
+        (lambda: StochasticBlockModel(B, [[0], [0, 1]]), r"labels must have shape"),
+        (lambda: StochasticBlockModel(B, [0, 1], n_vertices=ONE), r"n_vertices must be a whole"),
+        (lambda: RandomDotProductGraph(ONE, n_vertices=ONE), r"n_vertices must be a whole"),
         (lambda: InhomogeneousErdosRenyi(BAD_P), r"P\[1, 2\] is 1\.25, outside \[0, 1\].*clip"),
         (lambda: InhomogeneousErdosRenyi(-BAD_P), r"P\[0, 1\] is -0\.2, outside \[0, 1\]"),
         (
@@ -105,6 +114,31 @@ BAD_P = np.array([[0.0, 0.2, 0.2], [0.2, 0.0, 1.25], [0.2, 1.25, 0.0]])
             lambda: MultipleRandomEigenGraphs(np.eye(4)[:, :2], [stats.uniform(), 1.0]),
             r"loadings\[1\] is 1\.0, expected a frozen scipy\.stats distribution",
         ),
+        (lambda: MultipleRandomEigenGraphs(ONE, [1], law=np.array([1, 2])), r"law must be 'bern"),
+        (lambda: MultipleRandomEigenGraphs(ONE, [1], law=None), r"law must be .*, got None"),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, PointMasses),
+            r"loadings is the class PointMasses, expected PointMasses\(\.\.\.\), frozen.* function",
+        ),
+        (lambda: MultipleRandomEigenGraphs(ONE, stats.rv_continuous), r"is the class rv_contin"),
+        (lambda: MultipleRandomEigenGraphs(ONE, [stats.rv_discrete]), r"loadings\[0\] is <class"),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, stats.beta),
+            r"loadings is the distribution beta without its parameters.*scipy\.stats\.beta\(",
+        ),
+        (lambda: MultipleRandomEigenGraphs(ONE, [stats.beta]), r"loadings\[0\] is the distrib.*be"),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, lambda: 1),
+            r"loadings is the function <lambda>\(\), .*called with a Generator and a size",
+        ),
+        (lambda: MultipleRandomEigenGraphs(ONE, len), r"function len\(obj, /\)"),
+        (lambda: MultipleRandomEigenGraphs(ONE, np.random.default_rng(0)), r"got Generator"),
+        (
+            lambda: RandomDotProductGraph(distribution=ONE, n_vertices=3),
+            r"distribution is an object of type ndarray, expected",
+        ),
+        (lambda: RandomDotProductGraph(distribution="ab", n_vertices=3), r"of type str, expected"),
+        (lambda: RandomDotProductGraph(distribution=[], n_vertices=3), r"distribution is empty"),
         (lambda: PointMasses([[1.0], [2.0]], [0.5, 0.6]), r"weights must sum to 1"),
         (lambda: PointMasses([1.0, 2.0]), r"points must have shape \(n_points, n_components\)"),
     ],
@@ -112,6 +146,11 @@ BAD_P = np.array([[0.0, 0.2, 0.2], [0.2, 0.0, 1.25], [0.2, 1.25, 0.0]])
 def test_bad_parameters_are_refused_in_words(make, text):
     with pytest.raises(InputError, match=text):
         make()
+
+
+def drawn(law, d=1):
+    H = np.eye(4)[:, :d] if d < 4 else np.eye(4)
+    return MultipleRandomEigenGraphs(H, law, clip=True).sample(3, 0)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +189,35 @@ def test_bad_parameters_are_refused_in_words(make, text):
             ).sample(2, redraw=True),
             r"graphs\[0\]: the edge probability .* is 2\.25.*narrow the distribution",
         ),
+        (lambda: drawn(lambda rng, size: None), r"a draw from loadings must be an array of numb"),
+        (lambda: drawn(lambda rng, size: ["a"] * size), r"a draw from loadings must be an array"),
+        (lambda: drawn(lambda rng, size: np.ones(size)), r"a draw from loadings must have shape"),
+        (lambda: drawn(lambda rng, size: np.ones((2, 1))), r"shape \(3, 1\), got \(2, 1\)"),
+        (
+            lambda: drawn(lambda rng, size: np.array([[1], [np.nan], [1]])),
+            r"entry \[1, 0\] of a draw from loadings is nan, expected a finite number",
+        ),
+        (
+            lambda: drawn(np.random.default_rng(0).normal),
+            r"loadings could not be drawn from: normal.*TypeError.*expected a function \(rng, size",
+        ),
+        (
+            lambda: drawn([stats.multivariate_normal([0, 0])]),
+            r"a draw from loadings\[0\] must have shape \(3,\), got \(3, 2\)",
+        ),
+        (
+            lambda: drawn([stats.norm(), stats.multivariate_normal([0, 0])], d=2),
+            r"a draw from loadings\[1\] must have shape \(3,\), got \(3, 2\)",
+        ),
+        (lambda: drawn(stats.multivariate_normal([0, 0])), r"shape \(3, 1\), got \(3, 2\)"),
+        (lambda: drawn(stats.wishart(3, np.eye(2)), d=4), r"a draw from loadings must have shape"),
+        (lambda: drawn(stats.norm(np.inf, 1)), r"entry \[0, 0\] of a draw from loadings is inf"),
+        (
+            lambda: RandomDotProductGraph(
+                distribution=lambda rng, size: np.full((size, 1), np.nan), n_vertices=3
+            ).sample(),
+            r"entry \[0, 0\] of a draw from distribution is nan",
+        ),
         (lambda: ErdosRenyi(5, 0.5).sample(1, random_state="x"), r"random_state must be"),
         (
             lambda: MultipleRandomEigenGraphs(ONE, [1]).expected_adjacency([[5.0]]),
@@ -160,6 +228,33 @@ def test_bad_parameters_are_refused_in_words(make, text):
 def test_bad_use_is_refused_in_words(use, text):
     with pytest.raises(InputError, match=text):
         use()
+
+
+class Draws:
+    def __call__(self, rng, size=1):
+        return rng.uniform(size=(size, 1))
+
+    def method(self, rng, size):
+        return rng.uniform(size=(size, 1))
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Draws(),
+        Draws().method,
+        functools.partial(lambda rng, size, low: rng.uniform(low, 1, (size, 1)), low=0),
+        lambda *args: np.ones((args[1], 1)),
+        stats.uniform,  # needs no parameters
+        stats.rv_histogram(np.histogram([0.1, 0.2, 0.4])),
+        (stats.uniform(),),
+        stats.multivariate_normal([0.5], 1e-6),
+    ],
+)
+@pytest.mark.parametrize("m", [1, 3])
+def test_what_can_be_drawn_from_is_accepted(law, m):
+    _, latent = MultipleRandomEigenGraphs(ONE, law).sample(m, 0, return_latent=True)
+    assert latent.loadings.shape == (m, 1)
 
 
 def test_loops_alone_ask_for_a_valid_diagonal(engine):

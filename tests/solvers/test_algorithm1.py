@@ -84,6 +84,30 @@ def test_the_objective_falls_with_every_iteration_and_one_pass_does_one_iteratio
     assert (np.diff(passes) == 1).all()
 
 
+class Counted:
+    """A view that counts how often each of its products is asked for."""
+
+    def __init__(self, view):
+        self._view = view
+        self.calls = 0
+
+    def __getattr__(self, name):
+        value = getattr(self._view, name)
+        if name in ("multiply", "sum_multiply", "quadratic_forms", "mean", "squared_norms"):
+            self.calls += 1
+        return value
+
+
+@pytest.mark.parametrize("init", ["auto", "svd", "random"])
+def test_passes_are_counted_as_they_are_taken(init):
+    view = Counted(StackView(GraphStack(random_symmetric(5, 15, seed=0))))
+    fit = algorithm1(
+        view, 3, weights=np.ones(5), init=init, n_init=2, tol=1e-6, max_iter=500,
+        seed=np.random.SeedSequence(0),
+    )  # fmt: skip
+    assert fit.n_passes == view.calls
+
+
 def test_theta_is_what_a_component_takes_off_the_objective():
     A = random_symmetric(5, 12, seed=4)
     fit = solve(A, 2)

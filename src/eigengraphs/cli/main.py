@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from eigengraphs import __version__
 from eigengraphs.errors import EigengraphsError, MissingExtraError
 
 __all__ = ["application", "main"]
@@ -20,27 +21,30 @@ def application() -> Any:
 
     app = typer.Typer(
         name="eigengraphs",
-        help="Embed many graphs on one vertex set together.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    app.callback()(_options)
+
+    def show_version(wanted: bool) -> None:
+        if wanted:
+            print(f"eigengraphs {__version__}")
+            raise typer.Exit
+
+    @app.callback()
+    def options(
+        version: bool = typer.Option(
+            False, "--version", callback=show_version, is_eager=True, help="Show the version."
+        ),
+    ) -> None:
+        """Embed many graphs on one vertex set together."""
+
     app.command()(demo)
     return app
 
 
-def _options() -> None:
-    """Embed many graphs on one vertex set together."""
-
-
 def main() -> None:
     """Run the command line; errors become one line and an exit code."""
-    if sys.argv[1:] == ["--version"]:
-        from eigengraphs import __version__
-
-        print(f"eigengraphs {__version__}")
-        return
     try:
         application()()
     except MissingExtraError as error:

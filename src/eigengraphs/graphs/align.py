@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +11,7 @@ from scipy import sparse
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs.coerce import Piece, some_of
 
-__all__ = ["VertexRule", "align_pieces"]
+__all__ = ["VertexRule", "align_pieces", "check_vertex_rule", "refuse_nameless"]
 
 VertexRule: TypeAlias = Literal["same", "intersection", "union"]
 
@@ -32,18 +32,11 @@ def align_pieces(
     order
         Names to use: their order for named graphs, the names themselves for unnamed ones.
     """
-    if vertices not in ("same", "intersection", "union"):
-        raise InputError(
-            f"vertices must be 'same', 'intersection' or 'union', got vertices={vertices!r}"
-        )
     named = [piece for piece in pieces if piece.names is not None]
     if not named:
         _same_size(pieces, hint="name the vertices and pass vertices='intersection'")
         if vertices != "same":
-            raise AlignmentError(
-                f"vertices={vertices!r} aligns by vertex names, and these graphs have none; "
-                "use pandas DataFrames or networkx graphs, or leave vertices='same'"
-            )
+            refuse_nameless(vertices)
         return list(pieces), None if order is None else tuple(order)
 
     reference = named[0].names or ()
@@ -78,8 +71,28 @@ def align_pieces(
     return [_place(piece, target, reference) for piece in pieces], target
 
 
+def check_vertex_rule(vertices: Any) -> None:
+    """Raise an error for a rule that does not exist."""
+    if vertices not in ("same", "intersection", "union"):
+        raise InputError(
+            f"vertices must be 'same', 'intersection' or 'union', got vertices={vertices!r}"
+        )
+
+
+def refuse_nameless(vertices: VertexRule) -> NoReturn:
+    """Say that graphs without names cannot be aligned by name."""
+    raise AlignmentError(
+        f"vertices={vertices!r} aligns by vertex names, and these graphs have none; "
+        "use pandas DataFrames or networkx graphs, or leave vertices='same'"
+    )
+
+
 def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) -> Piece:
-    names = reference if piece.names is None else piece.names
+    names = piece.names
+    if names is None:
+        # Vertices called 0, 1, ... in whatever order are the rows 0, 1, ... of an array.
+        numbers = tuple(map(str, range(piece.n_vertices)))
+        names = numbers if set(numbers) == set(reference) else reference
     where = {name: s for s, name in enumerate(names)}
     if all(name in where for name in target):
         return piece.take(np.array([where[name] for name in target], dtype=np.intp))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,10 +11,23 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.align import VertexRule, align_pieces
-from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label
+from eigengraphs.graphs.align import (
+    VertexRule,
+    align_pieces,
+    check_vertex_rule,
+    refuse_nameless,
+)
+from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label, refuse_mask
 
-__all__ = ["Storage", "StorageRule", "build", "check_names", "check_storage"]
+__all__ = [
+    "Storage",
+    "StorageRule",
+    "build",
+    "check_dtype",
+    "check_names",
+    "check_storage",
+    "read_names",
+]
 
 Storage: TypeAlias = "NDArray[Any] | sparse.csr_array"
 StorageRule: TypeAlias = Literal["auto", "dense", "sparse"]
@@ -36,12 +50,16 @@ def build(
 ) -> tuple[Storage, tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the storage, the graph names and the vertex names; see ``GraphStack``."""
     check_storage(storage)
+    check_vertex_rule(vertices)
+    graph_names = None if graph_names is None else read_names(graph_names, "graph_names")
     if is_one_graph(graphs):
         raise InputError(
             f"expected a collection of graphs, got one {type(graphs).__name__}; "
             "for a stack of one graph, pass a list: GraphStack([graph])"
         )
     if isinstance(graphs, np.ndarray) and graphs.ndim == 3:
+        if vertices != "same":
+            refuse_nameless(vertices)
         cube, names = _from_cube(graphs, vertex_names, dtype, copy)
         kept: Storage = cube
         if storage == "sparse":
@@ -49,7 +67,7 @@ def build(
         return kept, check_names(graph_names, len(cube), "graph_names"), names
 
     pieces, graph_names = _pieces(graphs, graph_names, weight)
-    order = None if vertex_names is None else _texts(vertex_names, "vertex_names")
+    order = None if vertex_names is None else read_names(vertex_names, "vertex_names")
     pieces, names = align_pieces(pieces, vertices, order)
     n = pieces[0].n_vertices
     kind = _result_dtype([piece.matrix.dtype for piece in pieces], dtype)
@@ -71,7 +89,7 @@ def check_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str,
     """Return names as a tuple of unique strings of the right number, or None."""
     if names is None:
         return None
-    texts = _texts(names, what)
+    texts = read_names(names, what)
     if len(texts) != size:
         raise InputError(f"{what} must hold {size} names, got {len(texts)}")
     if len(set(texts)) < size:
@@ -80,16 +98,30 @@ def check_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str,
     return texts
 
 
-def _texts(names: Iterable[Any], what: str) -> tuple[str, ...]:
+def read_names(names: Any, what: str) -> tuple[str, ...]:
+    """Return names as a tuple of strings."""
     if isinstance(names, str):
         raise InputError(f"{what} must be a sequence of names, got one string {names!r}")
+    if not isinstance(names, Iterable):
+        raise InputError(f"{what} must be a sequence of names, got {names!r}")
     return tuple(str(name) for name in names)
+
+
+def check_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return float32 or float64 as a type, or raise."""
+    wanted: np.dtype[Any] | None = None
+    with suppress(TypeError):
+        wanted = np.dtype(dtype)
+    if wanted is None or wanted not in (np.float32, np.float64):
+        raise InputError(f"dtype must be float32 or float64, got {wanted or repr(dtype)}")
+    return wanted
 
 
 def _from_cube(
     cube: NDArray[Any], vertex_names: Sequence[str] | None, dtype: DTypeLike | None, copy: bool
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     m, n, columns = cube.shape
+    refuse_mask(cube, "the array of graphs")
     if cube.dtype.kind not in "biuf":
         raise InputError(f"graphs must hold real numbers, got an array of dtype {cube.dtype}")
     if n != columns:
@@ -112,7 +144,8 @@ def _pieces(
         if graph_names is None:
             graph_names = [str(name) for name in graphs]
         graphs = graphs.values()
-    if isinstance(graphs, str | bytes) or not isinstance(graphs, Iterable):
+    no_items = isinstance(graphs, np.ndarray) and graphs.ndim == 0
+    if isinstance(graphs, str | bytes) or not isinstance(graphs, Iterable) or no_items:
         raise InputError(
             "graphs must be a list of graphs, a dictionary of named graphs, or an array (m, n, n); "
             f"got {type(graphs).__name__}"
@@ -133,10 +166,7 @@ def _pieces(
 def _result_dtype(kinds: Sequence[np.dtype[Any]], dtype: DTypeLike | None) -> np.dtype[Any]:
     """Return float32 if asked for or if nothing else came; float64 otherwise."""
     if dtype is not None:
-        wanted = np.dtype(dtype)
-        if wanted not in (np.float32, np.float64):
-            raise InputError(f"dtype must be float32 or float64, got {wanted}")
-        return wanted
+        return check_dtype(dtype)
     small = all(kind.kind == "f" and kind.itemsize <= 4 for kind in kinds)
     return np.dtype(np.float32 if small else np.float64)
 

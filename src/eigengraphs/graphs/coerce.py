@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -14,7 +15,7 @@ from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 
-__all__ = ["Piece", "as_piece", "is_one_graph", "label", "some_of"]
+__all__ = ["Piece", "as_piece", "is_one_graph", "label", "refuse_mask", "some_of"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ def as_piece(graph: Any, where: str, weight: str | None) -> Piece:
         return _from_networkx(graph, where, weight)
     if _is_instance(graph, "igraph", "Graph"):
         return _from_igraph(graph, where, weight)
+    refuse_mask(graph, where)
     try:
         matrix = np.asarray(graph)
     except ValueError:  # rows of unequal length
@@ -80,6 +82,15 @@ def _is_instance(thing: Any, module: str, name: str) -> bool:
     return loaded is not None and isinstance(thing, getattr(loaded, name, ()))
 
 
+def refuse_mask(graph: Any, where: str) -> None:
+    """Raise an error for a masked array that hides something: it would be taken for data."""
+    if isinstance(graph, np.ma.MaskedArray) and np.ma.is_masked(graph):
+        raise InputError(
+            f"{where} is a masked array with masked entries; fill them with .filled(value), or "
+            "leave out the vertices that they belong to"
+        )
+
+
 def _numeric(matrix: NDArray[Any], where: str, kind: type) -> NDArray[Any]:
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
         got = f"an array of shape {matrix.shape} and dtype {matrix.dtype}"
@@ -89,22 +100,27 @@ def _numeric(matrix: NDArray[Any], where: str, kind: type) -> NDArray[Any]:
             f"{where} must be a square matrix of real numbers (array, scipy sparse), "
             f"a networkx or igraph graph, or a pandas DataFrame; got {got}"
         )
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InputError(
-            f"{where} has shape {matrix.shape[0]} x {matrix.shape[1]}, expected a square adjacency "
-            "matrix; rows and columns must be the same vertices (a bipartite table B becomes "
-            "one as [[0, B], [B.T, 0]])"
-        )
-    if matrix.shape[0] == 0:
-        raise InputError(f"{where} has no vertices; leave it out")
+    _check_square(matrix.shape, where)
     return matrix
+
+
+def _check_square(shape: tuple[int, ...], where: str) -> None:
+    if shape[0] != shape[1]:
+        raise InputError(
+            f"{where} has shape {shape[0]} x {shape[1]}, expected a square adjacency matrix; rows "
+            "and columns must be the same vertices (a bipartite table B becomes one as "
+            "[[0, B], [B.T, 0]])"
+        )
+    if shape[0] == 0:
+        raise InputError(f"{where} has no vertices; leave it out")
 
 
 def _from_scipy(graph: Any, where: str) -> Piece:
     if graph.dtype.kind not in "biuf":
         raise InputError(f"{where} must hold real numbers, got sparse dtype {graph.dtype}")
-    if graph.ndim != 2 or graph.shape[0] != graph.shape[1] or graph.shape[0] == 0:
-        _numeric(np.empty(graph.shape, dtype=np.int8), where, type(graph))
+    if graph.ndim != 2:
+        raise InputError(f"{where} must be a square matrix, got a sparse array of {graph.shape}")
+    _check_square(graph.shape, where)
     matrix = sparse.csr_array(graph)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # sum_duplicates works in place, and the input is the user's
@@ -116,8 +132,7 @@ def _from_scipy(graph: Any, where: str) -> Piece:
 
 
 def _from_pandas(frame: Any, where: str) -> Piece:
-    if frame.shape[0] != frame.shape[1]:
-        _numeric(np.empty(frame.shape, dtype=np.int8), where, type(frame))
+    _check_square(frame.shape, where)
     rows = _unique_names(frame.index, where, "row names")
     columns = _unique_names(frame.columns, where, "column names")
     if set(rows) != set(columns):
@@ -126,7 +141,11 @@ def _from_pandas(frame: Any, where: str) -> Piece:
             f"{where}: rows and columns of the DataFrame must name the same vertices; "
             f"these are on one axis only: {some_of(only)}"
         )
-    matrix = _numeric(frame.to_numpy(), where, type(frame))
+    matrix = frame.to_numpy()
+    if matrix.dtype == object:  # as pandas' nullable types come
+        with suppress(TypeError, ValueError):
+            matrix = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    matrix = _numeric(matrix, where, type(frame))
     if rows != columns:
         place = {name: t for t, name in enumerate(columns)}
         matrix = matrix[:, [place[name] for name in rows]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any
@@ -14,7 +15,7 @@ from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 
 __all__ = ["GraphFacts", "scan"]
 
-_THREADS = 2
+_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 
 
@@ -30,6 +31,13 @@ class GraphFacts:
     is_binary: NDArray[np.bool_]
     is_symmetric: NDArray[np.bool_]
     first_bad: NDArray[np.int64]  # s * n + t of an entry that is not finite, or -1
+
+    @property
+    def constant_diagonal(self) -> float | None:
+        """The one value of all diagonal entries of all graphs, up to rounding, or None."""
+        low, high = float(self.diagonal_low.min()), float(self.diagonal_high.max())
+        same = high - low <= 1e-6 * max(abs(low), abs(high))
+        return (low + high) / 2 if same else None
 
     def take(self, which: Any) -> GraphFacts:
         """Return the facts of some of the graphs."""
@@ -59,8 +67,8 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
             list(pool.map(scan_block, cuts[:-1], cuts[1:]))
 
     column = dict(zip(SCAN_FIELDS, table.T, strict=True))
-    # Rounding, as in a correlation matrix, is not direction.
-    tolerance = 1e-6 if storage.dtype == np.float32 else 1e-10
+    # Rounding, as in a correlation matrix, is not direction; one count among millions is.
+    rounding = 4 * np.finfo(storage.dtype).eps * column["max_abs"]
     return GraphFacts(
         norm=_norms(storage, n, column["sum_squares"], column["max_abs"]),
         n_nonzero=column["n_nonzero"].astype(np.int64),
@@ -68,7 +76,7 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
         diagonal_low=column["diagonal_low"].copy(),
         diagonal_high=column["diagonal_high"].copy(),
         is_binary=column["n_other"] == 0,
-        is_symmetric=column["asymmetry"] <= tolerance * column["max_abs"],
+        is_symmetric=column["asymmetry"] <= rounding,
         first_bad=column["bad"].astype(np.int64),
     )
 

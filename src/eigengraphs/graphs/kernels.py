@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["SCAN_FIELDS", "flat_diagonals", "flat_inner", "scan_dense", "scan_flat"]
+__all__ = ["SCAN_FIELDS", "flat_diagonals", "flat_distances", "scan_dense", "scan_flat"]
 
 # Columns of a scan's result in the order in which the kernels fill them, one row a graph.
 SCAN_FIELDS = (
@@ -23,10 +23,18 @@ SCAN_FIELDS = (
     "diagonal_low",  # smallest diagonal entry
     "diagonal_high",  # largest diagonal entry
     "n_other",  # nonzeros that are not 1: none means unweighted
-    "asymmetry",  # largest |A_st - A_ts|
+    "asymmetry",  # largest |A_st - A_ts| that is not rounding of the two
     "bad",  # s * n + t of an entry that is not finite, or -1
 )
+_SAME = 1e-9
 _TILE = 64  # rows and columns of a tile and of its mirror image fit in the first cache level
+
+
+@njit(cache=True, nogil=True)
+def _gap(x: float, y: float) -> float:
+    """Return |x - y|, or 0 where it is a billionth of the larger."""
+    gap = abs(x - y)
+    return 0.0 if gap <= _SAME * max(abs(x), abs(y)) else gap
 
 
 @njit(cache=True, nogil=True)
@@ -60,7 +68,7 @@ def scan_dense(A: NDArray[Any], out: NDArray[np.float64]) -> None:
                             sum_squares += x * x + y * y
                             n_nonzero += (x != 0.0) + (y != 0.0)
                             n_other += (x not in (0.0, 1.0)) + (y not in (0.0, 1.0))
-                            asymmetry = max(asymmetry, abs(x - y))
+                            asymmetry = max(asymmetry, _gap(x, y))
                         max_abs = max(max_abs, max(abs(x), abs(y)))
         row = out[i]
         row[0], row[1], row[2], row[3] = max_abs, sum_squares, n_nonzero, n_loops
@@ -99,7 +107,7 @@ def scan_flat(
                     n_loops += 1
                 else:
                     y = _entry(data, indices, indptr[base + t], indptr[base + t + 1], s)
-                    asymmetry = max(asymmetry, abs(x - y))
+                    asymmetry = max(asymmetry, _gap(x, y))
             low, high = min(low, on_diagonal), max(high, on_diagonal)
         row = out[i]
         row[0], row[1], row[2], row[3] = max_abs, sum_squares, n_nonzero, n_loops
@@ -133,30 +141,36 @@ def flat_diagonals(
 
 
 @njit(cache=True, nogil=True)
-def flat_inner(
+def flat_distances(
     data: NDArray[Any],
     indices: NDArray[Any],
     indptr: NDArray[Any],
     M_data: NDArray[Any],
     M_indices: NDArray[Any],
     M_indptr: NDArray[Any],
+    scale: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Fill ``out`` (m,) with the inner products <A_i, M>, ``M`` one sparse (n, n) matrix."""
-    m = out.shape[0]
+    """Fill ``out`` (m,) with ||scale (A_i - M)||^2, ``M`` one sparse (n, n) matrix.
+
+    Entry by entry: ||A||^2 - 2 <A, M> + ||M||^2 would lose all digits for graphs near their mean.
+    """
     n = M_indptr.shape[0] - 1
-    for i in range(m):
+    for i in range(out.shape[0]):
         total = 0.0
         for s in range(n):
             e, e1 = indptr[i * n + s], indptr[i * n + s + 1]
             f, f1 = M_indptr[s], M_indptr[s + 1]
-            while e < e1 and f < f1:
-                if indices[e] < M_indices[f]:
+            while e < e1 or f < f1:
+                x = 0.0
+                from_graph = f >= f1 or (e < e1 and indices[e] <= M_indices[f])
+                t = indices[e] if from_graph else M_indices[f]
+                if e < e1 and indices[e] == t:
+                    x += data[e]
                     e += 1
-                elif indices[e] > M_indices[f]:
+                if f < f1 and M_indices[f] == t:
+                    x -= M_data[f]
                     f += 1
-                else:
-                    total += data[e] * M_data[f]
-                    e += 1
-                    f += 1
+                x *= scale
+                total += x * x
         out[i] = total

@@ -20,6 +20,8 @@ def one_place(which: int | np.integer[Any] | str, names: Sequence[str], noun: st
         if which not in names:
             raise SelectionError(f"no {noun} is called {which!r}")
         return list(names).index(which)
+    if isinstance(which, bool) or not isinstance(which, int | np.integer):
+        raise SelectionError(f"one {noun} is chosen by place or name, got {which!r}")
     return int(places([which], names, noun)[0])
 
 
@@ -37,7 +39,10 @@ def places(which: Any, names: Sequence[str], noun: str) -> NDArray[np.intp]:
     """
     size = len(names)
     if isinstance(which, slice):
-        chosen = np.arange(size)[which]
+        try:
+            chosen = np.arange(size)[which]
+        except TypeError:
+            raise _unusable(noun, repr(which)) from None
     else:
         chosen = np.asarray(which if hasattr(which, "__array__") else list(_iterable(which, noun)))
         if chosen.ndim != 1:

@@ -31,7 +31,9 @@ class GraphStack(StackTransforms):
         A list, dictionary (names to graphs) or iterable of graphs, or an array (m, n, n). A
         graph is a square array, a scipy sparse array or matrix of any format, a networkx or
         igraph graph, or a pandas DataFrame with vertex names on both axes; kinds may be mixed.
-        Graphs that carry vertex names are aligned by them.
+        Graphs that carry vertex names are aligned by them. One without names among them is taken
+        to be in the order of the first that has names or, if the names are the numbers from 0
+        on, in the order of the numbers.
     graph_names, vertex_names : sequence of str, optional
         Names of the graphs and of the vertices. For graphs that carry vertex names,
         ``vertex_names`` gives their order.
@@ -42,8 +44,8 @@ class GraphStack(StackTransforms):
         What to do when named graphs have different vertices; in a union, a vertex that a graph
         does not have is isolated there.
     storage : {"auto", "dense", "sparse"}
-        One array (m, n, n), or one flat CSR matrix (m * n, n). "auto" takes the smaller, and
-        never makes a scipy sparse matrix dense.
+        One array (m, n, n), or one flat CSR matrix (m * n, n). "auto" leaves an array (m, n, n)
+        as it is, never makes a scipy sparse matrix dense, and takes the smaller otherwise.
     dtype : float32 or float64, optional
         Type of the weights. By default float32 stays float32 and all else becomes float64.
     copy : bool
@@ -79,8 +81,7 @@ class GraphStack(StackTransforms):
         copy: bool = True,
     ) -> None:
         if isinstance(graphs, GraphStack):
-            named = graphs.with_names(graph_names=graph_names, vertex_names=vertex_names)
-            same = named.restored(storage, dtype)
+            same = graphs._as_given(graph_names, vertex_names, vertices, storage, dtype)
             self._set(same._storage, same._facts, same._graph_names, same._vertex_names)
             return
         kept, names, vertex = build(
@@ -270,9 +271,8 @@ class GraphStack(StackTransforms):
 
     @property
     def constant_diagonal(self) -> float | None:
-        """The value of every diagonal entry of every graph, or None if they differ."""
-        low, high = self._facts.diagonal_low.min(), self._facts.diagonal_high.max()
-        return float(low) if low == high else None
+        """The one value of all diagonal entries of all graphs, up to rounding, or None."""
+        return self._facts.constant_diagonal
 
     @property
     def density(self) -> float:

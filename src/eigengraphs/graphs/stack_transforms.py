@@ -12,7 +12,15 @@ from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs import transforms
-from eigengraphs.graphs.build import Storage, StorageRule, check_names, check_storage
+from eigengraphs.graphs.align import VertexRule, check_vertex_rule
+from eigengraphs.graphs.build import (
+    Storage,
+    StorageRule,
+    check_dtype,
+    check_names,
+    check_storage,
+    read_names,
+)
 from eigengraphs.graphs.coerce import some_of
 from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.selection import places
@@ -110,17 +118,30 @@ class StackTransforms(ABC):
 
     def astype(self, dtype: DTypeLike) -> Self:
         """Return the graphs with float32 or float64 weights."""
-        wanted = np.dtype(dtype)
-        if wanted not in (np.float32, np.float64):
-            raise InputError(f"dtype must be float32 or float64, got {wanted}")
+        wanted = check_dtype(dtype)
         if isinstance(self._storage, np.ndarray):
             return self._changed(self._storage.astype(wanted))
         return self._changed(sparse.csr_array(self._storage.astype(wanted)))
 
-    def restored(self, storage: StorageRule = "auto", dtype: DTypeLike | None = None) -> Self:
-        """Return the graphs kept in another way; "auto" and None leave it as it is."""
+    def _as_given(
+        self,
+        graph_names: Sequence[str] | None,
+        vertex_names: Sequence[str] | None,
+        vertices: VertexRule,
+        storage: StorageRule,
+        dtype: DTypeLike | None,
+    ) -> Self:
+        """Return the stack that GraphStack(self, ...) makes: names order, or name what has none."""
         check_storage(storage)
-        stack = self if dtype is None else self.astype(dtype)
+        check_vertex_rule(vertices)
+        stack = self.with_names(graph_names=graph_names)
+        if vertex_names is not None:
+            if self._vertex_names is None:
+                stack = stack.with_names(vertex_names=vertex_names)
+            else:
+                stack = stack.in_order_of(read_names(vertex_names, "vertex_names"))
+        if dtype is not None:
+            stack = stack.astype(dtype)
         if storage == "auto":
             return stack
         return stack.to_dense() if storage == "dense" else stack.to_sparse()

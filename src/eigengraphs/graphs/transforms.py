@@ -52,6 +52,8 @@ def symmetrize(storage: Storage, how: SymmetrizeRule) -> Storage:
 
 def binarize(storage: Storage, threshold: float) -> Storage:
     """Put 1 where the weight is above ``threshold``, 0 elsewhere."""
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number):
+        raise InputError(f"threshold must be a number, got threshold={threshold!r}")
     if isinstance(storage, np.ndarray):
         return (storage > threshold).astype(storage.dtype)
     if threshold < 0:

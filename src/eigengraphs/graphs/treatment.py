@@ -45,7 +45,7 @@ class Treatment:
         "auto" fills when every diagonal entry is the same number, as in hollow graphs and
         correlation matrices: such a diagonal is a convention and not data.
         """
-        value = stack.constant_diagonal
+        value = stack.facts.take(weights > 0).constant_diagonal
         fill = diagonal == "filled" or (diagonal == "auto" and value is not None)
         mean = mean_graph(stack, weights) if center else None
         # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to

@@ -10,13 +10,14 @@ products below cost one read of the stack and a few vectors, and sparse graphs s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs.kernels import flat_inner
+from eigengraphs.graphs.kernels import flat_distances
 from eigengraphs.graphs.stack import GraphStack
 
 __all__ = ["DiagonalRule", "StackView", "mean_graph"]
@@ -77,13 +78,15 @@ class StackView:
         self._D: NDArray[np.float64] | None = None
         self._D_M: Vector | float = 0.0
         if diagonal != "observed":
-            self._D = self._change(stack.diagonals(), self._raw_multiply(np.ones(self.n_vertices)))
+            row_sums: Any = 0.0
+            if diagonal == "filled":
+                row_sums = self._raw_multiply(np.ones(self.n_vertices))
+            self._D = self._change(stack.diagonals(), row_sums)
             if mean is not None:
                 on_diagonal = np.asarray(mean.diagonal())
-                row_sums = np.asarray(mean.sum(axis=1)).ravel()
-                self._D_M = self._change(on_diagonal, row_sums)
+                self._D_M = self._change(on_diagonal, np.asarray(mean.sum(axis=1)).ravel())
 
-    def _change(self, on_diagonal: NDArray[Any], row_sums: NDArray[Any]) -> NDArray[np.float64]:
+    def _change(self, on_diagonal: NDArray[Any], row_sums: Any) -> NDArray[np.float64]:
         """Return what the rule adds to the diagonal, for one graph (n,) or for all (m, n)."""
         if self._rule == "hollow":
             return -on_diagonal
@@ -104,6 +107,11 @@ class StackView:
         """Return A_i v for each graph of the stack as it is, (m, n)."""
         products = self._F @ v.astype(self._stack.dtype, copy=False)
         return np.asarray(products, dtype=np.float64).reshape(self.n_graphs, self.n_vertices)
+
+    def _rows(self, lo: int, hi: int) -> Any:
+        """Return graphs lo to hi as rows of the flat matrix; all of them without a copy."""
+        n = self.n_vertices
+        return self._F if hi - lo == self.n_graphs else self._F[lo * n : hi * n]
 
     def multiply(self, v: Vector) -> NDArray[np.float64]:
         """Return Ã_i v for each graph, (m, n)."""
@@ -135,7 +143,7 @@ class StackView:
         step = max(1, _BLOCK_BYTES // (8 * n * max(d, 1)))
         for lo in range(0, m, step):
             hi = min(m, lo + step)
-            products = np.asarray(self._F[lo * n : hi * n] @ H_typed).reshape(hi - lo, n, d)
+            products = np.asarray(self._rows(lo, hi) @ H_typed).reshape(hi - lo, n, d)
             Psi[lo:hi] = np.einsum("isk,sk->ik", products, H, dtype=np.float64)
         if self._D is not None:
             Psi += self._D @ H**2
@@ -143,6 +151,40 @@ class StackView:
             M_forms = np.einsum("sk,sk->k", H, self._M @ H)
             Psi -= M_forms if self._D is None else M_forms + self._D_M @ H**2
         return self._scale * Psi
+
+    def products(self, V: NDArray[np.float64]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield (lo, hi, Ã_i V for i from lo to hi), the last (hi - lo, n, s), block by block."""
+        m, n, s = self.n_graphs, self.n_vertices, V.shape[1]
+        dtype = self._stack.dtype
+        V_typed = (self._scale * V).astype(dtype)
+        MV = None
+        if self._M is not None:
+            MV = self._M @ V
+            if self._D is not None:
+                MV = MV + np.asarray(self._D_M)[:, None] * V
+            MV = (self._scale * MV).astype(dtype)
+        step = max(1, _BLOCK_BYTES // (n * max(s, n if not self._stack.is_sparse else s) * 8))
+        for lo in range(0, m, step):
+            hi = min(m, lo + step)
+            P = np.asarray(self._rows(lo, hi) @ V_typed).reshape(hi - lo, n, s)
+            if self._D is not None:
+                P += self._D[lo:hi, :, None].astype(dtype) * V_typed
+            if MV is not None:
+                P -= MV
+            yield lo, hi, P
+
+    def square_multiply(self, V: NDArray[np.float64], weights: Vector) -> NDArray[np.float64]:
+        """Return sum_i w_i Ã_i Ã_i V, (n, s); each graph is read twice while it is at hand."""
+        total = np.zeros_like(V)
+        for lo, hi, P in self.products(V):
+            P *= weights[lo:hi, None, None].astype(P.dtype)
+            total += self._rows(lo, hi).T @ P.reshape(-1, V.shape[1])
+            if self._D is not None:
+                total += np.einsum("is,isk->sk", self._D[lo:hi], P)
+            if self._M is not None:
+                sums = P.sum(axis=0, dtype=np.float64)
+                total -= self._M @ sums + np.asarray(self._D_M).reshape(-1, 1) * sums
+        return self._scale * total
 
     def mean(self, weights: Vector) -> Any:
         """Return sum_i w_i Ã_i / sum_i w_i, (n, n), sparse for sparse graphs."""
@@ -176,13 +218,23 @@ class StackView:
 
     def _centered_squares(self) -> Vector:
         """Return ||scale (A_i - M)||^2 with both diagonals as they are, (m,)."""
-        M, scale = self._M, self._scale
-        if isinstance(M, np.ndarray):
-            return np.array([np.sum(((A - M) * scale) ** 2) for A in self._stack.dense])
+        M, scale, stack = self._M, self._scale, self._stack
         assert M is not None
-        flat, inner = self._stack.flat, np.empty(self.n_graphs)
-        flat_inner(
-            flat.data * scale, flat.indices, flat.indptr, M.data * scale, M.indices, M.indptr, inner
-        )
-        squares = (self._stack.facts.norm * scale) ** 2
-        return squares - 2 * inner + np.sum((M.data * scale) ** 2)
+        if stack.is_sparse and not isinstance(M, np.ndarray):
+            flat, squares = stack.flat, np.empty(self.n_graphs)
+            flat_distances(
+                flat.data, flat.indices, flat.indptr, M.data, M.indices, M.indptr, scale, squares
+            )
+            return squares
+        dense_M = M if isinstance(M, np.ndarray) else M.toarray()
+        graphs = (A if isinstance(A, np.ndarray) else A.toarray() for A in stack)
+        return np.array([np.sum(((A - dense_M) * scale) ** 2) for A in graphs])
+
+    def rounding(self) -> Vector:
+        """Return the squared norm that rounding alone may leave of each graph, (m,).
+
+        Graphs that are their mean are not exactly zero when centred.
+        """
+        eps = float(np.finfo(self._stack.dtype).eps)
+        noise: Vector = (4 * eps * self._scale * self._stack.facts.norm) ** 2
+        return noise

@@ -67,12 +67,11 @@ class StochasticBlockModel(GraphModel):
         blocks = weights = None
         if labels is not None:
             blocks = block_labels(labels, n_blocks)
-            if n_vertices is not None and n_vertices != len(blocks):
-                raise InputError(
-                    f"n_vertices is {n_vertices}, but labels has {len(blocks)} entries; leave "
-                    f"n_vertices out"
-                )
             n = len(blocks)
+            if n_vertices is not None and whole_number(n_vertices, "n_vertices") != n:
+                raise InputError(
+                    f"n_vertices is {n_vertices}, but labels has {n} entries; leave n_vertices out"
+                )
             unused = np.bincount(blocks, minlength=n_blocks) < 2
         else:
             weights = probability_vector(prior, "prior", n_blocks)

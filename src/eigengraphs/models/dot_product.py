@@ -63,12 +63,11 @@ class RandomDotProductGraph(GraphModel):
         X = vectors = None
         if positions is not None:
             X = float_array(positions, "positions", 2, "(n_vertices, n_components)")
-            if n_vertices is not None and n_vertices != len(X):
-                raise InputError(
-                    f"n_vertices is {n_vertices}, but positions has {len(X)} rows; leave "
-                    f"n_vertices out"
-                )
             n = len(X)
+            if n_vertices is not None and whole_number(n_vertices, "n_vertices") != n:
+                raise InputError(
+                    f"n_vertices is {n_vertices}, but positions has {n} rows; leave n_vertices out"
+                )
             _means(X, checked=True).check_pairs()
         else:
             vectors = random_vectors(distribution, "distribution", None)

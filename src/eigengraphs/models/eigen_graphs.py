@@ -292,7 +292,7 @@ class MultipleRandomEigenGraphs(GraphModel):
                 f"loadings= with one row for each graph"
             )
         which = np.arange(len(stack)) if given.ndim == 2 else np.zeros(len(stack), dtype=np.int64)
-        means = self._means(np.atleast_2d(given))
+        means = self._means(np.atleast_2d(given), "graphs" if loadings is None else "loadings")
         return log_likelihoods(stack, means, self._edge_law, which, loops=loops, directed=directed)
 
     def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:

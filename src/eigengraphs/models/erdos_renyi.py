@@ -8,7 +8,7 @@ import numpy as np
 
 from eigengraphs.models.base import GraphModel, Latent
 from eigengraphs.models.means import BlockMeans, Means
-from eigengraphs.models.validation import Floats, float_array, probability, whole_number
+from eigengraphs.models.validation import Floats, number, probability, whole_number
 
 __all__ = ["ErdosRenyi"]
 
@@ -38,7 +38,7 @@ class ErdosRenyi(GraphModel):
     p: float
 
     def __init__(self, n_vertices: int, p: float) -> None:
-        value = probability(float_array(p, "p", 0, "()"), "p")
+        value = probability(np.array(number(p, "p")), "p")
         self._set(n_vertices=whole_number(n_vertices, "n_vertices"), p=float(value))
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -117,8 +118,10 @@ BERNOULLI = Bernoulli()
 
 def edge_law(name: Any, noise_scale: Any) -> EdgeLaw:
     """Return the law called ``name``; only the Gaussian one takes a ``noise_scale``."""
-    if name not in ("bernoulli", "poisson", "gaussian"):
-        raise InputError(f"law must be 'bernoulli', 'poisson' or 'gaussian', got {name!r}")
+    if not isinstance(name, str) or name not in ("bernoulli", "poisson", "gaussian"):
+        raise InputError(
+            f"law must be 'bernoulli', 'poisson' or 'gaussian', got {reprlib.repr(name)}"
+        )
     if name != "gaussian":
         if noise_scale is not None:
             raise InputError(f"noise_scale belongs to law='gaussian'; leave it out for {name!r}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+import reprlib
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,6 +13,11 @@ from eigengraphs.errors import InputError
 from eigengraphs.models.validation import Floats, Ints, float_array, probability_vector
 
 __all__ = ["PointMasses", "RandomVectors", "is_distribution", "random_vectors"]
+
+_EXPECTED = (
+    "PointMasses(...), frozen scipy.stats distributions, or a function (rng, size) -> array of "
+    "shape (size, n_components)"
+)
 
 
 class PointMasses:
@@ -71,14 +78,13 @@ class RandomVectors:
         if isinstance(source, PointMasses):
             which = rng.choice(len(source.weights), size=size, p=source.weights).astype(np.int64)
             return source.points[which], which
-        values: Any
-        if isinstance(source, tuple):
-            values = np.stack([part.rvs(size=size, random_state=rng) for part in source], axis=1)
-        elif hasattr(source, "rvs"):
-            # scipy drops the axes of length one.
-            values = np.asarray(source.rvs(size=size, random_state=rng)).reshape(size, -1)
-        else:
-            values = source(rng, size)
+        try:
+            values = self._values(rng, size)
+        except TypeError as error:
+            raise InputError(
+                f"{self.name} could not be drawn from: {self!r} raised TypeError: {error}; "
+                f"expected {_EXPECTED}"
+            ) from error
         array = float_array(values, f"a draw from {self.name}", 2, f"({size}, n_components)")
         expected = self.n_components or array.shape[1]
         if array.shape != (size, expected):
@@ -86,6 +92,20 @@ class RandomVectors:
                 f"a draw from {self.name} must have shape ({size}, {expected}), got {array.shape}"
             )
         return array, None
+
+    def _values(self, rng: np.random.Generator, size: int) -> Any:
+        if isinstance(self.source, tuple):
+            columns = [_rvs(part, rng, size) for part in self.source]
+            for k, column in enumerate(columns):
+                if column.shape != (size, 1):
+                    raise InputError(
+                        f"a draw from {self.name}[{k}] must have shape ({size},), got "
+                        f"{column.shape}; each distribution in a list gives one component"
+                    )
+            return np.hstack(columns)
+        if hasattr(self.source, "rvs"):
+            return _rvs(self.source, rng, size)
+        return self.source(rng, size)
 
     def __repr__(self) -> str:
         if isinstance(self.source, PointMasses):
@@ -116,18 +136,70 @@ def random_vectors(value: Any, name: str, n_components: int | None) -> RandomVec
     n_components : int or None
         Length that the vectors must have, if known.
     """
-    source: PointMasses | tuple[Any, ...] | Callable[..., Any] = value
-    found: int | None = None
+    source, found = value, None
     if isinstance(value, PointMasses):
         found = value.points.shape[1]
-    elif isinstance(value, Sequence):
-        lacking = [k for k, part in enumerate(value) if not hasattr(part, "rvs")]
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        if not value:
+            raise InputError(f"{name} is empty, expected a distribution for each component")
+        lacking = [k for k, part in enumerate(value) if not _has_rvs(part)]
         if lacking:
             raise InputError(
-                f"{name}[{lacking[0]}] is {value[lacking[0]]!r}, expected a frozen scipy.stats "
-                f"distribution like the others; for a constant use scipy.stats.uniform(value, 0)"
+                f"{name}[{lacking[0]}] is {reprlib.repr(value[lacking[0]])}, expected a frozen "
+                f"scipy.stats distribution like the others; for a constant use "
+                f"scipy.stats.uniform(value, 0)"
             )
+        for k, part in enumerate(value):
+            _require_parameters(part, f"{name}[{k}]")
         source, found = tuple(value), len(value)
+    elif _has_rvs(value):
+        _require_parameters(value, name)
+    else:
+        _require_function(value, name)
     if n_components is not None and found is not None and found != n_components:
         raise InputError(f"{name} must have {n_components} components, got {found}")
     return RandomVectors(source, n_components or found, name)
+
+
+def _has_rvs(value: Any) -> bool:
+    """Tell whether scipy's way of drawing is there; a class has it too, but cannot draw."""
+    return callable(getattr(value, "rvs", None)) and not isinstance(value, type)
+
+
+def _rvs(part: Any, rng: np.random.Generator, size: int) -> Floats:
+    """Return a draw from a scipy distribution, (size, n_components); scipy drops axes of one."""
+    values = np.asarray(part.rvs(size=size, random_state=rng))
+    if size == 1:
+        return values.reshape(1, -1)
+    return values[:, None] if values.ndim == 1 else values
+
+
+def _require_parameters(value: Any, name: str) -> None:
+    """Refuse scipy.stats.beta, which has no distribution before its parameters are given."""
+    if getattr(value, "numargs", 0):
+        label = getattr(value, "name", type(value).__name__)
+        raise InputError(
+            f"{name} is the distribution {label} without its parameters, expected a frozen one; "
+            f"give them, as in scipy.stats.{label}(...)"
+        )
+
+
+def _require_function(value: Any, name: str) -> None:
+    """Refuse what is certain to fail when it is called with a Generator and a size."""
+    if isinstance(value, type):
+        raise InputError(f"{name} is the class {value.__name__}, expected {_EXPECTED}")
+    if not callable(value):
+        kind = type(value).__name__
+        raise InputError(f"{name} is an object of type {kind}, expected {_EXPECTED}")
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return  # some compiled functions do not tell
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        label = getattr(value, "__name__", type(value).__name__)
+        raise InputError(
+            f"{name} is the function {label}{signature}, which cannot be called with a Generator "
+            f"and a size; expected {_EXPECTED}"
+        ) from None

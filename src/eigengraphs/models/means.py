@@ -94,6 +94,11 @@ class Means(ABC):
     def total(self) -> Floats:
         """Return the sum over ordered pairs s != t, (n_distinct,), before any clipping."""
 
+    def density(self) -> float:
+        """Return about the mean over pairs s != t, each graph's at most 1; to choose a way only."""
+        pairs = max(1, self.n_vertices * (self.n_vertices - 1))
+        return float(np.minimum(self.total() / pairs, 1.0).mean())
+
     def check_pairs(self) -> None:  # noqa: B027 - most models check their parameters instead
         """Raise if a pair has no valid mean, as far as the cost of looking allows."""
 

@@ -68,8 +68,7 @@ def sample_stack(
     """
     n = groups[0][0].n_vertices
     m = sum(count for _, count in groups)
-    pairs = max(1, n * (n - 1))
-    density = [float(np.minimum(means.total() / pairs, 1.0).mean()) for means, _ in groups]
+    density = [means.density() for means, _ in groups]
     all_pairs = not isinstance(law, EventLaw)
     as_array = all_pairs or np.mean(density) > _DENSE_DENSITY or m * n * n <= _DENSE_ENTRIES
     sink: _Sink = _DenseSink(m, n) if as_array else _SparseSink(m, n)

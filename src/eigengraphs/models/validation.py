@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ __all__ = [
     "Ints",
     "block_labels",
     "float_array",
+    "number",
     "probability",
     "probability_vector",
     "square_matrix",
@@ -31,33 +33,61 @@ TOLERANCE = 1e-9
 def whole_number(value: Any, name: str, minimum: int = 1) -> int:
     """Return ``value`` as an ``int`` of at least ``minimum``."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise InputError(f"{name} must be a whole number, got {value!r}")
+        raise InputError(f"{name} must be a whole number, got {reprlib.repr(value)}; pass an int")
     if value < minimum:
         raise InputError(f"{name} must be at least {minimum}, got {value}")
     return int(value)
 
 
+def number(value: Any, name: str) -> float:
+    """Return ``value`` as a finite ``float``."""
+    array = _floats(value)
+    if array is None or array.ndim:
+        raise InputError(
+            f"{name} must be a number, got {reprlib.repr(value)}; pass an int or float"
+        )
+    if not np.isfinite(array):
+        raise InputError(f"{name} is {array}, expected a finite number")
+    return float(array)
+
+
 def float_array(value: Any, name: str, n_dims: int | tuple[int, ...], shape: str) -> Floats:
     """Return a read-only float copy of ``value``; ``shape`` says in words what was expected."""
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    array = _floats(value)
+    if array is None:
         raise InputError(
             f"{name} must be an array of numbers of shape {shape}, got {type(value).__name__} "
             f"that NumPy cannot read as one"
-        ) from None
+        )
     if array.ndim not in ((n_dims,) if isinstance(n_dims, int) else n_dims):
         raise InputError(f"{name} must have shape {shape}, got shape {array.shape}")
     if array.size == 0:
         raise InputError(f"{name} is empty (shape {array.shape}), expected shape {shape}")
     if not np.isfinite(array).all():
         where = tuple(int(x) for x in np.argwhere(~np.isfinite(array))[0])
+        entry = f"{name}{list(where)}" if name.isidentifier() else f"entry {list(where)} of {name}"
         raise InputError(
-            f"{name}{list(where)} is {array[where]}, expected a finite number; "
+            f"{entry} is {array[where]}, expected a finite number; "
             f"replace or drop such entries first"
         )
     array.setflags(write=False)
     return array
+
+
+def _floats(value: Any) -> Floats | None:
+    """Return a float copy of ``value``, or None if it does not consist of real numbers.
+
+    NumPy alone would read None as nan and "1" as 1, and drop imaginary parts.
+    """
+    try:
+        raw = np.asarray(value)
+        if raw.dtype.kind not in "biufO" or any(
+            x is None or isinstance(x, str | bytes) for x in (raw.flat if raw.dtype == "O" else ())
+        ):
+            return None
+        return raw.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def square_matrix(value: Any, name: str, side: str) -> Floats:
@@ -105,7 +135,12 @@ def probability_vector(value: Any, name: str, size: int) -> Floats:
 
 def block_labels(value: Any, n_blocks: int) -> Ints:
     """Return the block of each vertex, whole numbers 0 to ``n_blocks`` - 1."""
-    raw = np.asarray(value)
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise InputError(
+            "labels must have shape (n_vertices,), got rows of unequal length"
+        ) from None
     if raw.ndim != 1 or raw.size == 0:
         raise InputError(f"labels must have shape (n_vertices,), got shape {raw.shape}")
     if raw.dtype.kind not in "iu":

@@ -69,7 +69,8 @@ def algorithm1(
     weights : (m,)
         Weight of each graph in the objective.
     init, n_init
-        See :func:`~eigengraphs.solvers.start.starts`; an array holds one column a component.
+        See :func:`~eigengraphs.solvers.start.starts`; an array holds one column a component, and
+        components beyond its columns start by "auto".
     tol
         Stop a component when ||r|| <= tol * theta.
     max_iter
@@ -91,37 +92,48 @@ def algorithm1(
         Psi = graphs.quadratic_forms(H)
         n_passes += 1
     total = float(weights @ squared_norms)
+    noise = float(weights @ graphs.rounding())
     active = np.array([stage.stop_reason != "exhausted" for stage in stages], dtype=bool)
 
+    residuals = Residuals(graphs, H, Lam, weights)
     for k, child in enumerate(seed.spawn(d)):
         if k < len(stages):
             continue
         rng = np.random.default_rng(child)
         left = total - float(weights @ np.einsum("ik,ik->i", Lam, Psi))
-        residuals = Residuals(graphs, H, Lam)
+        residuals = residuals.deflated(H, Lam)
         best: _Ascent | None = None
         start_name = "none"
-        if left > _floor(n) * total:
-            kind = init[:, k] if isinstance(init, np.ndarray) else init
+        if left > max(_floor(n) * total, noise):
+            kind: Start | Array = "auto"
+            if not isinstance(init, np.ndarray):
+                kind = init
+            elif k < init.shape[1]:
+                kind = init[:, k]
             for name, h in starts(kind, residuals, weights, left, n_init, rng):
                 found = _ascend(residuals, h, weights, tol, max_iter, total, k, progress)
                 if best is None or found.theta > best.theta:
                     best, start_name = found, name
-        if best is None or best.stop_reason == "exhausted":
+            if best is not None and best.stop_reason == "flat":
+                # h^T R_i h = 0 for all i, as on one side of bipartite graphs: no way is up from
+                # there, but almost any other start does.
+                start_name, h = "random", random_unit(n, rng)
+                best = _ascend(residuals, h, weights, tol, max_iter, total, k, progress)
+        if best is None or best.theta <= n * noise:
             best = _Ascent(random_unit(n, rng), 0.0, 0.0, 0, "exhausted")
 
         # All loadings again, now that the component is there: Gamma Lam^T = Psi.
         H = np.column_stack([H, best.h])
         active = np.append(active, best.stop_reason != "exhausted")
         Psi = np.column_stack([Psi, graphs.quadratic_forms(best.h[:, None])[:, 0]])
-        n_passes += residuals.n_passes + 1
+        n_passes += 1
         Lam = np.zeros((m, k + 1))
         Gamma = component_gram(H[:, active])
         Lam[:, active] = solve_loadings(Gamma, Psi[:, active])
         stages.append(
             Stage(best.n_iter, best.stop_reason, best.stationarity, best.theta, start_name)
         )
-    return Fit(H, Lam, tuple(stages), n_passes)
+    return Fit(H, Lam, tuple(stages), n_passes + residuals.n_passes)
 
 
 def _floor(n: int) -> float:
@@ -140,7 +152,7 @@ def _ascend(
     progress: Progress | None,
 ) -> _Ascent:
     """Maximise sum_i w_i (h^T R_i h)^2 from ``h`` by gradient steps with Armijo backtracking."""
-    nothing = (_floor(residuals.n_vertices) * 1e-2) ** 2 * total
+    nothing = _EPS**2 * total
     Y, fresh = residuals.multiply(h), True  # R_i h
     lam, theta, r, stationarity = _gradient(Y, h, weights)
     step = 1.0 / max(theta, 1e-300)  # the length of a power iteration: h + r / theta = S h / theta
@@ -148,7 +160,7 @@ def _ascend(
     n_iter = 0
     while True:
         if theta <= nothing:
-            return _Ascent(h, theta, 0.0, n_iter, "exhausted")
+            return _Ascent(h, theta, 0.0, n_iter, "flat")
         if not fresh and (stationarity <= tol or n_iter % _REFRESH == 0 or n_iter == max_iter):
             Y, fresh = residuals.multiply(h), True
             lam, theta, r, stationarity = _gradient(Y, h, weights)

@@ -50,6 +50,10 @@ class Graphs(Protocol):
         """Return ||A_i||^2, (m,)."""
         ...
 
+    def rounding(self) -> Array:
+        """Return the squared norm that rounding alone may leave of each graph, (m,)."""
+        ...
+
 
 @dataclass(frozen=True)
 class Stage:

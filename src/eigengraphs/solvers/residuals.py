@@ -23,10 +23,14 @@ class Residuals:
         Components so far.
     Lam : (m, k)
         Their loadings.
+    weights : (m,)
+        Weight of each graph in the means.
     """
 
-    def __init__(self, graphs: Graphs, H: Array, Lam: Array) -> None:
+    def __init__(self, graphs: Graphs, H: Array, Lam: Array, weights: Array) -> None:
         self._graphs = graphs
+        self._weights = weights
+        self._mean: Any = None
         self._H = H
         self._Lam = Lam
         self.n_passes = 0
@@ -52,12 +56,19 @@ class Residuals:
             total = total - self._H @ np.einsum("ik,ik->k", self._Lam, Y @ self._H)
         return total
 
-    def mean(self, weights: Array) -> LinearOperator:
+    def deflated(self, H: Array, Lam: Array) -> Residuals:
+        """Return the residuals after other components; the mean of the graphs is read but once."""
+        after = Residuals(self._graphs, H, Lam, self._weights)
+        after._mean, after.n_passes = self._mean, self.n_passes
+        return after
+
+    def mean(self) -> LinearOperator:
         """Return the weighted mean residual as an operator on vectors (n,)."""
-        self.n_passes += 1
-        mean: Any = self._graphs.mean(weights)
-        loadings = weights @ self._Lam / weights.sum()
-        H, n = self._H, self.n_vertices
+        if self._mean is None:
+            self._mean = self._graphs.mean(self._weights)
+            self.n_passes += 1
+        mean, H, n = self._mean, self._H, self.n_vertices
+        loadings = self._weights @ self._Lam / self._weights.sum()
 
         def apply(v: Array) -> Array:
             v = v.ravel()
@@ -66,9 +77,9 @@ class Residuals:
 
         return LinearOperator((n, n), matvec=apply, dtype=np.float64)
 
-    def mean_square(self, weights: Array) -> LinearOperator:
+    def mean_square(self) -> LinearOperator:
         """Return sum_i w_i R_i^2 / sum_i w_i as an operator; two passes an application."""
-        n, share = self.n_vertices, (weights / weights.sum())[:, None]
+        n, share = self.n_vertices, (self._weights / self._weights.sum())[:, None]
 
         def apply(v: Array) -> Array:
             return self.sum_multiply(share * self.multiply(v.ravel()))

@@ -62,13 +62,13 @@ def starts(
 def _spectral_start(
     kind: Start, residuals: Residuals, weights: Array, left: float, v0: Array
 ) -> tuple[str, Array]:
-    value, svd = leading_eigenvector(residuals.mean(weights), v0)
+    value, svd = leading_eigenvector(residuals.mean(), v0)
     mean_says_something = abs(value) > _NEGLIGIBLE * np.sqrt(left / weights.sum())
     if kind == "svd" and mean_says_something:
         return "svd", svd
     # It is only a start: a rough eigenvector does, and each application reads the data twice.
     _, squares = leading_eigenvector(
-        residuals.mean_square(weights), v0, tol=0.05, ncv=min(8, residuals.n_vertices)
+        residuals.mean_square(), v0, tol=0.05, ncv=min(8, residuals.n_vertices)
     )
     if not mean_says_something:
         return "squares", squares

@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 
 from eigengraphs.errors import InputError
 from eigengraphs.models.theory.vectors import ROUNDING, Array
+from eigengraphs.models.validation import number
 
 if TYPE_CHECKING:
     from eigengraphs.models.theory.objective import PopulationObjective
@@ -62,14 +63,16 @@ def loading_bound(
     sum_s h_1s^4. Hollow graphs: 2 - 2 q for 2 - q, and q times the largest loading for the
     diagonal that A lacks.
     """
-    if not (0 <= distance <= math.sqrt(2) * (1 + ROUNDING) and 0 <= spectral_norm < math.inf):
+    distance, spectral_norm = number(distance, "distance"), number(spectral_norm, "spectral_norm")
+    if not (0 <= distance <= math.sqrt(2) * (1 + ROUNDING) and spectral_norm >= 0):
         raise InputError(
-            f"expected a distance in [0, sqrt(2)], to the nearer of h' and -h', and a finite "
+            f"expected a distance in [0, sqrt(2)], to the nearer of h' and -h', and a "
             f"spectral norm >= 0; got {distance} and {spectral_norm}"
         )
     turned = spectral_norm * distance * math.sqrt(4 - distance**2)
     if alpha is None:
         return turned
+    alpha = number(alpha, "alpha")
     if not 0 < alpha < 1:
         raise InputError(f"alpha must be strictly between 0 and 1; got {alpha}")
     q = float(np.sum(theory.h1**4))

@@ -13,6 +13,7 @@ from eigengraphs.models.theory import bounds, lemmas, minimizer
 from eigengraphs.models.theory.lemmas import DistanceLemma, EigenvectorLemma
 from eigengraphs.models.theory.minimizer import PopulationMinimizer
 from eigengraphs.models.theory.vectors import ROUNDING, Array, sum_of_others, unit
+from eigengraphs.models.validation import float_array, number, whole_number
 
 __all__ = ["PopulationObjective"]
 
@@ -58,7 +59,8 @@ class PopulationObjective:
                 f"h1 must be of one sign, or lambda h1 h1^T has negative entries; got "
                 f"h1[{u.argmin()}] = {u.min():.3g} and h1[{u.argmax()}] = {u.max():.3g}"
             )
-        mu, nu = float(self.mean_loading), float(self.mean_squared_loading)
+        mu = number(self.mean_loading, "mean_loading")
+        nu = number(self.mean_squared_loading, "mean_squared_loading")
         for name, value in (("h1", u), ("mean_loading", mu), ("mean_squared_loading", nu)):
             object.__setattr__(self, name, value)
         L, slack = self.largest_loading, 1 + ROUNDING
@@ -79,10 +81,16 @@ class PopulationObjective:
         cls, h1: Array, loadings: ArrayLike, weights: ArrayLike | None = None, loops: bool = True
     ) -> PopulationObjective:
         """Take the moments from loadings of shape (m,), each as likely as its weight says."""
-        lam = np.asarray(loadings, dtype=np.float64)
-        w = np.ones(lam.shape) if weights is None else np.asarray(weights, dtype=np.float64)
-        if lam.ndim != 1 or w.shape != lam.shape or not w.sum() > 0 or not w.min() >= 0:
-            raise InputError("expected a vector of loadings and as many weights >= 0, not all zero")
+        lam = float_array(loadings, "loadings", 1, "(m,)")
+        w = np.ones(lam.size) if weights is None else float_array(weights, "weights", 1, "(m,)")
+        if w.size != lam.size:
+            raise InputError(
+                f"weights must have as many entries as loadings, {lam.size}, got {w.size}"
+            )
+        if w.min() < 0:
+            raise InputError(f"weights[{w.argmin()}] is {w.min():.6g}, expected weights >= 0")
+        if not w.any():
+            raise InputError("weights are all zero; give at least one loading a weight > 0")
         lam, w = lam[w > 0], w[w > 0]
         mu, nu = (float(np.average(lam**k, weights=w)) for k in (1, 2))
         theory = cls(h1, mu, nu, loops)
@@ -96,8 +104,9 @@ class PopulationObjective:
     @classmethod
     def erdos_renyi(cls, n: int, p: float, loops: bool = True) -> PopulationObjective:
         """Erdos-Renyi graphs: h_1 constant and lambda = n p without variation."""
-        if not (n >= 2 and 0 < p <= 1):
-            raise InputError(f"expected n >= 2 vertices and 0 < p <= 1; got n = {n}, p = {p}")
+        n, p = whole_number(n, "n", 2), number(p, "p")
+        if not 0 < p <= 1:
+            raise InputError(f"p is {p:.6g}, expected 0 < p <= 1; pass an edge probability")
         return cls(np.full(n, 1 / math.sqrt(n)), n * p, (n * p) ** 2, loops)
 
     @property
@@ -144,6 +153,12 @@ class PopulationObjective:
         peaks there), ``n_random`` from a fixed seed. An ascent ends after ``max_iter`` steps or at
         a stationarity of ``tol``. The best end is likely, not surely, global.
         """
+        n_random, max_iter = (
+            whole_number(n_random, "n_random", 0),
+            whole_number(max_iter, "max_iter"),
+        )
+        if number(tol, "tol") < 0:
+            raise InputError(f"tol is {tol}, expected tol >= 0; the default is 1e-12")
         return minimizer.minimize(self, n_random, tol, max_iter)
 
     def bound(self, h: ArrayLike) -> float:
@@ -151,6 +166,12 @@ class PopulationObjective:
 
         It needs h_1 . h' >= 0: for -h' it fails as printed. Hollow graphs, which the paper does not
         treat, raise an error unless `distance_bound` proves the inequality for them.
+
+        Why the constant holds: let phi be the angle of h' and h_1. Davis-Kahan bounds sin(phi), and
+        ||h' - h_1|| = 2 sin(phi / 2) = sin(phi) / cos(phi / 2) is larger, which the paper's last
+        step leaves out. But the gap may be E<A, h'h'^T>^2, at least E(lambda^2) since h' does no
+        worse than h_1, so that sin(phi) <= 2 E(lambda) / E(lambda^2) without (h_1 . h')^2 =
+        cos(phi)^2 below the line; and cos(phi)^2 <= cos(phi / 2) pays for the rest.
         """
         return bounds.theorem_bound(self, unit(h, "h", self.h1.size))
 
