@@ -67,3 +67,30 @@ def check_uncorrelated():
         assert z.max() < stats.norm.isf(rate / 2 / len(z))
 
     return check
+
+
+class CountingGenerator(np.random.Generator):
+    """Counts the calls, and the numbers drawn by them."""
+
+    def __init__(self, seed=0):
+        super().__init__(np.random.PCG64(seed))
+        self.n_calls = self.n_numbers = 0
+
+    def _count(self, values):
+        self.n_calls += 1
+        self.n_numbers += np.size(values)
+        return values
+
+    def random(self, *args, **kwargs):
+        return self._count(super().random(*args, **kwargs))
+
+    def integers(self, *args, **kwargs):
+        return self._count(super().integers(*args, **kwargs))
+
+    def poisson(self, *args, **kwargs):
+        return self._count(super().poisson(*args, **kwargs))
+
+
+@pytest.fixture
+def counting_rng():
+    return CountingGenerator()

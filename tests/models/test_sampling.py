@@ -316,34 +316,11 @@ def test_one_seed_one_sample(name, engine):
     assert np.array_equal(a.to_dense().dense, b.to_dense().dense) == (name == "er-certain")
 
 
-class CountingGenerator(np.random.Generator):
-    """Counts the calls, and the numbers drawn by them."""
-
-    def __init__(self, seed=0):
-        super().__init__(np.random.PCG64(seed))
-        self.n_calls = self.n_numbers = 0
-
-    def _count(self, values):
-        self.n_calls += 1
-        self.n_numbers += np.size(values)
-        return values
-
-    def random(self, *args, **kwargs):
-        return self._count(super().random(*args, **kwargs))
-
-    def integers(self, *args, **kwargs):
-        return self._count(super().integers(*args, **kwargs))
-
-    def poisson(self, *args, **kwargs):
-        return self._count(super().poisson(*args, **kwargs))
-
-
-def test_memory_and_random_numbers_follow_the_edges():
+def test_memory_and_random_numbers_follow_the_edges(counting_rng):
     model = ErdosRenyi(100_000, 20 / 100_000)
     model.sample(1, random_state=0)  # compiled kernels and imports are not the sampler's
-    rng = CountingGenerator()
     tracemalloc.start()
-    stack = model.sample(1, random_state=rng)
+    stack = model.sample(1, random_state=counting_rng)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     n_edges = stack.flat.nnz // 2
@@ -352,7 +329,7 @@ def test_memory_and_random_numbers_follow_the_edges():
     # n^2 entries would take 10 GB even as bytes.
     assert peak < 6 * stack.nbytes
     # Two vertices for each event, and one number of events.
-    assert 2 * n_edges < rng.n_numbers < 2.1 * n_edges
+    assert 2 * n_edges < counting_rng.n_numbers < 2.1 * n_edges
 
 
 def test_memory_of_sparse_eigen_graphs():
@@ -367,70 +344,6 @@ def test_memory_of_sparse_eigen_graphs():
     tracemalloc.stop()
     assert stack.is_sparse
     assert peak < 40 * stack.nbytes < n * n / 3
-
-
-@pytest.mark.parametrize("law", ["bernoulli", "poisson"])
-def test_random_numbers_of_sparse_eigen_graphs_follow_the_edges(law):
-    rng = CountingGenerator()
-    h = np.linspace(1, 2, 3000)[:, None]
-    model = MultipleRandomEigenGraphs(h / np.linalg.norm(h), [15.0], law=law)
-    stack = model.sample(2, rng)
-    # Groups of vertices are bounded within a factor of two each: at most four events for an edge.
-    assert stack.flat.nnz / 2 < rng.n_numbers < 4 * 3 * stack.flat.nnz / 2 < 0.1 * 2 * 3000**2
-
-
-def clipped_models():
-    """(H, loadings, whether graphs are dense); the sums of unclipped means say the opposite."""
-    signs = np.resize([1.0, -1.0], 2100)[:, None]
-    signs += np.linspace(0, 0.01, 2100)[:, None]
-    hubs = np.full((2100, 1), 1e-3) + np.linspace(0, 1e-5, 2100)[:, None]
-    hubs[:100] = 1.0
-    dense, sparse = (h / np.linalg.norm(h) for h in (signs, hubs))
-    return {
-        "half of the means are far below 0": (dense, [2000.0], True),
-        "one in 400 is far above 1": (sparse, [10_000.0], False),
-        "each graph has its own": (dense, [[2000.0], [1500.0]], True),
-    }
-
-
-@pytest.mark.parametrize("name", clipped_models())
-def test_clipped_graphs_are_drawn_and_stored_by_their_clipped_means(name, monkeypatch):
-    H, loadings, dense = clipped_models()[name]
-    model = MultipleRandomEigenGraphs(H, loadings, clip=True)
-    ways = []
-    for way in ("every_pair", "events"):
-        usual = getattr(sampling._Draw, way)
-
-        def spy(*args, way=way, usual=usual):
-            ways.append(way)
-            return usual(*args)
-
-        monkeypatch.setattr(sampling._Draw, way, spy)
-    stack = model.sample(random_state=0)
-    assert set(ways) == {"every_pair" if dense else "events"}
-    assert stack.is_sparse != dense
-    expected = model.edge_probabilities(np.atleast_2d(loadings)[0])
-    np.fill_diagonal(expected, 0)
-    scale = np.sqrt((expected * (1 - expected)).sum() * 2)
-    assert abs(stack[0].sum() - expected.sum()) <= stats.norm.isf(RATE / 2) * scale
-
-
-def test_one_seed_gives_one_sample_of_clipped_graphs():
-    # The estimate of the density must not spend the caller's random numbers.
-    H, loadings, _ = clipped_models()["one in 400 is far above 1"]
-    rng = CountingGenerator()
-    stack = MultipleRandomEigenGraphs(H, loadings, clip=True).sample(1, rng)
-    assert rng.n_numbers < 10 * stack.flat.nnz
-
-
-def test_many_small_graphs_are_drawn_together():
-    H = np.stack([np.resize(pattern, 20) for pattern in ([1], [1, -1], [1, 1, -1, -1])], axis=1)
-    laws = [stats.uniform(8, 8), stats.uniform(0, 2), stats.uniform(0, 1)]
-    model = MultipleRandomEigenGraphs(H / np.sqrt(20), laws)
-    rng = CountingGenerator()
-    stack = model.sample(4096, random_state=rng, loops=True)
-    assert stack.shape == (4096, 20, 20)
-    assert rng.n_calls < 10
 
 
 @pytest.mark.parametrize("n", [1, 2])

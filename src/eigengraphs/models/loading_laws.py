@@ -103,7 +103,7 @@ class RandomVectors:
                         f"{column.shape}; each distribution in a list gives one component"
                     )
             return np.hstack(columns)
-        if hasattr(self.source, "rvs"):
+        if _has_rvs(self.source):
             return _rvs(self.source, rng, size)
         return self.source(rng, size)
 

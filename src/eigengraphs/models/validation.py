@@ -43,9 +43,7 @@ def number(value: Any, name: str) -> float:
     """Return ``value`` as a finite ``float``."""
     array = _floats(value)
     if array is None or array.ndim:
-        raise InputError(
-            f"{name} must be a number, got {reprlib.repr(value)}; pass an int or float"
-        )
+        raise InputError(f"{name} must be a number, got {reprlib.repr(value)}; pass a float")
     if not np.isfinite(array):
         raise InputError(f"{name} is {array}, expected a finite number")
     return float(array)

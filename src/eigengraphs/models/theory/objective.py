@@ -153,12 +153,11 @@ class PopulationObjective:
         peaks there), ``n_random`` from a fixed seed. An ascent ends after ``max_iter`` steps or at
         a stationarity of ``tol``. The best end is likely, not surely, global.
         """
-        n_random, max_iter = (
-            whole_number(n_random, "n_random", 0),
-            whole_number(max_iter, "max_iter"),
-        )
-        if number(tol, "tol") < 0:
-            raise InputError(f"tol is {tol}, expected tol >= 0; the default is 1e-12")
+        n_random = whole_number(n_random, "n_random", 0)
+        max_iter = whole_number(max_iter, "max_iter")
+        tol = number(tol, "tol")
+        if tol < 0:
+            raise InputError(f"tol is {tol:.6g}, expected tol >= 0; the default is 1e-12")
         return minimizer.minimize(self, n_random, tol, max_iter)
 
     def bound(self, h: ArrayLike) -> float:
