@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.components import first_components, with_signs
 from eigengraphs.solvers.loadings import component_gram, objective_path, solve_loadings
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.solvers.subspace import subspace
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["GraphPositions", "JointEmbedding"]
@@ -68,16 +70,20 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         graphs are one number (no loops; correlation matrices).
     center : bool
         Subtract the mean training graph first.
-    solver : {"algorithm1"}
-        The paper's alternating descent. Where the paper leaves it open, the first step tried is
-        Barzilai and Borwein's, and the objective that must fall is that after the loadings' update.
+    solver : {"algorithm1", "subspace"}
+        "algorithm1" is the paper's alternating descent. Where the paper leaves it open, the first
+        step tried is Barzilai and Borwein's, and the objective that must fall is that after the
+        loadings' update. "subspace" solves the same problem in a small basis that grows by the
+        gradients of all components at once: some ten passes instead of hundreds, and more starts.
+        It is new, and not yet the default.
     init : {"auto", "svd", "random"} or array (n, d)
         Start of each component: top singular vector of the mean residual ("svd", the paper's),
         a random direction, given columns, or ("auto") the better of that singular vector and the
         top eigenvector of the sum of squared residuals. That eigenvector also replaces a mean
         residual that is nothing but rounding, as of centred graphs.
     n_init : int
-        Starts of each component, further ones being random; the best is kept.
+        Starts of each component, further ones being random; the best is kept. "subspace" tries the
+        spectral starts and a few random ones anyhow; names for ``init`` mean nothing to it.
     tol : "auto" or float
         A component is found when its gradient is this small beside its eigenvalue. "auto": 1e-8,
         for float32 graphs 1e-5.
@@ -204,8 +210,11 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         view = self._treatment.search_view(stack)
         # Thousands of short products: threads inside each cost more than they bring, badly so on
         # a busy machine, and make the rounding depend on the number of cores.
+        solve = algorithm1
+        if self.solver == "subspace":
+            solve = partial(subspace, cache=not stack.is_sparse)
         with one_blas_thread():
-            fit = algorithm1(
+            fit = solve(
                 view,
                 d,
                 weights=self._weights,

@@ -104,8 +104,10 @@ def test_the_scale_of_the_weights_changes_the_loadings_alone(factor, center, sto
 def test_another_order_of_the_vertices_gives_the_same_fit(seed):
     A = random_symmetric(5, 12, seed=seed)
     order = np.random.default_rng(seed).permutation(12)
-    one = fit(A, 2, init="svd", tol=1e-10)
-    other = fit(A[:, order][:, :, order], 2, init="svd", tol=1e-10)
+    # Of noise there are many optima, and only the "svd" start is the same for both orders.
+    settings = {"init": "svd", "tol": 1e-10, "solver": "algorithm1"}
+    one = fit(A, 2, **settings)
+    other = fit(A[:, order][:, :, order], 2, **settings)
     assert column_errors(other.latent_positions_, one.latent_positions_[order]).max() < 1e-5
     assert np.abs(one.loadings_ - other.loadings_).max() < 1e-5
 
@@ -166,6 +168,6 @@ def test_more_starts_never_explain_less():
 
 def test_a_given_start_is_used():
     known = section_5_1(64, 2, loops=True)
-    je = fit(known.stack, 3, init=known.H)
+    je = fit(known.stack, 3, init=known.H, solver="algorithm1")
     assert match_components(known.H, je).similarities.min() > 0.8
     assert np.array_equal(match_components(known.H, je).order, [0, 1, 2])

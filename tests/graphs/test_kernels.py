@@ -16,6 +16,7 @@ def numpy_facts(A):
     diagonals = np.einsum("iss->is", A)
     return {
         "norm": np.sqrt((A.astype(float) ** 2).sum(axis=(1, 2))),
+        "off_norm": np.sqrt((A.astype(float) ** 2).sum(axis=(1, 2)) - (diagonals**2.0).sum(axis=1)),
         "n_nonzero": (A != 0).sum(axis=(1, 2)),
         "n_loops": (diagonals != 0).sum(axis=1),
         "diagonal_low": diagonals.min(axis=1),
@@ -80,4 +81,5 @@ def test_sparse_diagonals_and_distances(seed):
     rows = (flat.data, flat.indices, flat.indptr)
     flat_distances(*rows, matrix.data, matrix.indices, matrix.indptr, 3.0, squares)
     assert np.array_equal(diagonals, np.einsum("iss->is", A))
-    assert np.allclose(squares, 9 * ((A - M) ** 2).sum(axis=(1, 2)))
+    off = (A - M) * (1 - np.eye(9))
+    assert np.allclose(squares, 9 * (off**2).sum(axis=(1, 2)))

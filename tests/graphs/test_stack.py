@@ -175,3 +175,5 @@ def test_norms_of_extreme_weights(extreme, storage):
     stack = stored(GraphStack(A * extreme), storage)
     expected = np.linalg.norm(A, axis=(1, 2))
     assert np.allclose(stack.facts.norm / extreme, expected, rtol=1e-12)
+    off = np.linalg.norm(A * (1 - np.eye(5)), axis=(1, 2))
+    assert np.allclose(stack.facts.off_norm / extreme, off, rtol=1e-12)

@@ -65,6 +65,12 @@ def test_distances_to_a_near_mean_keep_their_digits(spread):
     assert np.allclose(found, exact, rtol=1e-3)
 
 
+def test_a_large_diagonal_does_not_hide_what_is_beside_it(storage):
+    A = 1e9 * np.eye(5)[None] + np.array([1e-3, 2e-3])[:, None, None] * (1 - np.eye(5))
+    view = StackView(stored(GraphStack(A), storage), "hollow")
+    assert np.allclose(view.squared_norms(), 20 * np.array([1e-6, 4e-6]), rtol=1e-12)
+
+
 def test_blocks_of_graphs_change_nothing(monkeypatch, storage):
     stack = stored(GraphStack(random_symmetric(20, 10, seed=3)), storage)
     H = np.random.default_rng(0).standard_normal((10, 3))

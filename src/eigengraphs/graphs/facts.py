@@ -13,9 +13,9 @@ from scipy.sparse import csr_array
 
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 
-__all__ = ["GraphFacts", "scan"]
+__all__ = ["THREADS", "GraphFacts", "scan"]
 
-_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 
 
@@ -24,6 +24,7 @@ class GraphFacts:
     """Facts of m graphs, each an array (m,)."""
 
     norm: NDArray[np.float64]  # Frobenius norm
+    off_norm: NDArray[np.float64]  # the same off the diagonal
     n_nonzero: NDArray[np.int64]  # diagonal included
     n_loops: NDArray[np.int64]
     diagonal_low: NDArray[np.float64]
@@ -62,15 +63,19 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
     if size < _THREADS_PAY_FROM or m == 1:
         scan_block(0, m)
     else:
-        cuts = np.linspace(0, m, 4 * _THREADS + 1).astype(int)
-        with ThreadPoolExecutor(_THREADS) as pool:
+        cuts = np.linspace(0, m, 4 * THREADS + 1).astype(int)
+        with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(scan_block, cuts[:-1], cuts[1:]))
 
     column = dict(zip(SCAN_FIELDS, table.T, strict=True))
     # Rounding, as in a correlation matrix, is not direction; one count among millions is.
     rounding = 4 * np.finfo(storage.dtype).eps * column["max_abs"]
+    off_norm = np.sqrt(column["off_squares"])
+    norm = np.sqrt(column["off_squares"] + column["diagonal_squares"])
+    _mend_norms(storage, n, column["max_abs"], norm, off_norm)
     return GraphFacts(
-        norm=_norms(storage, n, column["sum_squares"], column["max_abs"]),
+        norm=norm,
+        off_norm=off_norm,
         n_nonzero=column["n_nonzero"].astype(np.int64),
         n_loops=column["n_loops"].astype(np.int64),
         diagonal_low=column["diagonal_low"].copy(),
@@ -81,20 +86,19 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
     )
 
 
-def _norms(
+def _mend_norms(
     storage: NDArray[Any] | csr_array,
     n: int,
-    sum_squares: NDArray[np.float64],
     max_abs: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return the norms; where squares left the range of a float64, divide by max|A| first."""
-    norm = np.sqrt(sum_squares)
+    norm: NDArray[np.float64],
+    off_norm: NDArray[np.float64],
+) -> None:
+    """Take norms again, in place, where squares left the range of a float64: over max|A|."""
     out_of_range = ~np.isfinite(norm) | ((max_abs > 0) & (norm < 1e-140))
     for i in np.flatnonzero(out_of_range & np.isfinite(max_abs)):
-        if isinstance(storage, np.ndarray):
-            entries = storage[i]
-        else:
-            entries = storage.data[storage.indptr[i * n] : storage.indptr[(i + 1) * n]]
-        scaled = np.asarray(entries, dtype=np.float64) / max_abs[i]
-        norm[i] = max_abs[i] * np.sqrt(np.sum(scaled**2))
-    return norm
+        first = int(i) * n
+        rows = storage[i] if isinstance(storage, np.ndarray) else storage[first : first + n]
+        s, t = rows.nonzero()
+        squares = (np.asarray(rows[s, t], dtype=np.float64) / max_abs[i]) ** 2
+        norm[i] = max_abs[i] * np.sqrt(squares.sum())
+        off_norm[i] = max_abs[i] * np.sqrt(squares[s != t].sum())

@@ -17,7 +17,7 @@ __all__ = ["SCAN_FIELDS", "flat_diagonals", "flat_distances", "scan_dense", "sca
 # Columns of a scan's result in the order in which the kernels fill them, one row a graph.
 SCAN_FIELDS = (
     "max_abs",  # largest |entry|
-    "sum_squares",  # squared Frobenius norm
+    "off_squares",  # sum of squares off the diagonal
     "n_nonzero",  # stored nonzeros, diagonal included
     "n_loops",  # nonzeros on the diagonal
     "diagonal_low",  # smallest diagonal entry
@@ -25,6 +25,7 @@ SCAN_FIELDS = (
     "n_other",  # nonzeros that are not 1: none means unweighted
     "asymmetry",  # largest |A_st - A_ts| that is not rounding of the two
     "bad",  # s * n + t of an entry that is not finite, or -1
+    "diagonal_squares",  # sum of squares on the diagonal
 )
 _SAME = 1e-9
 _TILE = 64  # rows and columns of a tile and of its mirror image fit in the first cache level
@@ -42,7 +43,7 @@ def scan_dense(A: NDArray[Any], out: NDArray[np.float64]) -> None:
     """Fill ``out`` (m, len(SCAN_FIELDS)) with the facts of each graph of ``A`` (m, n, n)."""
     m, n, _ = A.shape
     for i in range(m):
-        max_abs, sum_squares, asymmetry = 0.0, 0.0, 0.0
+        max_abs, off_squares, diagonal_squares, asymmetry = 0.0, 0.0, 0.0, 0.0
         n_nonzero, n_loops, n_other, bad = 0, 0, 0, -1
         low, high = np.inf, -np.inf
         for s0 in range(0, n, _TILE):
@@ -60,19 +61,20 @@ def scan_dense(A: NDArray[Any], out: NDArray[np.float64]) -> None:
                             continue
                         if s == t:
                             low, high = min(low, x), max(high, x)
-                            sum_squares += x * x
+                            diagonal_squares += x * x
                             n_loops += x != 0.0
                             n_nonzero += x != 0.0
                             n_other += x not in (0.0, 1.0)
                         else:
-                            sum_squares += x * x + y * y
+                            off_squares += x * x + y * y
                             n_nonzero += (x != 0.0) + (y != 0.0)
                             n_other += (x not in (0.0, 1.0)) + (y not in (0.0, 1.0))
                             asymmetry = max(asymmetry, _gap(x, y))
                         max_abs = max(max_abs, max(abs(x), abs(y)))
         row = out[i]
-        row[0], row[1], row[2], row[3] = max_abs, sum_squares, n_nonzero, n_loops
+        row[0], row[1], row[2], row[3] = max_abs, off_squares, n_nonzero, n_loops
         row[4], row[5], row[6], row[7], row[8] = low, high, n_other, asymmetry, bad
+        row[9] = diagonal_squares
 
 
 @njit(cache=True, nogil=True)
@@ -86,7 +88,7 @@ def scan_flat(
 ) -> None:
     """Fill ``out`` (b, len(SCAN_FIELDS)) with the facts of graphs ``first`` to ``first + b``."""
     for i in range(out.shape[0]):
-        max_abs, sum_squares, asymmetry = 0.0, 0.0, 0.0
+        max_abs, off_squares, diagonal_squares, asymmetry = 0.0, 0.0, 0.0, 0.0
         n_nonzero, n_loops, n_other, bad = 0, 0, 0, -1
         low, high = np.inf, -np.inf
         base = (first + i) * n
@@ -100,18 +102,20 @@ def scan_flat(
                     continue
                 n_nonzero += 1
                 n_other += x != 1.0
-                sum_squares += x * x
                 max_abs = max(max_abs, abs(x))
                 if t == s:
                     on_diagonal = x
+                    diagonal_squares += x * x
                     n_loops += 1
                 else:
+                    off_squares += x * x
                     y = _entry(data, indices, indptr[base + t], indptr[base + t + 1], s)
                     asymmetry = max(asymmetry, _gap(x, y))
             low, high = min(low, on_diagonal), max(high, on_diagonal)
         row = out[i]
-        row[0], row[1], row[2], row[3] = max_abs, sum_squares, n_nonzero, n_loops
+        row[0], row[1], row[2], row[3] = max_abs, off_squares, n_nonzero, n_loops
         row[4], row[5], row[6], row[7], row[8] = low, high, n_other, asymmetry, bad
+        row[9] = diagonal_squares
 
 
 @njit(cache=True, nogil=True)
@@ -151,7 +155,7 @@ def flat_distances(
     scale: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Fill ``out`` (m,) with ||scale (A_i - M)||^2, ``M`` one sparse (n, n) matrix.
+    """Fill ``out`` (m,) with ||scale (A_i - M)||^2 off the diagonal, ``M`` one sparse matrix.
 
     Entry by entry: ||A||^2 - 2 <A, M> + ||M||^2 would lose all digits for graphs near their mean.
     """
@@ -171,6 +175,6 @@ def flat_distances(
                 if f < f1 and M_indices[f] == t:
                     x -= M_data[f]
                     f += 1
-                x *= scale
-                total += x * x
+                if t != s:
+                    total += (scale * x) ** 2
         out[i] = total

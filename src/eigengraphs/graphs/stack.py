@@ -284,7 +284,7 @@ class GraphStack(StackTransforms):
     def diagonals(self) -> NDArray[np.float64]:
         """Return the diagonals, (m, n)."""
         if isinstance(self._storage, np.ndarray):
-            return np.asarray(np.einsum("iss->is", self._storage), dtype=np.float64)
+            return np.array(np.einsum("iss->is", self._storage), dtype=np.float64)
         out = np.zeros(self.shape[:2])
         if not self.is_hollow:
             flat_diagonals(self._storage.data, self._storage.indices, self._storage.indptr, out)

@@ -10,13 +10,16 @@ products below cost one read of the stack and a few vectors, and sparse graphs s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigengraphs.graphs.facts import THREADS
 from eigengraphs.graphs.kernels import flat_distances
 from eigengraphs.graphs.stack import GraphStack
 
@@ -26,6 +29,7 @@ Vector: TypeAlias = NDArray[np.float64]
 DiagonalRule: TypeAlias = Literal["observed", "filled", "hollow"]
 
 _BLOCK_BYTES = 2**25  # of products at a time: near the cache, far below the stack
+_THREADS_PAY_FROM = 2**22  # bytes of products
 
 
 def mean_graph(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
@@ -153,38 +157,70 @@ class StackView:
         return self._scale * Psi
 
     def products(self, V: NDArray[np.float64]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (lo, hi, Ã_i V for i from lo to hi), the last (hi - lo, n, s), block by block."""
-        m, n, s = self.n_graphs, self.n_vertices, V.shape[1]
-        dtype = self._stack.dtype
-        V_typed = (self._scale * V).astype(dtype)
-        MV = None
-        if self._M is not None:
-            MV = self._M @ V
-            if self._D is not None:
-                MV = MV + np.asarray(self._D_M)[:, None] * V
-            MV = (self._scale * MV).astype(dtype)
-        step = max(1, _BLOCK_BYTES // (n * max(s, n if not self._stack.is_sparse else s) * 8))
-        for lo in range(0, m, step):
-            hi = min(m, lo + step)
-            P = np.asarray(self._rows(lo, hi) @ V_typed).reshape(hi - lo, n, s)
-            if self._D is not None:
-                P += self._D[lo:hi, :, None].astype(dtype) * V_typed
-            if MV is not None:
-                P -= MV
-            yield lo, hi, P
+        """Yield (lo, hi, Ã_i V for i from lo to hi), the last (hi - lo, n, s), block by block.
+
+        Blocks are computed on all cores; each is in the type of the stack.
+        """
+        multiply = self._block_multiplier(V)
+        yield from self._on_blocks(V.shape[1], multiply)
 
     def square_multiply(self, V: NDArray[np.float64], weights: Vector) -> NDArray[np.float64]:
         """Return sum_i w_i Ã_i Ã_i V, (n, s); each graph is read twice while it is at hand."""
-        total = np.zeros_like(V)
-        for lo, hi, P in self.products(V):
+        multiply = self._block_multiplier(V)
+
+        def work(lo: int, hi: int) -> NDArray[np.float64]:
+            P = multiply(lo, hi)
             P *= weights[lo:hi, None, None].astype(P.dtype)
-            total += self._rows(lo, hi).T @ P.reshape(-1, V.shape[1])
+            part = np.asarray(self._rows(lo, hi).T @ P.reshape(-1, V.shape[1]), dtype=np.float64)
             if self._D is not None:
-                total += np.einsum("is,isk->sk", self._D[lo:hi], P)
+                part += np.einsum("is,isk->sk", self._D[lo:hi], P)
             if self._M is not None:
                 sums = P.sum(axis=0, dtype=np.float64)
-                total -= self._M @ sums + np.asarray(self._D_M).reshape(-1, 1) * sums
+                part -= self._M @ sums + np.asarray(self._D_M).reshape(-1, 1) * sums
+            return part
+
+        total = np.zeros_like(V)
+        for _, _, part in self._on_blocks(V.shape[1], work):
+            total += part
         return self._scale * total
+
+    def _block_multiplier(self, V: NDArray[np.float64]) -> Callable[[int, int], NDArray[Any]]:
+        """Return a function of lo and hi that gives Ã_i V for the graphs from lo to hi."""
+        dtype, shape = self._stack.dtype, V.shape
+        V_typed = (self._scale * V).astype(dtype)
+        MV: Any = 0.0
+        if self._M is not None:
+            MV = self._M @ V + np.asarray(self._D_M).reshape(-1, 1) * V
+            MV = (self._scale * MV).astype(dtype)
+
+        def multiply(lo: int, hi: int) -> NDArray[Any]:
+            P = np.asarray(self._rows(lo, hi) @ V_typed).reshape(hi - lo, *shape)
+            if self._D is not None:
+                P += self._D[lo:hi, :, None].astype(dtype) * V_typed
+            P -= MV
+            return P
+
+        return multiply
+
+    def _on_blocks(self, s: int, work: Callable[[int, int], Any]) -> Iterator[tuple[int, int, Any]]:
+        """Yield (lo, hi, work(lo, hi)) for blocks of graphs in order, a few computed ahead."""
+        m, n = self.n_graphs, self.n_vertices
+        a_graph = 8 * n * (s if self._stack.is_sparse else max(s, n))
+        step = max(1, min(_BLOCK_BYTES // a_graph, -(-m // THREADS)))
+        spans = [(lo, min(m, lo + step)) for lo in range(0, m, step)]
+        if len(spans) == 1 or m * a_graph < _THREADS_PAY_FROM:
+            for lo, hi in spans:
+                yield lo, hi, work(lo, hi)
+            return
+        with ThreadPoolExecutor(THREADS) as pool:
+            ahead: deque[tuple[int, int, Future[Any]]] = deque()
+            for lo, hi in spans:
+                ahead.append((lo, hi, pool.submit(work, lo, hi)))
+                if len(ahead) > THREADS:
+                    first, last, future = ahead.popleft()
+                    yield first, last, future.result()
+            for first, last, future in ahead:
+                yield first, last, future.result()
 
     def mean(self, weights: Vector) -> Any:
         """Return sum_i w_i Ã_i / sum_i w_i, (n, n), sparse for sparse graphs."""
@@ -203,23 +239,25 @@ class StackView:
         """Return ||Ã_i||^2, (m,).
 
         Entries are scaled before they are squared: squares of extreme weights leave the range
-        of a float64.
+        of a float64. Both parts are sums of squares: taking the diagonal's off the whole would
+        lose the digits of what is left beside a large diagonal.
         """
-        if self._M is None:
-            squares = (self._stack.facts.norm * self._scale) ** 2
-            before = self._stack.diagonals()
-        else:
-            squares = self._centered_squares()
-            before = self._stack.diagonals() - np.asarray(self._M.diagonal())
+        on_diagonal = self._stack.diagonals()
+        if self._M is not None:
+            on_diagonal -= np.asarray(self._M.diagonal())
         if self._D is not None:
-            after = before + self._D - self._D_M
-            squares += np.sum((after * self._scale) ** 2 - (before * self._scale) ** 2, axis=1)
-        return np.maximum(squares, 0.0)
+            on_diagonal += self._D - self._D_M
+        on_diagonal *= self._scale
+        squares: Vector = np.einsum("is,is->i", on_diagonal, on_diagonal)
+        squares += self._off_diagonal_squares()
+        return squares
 
-    def _centered_squares(self) -> Vector:
-        """Return ||scale (A_i - M)||^2 with both diagonals as they are, (m,)."""
+    def _off_diagonal_squares(self) -> Vector:
+        """Return ||scale (A_i - M)||^2 off the diagonal, (m,)."""
         M, scale, stack = self._M, self._scale, self._stack
-        assert M is not None
+        if M is None:
+            squares: Vector = (scale * stack.facts.off_norm) ** 2
+            return squares
         if stack.is_sparse and not isinstance(M, np.ndarray):
             flat, squares = stack.flat, np.empty(self.n_graphs)
             flat_distances(
@@ -227,8 +265,12 @@ class StackView:
             )
             return squares
         dense_M = M if isinstance(M, np.ndarray) else M.toarray()
-        graphs = (A if isinstance(A, np.ndarray) else A.toarray() for A in stack)
-        return np.array([np.sum(((A - dense_M) * scale) ** 2) for A in graphs])
+        squares = np.empty(self.n_graphs)
+        for i, A in enumerate(stack):
+            difference = scale * ((A if isinstance(A, np.ndarray) else A.toarray()) - dense_M)
+            np.fill_diagonal(difference, 0.0)
+            squares[i] = np.sum(difference**2)
+        return squares
 
     def rounding(self) -> Vector:
         """Return the squared norm that rounding alone may leave of each graph, (m,).
