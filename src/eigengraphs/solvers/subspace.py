@@ -35,7 +35,7 @@ _GUARDS = 3  # components beyond d that are carried along, lest a better one is 
 _EXTRA = 6  # columns of the first basis beyond d
 _LEAST = 16  # columns of the first basis at least; products of 16 cost what those of 10 do
 _RANDOM = 3  # random starts in the core beyond n_init
-_EXPLORE = 3  # rounds that look for other optima; later ones refine what was found
+_EXPLORE = 8  # rounds that look for other optima: weak components show late in the basis
 _PATIENCE = 3  # rounds without progress near the rounding of the products
 _EPS = float(np.finfo(np.float64).eps)
 
