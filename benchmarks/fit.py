@@ -27,7 +27,6 @@ __all__ = ["run"]
 OURS: dict[str, dict[str, Any]] = {
     "eigengraphs algorithm1": {"solver": "algorithm1"},
     "eigengraphs algorithm1, init=svd": {"solver": "algorithm1", "init": "svd"},
-    "eigengraphs subspace": {"solver": "subspace"},
 }
 TEXTBOOK = "textbook Algorithm 1"
 MASE = "graspologic MultipleASE"

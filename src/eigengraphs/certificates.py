@@ -28,9 +28,12 @@ def warn_of_trouble(fit: Fit, tol: float, max_iter: int) -> None:
         )
     empty = [k + 1 for k, active in enumerate(fit.active) if not active]
     if empty:
+        fitted = f"the first {empty[0] - 1} components fit the graphs exactly"
+        if empty[0] == 1:
+            fitted = "the graphs (less their mean, if centred) are zero"
         warnings.warn(
-            f"the first {empty[0] - 1} components fit the graphs exactly; component "
-            f"{_numbers(empty)} got an arbitrary direction and zero loadings: use fewer components",
+            f"{fitted}; component {_numbers(empty)} got an arbitrary direction and zero loadings: "
+            "use fewer components",
             DegenerateWarning,
             stacklevel=_levels_to_caller(),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,7 +30,6 @@ from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.components import first_components, with_signs
 from eigengraphs.solvers.loadings import component_gram, objective_path, solve_loadings
 from eigengraphs.solvers.protocol import Fit
-from eigengraphs.solvers.subspace import subspace
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["GraphPositions", "JointEmbedding"]
@@ -70,20 +68,17 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         graphs are one number (no loops; correlation matrices).
     center : bool
         Subtract the mean training graph first.
-    solver : {"algorithm1", "subspace"}
-        "algorithm1" is the paper's alternating descent. Where the paper leaves it open, the first
-        step tried is Barzilai and Borwein's, and the objective that must fall is that after the
-        loadings' update. "subspace" solves the same problem in a small basis that grows by the
-        gradients of all components at once: some ten passes instead of hundreds, and more starts.
-        It is new, and not yet the default.
+    solver : {"algorithm1"}
+        The paper's alternating descent. Where the paper leaves it open, the first step tried is
+        Barzilai and Borwein's, the objective that must fall is that after the loadings' update, and
+        a saddle point is left again.
     init : {"auto", "svd", "random"} or array (n, d)
         Start of each component: top singular vector of the mean residual ("svd", the paper's),
         a random direction, given columns, or ("auto") the better of that singular vector and the
         top eigenvector of the sum of squared residuals. That eigenvector also replaces a mean
         residual that is nothing but rounding, as of centred graphs.
     n_init : int
-        Starts of each component, further ones being random; the best is kept. "subspace" tries the
-        spectral starts and a few random ones anyhow; names for ``init`` mean nothing to it.
+        Starts of each component, further ones being random; the best is kept.
     tol : "auto" or float
         A component is found when its gradient is this small beside its eigenvalue. "auto": 1e-8,
         for float32 graphs 1e-5.
@@ -184,10 +179,12 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         stack = self._stack(graphs)
         self._seed = seed_sequence(self.random_state)
         weights = check_weights(sample_weight, stack.n_graphs)
-        self._largest_weight = float(weights.max())
+        counted = weights[(weights > 0) & (stack.facts.norm > 0)]
+        self._largest_weight = float(counted.max(initial=0.0)) or 1.0
         self._weights = weights / self._largest_weight  # 1e-200 for all is as good as 1 for all
         self._treatment = Treatment.learn(stack, self.diagonal, bool(self.center), self._weights)
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
+        self._fitted_with = (self.center, self.diagonal)
         self.n_vertices_ = stack.n_vertices
         self.vertex_names_ = stack.vertex_names
         self._has_vertex_names = stack.has_vertex_names
@@ -210,11 +207,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         view = self._treatment.search_view(stack)
         # Thousands of short products: threads inside each cost more than they bring, badly so on
         # a busy machine, and make the rounding depend on the number of cores.
-        solve = algorithm1
-        if self.solver == "subspace":
-            solve = partial(subspace, cache=not stack.is_sparse)
         with one_blas_thread():
-            fit = solve(
+            fit = algorithm1(
                 view,
                 d,
                 weights=self._weights,
@@ -243,7 +237,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         self.latent_positions_ = fit.H.astype(self._dtype)
         self.loadings_ = (solve_loadings(self._Gamma, Psi) / scale).astype(self._dtype)
         path = objective_path(self._Gamma, Psi, self._squared_norms, self._weights)
-        self.objective_path_ = path / scale / scale * self._largest_weight
+        with np.errstate(over="ignore"):  # weights of 1e300 have an infinite square
+            self.objective_path_ = path / scale / scale * self._largest_weight
         self.explained_ratio_ = -np.diff(path) / path[0] if path[0] > 0 else np.zeros(len(Gamma))
         self.stop_reason_ = tuple(stage.stop_reason for stage in fit.stages)
         self.stationarity_ = np.array([stage.stationarity for stage in fit.stages])
@@ -299,6 +294,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             raise InputError("loadings must be an array of numbers") from None
         if Lam.ndim != 2 or Lam.shape[1] != H.shape[1]:
             raise InputError(f"loadings must have shape (m, {H.shape[1]}), got {Lam.shape}")
+        if not np.isfinite(Lam).all():
+            raise InputError("loadings must be finite; some are not")
         A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
         mean = self._treatment.mean
         if mean is not None:
@@ -379,7 +376,10 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             The training graphs again; needed after the fit was pickled, which leaves them out.
         """
         check_is_fitted(self)
+        check_settings(self.get_params(deep=False))
         check_count("n_components", n_components)
+        if (self.center, self.diagonal) != self._fitted_with:
+            raise InputError("center and diagonal were changed since the fit; fit again")
         if n_components < len(self._fit.stages):
             raise InputError(
                 f"n_components={n_components} is fewer than the {len(self._fit.stages)} there are; "
@@ -387,7 +387,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             )
         stack = self._training if graphs is None else self._aligned(graphs)
         if stack is None:
-            raise InputError("the training graphs are not kept in a saved fit; pass graphs=")
+            raise InputError("a saved or copied fit does not keep the graphs; pass graphs=")
         if graphs is not None:
             self._require_training_graphs(stack)
         longer = self._copy(n_components)
@@ -397,7 +397,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     def _require_training_graphs(self, stack: GraphStack) -> None:
         view = self._treatment.loss_view(stack)
         same = stack.n_graphs == len(self._Psi) and np.allclose(
-            view.quadratic_forms(self._fit.H), self._Psi, rtol=1e-5, atol=1e-5
+            view.quadratic_forms(self._fit.H),
+            self._Psi,
+            atol=1e-5 * np.sqrt(self._squared_norms)[:, None],
         )
         if not same or not np.allclose(view.squared_norms(), self._squared_norms, rtol=1e-5):
             raise InputError("graphs must be the very graphs that the fit was trained on")

@@ -20,6 +20,7 @@ __all__ = [
 
 # Settings that the interface names and a later version brings; value -> what it will be.
 _LATER: dict[str, dict[Any, str]] = {
+    "solver": {"subspace": "the block subspace solver"},
     "loadings": {
         "shared": "loadings shared by all graphs (Variation 1 of the paper)",
         "class": "loadings shared within classes (Variation 2 of the paper)",
@@ -31,7 +32,7 @@ _LATER: dict[str, dict[Any, str]] = {
     "refine": {True: "refinement of all components together"},
 }
 _NOW: dict[str, tuple[Any, ...]] = {
-    "solver": ("algorithm1", "subspace"),
+    "solver": ("algorithm1",),
     "loadings": ("free",),
     "directed": (False,),
     "diagonal": ("auto", "filled", "observed"),

@@ -65,7 +65,7 @@ def test_when_the_rank_is_exhausted_loadings_are_zero_and_a_warning_says_so(stor
 
 
 def test_identical_graphs_that_are_centred_leave_nothing():
-    with pytest.warns(DegenerateWarning, match="first 0 components"):
+    with pytest.warns(DegenerateWarning, match="graphs .* are zero; component 1"):
         je = JointEmbedding(1, center=True).fit([path_graph(5)] * 3)
     assert (je.loadings_ == 0).all()
     assert je.explained_ratio_.sum() == 0
@@ -75,7 +75,7 @@ def test_identical_graphs_that_are_centred_leave_nothing():
 def test_rounding_of_a_mean_is_not_fitted(dtype, storage):
     A = np.abs(random_symmetric(1, 9, seed=3))[0] * np.pi / 3
     stack = stored(GraphStack([A] * 7), storage).astype(dtype)
-    with pytest.warns(DegenerateWarning, match="first 0 components"):
+    with pytest.warns(DegenerateWarning, match="graphs .* are zero; component 1"):
         je = JointEmbedding(2, center=True, random_state=0).fit(stack)
     assert (je.loadings_ == 0).all()
 
@@ -85,6 +85,34 @@ def test_an_exhausted_rank_is_seen_in_float32():
     with pytest.warns(DegenerateWarning, match="first 2 components"):
         je = JointEmbedding(3, random_state=0).fit(stack)
     assert (je.loadings_[:, 2] == 0).all()
+
+
+def hub(n, s):
+    A = np.zeros((n, n))
+    A[s] = A[:, s] = 1.0
+    A[s, s] = 0.0
+    return A
+
+
+@pytest.mark.parametrize("n", [5, 8, 20])  # on 4 vertices it is a poor maximum, and no saddle
+def test_the_symmetry_of_stars_does_not_hold_the_search_in_a_saddle_point(n):
+    A = np.array([hub(n, 0), hub(n, 1)])
+    je = JointEmbedding(2, random_state=0).fit(A)
+    many = JointEmbedding(2, n_init=20, random_state=1).fit(A)
+    assert je.explained_ratio_.sum() > 0.95 * many.explained_ratio_.sum()
+    assert je.explained_ratio_[1] > 0.1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_components_are_maxima_and_not_saddle_points(seed):
+    A = random_symmetric(4, 9, seed=seed)
+    je = JointEmbedding(1, diagonal="observed", random_state=0).fit(A)
+    h = je.latent_positions_[:, 0]
+    lam, Y = np.einsum("s,ist,t->i", h, A, h), A @ h
+    Hessian = np.tensordot(lam, A, axes=1) + 2 * Y.T @ Y - (lam @ lam) * np.eye(9)
+    tangent = np.linalg.qr(np.column_stack([h, np.eye(9)[:, :8]]))[0][:, 1:]
+    top = np.linalg.eigvalsh(tangent.T @ Hessian @ tangent)[-1]
+    assert top <= 1e-4 * (lam @ lam)
 
 
 def test_too_few_iterations_are_told():

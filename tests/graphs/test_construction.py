@@ -9,6 +9,7 @@ from known_graphs import random_symmetric
 from scipy import sparse
 
 from eigengraphs import GraphStack
+from eigengraphs.errors import AlignmentError
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
 A = random_symmetric(3, 6, seed=0, density=0.5)
@@ -169,6 +170,8 @@ def test_a_stack_of_a_stack_can_be_named_and_kept_in_another_way():
     assert np.array_equal(turned.to_dense().dense, other.to_dense().dense[:, ::-1, ::-1])
     assert turned.vertex_names == tuple("fedcba")
     assert np.shares_memory(GraphStack(stack).dense, stack.dense)
+    with pytest.raises(AlignmentError, match="these graphs have none"):
+        GraphStack(stack, vertices="union")
 
 
 def test_a_flat_matrix_makes_a_stack():

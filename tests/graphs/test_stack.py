@@ -60,6 +60,12 @@ def test_slices_masks_and_places_give_stacks(stack, which):
         assert np.array_equal(part.facts.n_nonzero, fresh.facts.n_nonzero)
 
 
+def test_places_of_small_integer_types():
+    many = GraphStack(np.ones((300, 2, 2)))
+    assert len(many[np.array([1, -1], dtype=np.int8)]) == 2
+    assert len(many[np.array([200], dtype=np.uint8)]) == 1
+
+
 def test_scikit_learn_splits_a_stack(stack):
     train, test, y_train, y_test = train_test_split(stack, np.arange(6), random_state=0)
     assert np.array_equal(train.to_dense().dense, A[y_train])

@@ -12,7 +12,7 @@ from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.core import solve_core
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import CachedProducts, StreamedProducts
-from eigengraphs.solvers.subspace import subspace
+from eigengraphs.solvers.subspace import _orthonormal, subspace
 
 
 def solve(view, d, **settings):
@@ -160,6 +160,35 @@ def test_passes_are_counted_as_they_are_taken(cache):
     assert fit.n_passes == view.calls
     small = Counted(StackView(section_5_1(50, 0, loops=True).stack))
     assert solve(small, 3, cache=cache).n_passes == small.calls <= 3
+
+
+def test_dependent_columns_do_not_cost_the_others_their_span():
+    a, b = np.eye(5)[0] + 0.1, np.arange(5.0)
+    B = _orthonormal(np.column_stack([a, a, b, a + b]), np.zeros((5, 0)))
+    assert B.shape == (5, 2)
+    assert np.allclose(B.T @ B, np.eye(2))
+    assert np.allclose(B @ (B.T @ b), b)
+
+
+def test_dependent_components_keep_the_fit_going():
+    # Six components on three vertices are dependent vectors, and all of them stay in the basis.
+    rng = np.random.default_rng(0)
+    A = 0.02 * random_symmetric(30, 60, seed=1)
+    A[:, :3, :3] = random_symmetric(30, 3, seed=2) * 5
+    for k, s in enumerate((10, 20, 30)):
+        h = np.zeros(60)
+        h[s : s + 8] = rng.standard_normal(8)
+        A += 0.1 * (3 - k) * rng.uniform(1, 2, 30)[:, None, None] * np.outer(h, h)
+    fit = solve(StackView(GraphStack(A)), 8, tol=1e-6, max_iter=60)
+    assert all(stage.stop_reason == "stationary" for stage in fit.stages)
+
+
+@pytest.mark.parametrize("n", [10, 40])
+def test_zero_graphs_leave_nothing(n):
+    fit = solve(StackView(GraphStack(np.zeros((3, n, n)))), 2)
+    assert [stage.stop_reason for stage in fit.stages] == ["exhausted", "exhausted"]
+    assert (fit.Lam == 0).all()
+    assert np.allclose(np.linalg.norm(fit.H, axis=0), 1)
 
 
 def test_it_finds_more_than_one_start_of_algorithm_1_among_many_optima():

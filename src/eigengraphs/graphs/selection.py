@@ -61,6 +61,7 @@ def places(which: Any, names: Sequence[str], noun: str) -> NDArray[np.intp]:
             chosen = np.flatnonzero(chosen)
         elif chosen.size and chosen.dtype.kind not in "iu":
             raise _unusable(noun, f"numbers of type {chosen.dtype}")
+        chosen = chosen.astype(np.intp)  # int8 could not hold the size
         outside = chosen[(chosen < -size) | (chosen >= size)]
         if outside.size:
             raise SelectionError(f"{noun} {outside[0]} does not exist; there are {size}")

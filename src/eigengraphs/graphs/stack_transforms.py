@@ -12,7 +12,7 @@ from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs import transforms
-from eigengraphs.graphs.align import VertexRule, check_vertex_rule
+from eigengraphs.graphs.align import VertexRule, check_vertex_rule, refuse_nameless
 from eigengraphs.graphs.build import (
     Storage,
     StorageRule,
@@ -134,6 +134,8 @@ class StackTransforms(ABC):
         """Return the stack that GraphStack(self, ...) makes: names order, or name what has none."""
         check_storage(storage)
         check_vertex_rule(vertices)
+        if vertices != "same" and self._vertex_names is None:
+            refuse_nameless(vertices)
         stack = self.with_names(graph_names=graph_names)
         if vertex_names is not None:
             if self._vertex_names is None:

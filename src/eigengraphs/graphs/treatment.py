@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigengraphs.errors import InputError
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view import StackView, mean_graph
 
@@ -50,7 +51,12 @@ class Treatment:
         mean = mean_graph(stack, weights) if center else None
         # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to
         # norm 1 or thereabouts, by a power of two, which costs no rounding.
-        largest = float(stack.facts.norm.max())
+        largest = float(stack.facts.norm[weights > 0].max())
+        if stack.dtype == np.float32 and largest > 0 and not 1e-30 < largest < 1e30:
+            raise InputError(
+                f"weights of this size (a graph has norm {largest:.1e}) leave the range of float32 "
+                "when graphs are multiplied; use GraphStack(graphs, dtype='float64')"
+            )
         exponent = 0.0 if largest == 0 else np.clip(np.floor(np.log2(largest)), -1000, 1000)
         scale = float(2.0**-exponent)
         return cls("filled" if fill else "observed", value, mean, scale)

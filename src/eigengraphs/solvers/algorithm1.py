@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from eigengraphs.solvers.curvature import ascent_direction
 from eigengraphs.solvers.loadings import component_gram, solve_loadings
 from eigengraphs.solvers.protocol import Array, Fit, Graphs, Progress, Stage
 from eigengraphs.solvers.residuals import Residuals
@@ -30,6 +31,7 @@ _ARMIJO = 1e-4  # share of the decrease promised by the gradient that a step mus
 _SHRINK = 0.5
 _MAX_SHRINKS = 60
 _REFRESH = 30  # iterations between fresh products, before rounding adds up
+_ESCAPES = 5  # saddle points that one search may leave
 _PATIENCE = 60  # iterations without a smaller gradient: rounding is all that is left
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -111,14 +113,14 @@ def algorithm1(
             elif k < init.shape[1]:
                 kind = init[:, k]
             for name, h in starts(kind, residuals, weights, left, n_init, rng):
-                found = _ascend(residuals, h, weights, tol, max_iter, total, k, progress)
+                found = _ascend(residuals, h, weights, tol, max_iter, total, k, progress, rng)
                 if best is None or found.theta > best.theta:
                     best, start_name = found, name
             if best is not None and best.stop_reason == "flat":
                 # h^T R_i h = 0 for all i, as on one side of bipartite graphs: no way is up from
                 # there, but almost any other start does.
                 start_name, h = "random", random_unit(n, rng)
-                best = _ascend(residuals, h, weights, tol, max_iter, total, k, progress)
+                best = _ascend(residuals, h, weights, tol, max_iter, total, k, progress, rng)
         if best is None or best.theta <= n * noise:
             best = _Ascent(random_unit(n, rng), 0.0, 0.0, 0, "exhausted")
 
@@ -150,6 +152,7 @@ def _ascend(
     total: float,
     k: int,
     progress: Progress | None,
+    rng: np.random.Generator,
 ) -> _Ascent:
     """Maximise sum_i w_i (h^T R_i h)^2 from ``h`` by gradient steps with Armijo backtracking."""
     nothing = _EPS**2 * total
@@ -157,7 +160,7 @@ def _ascend(
     lam, theta, r, stationarity = _gradient(Y, h, weights)
     step = 1.0 / max(theta, 1e-300)  # the length of a power iteration: h + r / theta = S h / theta
     best, best_iter, best_theta = stationarity, 0, theta
-    n_iter = 0
+    n_iter = n_escapes = 0
     while True:
         if theta <= nothing:
             return _Ascent(h, theta, 0.0, n_iter, "flat")
@@ -167,7 +170,17 @@ def _ascend(
         if progress is not None:
             progress(k, n_iter, stationarity)
         if stationarity <= tol:
-            return _Ascent(h, theta, stationarity, n_iter, "stationary")
+            p = None
+            if n_escapes < _ESCAPES and n_iter < max_iter:
+                p = ascent_direction(residuals, h, Y, lam, theta, weights, rng)
+            if p is None:
+                return _Ascent(h, theta, stationarity, n_iter, "stationary")
+            n_escapes += 1
+            n_iter += 1
+            h, Y = _escape(h, Y, lam, p, residuals.multiply(p), weights)
+            lam, theta, r, stationarity = _gradient(Y, h, weights)
+            step, best, best_iter, best_theta = 1.0 / theta, stationarity, n_iter, theta
+            continue
         if n_iter == max_iter:
             return _Ascent(h, theta, stationarity, n_iter, "max_iter")
         if stationarity < best:
@@ -219,6 +232,21 @@ def _backtrack(
             break
         step *= _SHRINK
     return step
+
+
+def _escape(
+    h: Array, Y: Array, lam: Array, p: Array, Z: Array, weights: Array
+) -> tuple[Array, Array]:
+    """Return the best point, and its R_i h, on the circle through h and the tangent p.
+
+    On h cos t + p sin t the loadings are lam cos^2 t + 2 (h^T R_i p) cos t sin t + (p^T R_i p)
+    sin^2 t, so that the whole circle costs the one pass that gave ``Z``, R_i p.
+    """
+    t = np.linspace(-np.pi / 2, np.pi / 2, 181)[:, None]
+    loadings = lam * np.cos(t) ** 2 + (Y @ p) * np.sin(2 * t) + (Z @ p) * np.sin(t) ** 2
+    best = float(t[np.argmax(loadings**2 @ weights), 0])
+    cos, sin = np.cos(best), np.sin(best)
+    return cos * h + sin * p, cos * Y + sin * Z
 
 
 def _next_step(change: Array, gradient_change: Array, theta: float) -> float:

@@ -23,12 +23,11 @@ from eigengraphs.solvers.protocol import Array
 
 __all__ = ["CoreFit", "solve_core"]
 
-_NEWTON_STEPS = 30
+_NEWTON_STEPS = 300  # a few do near a maximum; the monotone steps before may be many
 _FIRST_CLIMB = 4  # monotone steps of every start
 _SECOND_CLIMB = 8  # further ones of the best few
 _FINALISTS = 3
 _NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores, as when centred, is rounding
-_SAME = 1e-6  # relative difference of F below which two starts found the same
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,6 @@ class CoreFit:
     Y: Array  # (s, d), unit columns
     gains: Array  # (d,) theta_k = F(y_k) on what was left
     stationarity: Array  # (d,) ||S y - theta y|| / theta within the core
-    agreement: Array  # (d,) share of the finalists that found the same gain
 
 
 def solve_core(
@@ -81,7 +79,7 @@ def solve_core(
     if len(R) > packing.size:
         R = np.asarray(linalg.qr(R, mode="r", check_finite=False)[0][: packing.size])
     Y = np.zeros((s, d))
-    gains, stationarity, agreement = np.zeros(d), np.zeros(d), np.ones(d)
+    gains, stationarity = np.zeros(d), np.zeros(d)
     pool = warm.T  # (b, s), the vectors that no component has taken yet
     found: list[Array] = []  # orthonormal basis of the packed components
     for k in range(d):
@@ -94,7 +92,7 @@ def solve_core(
             y = pool[np.argmax(explained)] if len(pool) else random[k, 0]
             if explore or len(pool) == 0:
                 starts = np.array([y, *_spectral(R, mean, packing), *random[k]])
-                y, agreement[k] = _explore(R, packing, starts)
+                y = _explore(R, packing, starts)
             pool = np.delete(pool, np.argmax(explained), axis=0) if len(pool) else pool
             y, theta, stationarity[k] = _newton(R, packing, y, tol)
         if theta <= floor:
@@ -108,7 +106,7 @@ def solve_core(
         found.append(z)
         R = R - np.outer(R @ z, z)
         mean = mean - (mean @ z) * z
-    return CoreFit(Y, gains, stationarity, agreement)
+    return CoreFit(Y, gains, stationarity)
 
 
 def _spectral(R: Array, mean: Array, packing: Packing) -> list[Array]:
@@ -122,12 +120,13 @@ def _spectral(R: Array, mean: Array, packing: Packing) -> list[Array]:
     return starts
 
 
-def _explore(R: Array, packing: Packing, starts: Array) -> tuple[Array, float]:
-    """Return the best vector found from ``starts`` (b, s), and how many finalists agree."""
+def _explore(R: Array, packing: Packing, starts: Array) -> Array:
+    """Return the best vector found from ``starts`` (b, s)."""
     finalists, values = _climb(R, packing, starts, _FIRST_CLIMB)
     best = np.argsort(-values, kind="stable")[:_FINALISTS]
     finalists, values = _climb(R, packing, finalists[best], _SECOND_CLIMB)
-    return finalists[np.argmax(values)], float(np.mean(values >= values.max() * (1 - _SAME)))
+    best_one: Array = finalists[np.argmax(values)]
+    return best_one
 
 
 def _climb(R: Array, packing: Packing, Y: Array, n_steps: int) -> tuple[Array, Array]:

@@ -44,7 +44,6 @@ _EPS = float(np.finfo(np.float64).eps)
 class _Round:
     """What one round found, guards included."""
 
-    fit: CoreFit
     r: Array  # (n, D) gradients outside of span V
     outside: Array  # (D,) their norms over theta
     stationarity: Array  # (D,) norms of the whole gradients over theta
@@ -106,6 +105,8 @@ def subspace(
     products: BasisProducts = CachedProducts(graphs) if cache else StreamedProducts(graphs)
     given = _given(init, resume, n)
     new = _first_basis(graphs, D, weights, given, basis_seed)
+    if new.shape[1] == 0:  # the graphs are zero, and any direction is as good
+        new = _orthonormal(random[:, 0].T, np.zeros((n, 0)))
     n_passes = 2 if new.shape[1] < n else 1  # norms, and the sum of squares
     cores, warm, before = np.zeros((m, 0, 0)), new.T @ given, np.zeros((new.shape[1], 0))
     best, since, n_iter = np.inf, 0, 0
@@ -142,7 +143,7 @@ def subspace(
     reasons = [
         "exhausted" if gain == 0
         else "stationary" if left <= tol
-        else "precision" if settled or whole
+        else "precision" if settled
         else "max_iter"
         for gain, left, settled in zip(fit.gains[:d], size, done, strict=True)
     ]  # fmt: skip
@@ -165,7 +166,7 @@ def _look_outside(
     sizes = np.sqrt((r**2).sum(axis=0))
     outside = np.divide(sizes, fit.gains, out=np.zeros_like(sizes), where=fit.gains > 0)
     outside[:n_fixed] = 0.0  # they are as they are
-    return _Round(fit, r, outside, np.hypot(outside, fit.stationarity))
+    return _Round(r, outside, np.hypot(outside, fit.stationarity))
 
 
 def _result(
@@ -220,13 +221,17 @@ def _first_basis(
 
 def _orthonormal(columns: Array, V: Array) -> Array:
     """Return an orthonormal basis of what ``columns`` have outside of span V."""
-    norms = np.sqrt((columns**2).sum(axis=0))
-    B = columns[:, norms > 0] / norms[norms > 0]
-    for _ in range(2):  # no pivoting: the order of equals would hang on rounding
-        B = B - V @ (V.T @ B)
-        B, triangle = linalg.qr(B, mode="economic")
-        B = B[:, np.abs(np.diag(triangle)) > 1e-10]
-    return np.asarray(B)
+    B = np.zeros((len(columns), 0))
+    # One after the other: QR with pivoting would let rounding choose among equals, and without
+    # it a dependent column becomes an arbitrary direction that the later ones then lose.
+    for column in columns.T:
+        size = float(linalg.norm(column))
+        for _ in range(2):
+            column = column - V @ (V.T @ column) - B @ (B.T @ column)
+        left = float(linalg.norm(column))
+        if left > 1e-10 * size:
+            B = np.column_stack([B, column / left])
+    return B
 
 
 def _within(directions: Array, V: Array) -> Array:
