@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.certificates import describe, warn_of_trouble
@@ -16,10 +16,10 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.selection import one_place
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.models import MultipleRandomEigenGraphs
+from eigengraphs.nesting import NestedComponents
 from eigengraphs.progress import ProgressPrinter
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.settings import (
-    check_count,
     check_n_components,
     check_settings,
     check_weights,
@@ -27,7 +27,7 @@ from eigengraphs.settings import (
     tolerance,
 )
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.components import first_components, with_signs
+from eigengraphs.solvers.components import with_signs
 from eigengraphs.solvers.loadings import component_gram, objective_path, solve_loadings
 from eigengraphs.solvers.protocol import Fit
 from eigengraphs.threads import one_blas_thread
@@ -42,7 +42,7 @@ class GraphPositions(NamedTuple):
     signs: NDArray[np.float64]  # sign of each loading, (d,)
 
 
-class JointEmbedding(TransformerMixin, BaseEstimator):
+class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
     """Embed many graphs on one vertex set together.
 
     Finds unit vectors h_1, ..., h_d and loadings that minimise
@@ -360,70 +360,6 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         entries = n * (n - 1) if self._treatment.hollow else n * n
         spread = float(np.sqrt(self.objective_path_[-1] / weights / max(entries, 1)))
         return MultipleRandomEigenGraphs(H, Lam, law=law, noise_scale=spread)
-
-    # ------------------------------------------------------------------ more or fewer components
-
-    def extend(self, n_components: int, graphs: Any = None) -> JointEmbedding:
-        """Return a fit with more components; those that are there stay as they are.
-
-        It equals a fit with as many components from the start.
-
-        Parameters
-        ----------
-        n_components
-            Number of components, at least as many as now.
-        graphs
-            The training graphs again; needed after the fit was pickled, which leaves them out.
-        """
-        check_is_fitted(self)
-        check_settings(self.get_params(deep=False))
-        check_count("n_components", n_components)
-        if (self.center, self.diagonal) != self._fitted_with:
-            raise InputError("center and diagonal were changed since the fit; fit again")
-        if n_components < len(self._fit.stages):
-            raise InputError(
-                f"n_components={n_components} is fewer than the {len(self._fit.stages)} there are; "
-                "use truncate"
-            )
-        stack = self._training if graphs is None else self._aligned(graphs)
-        if stack is None:
-            raise InputError("a saved or copied fit does not keep the graphs; pass graphs=")
-        if graphs is not None:
-            self._require_training_graphs(stack)
-        longer = self._copy(n_components)
-        longer._solve(stack, resume=self._fit)
-        return longer
-
-    def _require_training_graphs(self, stack: GraphStack) -> None:
-        view = self._treatment.loss_view(stack)
-        same = stack.n_graphs == len(self._Psi) and np.allclose(
-            view.quadratic_forms(self._fit.H),
-            self._Psi,
-            atol=1e-5 * np.sqrt(self._squared_norms)[:, None],
-        )
-        if not same or not np.allclose(view.squared_norms(), self._squared_norms, rtol=1e-5):
-            raise InputError("graphs must be the very graphs that the fit was trained on")
-
-    def truncate(self, n_components: int) -> JointEmbedding:
-        """Return the fit with the first components alone and loadings solved again for them.
-
-        It equals a fit with as many components, and reads no graph.
-        """
-        check_is_fitted(self)
-        check_count("n_components", n_components)
-        d = len(self._fit.stages)
-        if n_components > d:
-            raise InputError(f"n_components must be from 1 to {d}, got {n_components}")
-        shorter = self._copy(n_components)
-        shorter._store(first_components(self._fit, n_components), self._Psi[:, :n_components])
-        return shorter
-
-    def _copy(self, n_components: int) -> JointEmbedding:
-        other: JointEmbedding = clone(self).set_params(n_components=int(n_components))
-        for name, value in vars(self).items():
-            if name not in other.__dict__:
-                setattr(other, name, value)
-        return other
 
     # ------------------------------------------------------------------ scikit-learn, notebooks
 
