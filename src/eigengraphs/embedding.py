@@ -175,14 +175,20 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         sample_weight : (m,), optional
             Weight of each graph in the objective; 2 counts as the graph twice.
         """
+        # All that may be refused comes before anything is set: a refused fit leaves an older one.
         check_settings(self.get_params(deep=False))
         stack = self._stack(graphs)
-        self._seed = seed_sequence(self.random_state)
+        d = check_n_components(self.n_components, stack.n_vertices)
+        given_start(self.init, stack.n_vertices, d)
+        seed = seed_sequence(self.random_state)
         weights = check_weights(sample_weight, stack.n_graphs)
         counted = weights[(weights > 0) & (stack.facts.norm > 0)]
-        self._largest_weight = float(counted.max(initial=0.0)) or 1.0
-        self._weights = weights / self._largest_weight  # 1e-200 for all is as good as 1 for all
-        self._treatment = Treatment.learn(stack, self.diagonal, bool(self.center), self._weights)
+        largest = float(counted.max(initial=0.0)) or 1.0
+        weights = weights / largest  # 1e-200 for all is as good as 1 for all
+        treatment = Treatment.learn(stack, self.diagonal, bool(self.center), weights)
+
+        self._seed, self._treatment = seed, treatment
+        self._weights, self._largest_weight = weights, largest
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
         self._fitted_with = (self.center, self.diagonal)
         self.n_vertices_ = stack.n_vertices
@@ -312,7 +318,7 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         stack = self._aligned(graphs)
         weights = check_weights(sample_weight, stack.n_graphs)
-        weights /= weights.max()
+        weights = weights / weights.max()
         view = self._treatment.loss_view(stack)
         Psi = view.quadratic_forms(self._fit.H)
         total = float(weights @ view.squared_norms())

@@ -69,8 +69,7 @@ class NestedComponents:
         stack = self._training if graphs is None else self._aligned(graphs)
         if stack is None:
             raise InputError("a saved or copied fit does not keep the graphs; pass graphs=")
-        if graphs is not None:
-            self._require_training_graphs(stack)
+        self._require_training_graphs(stack)  # an array that is shared may have changed
         longer = self._copy(n_components)
         longer._solve(stack, resume=self._fit)
         return longer

@@ -156,6 +156,37 @@ def test_score_counts_the_weights():
     assert len({round(value, 6) for value in one}) == 4
 
 
+def test_what_the_caller_gave_is_left_as_it_was():
+    graphs, weights = random_symmetric(4, 6, seed=0), np.array([1.0, 2.0, 3.0, 4.0])
+    before = graphs.copy()
+    je = JointEmbedding(1, random_state=0).fit(graphs, sample_weight=weights)
+    je.score(graphs, sample_weight=weights)
+    assert weights.tolist() == [1, 2, 3, 4]
+    assert np.array_equal(graphs, before)
+    assert graphs.flags.writeable
+
+
+def test_extend_sees_that_a_shared_array_was_changed():
+    graphs = random_symmetric(4, 6, seed=0)
+    je = JointEmbedding(1, random_state=0).fit(graphs)
+    graphs[0] *= -1
+    with pytest.raises(InputError, match="the very graphs"):
+        je.extend(2)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n_components": 99}, {"init": np.zeros((6, 1))}, {"random_state": "x"}], ids=str
+)
+def test_a_refused_fit_leaves_the_old_one_whole(wrong):
+    graphs = random_symmetric(4, 6, seed=0)
+    je = JointEmbedding(1, center=True, random_state=0).fit(graphs)
+    before = je.transform(graphs)
+    with pytest.raises(InputError):
+        je.set_params(**wrong).fit(5 + graphs[:2])
+    assert np.array_equal(je.transform(graphs), before)
+    assert np.array_equal(je.loadings_, before)
+
+
 def test_score_and_transform_work_across_storages():
     A = random_symmetric(5, 8, seed=0, density=0.5, hollow=True)
     dense, sparse = GraphStack(A), GraphStack(A).to_sparse()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.errors import InputError
 from eigengraphs.models.base import GraphModel, Latent
 from eigengraphs.models.means import BlockMeans, Means
 from eigengraphs.models.validation import (
@@ -16,6 +16,7 @@ from eigengraphs.models.validation import (
     block_labels,
     probability,
     probability_vector,
+    refuse_asymmetry,
     square_matrix,
     whole_number,
 )
@@ -136,11 +137,4 @@ class StochasticBlockModel(GraphModel):
 
     def _require_symmetric(self, purpose: str) -> None:
         if not self._symmetric:
-            a, b = np.argwhere(np.abs(self.B - self.B.T) > TOLERANCE)[0]
-            error = ConversionError if purpose.startswith("to_") else InputError
-            raise error(
-                f"B is not symmetric: B[{a}, {b}] = {self.B[a, b]:.6g} but B[{b}, {a}] = "
-                f"{self.B[b, a]:.6g}; {purpose} needs "
-                + ("a symmetric B" if error is ConversionError else "directed=True")
-                + ", or pass (B + B.T) / 2"
-            )
+            refuse_asymmetry(self.B, "B", purpose)

@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.errors import ConversionError, InputError
 from eigengraphs.models.base import GraphModel, Latent
 from eigengraphs.models.means import DenseMeans, Means
-from eigengraphs.models.validation import TOLERANCE, Floats, probability, square_matrix
+from eigengraphs.models.validation import (
+    TOLERANCE,
+    Floats,
+    probability,
+    refuse_asymmetry,
+    square_matrix,
+)
 
 __all__ = ["InhomogeneousErdosRenyi"]
 
@@ -66,11 +71,4 @@ class InhomogeneousErdosRenyi(GraphModel):
 
     def _require_symmetric(self, purpose: str) -> None:
         if not self._symmetric:
-            s, t = np.argwhere(np.abs(self.P - self.P.T) > TOLERANCE)[0]
-            error = ConversionError if purpose.startswith("to_") else InputError
-            raise error(
-                f"P is not symmetric: P[{s}, {t}] = {self.P[s, t]:.6g} but P[{t}, {s}] = "
-                f"{self.P[t, s]:.6g}; {purpose} needs "
-                + ("a symmetric P" if error is ConversionError else "directed=True")
-                + ", or pass (P + P.T) / 2"
-            )
+            refuse_asymmetry(self.P, "P", purpose)

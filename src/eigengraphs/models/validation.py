@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from eigengraphs.errors import InputError
+from eigengraphs.errors import ConversionError, InputError
 
 __all__ = [
     "TOLERANCE",
@@ -19,6 +19,7 @@ __all__ = [
     "number",
     "probability",
     "probability_vector",
+    "refuse_asymmetry",
     "square_matrix",
     "whole_number",
 ]
@@ -113,6 +114,21 @@ def probability(values: Floats, name: str, *, ignore_diagonal: bool = False) -> 
         np.fill_diagonal(clipped, np.diagonal(values))
     clipped.setflags(write=False)
     return clipped
+
+
+def refuse_asymmetry(matrix: Floats, name: str, purpose: str) -> None:
+    """Raise if a parameter differs between s -> t and t -> s where ``purpose`` needs it not to."""
+    apart = np.argwhere(np.abs(matrix - matrix.T) > TOLERANCE)
+    if len(apart) == 0:
+        return
+    s, t = apart[0]
+    error = ConversionError if purpose.startswith("to_") else InputError
+    raise error(
+        f"{name} is not symmetric: {name}[{s}, {t}] = {matrix[s, t]:.6g} but {name}[{t}, {s}] = "
+        f"{matrix[t, s]:.6g}; {purpose} needs "
+        + (f"a symmetric {name}" if error is ConversionError else "directed=True")
+        + f", or pass ({name} + {name}.T) / 2"
+    )
 
 
 def probability_vector(value: Any, name: str, size: int) -> Floats:

@@ -178,6 +178,7 @@ def _ascend(
             n_escapes += 1
             n_iter += 1
             h, Y = _escape(h, Y, lam, p, residuals.multiply(p), weights)
+            fresh = False
             lam, theta, r, stationarity = _gradient(Y, h, weights)
             step, best, best_iter, best_theta = 1.0 / theta, stationarity, n_iter, theta
             continue
