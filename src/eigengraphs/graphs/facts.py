@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
+from eigengraphs.graphs.parallel import on_blocks, spans
 
-__all__ = ["THREADS", "GraphFacts", "scan"]
+__all__ = ["GraphFacts", "scan"]
 
-THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 
 
@@ -60,12 +58,10 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
         else:
             scan_flat(storage.data, storage.indices, storage.indptr, n, lo, table[lo:hi])
 
-    if size < _THREADS_PAY_FROM or m == 1:
-        scan_block(0, m)
-    else:
-        cuts = np.linspace(0, m, 4 * THREADS + 1).astype(int)
-        with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(scan_block, cuts[:-1], cuts[1:]))
+    threads = None if size >= _THREADS_PAY_FROM else 1
+    on_blocks(
+        scan_block, spans(m, -(-_THREADS_PAY_FROM * m // (8 * max(size, 1)))), threads=threads
+    )
 
     column = dict(zip(SCAN_FIELDS, table.T, strict=True))
     # Rounding, as in a correlation matrix, is not direction; one count among millions is.

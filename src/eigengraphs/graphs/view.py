@@ -10,26 +10,24 @@ products below cost one read of the stack and a few vectors, and sparse graphs s
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs.facts import THREADS
+from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
 from eigengraphs.graphs.kernels import flat_distances
 from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.graphs.view_dense import DenseProducts
+from eigengraphs.graphs.view_sparse import SparseProducts
 
 __all__ = ["DiagonalRule", "StackView", "mean_graph"]
 
 Vector: TypeAlias = NDArray[np.float64]
 DiagonalRule: TypeAlias = Literal["observed", "filled", "hollow"]
 
-_BLOCK_BYTES = 2**25  # of products at a time: near the cache, far below the stack
-_THREADS_PAY_FROM = 2**22  # bytes of products
+_BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
 def mean_graph(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
@@ -76,6 +74,11 @@ class StackView:
     ) -> None:
         self._stack = stack
         self._F: Any = stack.flat if stack.is_sparse else stack.dense.reshape(-1, stack.n_vertices)
+        self._raw: StackProducts = (
+            SparseProducts(stack.flat, ones=not stack.is_weighted)
+            if stack.is_sparse
+            else DenseProducts(stack.dense)
+        )
         self._rule = diagonal
         self._M = mean
         self._scale = scale
@@ -84,7 +87,7 @@ class StackView:
         if diagonal != "observed":
             row_sums: Any = 0.0
             if diagonal == "filled":
-                row_sums = self._raw_multiply(np.ones(self.n_vertices))
+                row_sums = self._raw.row_sums()
             self._D = self._change(stack.diagonals(), row_sums)
             if mean is not None:
                 on_diagonal = np.asarray(mean.diagonal())
@@ -112,11 +115,6 @@ class StackView:
         products = self._F @ v.astype(self._stack.dtype, copy=False)
         return np.asarray(products, dtype=np.float64).reshape(self.n_graphs, self.n_vertices)
 
-    def _rows(self, lo: int, hi: int) -> Any:
-        """Return graphs lo to hi as rows of the flat matrix; all of them without a copy."""
-        n = self.n_vertices
-        return self._F if hi - lo == self.n_graphs else self._F[lo * n : hi * n]
-
     def multiply(self, v: Vector) -> NDArray[np.float64]:
         """Return Ã_i v for each graph, (m, n)."""
         Y = self._raw_multiply(v)
@@ -141,86 +139,65 @@ class StackView:
 
     def quadratic_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return h_k^T Ã_i h_k, (m, d)."""
-        m, n, d = self.n_graphs, self.n_vertices, H.shape[1]
-        Psi = np.empty((m, d))
-        H_typed = H.astype(self._stack.dtype, copy=False)
-        step = max(1, _BLOCK_BYTES // (8 * n * max(d, 1)))
-        for lo in range(0, m, step):
-            hi = min(m, lo + step)
-            products = np.asarray(self._rows(lo, hi) @ H_typed).reshape(hi - lo, n, d)
-            Psi[lo:hi] = np.einsum("isk,sk->ik", products, H, dtype=np.float64)
+        Psi = self._raw.quadratic_forms(H.astype(self._stack.dtype, copy=False))
         if self._D is not None:
             Psi += self._D @ H**2
         if self._M is not None:
-            M_forms = np.einsum("sk,sk->k", H, self._M @ H)
-            Psi -= M_forms if self._D is None else M_forms + self._D_M @ H**2
+            Psi -= np.einsum("sk,sk->k", H, self._mean_multiply(H))
         return self._scale * Psi
 
-    def products(self, V: NDArray[np.float64]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (lo, hi, Ã_i V for i from lo to hi), the last (hi - lo, n, s), block by block.
+    def products(
+        self, B: NDArray[np.float64], consume: Consumer, out: NDArray[Any] | None = None
+    ) -> None:
+        """Call ``consume(lo, hi, P)`` with P_i = B^T Ã_i for lo <= i < hi, block by block.
 
-        Blocks are computed on all cores; each is in the type of the stack.
+        Parameters
+        ----------
+        B : (n, b)
+            Columns.
+        consume
+            Called in threads, in no order; P is (hi - lo, b, n) in the type of the stack.
+        out : (m, b, n), optional
+            Where to put the products: P is ``out[lo:hi]``. Otherwise P is the consumer's to keep.
         """
-        multiply = self._block_multiplier(V)
-        yield from self._on_blocks(V.shape[1], multiply)
+        self._raw.products(self._columns(B), consume, out)
+
+    def project(self, V: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return [V B]^T Ã_i B, (m, s + b, b), for ``V`` (n, s) and ``B`` (n, b)."""
+        cores = self._raw.project(V, self._columns(B, scale=1.0))
+        cores *= self._scale
+        return cores
+
+    def weighted_multiply(
+        self, W: NDArray[np.float64], H: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return sum_i W_ik Ã_i h_k, (n, d), for ``W`` (m, d) and ``H`` (n, d)."""
+        total = self._raw.weighted_multiply(W, H.astype(self._stack.dtype, copy=False))
+        if self._D is not None:
+            total += (self._D.T @ W) * H
+        if self._M is not None:
+            total -= self._mean_multiply(H) * W.sum(axis=0)
+        total *= self._scale
+        return total
 
     def square_multiply(self, V: NDArray[np.float64], weights: Vector) -> NDArray[np.float64]:
         """Return sum_i w_i Ã_i Ã_i V, (n, s); each graph is read twice while it is at hand."""
-        multiply = self._block_multiplier(V)
-
-        def work(lo: int, hi: int) -> NDArray[np.float64]:
-            P = multiply(lo, hi)
-            P *= weights[lo:hi, None, None].astype(P.dtype)
-            part = np.asarray(self._rows(lo, hi).T @ P.reshape(-1, V.shape[1]), dtype=np.float64)
-            if self._D is not None:
-                part += np.einsum("is,isk->sk", self._D[lo:hi], P)
-            if self._M is not None:
-                sums = P.sum(axis=0, dtype=np.float64)
-                part -= self._M @ sums + np.asarray(self._D_M).reshape(-1, 1) * sums
-            return part
-
-        total = np.zeros_like(V)
-        for _, _, part in self._on_blocks(V.shape[1], work):
-            total += part
-        return self._scale * total
-
-    def _block_multiplier(self, V: NDArray[np.float64]) -> Callable[[int, int], NDArray[Any]]:
-        """Return a function of lo and hi that gives Ã_i V for the graphs from lo to hi."""
-        dtype, shape = self._stack.dtype, V.shape
-        V_typed = (self._scale * V).astype(dtype)
-        MV: Any = 0.0
+        total, sums = self._raw.square_multiply(self._columns(V), weights)
         if self._M is not None:
-            MV = self._M @ V + np.asarray(self._D_M).reshape(-1, 1) * V
-            MV = (self._scale * MV).astype(dtype)
+            total -= self._mean_multiply(sums)
+        total *= self._scale
+        return total
 
-        def multiply(lo: int, hi: int) -> NDArray[Any]:
-            P = np.asarray(self._rows(lo, hi) @ V_typed).reshape(hi - lo, *shape)
-            if self._D is not None:
-                P += self._D[lo:hi, :, None].astype(dtype) * V_typed
-            P -= MV
-            return P
+    def _mean_multiply(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (M + Diag(D_M)) V, (n, s)."""
+        M: Any = self._M
+        return np.asarray(M @ V + np.asarray(self._D_M).reshape(-1, 1) * V)
 
-        return multiply
-
-    def _on_blocks(self, s: int, work: Callable[[int, int], Any]) -> Iterator[tuple[int, int, Any]]:
-        """Yield (lo, hi, work(lo, hi)) for blocks of graphs in order, a few computed ahead."""
-        m, n = self.n_graphs, self.n_vertices
-        a_graph = 8 * n * (s if self._stack.is_sparse else max(s, n))
-        step = max(1, min(_BLOCK_BYTES // a_graph, -(-m // THREADS)))
-        spans = [(lo, min(m, lo + step)) for lo in range(0, m, step)]
-        if len(spans) == 1 or m * a_graph < _THREADS_PAY_FROM:
-            for lo, hi in spans:
-                yield lo, hi, work(lo, hi)
-            return
-        with ThreadPoolExecutor(THREADS) as pool:
-            ahead: deque[tuple[int, int, Future[Any]]] = deque()
-            for lo, hi in spans:
-                ahead.append((lo, hi, pool.submit(work, lo, hi)))
-                if len(ahead) > THREADS:
-                    first, last, future = ahead.popleft()
-                    yield first, last, future.result()
-            for first, last, future in ahead:
-                yield first, last, future.result()
+    def _columns(self, B: NDArray[np.float64], scale: float | None = None) -> Columns:
+        scaled = (self._scale if scale is None else scale) * B
+        dtype = self._stack.dtype
+        C = None if self._M is None else self._mean_multiply(scaled).astype(dtype)
+        return Columns(scaled.astype(dtype), self._D, C)
 
     def mean(self, weights: Vector) -> Any:
         """Return sum_i w_i Ã_i / sum_i w_i, (n, n), sparse for sparse graphs."""

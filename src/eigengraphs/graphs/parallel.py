@@ -1,0 +1,82 @@
+"""Threads over blocks of a stack. Kernels and BLAS calls below it release the GIL and use one."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+__all__ = ["on_blocks", "spans", "thread_count"]
+
+T = TypeVar("T")
+
+
+def thread_count() -> int:
+    """Return EIGENGRAPHS_THREADS if that is a whole number from 1 on, else the cores we may use."""
+    wish = os.environ.get("EIGENGRAPHS_THREADS", "").strip()
+    if wish.isdecimal() and int(wish) >= 1:
+        return int(wish)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def spans(size: int, step: int) -> list[tuple[int, int]]:
+    """Return (0, step), (step, 2 step), ..., the last one ending at ``size``.
+
+    Sums over blocks come out the same for any number of threads as long as ``step`` does not
+    depend on it.
+    """
+    step = max(1, step)
+    return [(lo, min(size, lo + step)) for lo in range(0, size, step)]
+
+
+def on_blocks(
+    work: Callable[[int, int], T],
+    blocks: Iterable[tuple[int, int]],
+    gather: Callable[[T], Any] | None = None,
+    *,
+    threads: int | None = None,
+) -> None:
+    """Run ``work(lo, hi)`` on each block, and ``gather`` on the results, in order.
+
+    Parameters
+    ----------
+    work
+        Called in threads; what it raises is raised here, after the blocks under way.
+    blocks
+        Ends of the blocks.
+    gather : callable, optional
+        Called in this thread with the results in the order of the blocks. Few of them wait for
+        it at any time.
+    threads : int, optional
+        How many; :func:`thread_count` by default. With 1, everything happens in this thread.
+    """
+    blocks = list(blocks)
+    threads = min(len(blocks), thread_count() if threads is None else threads)
+    if threads <= 1:
+        for lo, hi in blocks:
+            result = work(lo, hi)
+            if gather is not None:
+                gather(result)
+        return
+    under_way: deque[Future[T]] = deque()
+
+    def finish_first() -> None:
+        result = under_way.popleft().result()
+        if gather is not None:
+            gather(result)
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for lo, hi in blocks:
+            under_way.append(pool.submit(work, lo, hi))
+            if len(under_way) > 2 * threads:
+                finish_first()
+        while under_way:
+            finish_first()
+    finally:
+        # After an error, or Ctrl-C: no new blocks; those that run are short.
+        pool.shutdown(wait=True, cancel_futures=True)

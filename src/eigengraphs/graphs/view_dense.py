@@ -1,0 +1,143 @@
+"""Products of dense graphs (m, n, n) with blocks of columns: BLAS on a few graphs at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.graphs.columns import Columns, Consumer
+from eigengraphs.graphs.parallel import on_blocks, spans
+
+__all__ = ["DenseProducts"]
+
+_TASK_BYTES = 2**23  # of graphs in one task of a thread
+_CACHE_BYTES = 2**19  # of graphs at hand at a time
+_THREADS_PAY_FROM = 2**21  # entries of the stack
+_FLOAT32_SUM = 4096  # terms of a sum that float32 may take before float64 does
+
+
+class DenseProducts:
+    """Products of ``A`` (m, n, n), C-contiguous.
+
+    The graphs are symmetric, so A_i B is computed as the transpose of B^T A_i: BLAS is fastest
+    with the few columns as rows.
+    """
+
+    def __init__(self, A: NDArray[Any]) -> None:
+        self._A = A
+        a_graph = A[0].nbytes
+        self._tasks = spans(len(A), _TASK_BYTES // a_graph)
+        self._at_hand = max(1, _CACHE_BYTES // a_graph)
+        self._threads = None if A.size >= _THREADS_PAY_FROM else 1
+
+    def _steps(self, lo: int, hi: int) -> Iterator[tuple[int, int]]:
+        for first, last in spans(hi - lo, self._at_hand):
+            yield lo + first, lo + last
+
+    def _treated(
+        self,
+        lo: int,
+        hi: int,
+        BT: NDArray[Any],
+        CT: NDArray[Any] | None,
+        columns: Columns,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """Return B^T (A_i + Diag(D_i)) - C^T, (hi - lo, b, n)."""
+        P: NDArray[Any] = np.matmul(BT, self._A[lo:hi], out=out)
+        if columns.D is not None:
+            P += columns.D[lo:hi, None].astype(P.dtype) * BT
+        if CT is not None:
+            P -= CT
+        return P
+
+    def products(self, columns: Columns, consume: Consumer, out: NDArray[Any] | None) -> None:
+        """Call ``consume(lo, hi, P)`` with P_i = B^T A_i for lo <= i < hi, (hi - lo, b, n)."""
+        BT, CT = _as_rows(columns.B), _as_rows(columns.C)
+
+        def work(lo: int, hi: int) -> None:
+            for first, last in self._steps(lo, hi):
+                place = None if out is None else out[first:last]
+                consume(first, last, self._treated(first, last, BT, CT, columns, place))
+
+        on_blocks(work, self._tasks, threads=self._threads)
+
+    def project(self, V: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
+        """Return [V B]^T A_i B, (m, s + b, b)."""
+        BT, CT = _as_rows(columns.B), _as_rows(columns.C)
+        n, b = columns.B.shape
+        ZT = np.concatenate([V.T.astype(BT.dtype), BT])
+        cores = np.zeros((len(self._A), len(ZT), b))
+
+        def work(lo: int, hi: int) -> None:
+            for first, last in self._steps(lo, hi):
+                P = self._treated(first, last, BT, CT, columns)
+                for s0, s1 in spans(n, _FLOAT32_SUM):
+                    cores[first:last] += ZT[:, s0:s1] @ P[:, :, s0:s1].transpose(0, 2, 1)
+
+        on_blocks(work, self._tasks, threads=self._threads)
+        return cores
+
+    def weighted_multiply(self, W: NDArray[np.float64], H: NDArray[Any]) -> NDArray[np.float64]:
+        """Return sum_i W_ik A_i h_k, (n, d), without treatment."""
+        HT = _as_rows(H)
+        total = np.zeros(HT.shape)
+
+        def work(lo: int, hi: int) -> NDArray[np.float64]:
+            part = np.zeros(HT.shape)
+            for first, last in self._steps(lo, hi):
+                for w, P in zip(W[first:last], HT @ self._A[first:last], strict=True):
+                    part += w[:, None] * P
+            return part
+
+        on_blocks(work, self._tasks, total.__iadd__, threads=self._threads)
+        return total.T
+
+    def square_multiply(
+        self, columns: Columns, weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return sum_i w_i (A_i + Diag(D_i)) P_i and sum_i w_i P_i, (n, b), for P_i = A_i B."""
+        BT, CT = _as_rows(columns.B), _as_rows(columns.C)
+        totals = np.zeros((2, *BT.shape))
+
+        def work(lo: int, hi: int) -> NDArray[np.float64]:
+            parts = np.zeros_like(totals)
+            for first, last in self._steps(lo, hi):
+                P = self._treated(first, last, BT, CT, columns)
+                P *= weights[first:last, None, None].astype(P.dtype)
+                Q = np.matmul(P, self._A[first:last])
+                if columns.D is not None:
+                    Q += columns.D[first:last, None].astype(P.dtype) * P
+                parts[0] += Q.sum(axis=0, dtype=np.float64)
+                if CT is not None:
+                    parts[1] += P.sum(axis=0, dtype=np.float64)
+            return parts
+
+        on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)
+        return totals[0].T, totals[1].T
+
+    def quadratic_forms(self, H: NDArray[Any]) -> NDArray[np.float64]:
+        """Return h_k^T A_i h_k, (m, d), without treatment."""
+        HT = _as_rows(H)
+        forms = np.zeros((len(self._A), len(HT)))
+
+        def work(lo: int, hi: int) -> None:
+            for first, last in self._steps(lo, hi):
+                P = HT @ self._A[first:last]
+                for s0, s1 in spans(HT.shape[1], _FLOAT32_SUM):
+                    forms[first:last] += np.einsum("iks,ks->ik", P[:, :, s0:s1], HT[:, s0:s1])
+
+        on_blocks(work, self._tasks, threads=self._threads)
+        return forms
+
+    def row_sums(self) -> NDArray[np.float64]:
+        """Return A_i 1, (m, n)."""
+        ones = np.ones(self._A.shape[1], dtype=self._A.dtype)
+        return np.asarray(self._A @ ones, dtype=np.float64)
+
+
+def _as_rows(X: NDArray[Any] | None) -> Any:
+    return None if X is None else np.ascontiguousarray(X.T)
