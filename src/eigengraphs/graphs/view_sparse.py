@@ -15,6 +15,7 @@ from scipy import sparse
 
 from eigengraphs.graphs.columns import Columns, Consumer
 from eigengraphs.graphs.flat_kernels import (
+    WIDTH_BYTES,
     add_weighted,
     column_dots,
     flat_multiply,
@@ -132,7 +133,7 @@ class SparseProducts:
                 part = np.zeros((s1 - s0, slab.hi - slab.lo))
                 for i in range(self._m):
                     P = self._multiply(i * n + s0, s1 - s0, slab, None, scratch)
-                    add_weighted(P, weights[i : i + 1], 0, s1 - s0, part)
+                    add_weighted(P, weights[i], part)
                 total[s0:s1, slab.lo : slab.hi] = part
 
         on_blocks(work, spans(n, _TILE), threads=self._threads)
@@ -144,16 +145,15 @@ class SparseProducts:
         """Return sum_i w_i (A_i + Diag(D_i)) P_i and sum_i w_i P_i, (n, b), for P_i = A_i B."""
         slabs, n = _slabs(columns), self._n
         totals = np.zeros((2, *columns.B.shape))
-        empty = self._dtype.type(0) * np.zeros((0, 0), self._dtype)
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
             for slab in slabs:
                 here = parts[:, :, slab.lo : slab.hi]
-                P, Q = np.empty_like(slab.B), np.empty_like(slab.B)
+                P, Q = _aligned(n, self._dtype), _aligned(n, self._dtype)
                 for i in range(lo, hi):
                     self._multiply(i * n, n, slab, columns.D, P)
-                    again = _Slab(slab.lo, slab.hi, P, empty)
+                    again = _Slab(slab.lo, slab.hi, P, P[:0])
                     self._multiply(i * n, n, again, columns.D, Q)
                     here[0] += weights[i] * Q[:, : slab.hi - slab.lo]
                     if columns.C is not None:
@@ -196,15 +196,23 @@ class SparseProducts:
 
 
 def _slabs(columns: Columns) -> list[_Slab]:
-    """Cut a block of columns into slabs of one width."""
+    """Cut a block of columns into slabs of the width that the kernels want."""
     n, b = columns.B.shape
-    width = 64 // columns.B.dtype.itemsize
+    width = WIDTH_BYTES // columns.B.dtype.itemsize
     slabs = []
     for lo, hi in spans(b, width):
-        B = np.zeros((n, width), columns.B.dtype)
+        B = _aligned(n, columns.B.dtype)
         B[:, : hi - lo] = columns.B[:, lo:hi]
-        C = np.zeros((0 if columns.C is None else n, width), columns.B.dtype)
+        C = B[:0]
         if columns.C is not None:
+            C = _aligned(n, columns.B.dtype)
             C[:, : hi - lo] = columns.C[:, lo:hi]
         slabs.append(_Slab(lo, hi, B, C))
     return slabs
+
+
+def _aligned(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return zeros (n, w) whose rows are lines of the cache: half as many lines to read."""
+    raw = np.zeros((n + 1) * WIDTH_BYTES, np.uint8)
+    first = -raw.ctypes.data % WIDTH_BYTES
+    return raw[first : first + n * WIDTH_BYTES].view(dtype).reshape(n, -1)
