@@ -20,7 +20,14 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-__all__ = ["WIDTH_BYTES", "add_weighted", "column_dots", "flat_multiply", "flat_row_sums"]
+__all__ = [
+    "WIDTH_BYTES",
+    "add_weighted",
+    "column_dots",
+    "flat_multiply",
+    "flat_row_sums",
+    "flat_upper",
+]
 
 WIDTH_BYTES = 64
 _INT64 = ir.IntType(64)
@@ -128,8 +135,8 @@ def flat_multiply(
     data: NDArray[Any],
     indices: NDArray[Any],
     indptr: NDArray[Any],
+    upper: NDArray[Any],
     first: int,
-    half: bool,
     D: NDArray[np.float64],
     B: NDArray[Any],
     C: NDArray[Any],
@@ -138,9 +145,11 @@ def flat_multiply(
     """Fill ``out`` (r, w) with rows ``first`` to ``first + r`` of the treated graphs times ``B``.
 
     Row i n + s is A_i[s] B + D[i n + s] B[s] - C[s] for ``B`` (n, w), ``C`` (n, w) and ``D``
-    (m n,); the last two may have size 0. With ``half``, entries below the diagonal count
-    nothing, those on it, ``D`` and ``C`` half: then X = B^T out makes X + X^T the whole form.
+    (m n,); the last two may have size 0. With ``upper`` of :func:`flat_upper`, entries below the
+    diagonal count nothing, those on it, ``D`` and ``C`` half: then X = B^T out makes X + X^T the
+    whole form, for half the reading. With ``upper`` of size 0 all entries count.
     """
+    half = upper.size > 0
     share = 0.5 if half else 1.0
     c = share if C.size > 0 else 0.0
     C_or_B = C if C.size > 0 else B  # times 0
@@ -150,13 +159,10 @@ def flat_multiply(
         lo, hi = indptr[row], indptr[row + 1]
         x = D[row] if D.size > 0 else 0.0
         if half:
-            above = 0
-            for e in range(lo, hi):
-                above += indices[e] > s
-            on = hi - above - 1
+            on = upper[row] - 1
             if on >= lo and indices[on] == s:
                 x += data[on] if data.size > 0 else 1.0
-            lo = hi - above
+            lo = upper[row]
         if data.size > 0:
             _row_of_values(data, indices, lo, hi, s, share * x, c, B, C_or_B, r, out)
         else:
@@ -165,21 +171,44 @@ def flat_multiply(
 
 
 @njit(cache=True, nogil=True)
+def flat_upper(indices: NDArray[Any], indptr: NDArray[Any], n: int, first: int, out: Any) -> None:
+    """Fill ``out`` (r,) with the places of the first entries above the diagonal, row by row."""
+    for r in range(out.shape[0]):
+        s = (first + r) % n
+        lo, hi = indptr[first + r], indptr[first + r + 1]
+        while lo < hi:
+            mid = (lo + hi) // 2
+            if indices[mid] <= s:
+                lo = mid + 1
+            else:
+                hi = mid
+        out[r] = lo
+
+
+@njit(cache=True, nogil=True)
 def add_weighted(P: NDArray[Any], weights: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-    """Add ``weights[k] P[s, k]`` to ``out[s, k]``."""
-    for s in range(P.shape[0]):
+    """Add ``weights[k] P[s, k]`` to ``out[s, k]``; ``P`` may be wider."""
+    for s in range(out.shape[0]):
         for k in range(out.shape[1]):
             out[s, k] += weights[k] * P[s, k]
 
 
 @njit(cache=True, nogil=True)
-def column_dots(P: NDArray[Any], H: NDArray[Any], first: int, out: NDArray[np.float64]) -> None:
-    """Add ``H[s, k] P[r, k]`` to ``out[i, k]``, row ``first + r`` being row s of graph i."""
-    n = H.shape[0]
-    for r in range(P.shape[0]):
-        i, s = divmod(first + r, n)
-        for k in range(out.shape[1]):
-            out[i, k] += np.float64(H[s, k]) * np.float64(P[r, k])
+def column_dots(P: NDArray[Any], H: NDArray[Any], out: NDArray[np.float64]) -> None:
+    """Add sum_s P[i, s, k] H[s, k] to ``out[i, k]``; ``P`` and ``H`` may be wider."""
+    m, n, _ = P.shape
+    for i in range(m):
+        for s in range(0, n - 3, 4):  # four rows for one trip of the sum to memory
+            for k in range(out.shape[1]):
+                first = np.float64(P[i, s, k]) * H[s, k] + np.float64(P[i, s + 1, k]) * H[s + 1, k]
+                last = (
+                    np.float64(P[i, s + 2, k]) * H[s + 2, k]
+                    + np.float64(P[i, s + 3, k]) * H[s + 3, k]
+                )
+                out[i, k] += first + last
+        for s in range(n - n % 4, n):
+            for k in range(out.shape[1]):
+                out[i, k] += np.float64(P[i, s, k]) * H[s, k]
 
 
 @njit(cache=True, nogil=True)

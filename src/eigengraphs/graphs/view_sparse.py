@@ -7,6 +7,7 @@ either some rows of one graph or several whole graphs. No product outlives its t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from eigengraphs.graphs.flat_kernels import (
     column_dots,
     flat_multiply,
     flat_row_sums,
+    flat_upper,
 )
 from eigengraphs.graphs.parallel import on_blocks, spans
 
@@ -61,9 +63,24 @@ class SparseProducts:
             return [(i, i + 1, s0, s1) for i in range(lo, hi) for s0, s1 in spans(self._n, _TILE)]
         return [(lo + i, lo + j, 0, self._n) for i, j in spans(hi - lo, max(1, _TILE // self._n))]
 
-    def _scratch(self, slabs: list[_Slab]) -> NDArray[Any]:
-        rows = min(self._n * self._m, max(_TILE, self._n) if self._n <= _TILE else _TILE)
-        return np.empty((rows, max((slab.B.shape[1] for slab in slabs), default=0)), self._dtype)
+    def _scratch(self) -> NDArray[Any]:
+        """Return room for the products of a tile."""
+        return _aligned(
+            max(1, _TILE // self._n) * self._n if self._n <= _TILE else _TILE, self._dtype
+        )
+
+    @cached_property
+    def _upper(self) -> NDArray[Any]:
+        """Where the entries above the diagonal begin, (m n,): a twentieth of a usual stack."""
+        _, indices, indptr = self._arrays
+        upper = np.empty(self._m * self._n, indptr.dtype)
+
+        def work(lo: int, hi: int) -> None:
+            lo, hi = lo * self._n, hi * self._n
+            flat_upper(indices, indptr, self._n, lo, upper[lo:hi])
+
+        on_blocks(work, self._tasks, threads=self._threads)
+        return upper
 
     def _multiply(
         self,
@@ -71,14 +88,15 @@ class SparseProducts:
         rows: int,
         slab: _Slab,
         D: NDArray[np.float64] | None,
-        P: NDArray[Any],
-        half: bool = False,
+        scratch: NDArray[Any],
+        upper: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
-        """Return rows of the treated graphs times the slab, in ``P``."""
-        place = P.ravel()[: rows * slab.B.shape[1]].reshape(rows, -1)
+        """Return ``rows`` rows of the treated graphs from ``row`` on, times the slab."""
+        P = scratch[:rows]
+        upper = self._arrays[2][:0] if upper is None else upper
         flat_D = _NOTHING if D is None else D.ravel()
-        flat_multiply(*self._arrays, row, half, flat_D, slab.B, slab.C, place)
-        return place
+        flat_multiply(*self._arrays, upper, row, flat_D, slab.B, slab.C, P)
+        return P
 
     def products(self, columns: Columns, consume: Consumer, out: NDArray[Any] | None) -> None:
         """Call ``consume(lo, hi, P)`` with P_i = B^T A_i for lo <= i < hi, (hi - lo, b, n)."""
@@ -86,7 +104,7 @@ class SparseProducts:
 
         def work(lo: int, hi: int) -> None:
             step = max(1, _TILE // n)
-            scratch = self._scratch(slabs)
+            scratch = self._scratch()
             for first, last in spans(hi - lo, step):
                 i, j = lo + first, lo + last
                 P = np.empty((j - i, b, n), self._dtype) if out is None else out[i:j]
@@ -103,19 +121,20 @@ class SparseProducts:
     def project(self, V: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
         """Return [V B]^T A_i B, (m, s + b, b)."""
         slabs, n, b = _slabs(columns), self._n, columns.B.shape[1]
-        half = V.shape[1] == 0  # then A_i stands between B and B, and half of it will do
+        # With B on both sides of A_i, half of it will do.
+        upper = None if V.shape[1] else self._upper
         ZT = np.ascontiguousarray(np.column_stack([V.astype(self._dtype), columns.B]).T)
         cores = np.zeros((self._m, len(ZT), b))
 
         def work(lo: int, hi: int) -> None:
-            scratch = self._scratch(slabs)
+            scratch = self._scratch()
             for i, j, s0, s1 in self._tiles(lo, hi):
                 for slab in slabs:
                     rows = (j - i) * (s1 - s0)
-                    P = self._multiply(i * n + s0, rows, slab, columns.D, scratch, half)
+                    P = self._multiply(i * n + s0, rows, slab, columns.D, scratch, upper)
                     part = ZT[:, s0:s1] @ P.reshape(j - i, s1 - s0, -1)
                     cores[i:j, :, slab.lo : slab.hi] += part[:, :, : slab.hi - slab.lo]
-            if half:
+            if upper is not None:
                 cores[lo:hi] += cores[lo:hi].transpose(0, 2, 1).copy()
 
         on_blocks(work, self._tasks, threads=self._threads)
@@ -127,7 +146,7 @@ class SparseProducts:
         total = np.zeros(H.shape)
 
         def work(s0: int, s1: int) -> None:
-            scratch = self._scratch(slabs)
+            scratch = self._scratch()
             for slab in slabs:
                 weights = np.ascontiguousarray(W[:, slab.lo : slab.hi])
                 part = np.zeros((s1 - s0, slab.hi - slab.lo))
@@ -148,16 +167,19 @@ class SparseProducts:
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
+            P, scratch = _aligned(n, self._dtype), self._scratch()
             for slab in slabs:
-                here = parts[:, :, slab.lo : slab.hi]
-                P, Q = _aligned(n, self._dtype), _aligned(n, self._dtype)
+                again = _Slab(slab.lo, slab.hi, P, P[:0])
+                here = np.zeros((2, n, slab.hi - slab.lo))
                 for i in range(lo, hi):
+                    w = np.full(slab.hi - slab.lo, weights[i])
                     self._multiply(i * n, n, slab, columns.D, P)
-                    again = _Slab(slab.lo, slab.hi, P, P[:0])
-                    self._multiply(i * n, n, again, columns.D, Q)
-                    here[0] += weights[i] * Q[:, : slab.hi - slab.lo]
+                    for s0, s1 in spans(n, _TILE):
+                        Q = self._multiply(i * n + s0, s1 - s0, again, columns.D, scratch)
+                        add_weighted(Q, w, here[0, s0:s1])
                     if columns.C is not None:
-                        here[1] += weights[i] * P[:, : slab.hi - slab.lo]
+                        add_weighted(P, w, here[1])
+                parts[:, :, slab.lo : slab.hi] = here
             return parts
 
         on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)
@@ -165,17 +187,18 @@ class SparseProducts:
 
     def quadratic_forms(self, H: NDArray[Any]) -> NDArray[np.float64]:
         """Return h_k^T A_i h_k, (m, d), without treatment."""
-        slabs, n = _slabs(Columns(H, None, None)), self._n
+        slabs, n, upper = _slabs(Columns(H, None, None)), self._n, self._upper
         forms = np.zeros((self._m, H.shape[1]))
 
         def work(lo: int, hi: int) -> None:
-            scratch = self._scratch(slabs)
+            scratch = self._scratch()
             for slab in slabs:
                 part = np.zeros((hi - lo, slab.hi - slab.lo))
                 for i, j, s0, s1 in self._tiles(lo, hi):
                     rows = (j - i) * (s1 - s0)
-                    P = self._multiply(i * n + s0, rows, slab, None, scratch, half=True)
-                    column_dots(P, slab.B, (i - lo) * n + s0, part)
+                    P = self._multiply(i * n + s0, rows, slab, None, scratch, upper)
+                    P = P.reshape(j - i, s1 - s0, -1)
+                    column_dots(P, slab.B[s0:s1], part[i - lo : j - lo])
                 forms[lo:hi, slab.lo : slab.hi] = 2 * part
 
         on_blocks(work, self._tasks, threads=self._threads)
