@@ -1,12 +1,12 @@
-"""Numba kernels for products of a flat CSR matrix (m * n, n) with a slab of columns.
+"""Numba kernels for products of a flat CSR matrix (m * n, n) with slabs of columns.
 
 The matrix comes as its three arrays in canonical form (rows sorted, no duplicates), rows
 ``i * n`` to ``(i + 1) * n`` being graph ``i``. ``data`` of size 0 says that every stored value
 is 1, and then no values are read. Symmetry is taken for granted.
 
-A slab is ``WIDTH_BYTES`` wide, one line of the cache, and C-contiguous. Numba keeps the running sum
-of a row in memory and adds to it number by number; the two intrinsics below keep it in vector
-registers, which makes the products five times as fast.
+A slab (n, w) is ``WIDTH_BYTES`` wide, one line of the cache, and C-contiguous. Numba keeps the
+running sum of a row in memory and adds to it number by number; the two intrinsics below keep it in
+vector registers, which makes the products five times as fast.
 """
 
 from __future__ import annotations
@@ -142,32 +142,36 @@ def flat_multiply(
     C: NDArray[Any],
     out: NDArray[Any],
 ) -> None:
-    """Fill ``out`` (r, w) with rows ``first`` to ``first + r`` of the treated graphs times ``B``.
+    """Fill ``out`` (r, q, w) with rows of the treated graphs, from ``first`` on, times ``B``.
 
-    Row i n + s is A_i[s] B + D[i n + s] B[s] - C[s] for ``B`` (n, w), ``C`` (n, w) and ``D``
-    (m n,); the last two may have size 0. With ``upper`` of :func:`flat_upper`, entries below the
-    diagonal count nothing, those on it, ``D`` and ``C`` half: then X = B^T out makes X + X^T the
-    whole form, for half the reading. With ``upper`` of size 0 all entries count.
+    Row i n + s is A_i[s] B_j + D[i n + s] B_j[s] - C_j[s] for the slabs of ``B`` and ``C``
+    (q, n, w), and ``D`` (m n,); the last two may have size 0. With ``upper`` of
+    :func:`flat_upper`, entries below the diagonal count nothing, those on it, ``D`` and ``C``
+    half: then X = B^T out makes X + X^T the whole form, for half the reading. With ``upper`` of
+    size 0 all entries count.
     """
+    q, n, _ = B.shape
     half = upper.size > 0
     share = 0.5 if half else 1.0
     c = share if C.size > 0 else 0.0
-    C_or_B = C if C.size > 0 else B  # times 0
-    s = first % B.shape[0]
-    for r in range(out.shape[0]):
-        row = first + r
-        lo, hi = indptr[row], indptr[row + 1]
-        x = D[row] if D.size > 0 else 0.0
-        if half:
-            on = upper[row] - 1
-            if on >= lo and indices[on] == s:
-                x += data[on] if data.size > 0 else 1.0
-            lo = upper[row]
-        if data.size > 0:
-            _row_of_values(data, indices, lo, hi, s, share * x, c, B, C_or_B, r, out)
-        else:
-            _row_of_ones(data, indices, lo, hi, s, share * x, c, B, C_or_B, r, out)
-        s = s + 1 if s + 1 < B.shape[0] else 0
+    for j in range(q):
+        B_j = B[j]
+        C_j = C[j] if C.size > 0 else B_j  # times 0
+        s = first % n
+        for r in range(out.shape[0]):
+            row = first + r
+            lo, hi = indptr[row], indptr[row + 1]
+            x = D[row] if D.size > 0 else 0.0
+            if half:
+                on = upper[row] - 1
+                if on >= lo and indices[on] == s:
+                    x += data[on] if data.size > 0 else 1.0
+                lo = upper[row]
+            if data.size > 0:
+                _row_of_values(data, indices, lo, hi, s, share * x, c, B_j, C_j, r * q + j, out)
+            else:
+                _row_of_ones(data, indices, lo, hi, s, share * x, c, B_j, C_j, r * q + j, out)
+            s = s + 1 if s + 1 < n else 0
 
 
 @njit(cache=True, nogil=True)

@@ -73,7 +73,7 @@ def on_blocks(
     try:
         for lo, hi in blocks:
             under_way.append(pool.submit(work, lo, hi))
-            if len(under_way) > 2 * threads:
+            if len(under_way) > threads:
                 finish_first()
         while under_way:
             finish_first()

@@ -1,14 +1,13 @@
 """Products of sparse graphs, one flat CSR matrix (m * n, n), with blocks of columns.
 
-Columns go in slabs of a cache line, so that one entry of a graph costs one line. Rows go in tiles:
-either some rows of one graph or several whole graphs. No product outlives its tile.
+Columns go in slabs of a line of the cache, so that one entry of a graph costs one line. Rows go in
+tiles: some rows of one graph, or several whole graphs. No product outlives its tile.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +26,24 @@ from eigengraphs.graphs.parallel import on_blocks, spans
 
 __all__ = ["SparseProducts"]
 
-_TILE = 2048  # rows; a slab of their products stays in the second level of cache
+_TILE = 2048  # lines of products, which stay in the second level of cache
 _TASK_ENTRIES = 2**18  # stored entries and rows in one task of a thread
+_SQUARE_TASKS = 32  # at most: each has a sum (n, w) of its own
 _THREADS_PAY_FROM = 2**18  # stored entries and rows
 _NOTHING = np.zeros(0)
 
 
-@dataclass(frozen=True)
-class _Slab:
-    """Columns ``lo`` to ``hi`` of a block, padded with zeros to a width that vectorises."""
+class _Slabs(NamedTuple):
+    """A block of columns as the kernels want it, padded with zeros."""
 
-    lo: int
-    hi: int
-    B: NDArray[Any]  # (n, w)
-    C: NDArray[Any]  # (n, w), or nothing
+    B: NDArray[Any]  # (q, n, w)
+    C: NDArray[Any]  # (q, n, w), or nothing
+    D: NDArray[np.float64]  # (m n,), or nothing
+
+    @property
+    def tile(self) -> int:
+        """Rows in a tile."""
+        return max(1, _TILE // len(self.B))
 
 
 class SparseProducts:
@@ -49,91 +52,84 @@ class SparseProducts:
     def __init__(self, flat: sparse.csr_array, ones: bool) -> None:
         self._n = n = int(flat.shape[1])
         self._m = m = flat.shape[0] // n
-        data = flat.data[:0] if ones else flat.data
-        self._arrays = (data, flat.indices, flat.indptr)
+        self._data = flat.data[:0] if ones else flat.data
+        self._indices, self._indptr = flat.indices, flat.indptr
         self._dtype = flat.dtype
         size = flat.nnz + m * n
         self._threads = None if size >= _THREADS_PAY_FROM else 1
-        whole = max(1, _TILE // n)  # graphs in a tile
-        self._tasks = spans(m, -(-_TASK_ENTRIES * m // (size * whole)) * whole)
-
-    def _tiles(self, lo: int, hi: int) -> list[tuple[int, int, int, int]]:
-        """Return (i, j, s0, s1): rows s0 to s1 of graph i, or the whole graphs i to j."""
-        if self._n > _TILE:
-            return [(i, i + 1, s0, s1) for i in range(lo, hi) for s0, s1 in spans(self._n, _TILE)]
-        return [(lo + i, lo + j, 0, self._n) for i, j in spans(hi - lo, max(1, _TILE // self._n))]
-
-    def _scratch(self) -> NDArray[Any]:
-        """Return room for the products of a tile."""
-        return _aligned(
-            max(1, _TILE // self._n) * self._n if self._n <= _TILE else _TILE, self._dtype
-        )
+        self._tasks = spans(m, _TASK_ENTRIES * m // size)
 
     @cached_property
     def _upper(self) -> NDArray[Any]:
         """Where the entries above the diagonal begin, (m n,): a twentieth of a usual stack."""
-        _, indices, indptr = self._arrays
-        upper = np.empty(self._m * self._n, indptr.dtype)
+        upper = np.empty(self._m * self._n, self._indptr.dtype)
 
         def work(lo: int, hi: int) -> None:
-            lo, hi = lo * self._n, hi * self._n
-            flat_upper(indices, indptr, self._n, lo, upper[lo:hi])
+            first, last = lo * self._n, hi * self._n
+            flat_upper(self._indices, self._indptr, self._n, first, upper[first:last])
 
         on_blocks(work, self._tasks, threads=self._threads)
         return upper
 
+    def _tiles(self, lo: int, hi: int, rows: int) -> list[tuple[int, int, int, int]]:
+        """Return (i, j, s0, s1): rows s0 to s1 of graph i, or the whole graphs i to j."""
+        n = self._n
+        if n > rows:
+            return [(i, i + 1, s0, s1) for i in range(lo, hi) for s0, s1 in spans(n, rows)]
+        return [(lo + i, lo + j, 0, n) for i, j in spans(hi - lo, rows // n)]
+
     def _multiply(
+        self, row: int, slabs: _Slabs, P: NDArray[Any], upper: NDArray[Any] | None = None
+    ) -> None:
+        """Fill ``P`` (r, q, w) with rows of the treated graphs, from ``row`` on, times B."""
+        upper = self._indptr[:0] if upper is None else upper
+        flat_multiply(
+            self._data, self._indices, self._indptr, upper, row, slabs.D, slabs.B, slabs.C, P
+        )
+
+    def _tile_products(
         self,
-        row: int,
-        rows: int,
-        slab: _Slab,
-        D: NDArray[np.float64] | None,
+        tile: tuple[int, int, int, int],
+        slabs: _Slabs,
         scratch: NDArray[Any],
         upper: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
-        """Return ``rows`` rows of the treated graphs from ``row`` on, times the slab."""
-        P = scratch[:rows]
-        upper = self._arrays[2][:0] if upper is None else upper
-        flat_D = _NOTHING if D is None else D.ravel()
-        flat_multiply(*self._arrays, upper, row, flat_D, slab.B, slab.C, P)
-        return P
+        """Return A_i B on a tile, (graphs, rows, q w), in ``scratch``."""
+        i, j, s0, s1 = tile
+        P = scratch[: (j - i) * (s1 - s0)]
+        self._multiply(i * self._n + s0, slabs, P, upper)
+        return P.reshape(j - i, s1 - s0, -1)
 
     def products(self, columns: Columns, consume: Consumer, out: NDArray[Any] | None) -> None:
         """Call ``consume(lo, hi, P)`` with P_i = B^T A_i for lo <= i < hi, (hi - lo, b, n)."""
         slabs, n, b = _slabs(columns), self._n, columns.B.shape[1]
 
         def work(lo: int, hi: int) -> None:
-            step = max(1, _TILE // n)
-            scratch = self._scratch()
-            for first, last in spans(hi - lo, step):
+            scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
+            for first, last in spans(hi - lo, slabs.tile // n):
                 i, j = lo + first, lo + last
                 P = np.empty((j - i, b, n), self._dtype) if out is None else out[i:j]
-                for g, h, s0, s1 in self._tiles(i, j):
-                    for slab in slabs:
-                        rows = (h - g) * (s1 - s0)
-                        tile = self._multiply(g * n + s0, rows, slab, columns.D, scratch)
-                        turned = tile.reshape(h - g, s1 - s0, -1).transpose(0, 2, 1)
-                        P[g - i : h - i, slab.lo : slab.hi, s0:s1] = turned[:, : slab.hi - slab.lo]
+                for tile in self._tiles(i, j, slabs.tile):
+                    found = self._tile_products(tile, slabs, scratch)
+                    P[:, :, tile[2] : tile[3]] = found[:, :, :b].transpose(0, 2, 1)
                 consume(i, j, P)
 
         on_blocks(work, self._tasks, threads=self._threads)
 
     def project(self, V: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
         """Return [V B]^T A_i B, (m, s + b, b)."""
-        slabs, n, b = _slabs(columns), self._n, columns.B.shape[1]
-        # With B on both sides of A_i, half of it will do.
-        upper = None if V.shape[1] else self._upper
+        slabs, b = _slabs(columns), columns.B.shape[1]
         ZT = np.ascontiguousarray(np.column_stack([V.astype(self._dtype), columns.B]).T)
         cores = np.zeros((self._m, len(ZT), b))
+        # With B on both sides of A_i, half of it will do.
+        upper = None if V.shape[1] else self._upper
 
         def work(lo: int, hi: int) -> None:
-            scratch = self._scratch()
-            for i, j, s0, s1 in self._tiles(lo, hi):
-                for slab in slabs:
-                    rows = (j - i) * (s1 - s0)
-                    P = self._multiply(i * n + s0, rows, slab, columns.D, scratch, upper)
-                    part = ZT[:, s0:s1] @ P.reshape(j - i, s1 - s0, -1)
-                    cores[i:j, :, slab.lo : slab.hi] += part[:, :, : slab.hi - slab.lo]
+            scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
+            for tile in self._tiles(lo, hi, slabs.tile):
+                i, j, s0, s1 = tile
+                P = self._tile_products(tile, slabs, scratch, upper)
+                cores[i:j] += (ZT[:, s0:s1] @ P)[:, :, :b]
             if upper is not None:
                 cores[lo:hi] += cores[lo:hi].transpose(0, 2, 1).copy()
 
@@ -142,100 +138,101 @@ class SparseProducts:
 
     def weighted_multiply(self, W: NDArray[np.float64], H: NDArray[Any]) -> NDArray[np.float64]:
         """Return sum_i W_ik A_i h_k, (n, d), without treatment."""
-        slabs, n = _slabs(Columns(H, None, None)), self._n
-        total = np.zeros(H.shape)
+        slabs, n, d = _slabs(Columns(H, None, None)), self._n, H.shape[1]
+        W = np.ascontiguousarray(W)
+        total = np.zeros((n, d))
 
         def work(s0: int, s1: int) -> None:
-            scratch = self._scratch()
-            for slab in slabs:
-                weights = np.ascontiguousarray(W[:, slab.lo : slab.hi])
-                part = np.zeros((s1 - s0, slab.hi - slab.lo))
-                for i in range(self._m):
-                    P = self._multiply(i * n + s0, s1 - s0, slab, None, scratch)
-                    add_weighted(P, weights[i], part)
-                total[s0:s1, slab.lo : slab.hi] = part
+            scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
+            for i in range(self._m):
+                P = self._tile_products((i, i + 1, s0, s1), slabs, scratch)
+                add_weighted(P[0], W[i], total[s0:s1])
 
-        on_blocks(work, spans(n, _TILE), threads=self._threads)
+        on_blocks(work, spans(n, slabs.tile), threads=self._threads)
         return total
 
     def square_multiply(
         self, columns: Columns, weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return sum_i w_i (A_i + Diag(D_i)) P_i and sum_i w_i P_i, (n, b), for P_i = A_i B."""
-        slabs, n = _slabs(columns), self._n
-        totals = np.zeros((2, *columns.B.shape))
+        slabs, n, b = _slabs(columns), self._n, columns.B.shape[1]
+        q, _, w = slabs.B.shape
+        centred = columns.C is not None
+        totals = np.zeros((2 if centred else 1, n, q, w))
+        tasks = spans(self._m, max(self._tasks[0][1], -(-self._m // _SQUARE_TASKS)))
+        for j in range(q):  # one by one: then a thread keeps few products
+            slab = _Slabs(slabs.B[j : j + 1], slabs.C[j : j + 1], slabs.D)
 
-        def work(lo: int, hi: int) -> NDArray[np.float64]:
-            parts = np.zeros_like(totals)
-            P, scratch = _aligned(n, self._dtype), self._scratch()
-            for slab in slabs:
-                again = _Slab(slab.lo, slab.hi, P, P[:0])
-                here = np.zeros((2, n, slab.hi - slab.lo))
+            def work(lo: int, hi: int, slab: _Slabs = slab) -> NDArray[np.float64]:
+                parts = np.zeros((len(totals), n, w))
+                P, scratch = _lines(n, 1, self._dtype), _lines(_TILE, 1, self._dtype)
+                again = _Slabs(P.reshape(1, n, w), slab.C[:0], slab.D)
                 for i in range(lo, hi):
-                    w = np.full(slab.hi - slab.lo, weights[i])
-                    self._multiply(i * n, n, slab, columns.D, P)
+                    w_i = np.full(w, weights[i])
+                    self._multiply(i * n, slab, P)
                     for s0, s1 in spans(n, _TILE):
-                        Q = self._multiply(i * n + s0, s1 - s0, again, columns.D, scratch)
-                        add_weighted(Q, w, here[0, s0:s1])
-                    if columns.C is not None:
-                        add_weighted(P, w, here[1])
-                parts[:, :, slab.lo : slab.hi] = here
-            return parts
+                        Q = self._tile_products((i, i + 1, s0, s1), again, scratch)
+                        add_weighted(Q[0], w_i, parts[0, s0:s1])
+                    if centred:
+                        add_weighted(P[:, 0], w_i, parts[1])
+                return parts
 
-        on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)
-        return totals[0], totals[1]
+            on_blocks(work, tasks, totals[:, :, j].__iadd__, threads=self._threads)
+        sums = totals.reshape(len(totals), n, q * w)[:, :, :b]
+        return sums[0], sums[-1]
 
     def quadratic_forms(self, H: NDArray[Any]) -> NDArray[np.float64]:
         """Return h_k^T A_i h_k, (m, d), without treatment."""
-        slabs, n, upper = _slabs(Columns(H, None, None)), self._n, self._upper
+        slabs, upper = _slabs(Columns(H, None, None)), self._upper
+        H = np.ascontiguousarray(H)
         forms = np.zeros((self._m, H.shape[1]))
 
         def work(lo: int, hi: int) -> None:
-            scratch = self._scratch()
-            for slab in slabs:
-                part = np.zeros((hi - lo, slab.hi - slab.lo))
-                for i, j, s0, s1 in self._tiles(lo, hi):
-                    rows = (j - i) * (s1 - s0)
-                    P = self._multiply(i * n + s0, rows, slab, None, scratch, upper)
-                    P = P.reshape(j - i, s1 - s0, -1)
-                    column_dots(P, slab.B[s0:s1], part[i - lo : j - lo])
-                forms[lo:hi, slab.lo : slab.hi] = 2 * part
+            scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
+            for tile in self._tiles(lo, hi, slabs.tile):
+                i, j, s0, s1 = tile
+                P = self._tile_products(tile, slabs, scratch, upper)
+                column_dots(P, H[s0:s1], forms[i:j])
 
         on_blocks(work, self._tasks, threads=self._threads)
+        forms *= 2  # half of each graph was read
         return forms
 
     def row_sums(self) -> NDArray[np.float64]:
         """Return A_i 1, (m, n)."""
-        data, _, indptr = self._arrays
-        if data.size == 0:
-            return np.diff(indptr).astype(np.float64).reshape(self._m, self._n)
+        if self._data.size == 0:
+            return np.diff(self._indptr).astype(np.float64).reshape(self._m, self._n)
         sums = np.empty((self._m, self._n))
 
         def work(lo: int, hi: int) -> None:
-            flat_row_sums(data, indptr, lo * self._n, sums[lo:hi].ravel())
+            flat_row_sums(self._data, self._indptr, lo * self._n, sums[lo:hi].ravel())
 
         on_blocks(work, self._tasks, threads=self._threads)
         return sums
 
 
-def _slabs(columns: Columns) -> list[_Slab]:
-    """Cut a block of columns into slabs of the width that the kernels want."""
+def _slabs(columns: Columns) -> _Slabs:
+    """Cut a block of columns into slabs."""
     n, b = columns.B.shape
-    width = WIDTH_BYTES // columns.B.dtype.itemsize
-    slabs = []
-    for lo, hi in spans(b, width):
-        B = _aligned(n, columns.B.dtype)
-        B[:, : hi - lo] = columns.B[:, lo:hi]
-        C = B[:0]
-        if columns.C is not None:
-            C = _aligned(n, columns.B.dtype)
-            C[:, : hi - lo] = columns.C[:, lo:hi]
-        slabs.append(_Slab(lo, hi, B, C))
-    return slabs
+    dtype = columns.B.dtype
+    q = max(1, -(-b * dtype.itemsize // WIDTH_BYTES))
+
+    def padded(X: NDArray[Any]) -> NDArray[Any]:
+        slabs = _lines(q, n, dtype)
+        for j, slab in enumerate(slabs):
+            part = X[:, j * slab.shape[1] : (j + 1) * slab.shape[1]]
+            slab[:, : part.shape[1]] = part
+        return slabs
+
+    B = padded(columns.B)
+    C = B[:0] if columns.C is None else padded(columns.C)
+    return _Slabs(B, C, _NOTHING if columns.D is None else columns.D.ravel())
 
 
-def _aligned(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros (n, w) whose rows are lines of the cache: half as many lines to read."""
-    raw = np.zeros((n + 1) * WIDTH_BYTES, np.uint8)
+def _lines(rows: int, columns: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return zeros (rows, columns, w), the last axis one line of the cache and not parts of two."""
+    size = rows * columns * WIDTH_BYTES
+    raw = np.zeros(size + WIDTH_BYTES, np.uint8)
     first = -raw.ctypes.data % WIDTH_BYTES
-    return raw[first : first + n * WIDTH_BYTES].view(dtype).reshape(n, -1)
+    w = WIDTH_BYTES // dtype.itemsize
+    return raw[first : first + size].view(dtype).reshape(rows, columns, w)

@@ -1,0 +1,94 @@
+"""Blocks of work on threads: in order, few at a time, and errors come through."""
+
+import _thread
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from eigengraphs.graphs.parallel import on_blocks, spans, thread_count
+
+
+@pytest.mark.parametrize("text", ["3", " 12 "])
+def test_the_environment_sets_the_number_of_threads(monkeypatch, text):
+    monkeypatch.setenv("EIGENGRAPHS_THREADS", text)
+    assert thread_count() == int(text)
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "two", "1.5"])
+def test_what_is_no_number_of_threads_is_left_alone(monkeypatch, text):
+    monkeypatch.setenv("EIGENGRAPHS_THREADS", text)
+    assert 1 <= thread_count() <= (os.cpu_count() or 1)
+
+
+def test_spans_cover_everything_once():
+    for size, step in [(0, 3), (1, 3), (7, 3), (6, 3), (5, 0)]:
+        covered = [i for lo, hi in spans(size, step) for i in range(lo, hi)]
+        assert covered == list(range(size))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_come_in_order_and_few_wait(threads):
+    started, gathered, waiting = [], [], []
+
+    def work(lo, hi):
+        started.append(lo)
+        time.sleep(0.001 * (lo % 3))
+        return lo, hi
+
+    def gather(result):
+        waiting.append(len(started) - len(gathered))
+        gathered.append(result)
+
+    on_blocks(work, spans(40, 1), gather, threads=threads)
+    assert gathered == spans(40, 1)
+    assert max(waiting) <= threads + 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_thread_is_this_one(threads):
+    seen = set()
+    on_blocks(lambda lo, hi: seen.add(threading.current_thread()), spans(5, 1), threads=threads)
+    assert (threading.main_thread() in seen) == (threads == 1)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_comes_through_and_stops_the_rest(threads):
+    done = []
+
+    def work(lo, hi):
+        if lo == 5:
+            raise ZeroDivisionError("here")
+        done.append(lo)
+
+    with pytest.raises(ZeroDivisionError, match="here"):
+        on_blocks(work, spans(1000, 1), threads=threads)
+    assert len(done) < 20
+
+
+def test_an_interrupt_stops_promptly():
+    done = []
+
+    def work(lo, hi):
+        if lo == 4:
+            _thread.interrupt_main()
+        time.sleep(0.01)
+        done.append(lo)
+
+    with pytest.raises(KeyboardInterrupt):
+        on_blocks(work, spans(1000, 1), threads=2)
+    assert len(done) < 50
+
+
+def test_importing_compiles_nothing():
+    code = (
+        "import eigengraphs\n"
+        "from eigengraphs.graphs import flat_kernels, kernels\n"
+        "for module in (flat_kernels, kernels):\n"
+        "    for thing in vars(module).values():\n"
+        "        assert not getattr(thing, 'signatures', []), thing\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
