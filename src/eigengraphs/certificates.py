@@ -7,6 +7,8 @@ import warnings
 from html import escape
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.errors import DegenerateWarning
@@ -15,9 +17,9 @@ from eigengraphs.solvers.protocol import Fit
 __all__ = ["describe", "warn_of_trouble"]
 
 
-def warn_of_trouble(fit: Fit, tol: float, max_iter: int) -> None:
-    """Warn of components that did not converge, or that had nothing left to fit."""
-    late = [k + 1 for k, stage in enumerate(fit.stages) if not stage.converged]
+def warn_of_trouble(fit: Fit, degenerate: NDArray[np.bool_], tol: float, max_iter: int) -> None:
+    """Warn of components that did not converge, or that mean nothing."""
+    late = [k + 1 for k, stage in enumerate(fit.stages) if stage.stop_reason == "max_iter"]
     if late:
         worst = max(stage.stationarity for stage in fit.stages)
         warnings.warn(
@@ -34,6 +36,15 @@ def warn_of_trouble(fit: Fit, tol: float, max_iter: int) -> None:
         warnings.warn(
             f"{fitted}; component {_numbers(empty)} got an arbitrary direction and zero loadings: "
             "use fewer components",
+            DegenerateWarning,
+            stacklevel=_levels_to_caller(),
+        )
+    tiny = [int(k) + 1 for k in np.flatnonzero(degenerate & fit.active)]
+    if tiny:
+        warnings.warn(
+            f"component {_numbers(tiny)} sits on one or two vertices alone, where without the "
+            "diagonal its loadings mean nothing (degenerate_ tells which); use fewer components, "
+            "or another setting of diagonal",
             DegenerateWarning,
             stacklevel=_levels_to_caller(),
         )

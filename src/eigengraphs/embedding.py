@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -27,12 +28,17 @@ from eigengraphs.settings import (
     tolerance,
 )
 from eigengraphs.solvers.algorithm1 import algorithm1
+from eigengraphs.solvers.block import basis_width
 from eigengraphs.solvers.components import with_signs
-from eigengraphs.solvers.loadings import component_gram, objective_path, solve_loadings
-from eigengraphs.solvers.protocol import Fit
+from eigengraphs.solvers.loadings import active_gram, condition, objective_path, solve_loadings
+from eigengraphs.solvers.protocol import Fit, Watcher
+from eigengraphs.solvers.quotient import CONCENTRATED
+from eigengraphs.solvers.subspace import subspace
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["GraphPositions", "JointEmbedding"]
+
+_SMALL_PRODUCTS = 2**28  # bytes
 
 
 class GraphPositions(NamedTuple):
@@ -61,35 +67,45 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         Belongs to sparse loadings; not in this version.
     directed : False
         Components are symmetric.
-    diagonal : {"auto", "filled", "observed"}
+    diagonal : {"auto", "filled", "observed", "unobserved"}
         "observed" takes the diagonal as data, as in the paper. "filled" searches the components
         with the mean of its row in each diagonal entry, and takes loadings, residuals and scores
         from the pairs of different vertices alone. "auto" fills when all diagonal entries of all
-        graphs are one number (no loops; correlation matrices).
+        graphs are one number (no loops; correlation matrices). "unobserved" leaves the diagonal
+        out of the search as well: exact, but a component may shrink to a hub and its star, where
+        loadings mean nothing; it is stopped at sum_s h_s^4 = 1/2 and marked in ``degenerate_``.
     center : bool
         Subtract the mean training graph first.
-    solver : {"algorithm1"}
-        The paper's alternating descent. Where the paper leaves it open, the first step tried is
-        Barzilai and Borwein's, the objective that must fall is that after the loadings' update, and
-        a saddle point is left again.
+    solver : {"subspace", "algorithm1"}
+        "subspace" finds all components together in about ten reads of the graphs: it solves the
+        problem in a small basis, which grows by the gradients. "algorithm1" is the paper's
+        alternating descent, hundreds of reads. Where the paper leaves it open, the first step
+        tried is Barzilai and Borwein's, the objective that must fall is that after the loadings'
+        update, and a saddle point is left again.
     init : {"auto", "svd", "random"} or array (n, d)
         Start of each component: top singular vector of the mean residual ("svd", the paper's),
-        a random direction, given columns, or ("auto") the better of that singular vector and the
-        top eigenvector of the sum of squared residuals. That eigenvector also replaces a mean
-        residual that is nothing but rounding, as of centred graphs.
+        a random direction, given columns, or "auto". With "subspace", "auto" tries that singular
+        vector, eigenvectors of the sum of squared residuals and random directions within
+        its basis, and keeps what explains most. With "algorithm1", it takes the better of that
+        singular vector and the top eigenvector of the sum of squared residuals, which also
+        replaces a mean residual that is nothing but rounding, as of centred graphs.
     n_init : int
-        Starts of each component, further ones being random; the best is kept.
+        Starts of each component, further ones being random; the best is kept. They cost next to
+        nothing with "subspace", and as much as the first with "algorithm1".
     tol : "auto" or float
         A component is found when its gradient is this small beside its eigenvalue. "auto": 1e-8,
         for float32 graphs 1e-5.
     max_iter : int
-        Most iterations for a component from one start.
+        Most rounds, each of one or two reads of the graphs, for up to 16 components; or, with
+        "algorithm1", most iterations for a component from one start.
     refine : False
         Not in this version.
     random_state : int, Generator, RandomState or None
         Source of the random starts.
     verbose : int
-        1 prints a line a component, 2 more.
+        1 prints a line a round (or a component) to standard error, 2 more.
+    callback : function, optional
+        Called with a :class:`~eigengraphs.solvers.protocol.Progress` after each round or iteration.
 
     Attributes
     ----------
@@ -104,16 +120,23 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         Share of the squared norm that each component explains when it is added.
     converged_ : bool
     stop_reason_ : tuple of str
-        For each component "stationary", "precision" (rounding is all that is left), "max_iter" or
-        "exhausted" (nothing is left to fit: an arbitrary direction with zero loadings).
+        For each component "stationary", "precision" (rounding is all that is left), "max_iter",
+        "interrupted" (Ctrl-C; there may be fewer components than asked for) or "exhausted"
+        (nothing is left to fit: an arbitrary direction with zero loadings).
     stationarity_, n_iter_ : (d,)
-        Relative gradient at the end, and iterations, of each component.
+        Relative gradient at the end, and iterations or rounds, of each component.
+    start_agreement_ : (d,)
+        Share of the starts that climbed to the maximum that was kept; low values mean many local
+        maxima, so that more starts (``n_init``) may find better ones. nan where there was but one.
+    gamma_condition_ : float
+        Condition number of the inner products of the components. Large: loadings of components
+        that are nearly dependent may be large and cancel.
     degenerate_ : (d,) of bool
-        Components that mean nothing.
+        Components that mean nothing: exhausted, or on one or two vertices alone where the diagonal
+        is not data.
     n_passes_ : int
-        How often the fit multiplied every graph, or read it for norms and forms. Validation,
-        the mean graph and row sums are not counted.
-    diagonal_ : {"filled", "observed"}
+        How often every graph was read: norms, mean, row sums and final loadings included.
+    diagonal_ : {"filled", "observed", "unobserved"}
     mean_graph_ : (n, n) array or sparse array, or None
         What centring subtracts.
     n_vertices_, vertex_names_
@@ -137,7 +160,7 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         directed: bool = False,
         diagonal: str = "auto",
         center: bool = False,
-        solver: str = "algorithm1",
+        solver: str = "subspace",
         init: Any = "auto",
         n_init: int = 1,
         refine: bool = False,
@@ -145,6 +168,7 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         max_iter: int = 1000,
         random_state: RandomState = None,
         verbose: int = 0,
+        callback: Watcher | None = None,
     ) -> None:
         self.n_components = n_components
         self.loadings = loadings
@@ -160,6 +184,7 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     # ------------------------------------------------------------------ fit
 
@@ -209,13 +234,17 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
 
     def _solve(self, stack: GraphStack, resume: Fit | None) -> None:
         d = check_n_components(self.n_components, stack.n_vertices)
-        printer = ProgressPrinter(d, self.verbose)
-        view = self._treatment.search_view(stack)
+        printer = ProgressPrinter(d, self.verbose, self.callback)
+        search, loss = self._treatment.search_view(stack), self._treatment.loss_view(stack)
+        find: Any = algorithm1
+        if self.solver == "subspace":
+            hollow = self._treatment.diagonal == "unobserved"
+            find = partial(subspace, cache=_products_fit(stack), hollow=hollow)
         # Thousands of short products: threads inside each cost more than they bring, badly so on
         # a busy machine, and make the rounding depend on the number of cores.
         with one_blas_thread():
-            fit = algorithm1(
-                view,
+            fit: Fit = find(
+                search,
                 d,
                 weights=self._weights,
                 init=given_start(self.init, stack.n_vertices, 0 if resume else d),
@@ -224,21 +253,23 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
                 max_iter=self.max_iter,
                 seed=seed_sequence(self._seed),
                 resume=resume,
-                progress=printer if self.verbose else None,
+                watch=printer.watcher,
             )
         printer.close()
-        loss = self._treatment.loss_view(stack)
         self._training: GraphStack | None = stack
         self._squared_norms = loss.squared_norms()
-        fit = replace(fit, H=with_signs(fit.H), n_passes=fit.n_passes + 2)
-        self._store(fit, loss.quadratic_forms(fit.H))
-        warn_of_trouble(fit, tolerance(self.tol, stack.dtype), self.max_iter)
+        before = self._treatment.mean is not None, self._treatment.diagonal == "filled"
+        fit = replace(fit, H=with_signs(fit.H), n_passes=fit.n_passes + sum(before))
+        self._store(fit, fit.Psi + loss.diagonal_forms(fit.H) - search.diagonal_forms(fit.H))
+        warn_of_trouble(fit, self.degenerate_, tolerance(self.tol, stack.dtype), self.max_iter)
+        if fit.interrupted:
+            raise KeyboardInterrupt("the fit was stopped; what it found so far is kept")
 
     def _store(self, fit: Fit, Psi: NDArray[np.float64]) -> None:
         """Set every fitted attribute from the components and <A_i, h_k h_k^T>."""
         self._fit, self._Psi = fit, Psi
-        Gamma = component_gram(fit.H, hollow=self._treatment.hollow)
-        self._Gamma = np.where(np.outer(fit.active, fit.active), Gamma, 0.0)
+        hollow = self._treatment.hollow
+        self._Gamma = Gamma = active_gram(fit.H, fit.active, hollow=hollow)
         scale = self._treatment.scale
         self.latent_positions_ = fit.H.astype(self._dtype)
         self.loadings_ = (solve_loadings(self._Gamma, Psi) / scale).astype(self._dtype)
@@ -250,8 +281,12 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         self.stationarity_ = np.array([stage.stationarity for stage in fit.stages])
         self.n_iter_ = np.array([stage.n_iter for stage in fit.stages])
         self.converged_ = all(stage.converged for stage in fit.stages)
+        self.start_agreement_ = np.array([stage.agreement for stage in fit.stages])
+        self.gamma_condition_ = condition(Gamma[np.ix_(fit.active, fit.active)])
         # A component on one vertex alone has no pair of different vertices to speak of.
         self.degenerate_ = ~fit.active | (np.diag(Gamma) < 1e-8)
+        if self._treatment.diagonal == "unobserved":
+            self.degenerate_ |= (fit.H**4).sum(axis=0) >= CONCENTRATED - 1e-6
         self.n_passes_ = fit.n_passes
         self.diagonal_ = self._treatment.diagonal
         self.mean_graph_ = self._treatment.mean
@@ -391,3 +426,10 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": describe(self)}
+
+
+def _products_fit(stack: GraphStack) -> bool:
+    """Tell whether the products of dense graphs with a basis are small beside them."""
+    m, n, _ = stack.shape
+    products = m * n * basis_width(m) * stack.dtype.itemsize
+    return not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)

@@ -20,7 +20,6 @@ __all__ = [
 
 # Settings that the interface names and a later version brings; value -> what it will be.
 _LATER: dict[str, dict[Any, str]] = {
-    "solver": {"subspace": "the block subspace solver"},
     "loadings": {
         "shared": "loadings shared by all graphs (Variation 1 of the paper)",
         "class": "loadings shared within classes (Variation 2 of the paper)",
@@ -28,14 +27,13 @@ _LATER: dict[str, dict[Any, str]] = {
         "sparse": "sparse loadings (Variation 3 of the paper)",
     },
     "directed": {True: "components h g^T for directed graphs"},
-    "diagonal": {"unobserved": "a loss without the diagonal"},
     "refine": {True: "refinement of all components together"},
 }
 _NOW: dict[str, tuple[Any, ...]] = {
-    "solver": ("algorithm1",),
+    "solver": ("subspace", "algorithm1"),
     "loadings": ("free",),
     "directed": (False,),
-    "diagonal": ("auto", "filled", "observed"),
+    "diagonal": ("auto", "filled", "observed", "unobserved"),
     "refine": (False,),
     "center": (False, True),
 }
@@ -59,6 +57,14 @@ def check_settings(settings: dict[str, Any]) -> None:
             "max_nonzeros belongs to loadings='sparse', which is not in this version; "
             "leave max_nonzeros=None"
         )
+    if settings["diagonal"] == "unobserved" and settings["solver"] == "algorithm1":
+        raise InputError(
+            "diagonal='unobserved' is beyond solver='algorithm1', the paper's; "
+            "use solver='subspace', or diagonal='filled'"
+        )
+    callback = settings["callback"]
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback must be None or a function, got callback={callback!r}")
     for name in ("n_init", "max_iter"):
         check_count(name, settings[name])
     verbose = settings["verbose"]

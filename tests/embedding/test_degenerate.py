@@ -127,7 +127,7 @@ def test_too_few_iterations_are_told():
 
 
 def test_a_tolerance_below_rounding_ends_with_the_reason():
-    A = random_symmetric(6, 50, seed=1).astype(np.float32)
+    A = random_symmetric(6, 150, seed=1).astype(np.float32)
     je = JointEmbedding(2, tol=1e-15, random_state=0, max_iter=10_000).fit(A)
     assert set(je.stop_reason_) == {"precision"}
     assert (je.n_iter_ < 2000).all()

@@ -53,9 +53,13 @@ def test_products(storage, hollow, rule, center, dtype):
             view.weighted_multiply(W, H),
             np.einsum("ik,ist,tk->sk", W, B, H),
         ),
-        "square_multiply": (
-            view.square_multiply(V, weights),
+        "sketch, squares": (
+            view.sketch(V, weights)[0],
             np.einsum("i,ist,itu,uk->sk", weights, B, B, V),
+        ),
+        "sketch, sums": (
+            view.sketch(V, weights)[1],
+            np.einsum("i,ist,tk->sk", weights, B, V),
         ),
         "mean": (
             found.toarray() if sparse.issparse(found) else found,
@@ -134,7 +138,7 @@ def test_blocks_and_threads_change_nothing(
             "project": treated.project(V, H),
             "project alone": treated.project(V[:, :0], H),
             "weighted_multiply": treated.weighted_multiply(W, H),
-            "square_multiply": treated.square_multiply(H, weights),
+            "sketch": np.array(treated.sketch(H, weights)),
             "quadratic_forms": treated.quadratic_forms(H),
             "row sums": treated._raw.row_sums(),
         }
@@ -153,7 +157,12 @@ def test_blocks_and_threads_change_nothing(
         "project": np.einsum("sj,ist,tk->ijk", np.column_stack([V, H]), B, H),
         "project alone": np.einsum("sj,ist,tk->ijk", H, B, H),
         "weighted_multiply": np.einsum("ik,ist,tk->sk", W, B, H),
-        "square_multiply": np.einsum("i,ist,itu,uk->sk", weights, B, B, H),
+        "sketch": np.array(
+            [
+                np.einsum("i,ist,itu,uk->sk", weights, B, B, H),
+                np.einsum("i,ist,tk->sk", weights, B, H),
+            ]
+        ),
         "quadratic_forms": np.einsum("sk,ist,tk->ik", H, B, H),
         "row sums": A.sum(axis=2),
     }

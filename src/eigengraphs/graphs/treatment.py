@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,11 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.graphs.view import StackView, mean_graph
+from eigengraphs.graphs.view import DiagonalRule, StackView, mean_graph
 
 __all__ = ["Diagonal", "Treatment"]
 
-Diagonal: TypeAlias = Literal["filled", "observed"]
+Diagonal: TypeAlias = Literal["filled", "observed", "unobserved"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Treatment:
     ``"filled"`` puts the mean of its row into each diagonal entry to find the components, and
     takes loadings, residuals and scores from the pairs of different vertices alone.
     ``"observed"`` keeps the diagonal as part of the data, as the paper's model does.
+    ``"unobserved"`` leaves it out of the search, too.
     """
 
     diagonal: Diagonal
@@ -47,7 +48,9 @@ class Treatment:
         correlation matrices: such a diagonal is a convention and not data.
         """
         value = stack.facts.take(weights > 0).constant_diagonal
-        fill = diagonal == "filled" or (diagonal == "auto" and value is not None)
+        rule: Diagonal = "observed" if value is None else "filled"
+        if diagonal != "auto":
+            rule = cast(Diagonal, diagonal)
         mean = mean_graph(stack, weights) if center else None
         # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to
         # norm 1 or thereabouts, by a power of two, which costs no rounding.
@@ -59,16 +62,17 @@ class Treatment:
             )
         exponent = 0.0 if largest == 0 else np.clip(np.floor(np.log2(largest)), -1000, 1000)
         scale = float(2.0**-exponent)
-        return cls("filled" if fill else "observed", value, mean, scale)
+        return cls(rule, value, mean, scale)
 
     @property
     def hollow(self) -> bool:
         """Whether pairs s = t take no part in loadings and residuals."""
-        return self.diagonal == "filled"
+        return self.diagonal != "observed"
 
     def search_view(self, stack: GraphStack) -> StackView:
         """Return the graphs on which components are searched."""
-        return StackView(stack, self.diagonal, self.mean, self.scale)
+        rule: DiagonalRule = "hollow" if self.diagonal == "unobserved" else self.diagonal
+        return StackView(stack, rule, self.mean, self.scale)
 
     def loss_view(self, stack: GraphStack) -> StackView:
         """Return the graphs from which loadings, residuals and scores are taken."""

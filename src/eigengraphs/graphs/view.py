@@ -110,6 +110,11 @@ class StackView:
         """Number of vertices, n."""
         return self._stack.n_vertices
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the products: that of the stack."""
+        return self._stack.dtype
+
     def _raw_multiply(self, v: Vector) -> NDArray[np.float64]:
         """Return A_i v for each graph of the stack as it is, (m, n)."""
         products = self._F @ v.astype(self._stack.dtype, copy=False)
@@ -146,6 +151,12 @@ class StackView:
             Psi -= np.einsum("sk,sk->k", H, self._mean_multiply(H))
         return self._scale * Psi
 
+    def diagonal_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the rule for the diagonal adds to ``quadratic_forms``, (m, d): no pass."""
+        if self._D is None:
+            return np.zeros((self.n_graphs, H.shape[1]))
+        return np.asarray(self._scale * ((self._D - self._D_M) @ H**2))
+
     def products(
         self, B: NDArray[np.float64], consume: Consumer, out: NDArray[Any] | None = None
     ) -> None:
@@ -180,13 +191,18 @@ class StackView:
         total *= self._scale
         return total
 
-    def square_multiply(self, V: NDArray[np.float64], weights: Vector) -> NDArray[np.float64]:
-        """Return sum_i w_i Ã_i Ã_i V, (n, s); each graph is read twice while it is at hand."""
-        total, sums = self._raw.square_multiply(self._columns(V), weights)
+    def sketch(
+        self, V: NDArray[np.float64], weights: Vector
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return sum_i w_i Ã_i Ã_i V and sum_i w_i Ã_i V, each (n, s).
+
+        Each graph is read twice while it is at hand.
+        """
+        squares, sums = self._raw.square_multiply(self._columns(V), weights)
         if self._M is not None:
-            total -= self._mean_multiply(sums)
-        total *= self._scale
-        return total
+            squares -= self._mean_multiply(sums)
+        squares *= self._scale
+        return squares, sums
 
     def _mean_multiply(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (M + Diag(D_M)) V, (n, s)."""

@@ -112,8 +112,7 @@ class DenseProducts:
                 if columns.D is not None:
                     Q += columns.D[first:last, None].astype(P.dtype) * P
                 parts[0] += Q.sum(axis=0, dtype=np.float64)
-                if CT is not None:
-                    parts[1] += P.sum(axis=0, dtype=np.float64)
+                parts[1] += P.sum(axis=0, dtype=np.float64)
             return parts
 
         on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)

@@ -157,14 +157,13 @@ class SparseProducts:
         """Return sum_i w_i (A_i + Diag(D_i)) P_i and sum_i w_i P_i, (n, b), for P_i = A_i B."""
         slabs, n, b = _slabs(columns), self._n, columns.B.shape[1]
         q, _, w = slabs.B.shape
-        centred = columns.C is not None
-        totals = np.zeros((2 if centred else 1, n, q, w))
+        totals = np.zeros((2, n, q, w))
         tasks = spans(self._m, max(self._tasks[0][1], -(-self._m // _SQUARE_TASKS)))
         for j in range(q):  # one by one: then a thread keeps few products
             slab = _Slabs(slabs.B[j : j + 1], slabs.C[j : j + 1], slabs.D)
 
             def work(lo: int, hi: int, slab: _Slabs = slab) -> NDArray[np.float64]:
-                parts = np.zeros((len(totals), n, w))
+                parts = np.zeros((2, n, w))
                 P, scratch = _lines(n, 1, self._dtype), _lines(_TILE, 1, self._dtype)
                 again = _Slabs(P.reshape(1, n, w), slab.C[:0], slab.D)
                 for i in range(lo, hi):
@@ -173,13 +172,12 @@ class SparseProducts:
                     for s0, s1 in spans(n, _TILE):
                         Q = self._tile_products((i, i + 1, s0, s1), again, scratch)
                         add_weighted(Q[0], w_i, parts[0, s0:s1])
-                    if centred:
-                        add_weighted(P[:, 0], w_i, parts[1])
+                    add_weighted(P[:, 0], w_i, parts[1])
                 return parts
 
             on_blocks(work, tasks, totals[:, :, j].__iadd__, threads=self._threads)
-        sums = totals.reshape(len(totals), n, q * w)[:, :, :b]
-        return sums[0], sums[-1]
+        sums = totals.reshape(2, n, q * w)[:, :, :b]
+        return sums[0], sums[1]
 
     def quadratic_forms(self, H: NDArray[Any]) -> NDArray[np.float64]:
         """Return h_k^T A_i h_k, (m, d), without treatment."""

@@ -20,8 +20,8 @@ import numpy as np
 from scipy import linalg
 
 from eigengraphs.solvers.curvature import ascent_direction
-from eigengraphs.solvers.loadings import component_gram, solve_loadings
-from eigengraphs.solvers.protocol import Array, Fit, Graphs, Progress, Stage
+from eigengraphs.solvers.loadings import active_gram, solve_loadings
+from eigengraphs.solvers.protocol import Array, Fit, Graphs, Progress, Stage, Watcher
 from eigengraphs.solvers.residuals import Residuals
 from eigengraphs.solvers.start import Start, random_unit, starts
 
@@ -58,7 +58,7 @@ def algorithm1(
     max_iter: int,
     seed: np.random.SeedSequence,
     resume: Fit | None = None,
-    progress: Progress | None = None,
+    watch: Watcher | None = None,
 ) -> Fit:
     """Find d components greedily.
 
@@ -81,7 +81,7 @@ def algorithm1(
         Child k starts component k, so d does not change the first components.
     resume
         A fit whose components are kept as they are.
-    progress
+    watch
         Called after each iteration.
     """
     n, m = graphs.n_vertices, graphs.n_graphs
@@ -90,52 +90,75 @@ def algorithm1(
     squared_norms = graphs.squared_norms()
     n_passes = 1
     if resume is not None:
-        H, Lam, stages = resume.H, resume.Lam, list(resume.stages)
-        Psi = graphs.quadratic_forms(H)
-        n_passes += 1
+        H, Psi, stages = resume.H, resume.Psi, list(resume.stages)
     total = float(weights @ squared_norms)
     noise = float(weights @ graphs.rounding())
-    active = np.array([stage.stop_reason != "exhausted" for stage in stages], dtype=bool)
-
     residuals = Residuals(graphs, H, Lam, weights)
-    for k, child in enumerate(seed.spawn(d)):
-        if k < len(stages):
-            continue
-        rng = np.random.default_rng(child)
-        left = total - float(weights @ np.einsum("ik,ik->i", Lam, Psi))
-        residuals = residuals.deflated(H, Lam)
-        best: _Ascent | None = None
-        start_name = "none"
-        if left > max(_floor(n) * total, noise):
+    interrupted = False
+    try:
+        for k, child in enumerate(seed.spawn(d)):
+            if k < len(stages):
+                continue
+            active = np.array([stage.stop_reason != "exhausted" for stage in stages], dtype=bool)
+            # All loadings again, after each component: Gamma Lam^T = Psi.
+            Lam = solve_loadings(active_gram(H, active), Psi)
+            left = total - float(weights @ np.einsum("ik,ik->i", Lam, Psi))
+            residuals = residuals.deflated(H, Lam)
             kind: Start | Array = "auto"
             if not isinstance(init, np.ndarray):
                 kind = init
             elif k < init.shape[1]:
                 kind = init[:, k]
-            for name, h in starts(kind, residuals, weights, left, n_init, rng):
-                found = _ascend(residuals, h, weights, tol, max_iter, total, k, progress, rng)
-                if best is None or found.theta > best.theta:
-                    best, start_name = found, name
-            if best is not None and best.stop_reason == "flat":
-                # h^T R_i h = 0 for all i, as on one side of bipartite graphs: no way is up from
-                # there, but almost any other start does.
-                start_name, h = "random", random_unit(n, rng)
-                best = _ascend(residuals, h, weights, tol, max_iter, total, k, progress, rng)
-        if best is None or best.theta <= n * noise:
-            best = _Ascent(random_unit(n, rng), 0.0, 0.0, 0, "exhausted")
+            rng = np.random.default_rng(child)
+            found, start_name = _component(
+                residuals, weights, left, total, noise, kind, n_init, tol, max_iter, k, watch, rng
+            )
+            Psi = np.column_stack([Psi, graphs.quadratic_forms(found.h[:, None])[:, 0]])
+            H = np.column_stack([H, found.h])
+            n_passes += 1
+            stages.append(
+                Stage(found.n_iter, found.stop_reason, found.stationarity, found.theta, start_name)
+            )
+    except KeyboardInterrupt:
+        if not stages:
+            raise
+        interrupted = True
+    done = len(stages)
+    n_passes += residuals.n_passes
+    return Fit(H[:, :done], Psi[:, :done], tuple(stages), n_passes, interrupted=interrupted)
 
-        # All loadings again, now that the component is there: Gamma Lam^T = Psi.
-        H = np.column_stack([H, best.h])
-        active = np.append(active, best.stop_reason != "exhausted")
-        Psi = np.column_stack([Psi, graphs.quadratic_forms(best.h[:, None])[:, 0]])
-        n_passes += 1
-        Lam = np.zeros((m, k + 1))
-        Gamma = component_gram(H[:, active])
-        Lam[:, active] = solve_loadings(Gamma, Psi[:, active])
-        stages.append(
-            Stage(best.n_iter, best.stop_reason, best.stationarity, best.theta, start_name)
-        )
-    return Fit(H, Lam, tuple(stages), n_passes + residuals.n_passes)
+
+def _component(
+    residuals: Residuals,
+    weights: Array,
+    left: float,
+    total: float,
+    noise: float,
+    kind: Start | Array,
+    n_init: int,
+    tol: float,
+    max_iter: int,
+    k: int,
+    watch: Watcher | None,
+    rng: np.random.Generator,
+) -> tuple[_Ascent, str]:
+    """Return the best of the searches for component k, and the name of its start."""
+    n = residuals.n_vertices
+    best: _Ascent | None = None
+    start_name = "none"
+    if left > max(_floor(n) * total, noise):
+        for name, h in starts(kind, residuals, weights, left, n_init, rng):
+            found = _ascend(residuals, h, weights, tol, max_iter, total, k, watch, rng)
+            if best is None or found.theta > best.theta:
+                best, start_name = found, name
+        if best is not None and best.stop_reason == "flat":
+            # h^T R_i h = 0 for all i, as on one side of bipartite graphs: no way is up from
+            # there, but almost any other start does.
+            start_name, h = "random", random_unit(n, rng)
+            best = _ascend(residuals, h, weights, tol, max_iter, total, k, watch, rng)
+    if best is None or best.theta <= n * noise:
+        best = _Ascent(random_unit(n, rng), 0.0, 0.0, 0, "exhausted")
+    return best, start_name
 
 
 def _floor(n: int) -> float:
@@ -151,7 +174,7 @@ def _ascend(
     max_iter: int,
     total: float,
     k: int,
-    progress: Progress | None,
+    watch: Watcher | None,
     rng: np.random.Generator,
 ) -> _Ascent:
     """Maximise sum_i w_i (h^T R_i h)^2 from ``h`` by gradient steps with Armijo backtracking."""
@@ -167,8 +190,8 @@ def _ascend(
         if not fresh and (stationarity <= tol or n_iter % _REFRESH == 0 or n_iter == max_iter):
             Y, fresh = residuals.multiply(h), True
             lam, theta, r, stationarity = _gradient(Y, h, weights)
-        if progress is not None:
-            progress(k, n_iter, stationarity)
+        if watch is not None:
+            watch(Progress(n_iter, k, stationarity, k, residuals.n_passes))
         if stationarity <= tol:
             p = None
             if n_escapes < _ESCAPES and n_iter < max_iter:

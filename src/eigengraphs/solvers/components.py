@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from eigengraphs.solvers.loadings import component_gram, solve_loadings
 from eigengraphs.solvers.protocol import Array, Fit
 
 __all__ = ["first_components", "with_signs"]
 
 
 def first_components(fit: Fit, k: int) -> Fit:
-    """Return the fit with k components, loadings solved again.
-
-    Its <A_i, h_k h_k^T> follow from the longer fit, whose loadings satisfy Gamma Lam^T = Psi.
-    """
-    H, active = fit.H[:, :k], fit.active[:k]
-    Psi = fit.Lam @ component_gram(fit.H)[:, :k]
-    Gamma = np.where(np.outer(active, active), component_gram(H), 0.0)
-    return Fit(H, solve_loadings(Gamma, Psi), fit.stages[:k], fit.n_passes)
+    """Return the fit with k components; those that are cut off wait for an extension."""
+    pending = None if fit.pending is None else np.column_stack([fit.H[:, k:], fit.pending])
+    return replace(fit, H=fit.H[:, :k], Psi=fit.Psi[:, :k], stages=fit.stages[:k], pending=pending)
 
 
 def with_signs(H: Array) -> Array:

@@ -1,14 +1,9 @@
 """The greedy problem on small cores: all of it, with many starts, in milliseconds.
 
 Given cores C_i = V^T A_i V (s, s), find unit vectors y_1, ..., y_d one after the other, each a
-maximum of
-
-    F(y) = sum_i w_i (y^T C_i y)^2     on what the earlier ones left.
-
-Packed as vectors, the weighted cores are the rows of a matrix R, and F(y) = ||R z||^2 with
-z = packed y y^T. Only R^T R matters, so many graphs are compressed to at most p = s (s + 1) / 2
-rows. Because all loadings are solved again after each component, what is left is R (I - P), P the
-projector on the z found so far: the graphs are not needed again.
+maximum of :class:`~eigengraphs.solvers.quotient.Quotient` on what the earlier ones left. Packed
+as vectors, the weighted cores are the rows of a matrix R, and only R^T R matters, so many
+graphs are compressed to at most p = s (s + 1) / 2 rows.
 """
 
 from __future__ import annotations
@@ -18,158 +13,178 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from eigengraphs.solvers.deflation import Deflation
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.quotient import Quotient
 
-__all__ = ["CoreFit", "solve_core"]
+__all__ = ["CoreFit", "CoreProblem", "Search", "compress", "root_of_moment", "solve_core"]
 
-_NEWTON_STEPS = 300  # a few do near a maximum; the monotone steps before may be many
-_FIRST_CLIMB = 4  # monotone steps of every start
-_SECOND_CLIMB = 8  # further ones of the best few
-_FINALISTS = 3
+_CLIMB = 4  # steps of every start
+_FINALISTS = 3  # that go on to their maximum
+_CLOSE = 0.9  # to the best: how good a finalist must be
+_FROM_POOL = 3  # warm starts of a component that may have changed places with another
+_ROUGH = 1e-2  # relative gradient at which finalists are compared
 _NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores, as when centred, is rounding
+_SAME = 0.99  # |cosine| of starts that climbed to one maximum
+_OVERLAP = 0.3  # of a component is counted as new at least: less makes loadings that cancel
+_MANY = 4  # times p: so many graphs are summed up in their second moment
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class CoreProblem:
+    """Cores, compressed, and what the components must be orthogonal to."""
+
+    R: Array  # (r, p) packed weighted cores, without the frozen components
+    mean: Array  # (p,) packed weighted mean core, times the root of the weights' sum
+    V: Array  # (n, s) basis
+    frozen: Array  # (n, k) earlier components
+    hollow: bool  # the pairs s = t take no part in the loss
+    floor: float  # a gain below this is rounding
+
+
+@dataclass(frozen=True)
+class Search:
+    """Where the components are looked for."""
+
+    warm: Array  # (s, b) vectors to start from
+    in_order: bool  # component k starts from warm[:, k]; otherwise from the best that is left
+    by_mean: bool  # and from the top eigenvector of the mean core
+    n_squares: int  # and from so many top eigenvectors of the sum of squared cores
+    random: Array  # (d, b, s) and from these, for each component
 
 
 @dataclass(frozen=True)
 class CoreFit:
     """Components of the cores."""
 
-    Y: Array  # (s, d), unit columns
-    gains: Array  # (d,) theta_k = F(y_k) on what was left
-    stationarity: Array  # (d,) ||S y - theta y|| / theta within the core
+    Y: Array  # (s, d), unit columns, zero where nothing was left
+    gains: Array  # (d,) f at y_k, of what was left
+    stationarity: Array  # (d,) relative gradient within the core
+    agreement: Array  # (d,) share of the starts that climbed to the same maximum; nan for one
+    deflation: Deflation
 
 
-def solve_core(
-    cores: Array,
-    weights: Array,
-    d: int,
-    *,
-    warm: Array,
-    n_fixed: int,
-    explore: bool,
-    random: Array,
-    tol: float,
-    floor: float,
-) -> CoreFit:
-    """Find d components of ``cores`` (m, s, s).
+def compress(packed: Array, weights: Array) -> tuple[Array, Array, bool]:
+    """Return R (r, p) with R^T R = sum_i w_i c_i c_i^T, the mean core, and whether by squares.
 
-    Parameters
-    ----------
-    cores, weights
-        Cores of the graphs and the weight of each.
-    d
-        Number of components.
-    warm : (s, any)
-        Vectors to start from; each component takes the one that explains most of what is left.
-    n_fixed
-        The first so many components are those of ``warm``, not to be changed.
-    explore
-        Try spectral and random starts as well.
-    random : (d, b, s)
-        Random starts of each component.
-    tol
-        Relative gradient at which Newton's method stops.
-    floor
-        A gain below this is rounding: the component and all later ones are zero.
+    ``packed`` (m, p) holds the cores c_i. The second moment itself costs half of what a QR
+    factorisation does, and half the digits.
     """
-    s = cores.shape[1]
+    m, p = packed.shape
+    R = packed * np.sqrt(weights)[:, None]
+    mean = weights @ packed / np.sqrt(weights.sum())
+    if m <= p:
+        return R, mean, False
+    if m <= _MANY * p:
+        return np.asarray(linalg.qr(R, mode="r", check_finite=False)[0][:p]), mean, False
+    return root_of_moment(R.T @ R), mean, True
+
+
+def root_of_moment(M: Array) -> Array:
+    """Return R (r, p) with R^T R = M, r the rank, by Cholesky with pivoting."""
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(M, lower=0)
+    R = np.zeros((rank, len(M)))
+    R[:, pivots - 1] = np.triu(factor)[:rank]
+    return R
+
+
+def solve_core(problem: CoreProblem, d: int, search: Search, tol: float) -> CoreFit:
+    """Find d components of the cores, to a relative gradient of ``tol`` within them."""
+    s = problem.V.shape[1]
     packing = Packing(s)
-    R = packing.pack(cores) * np.sqrt(weights)[:, None]
-    mean = weights @ packing.pack(cores) / weights.sum()
-    if len(R) > packing.size:
-        R = np.asarray(linalg.qr(R, mode="r", check_finite=False)[0][: packing.size])
-    Y = np.zeros((s, d))
-    gains, stationarity = np.zeros(d), np.zeros(d)
-    pool = warm.T  # (b, s), the vectors that no component has taken yet
-    found: list[Array] = []  # orthonormal basis of the packed components
+    deflation = Deflation(packing, problem.V, problem.frozen, problem.hollow)
+    R, mean = problem.R.copy(), problem.mean
+    spectral = search.by_mean or search.n_squares > 0
+    squares = _sum_of_squares(R, packing) if spectral else np.zeros((s, s))
+    Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
+    agreement = np.full(d, np.nan)
+    pool = search.warm.T  # (b, s), the vectors that no component has taken yet
     for k in range(d):
-        if k < n_fixed:
-            y = pool[0]
-            theta = _state(R, packing, y)[1]
-            pool = pool[1:]
-        else:
-            explained = ((packing.outer(pool) @ R.T) ** 2).sum(axis=1)
-            y = pool[np.argmax(explained)] if len(pool) else random[k, 0]
-            if explore or len(pool) == 0:
-                starts = np.array([y, *_spectral(R, mean, packing), *random[k]])
-                y = _explore(R, packing, starts)
-            pool = np.delete(pool, np.argmax(explained), axis=0) if len(pool) else pool
-            y, theta, stationarity[k] = _newton(R, packing, y, tol)
-        if theta <= floor:
+        quotient = Quotient(R, packing, problem.V if problem.hollow else None)
+        starts = np.zeros((0, s))
+        if search.in_order:
+            starts, pool = pool[:1], pool[1:]
+        elif len(pool):
+            best = np.argsort(-_falls(quotient, deflation, pool), kind="stable")
+            starts = pool[best[:_FROM_POOL]]
+        if spectral:
+            starts = np.vstack([starts, *_spectral(search, R, mean, squares, packing)])
+        if k < len(search.random):
+            starts = np.vstack([starts, search.random[k]])
+        if len(starts) > 1:
+            starts, agreement[k] = _explore(quotient, deflation, starts)
+        if len(starts) > 1:
+            starts = np.array([quotient.maximise(start, max(tol, _ROUGH))[0] for start in starts])
+            starts = starts[[np.argmax(_falls(quotient, deflation, starts))]]
+        y, gains[k], stationarity[k] = quotient.maximise(starts[0], tol)
+        if not search.in_order and len(pool):
+            pool = pool[np.abs(pool @ y) < _SAME]
+        if gains[k] <= problem.floor:
+            gains[k] = stationarity[k] = 0.0
             break
-        Y[:, k], gains[k] = y, theta
-        z = packing.outer(y[None])[0]
-        for _ in range(2):  # twice: once leaves rounding of nearly dependent components
-            for q in found:
-                z = z - (z @ q) * q
-        z /= linalg.norm(z)
-        found.append(z)
-        R = R - np.outer(R @ z, z)
-        mean = mean - (mean @ z) * z
-    return CoreFit(Y, gains, stationarity)
+        Y[:, k] = y
+        q, square = deflation.add(y)
+        t = R @ packing.outer(y[None])[0] / square
+        if spectral:
+            squares = _deflated_squares(squares, packing.unpack(t @ R), packing.unpack(q), t @ t)
+        linalg.blas.dger(-1.0, q, t, a=R.T, overwrite_a=True)  # R -= t q^T in place
+        mean = mean - (mean @ packing.outer(y[None])[0] / square) * q
+    return CoreFit(Y, gains, stationarity, agreement, deflation)
 
 
-def _spectral(R: Array, mean: Array, packing: Packing) -> list[Array]:
-    """Return top eigenvectors of sum_i C_i^2, and of the mean core unless it is rounding."""
-    C = packing.unpack(R)
-    squares = linalg.eigh(np.tensordot(C, C, axes=([0, 2], [0, 2])))[1]
-    starts = list(squares[:, -3:].T)
-    if linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(R):
-        values, vectors = linalg.eigh(packing.unpack(mean))
+def _falls(quotient: Quotient, deflation: Deflation, Y: Array) -> Array:
+    """Return by how much the objective falls with each of the rows of ``Y`` (b, s).
+
+    All loadings are solved again, so that it falls by more than f where components overlap. Among
+    maxima of f, the one to keep is the one that leaves least.
+    """
+    norms = quotient.norms(Y)
+    left = np.maximum(deflation.remaining(Y, norms), _OVERLAP * norms)
+    falls: Array = quotient.numerators(Y) / left
+    return falls
+
+
+def _explore(quotient: Quotient, deflation: Deflation, starts: Array) -> tuple[Array, float]:
+    """Climb from ``starts`` (b, s); return the best few that differ, and how many agree on one."""
+    climbed = quotient.climb(starts, _CLIMB)
+    falls = _falls(quotient, deflation, climbed)
+    order = np.argsort(-falls, kind="stable")
+    finalists = climbed[order[:1]]
+    for place in order[1:]:
+        if len(finalists) == _FINALISTS or falls[place] < _CLOSE * falls[order[0]]:
+            break
+        if np.abs(finalists @ climbed[place]).max() < _SAME:
+            finalists = np.vstack([finalists, climbed[place]])
+    if np.abs(finalists @ climbed[0]).max() < _SAME:
+        finalists = np.vstack([finalists, climbed[0]])  # so that more starts never find less
+    return finalists, float((np.abs(climbed @ finalists[0]) > _SAME).mean())
+
+
+def _sum_of_squares(R: Array, packing: Packing) -> Array:
+    """Return sum_i C_i^2, (s, s)."""
+    C = packing.unpack(R).reshape(-1, packing.order)
+    return np.asarray(C.T @ C)
+
+
+def _deflated_squares(squares: Array, S: Array, Q: Array, t2: float) -> Array:
+    """Return sum_i (C_i - t_i Q)^2 for S = sum_i t_i C_i."""
+    SQ = S @ Q
+    return np.asarray(squares - SQ - SQ.T + t2 * (Q @ Q))
+
+
+def _spectral(
+    search: Search, R: Array, mean: Array, squares: Array, packing: Packing
+) -> list[Array]:
+    """Return top eigenvectors of the mean core, and of sum_i C_i^2.
+
+    A mean that is rounding has none, and the latter take its place.
+    """
+    starts: list[Array] = []
+    if search.by_mean and linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(R):
+        values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False)
         starts.append(vectors[:, np.argmax(np.abs(values))])
+    n_squares = max(search.n_squares, not starts)
+    starts += list(linalg.eigh(squares, check_finite=False)[1][:, len(squares) - n_squares :].T)
     return starts
-
-
-def _explore(R: Array, packing: Packing, starts: Array) -> Array:
-    """Return the best vector found from ``starts`` (b, s)."""
-    finalists, values = _climb(R, packing, starts, _FIRST_CLIMB)
-    best = np.argsort(-values, kind="stable")[:_FINALISTS]
-    finalists, values = _climb(R, packing, finalists[best], _SECOND_CLIMB)
-    best_one: Array = finalists[np.argmax(values)]
-    return best_one
-
-
-def _climb(R: Array, packing: Packing, Y: Array, n_steps: int) -> tuple[Array, Array]:
-    """Take steps y <- top eigenvector of sum_i (y^T C_i y) C_i; F never falls.
-
-    F is convex in z = y y^T, so its linear model at z, <S, y y^T>, bounds it from below; the
-    top eigenvector maximises that over all unit y.
-    """
-    for _ in range(n_steps):
-        S = packing.unpack((packing.outer(Y) @ R.T) @ R)
-        Y = np.linalg.eigh(S)[1][:, :, -1]
-    return Y, ((packing.outer(Y) @ R.T) ** 2).sum(axis=1)
-
-
-def _newton(R: Array, packing: Packing, y: Array, tol: float) -> tuple[Array, float, float]:
-    """Finish by Newton's method on the sphere, with a monotone step where Newton's is worse.
-
-    The Hessian of F / 4 on the tangent space is S + 2 sum_i (C_i y)(C_i y)^T - theta I.
-    """
-    C = packing.unpack(R)
-    S, theta, r = _state(R, packing, y)
-    for _ in range(_NEWTON_STEPS):
-        size = float(linalg.norm(r))
-        if size <= tol * theta or theta == 0.0:
-            break
-        B = C @ y
-        Hessian = S + 2 * B.T @ B - theta * np.eye(len(y))
-        # Bordered by y: the step stays tangent without a basis of the tangent space.
-        system = np.block([[Hessian, y[:, None]], [y[None], np.zeros((1, 1))]])
-        step = linalg.lstsq(system, np.append(-r, 0.0), check_finite=False)[0][:-1]
-        trial = y + step
-        trial /= linalg.norm(trial)
-        S_new, theta_new, r_new = _state(R, packing, trial)
-        if theta_new < theta * (1 - 1e-14) or linalg.norm(r_new) * theta >= size * theta_new:
-            trial = linalg.eigh(S)[1][:, -1]
-            S_new, theta_new, r_new = _state(R, packing, trial)
-        y, S, theta, r = trial, S_new, theta_new, r_new
-    return y, theta, float(linalg.norm(r)) / theta if theta > 0 else 0.0
-
-
-def _state(R: Array, packing: Packing, y: Array) -> tuple[Array, float, Array]:
-    """Return S = sum_i (y^T C_i y) C_i, theta = F(y), and r = S y - theta y."""
-    t = R @ packing.outer(y[None])[0]
-    S = packing.unpack(t @ R)
-    theta = float(t @ t)
-    return S, theta, S @ y - theta * y

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["component_gram", "objective_path", "solve_loadings"]
+__all__ = ["active_gram", "component_gram", "condition", "objective_path", "solve_loadings"]
 
 
 def component_gram(H: Array, *, hollow: bool = False) -> Array:
@@ -20,6 +21,19 @@ def component_gram(H: Array, *, hollow: bool = False) -> Array:
         H2 = H**2
         Gamma -= H2.T @ H2
     return Gamma
+
+
+def active_gram(H: Array, active: NDArray[np.bool_], *, hollow: bool = False) -> Array:
+    """Return Gamma with zero rows and columns for the components that are nothing."""
+    return np.where(np.outer(active, active), component_gram(H, hollow=hollow), 0.0)
+
+
+def condition(Gamma: Array) -> float:
+    """Return the largest over the smallest eigenvalue; infinity for dependent components."""
+    if Gamma.size == 0:
+        return 1.0
+    values = linalg.eigvalsh(Gamma)
+    return float(values[-1] / values[0]) if values[0] > 0 else float("inf")
 
 
 def solve_loadings(Gamma: Array, Psi: Array) -> Array:

@@ -10,16 +10,22 @@ __all__ = ["Packing"]
 
 
 class Packing:
-    """Pack symmetric (s, s) matrices into vectors of p = s (s + 1) / 2 entries.
+    """Pack symmetric (s, s) matrices into vectors of p = s (s + 1) / 2 entries, row by row.
 
     Entries off the diagonal are multiplied by sqrt(2), so that <C, D> is the inner product of
-    the packed vectors, and a unit vector y has a packed y y^T of norm 1.
+    the packed vectors, and a unit vector y has a packed y y^T of norm 1. A larger matrix
+    begins with the entries of its upper left corner.
     """
 
     def __init__(self, s: int) -> None:
         self._s = s
         self._rows, self._columns = np.tril_indices(s)
         self._factor = np.where(self._rows == self._columns, 1.0, np.sqrt(2.0))
+
+    @property
+    def order(self) -> int:
+        """Number s of rows of a matrix."""
+        return self._s
 
     @property
     def size(self) -> int:
@@ -29,6 +35,22 @@ class Packing:
     def pack(self, C: Array) -> Array:
         """Return packed matrices, (..., p), of ``C`` (..., s, s)."""
         packed: Array = C[..., self._rows, self._columns] * self._factor
+        return packed
+
+    def pack_last_rows(self, C: Array) -> Array:
+        """Return what packed matrices have beyond their corner, of ``C`` (m, s, b).
+
+        ``C`` holds the last b columns of symmetric matrices; their square part is made symmetric,
+        which it is but for rounding.
+        """
+        _, s, b = C.shape
+        new = self._rows >= s - b
+        rows, columns = self._rows[new], self._columns[new]
+        packed: Array = C[:, columns, rows - (s - b)]
+        inside = columns >= s - b
+        packed[:, inside] += C[:, rows[inside], columns[inside] - (s - b)]
+        packed[:, inside] /= 2
+        packed *= self._factor[new]
         return packed
 
     def unpack(self, Z: Array) -> Array:

@@ -1,93 +1,90 @@
-"""Products of all graphs with a growing basis V, and what the subspace solver needs of them."""
+"""A growing basis V, the cores V^T A_i V, and sums of products of the graphs with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.protocol import Array, BlockGraphs
 
-__all__ = ["BasisProducts", "BlockGraphs", "CachedProducts", "StreamedProducts"]
+__all__ = ["Basis", "CachedBasis", "StreamedBasis"]
 
-
-class BlockGraphs(Protocol):
-    """Graphs that multiply blocks of columns at once; each call or exhausted iterator is a pass."""
-
-    @property
-    def n_graphs(self) -> int:
-        """Number of graphs, m."""
-        ...
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        ...
-
-    def products(self, V: Array) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (lo, hi, A_i V for i from lo to hi), the last (hi - lo, n, s)."""
-        ...
-
-    def square_multiply(self, V: Array, weights: Array) -> Array:
-        """Return sum_i w_i A_i A_i V, (n, s)."""
-        ...
-
-    def squared_norms(self) -> Array:
-        """Return ||A_i||^2, (m,)."""
-        ...
-
-    def rounding(self) -> Array:
-        """Return the squared norm that rounding alone may leave of each graph, (m,)."""
-        ...
+_BLOCK_BYTES = 2**25  # of cores that are turned at a time
 
 
-class BasisProducts(Protocol):
-    """Cores and weighted sums for a basis V that grows and turns."""
+class Basis:
+    """An orthonormal basis and the packed cores of all graphs in it.
 
-    V: Array  # (n, s), orthonormal columns
-    n_passes: int
+    Attributes
+    ----------
+    V : (n, s)
+        Orthonormal columns.
+    cores : (m, p)
+        V^T A_i V, packed.
+    n_passes : int
+        How often the graphs were read.
+    """
 
-    def append(self, B: Array) -> Array:
-        """Add the columns of B to V, and return [V B]^T A_i B, (m, s + b, b)."""
-        ...
+    def __init__(self, graphs: BlockGraphs) -> None:
+        self._graphs = graphs
+        self.V: Array = np.zeros((graphs.n_vertices, 0))
+        self.cores: Array = np.zeros((graphs.n_graphs, 0))
+        self.n_passes = 0
 
-    def combine(self, W: Array, Y: Array) -> Array:
-        """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
-        ...
+    def append(self, B: Array) -> None:
+        """Add the columns of B, orthonormal and orthogonal to V: one pass."""
+        cross = self._cross(B)
+        self.V = np.column_stack([self.V, B])
+        new = Packing(self.V.shape[1]).pack_last_rows(cross)
+        self.cores = new if self.cores.shape[1] == 0 else np.hstack([self.cores, new])
+        self.n_passes += 1
 
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
-        ...
+        old, new = Packing(T.shape[0]), Packing(T.shape[1])
+        m = len(self.cores)
+        turned = np.empty((m, new.size))
+        step = max(1, _BLOCK_BYTES // (8 * T.shape[0] ** 2))
+        for lo in range(0, m, step):
+            C = old.unpack(self.cores[lo : lo + step])
+            turned[lo : lo + step] = new.pack(np.matmul(T.T, np.matmul(C, T)))
+        self.cores = turned
+        self.V = self.V @ T
+
+    def combine(self, W: Array, Y: Array) -> Array:
+        """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
+        raise NotImplementedError
+
+    def _cross(self, B: Array) -> Array:
+        """Return [V B]^T A_i B, (m, s + b, b)."""
+        raise NotImplementedError
 
 
-class CachedProducts:
-    """Keep A_i V: one pass for each block of new columns and none for anything else.
+class CachedBasis(Basis):
+    """Keep A_i V: a pass for new columns and none for anything else.
 
     Takes m n s numbers, which beside a dense stack is s / n of it.
     """
 
     def __init__(self, graphs: BlockGraphs) -> None:
-        self._graphs = graphs
-        self._parts: list[NDArray[Any]] = []  # A_i V_j, (m, n, b_j), in the type of the graphs
-        self.V: Array = np.zeros((graphs.n_vertices, 0))
-        self.n_passes = 0
+        super().__init__(graphs)
+        self._parts: list[NDArray[Any]] = []  # V_j^T A_i, (m, b_j, n), in the type of the graphs
 
-    def append(self, B: Array) -> Array:
-        """Add the columns of B to V, and return [V B]^T A_i B, (m, s + b, b)."""
-        m, b = self._graphs.n_graphs, B.shape[1]
-        self.V = np.column_stack([self.V, B])
-        cross = np.empty((m, self.V.shape[1], b))
-        part: NDArray[Any] | None = None
-        for lo, hi, P in self._graphs.products(B):
-            if part is None:
-                part = np.empty((m, *P.shape[1:]), dtype=P.dtype)
-            part[lo:hi] = P
-            cross[lo:hi] = np.matmul(self.V.T.astype(P.dtype), P)
-        assert part is not None
+    def _cross(self, B: Array) -> Array:
+        m, n, b = self._graphs.n_graphs, self._graphs.n_vertices, B.shape[1]
+        VB = np.column_stack([self.V, B])
+        cross = np.empty((m, VB.shape[1], b))
+        part = np.empty((m, b, n), dtype=self._graphs.dtype)
+
+        def consume(lo: int, hi: int, P: NDArray[Any]) -> None:
+            for i in range(lo, hi):
+                cross[i] = (P[i - lo].astype(np.float64, copy=False) @ VB).T
+
+        self._graphs.products(B, consume, out=part)
         self._parts.append(part)
-        self.n_passes += 1
         return cross
 
     def combine(self, W: Array, Y: Array) -> Array:
@@ -95,50 +92,35 @@ class CachedProducts:
         m, n = self._graphs.n_graphs, self._graphs.n_vertices
         total = np.zeros((n, W.shape[1]))
         first = 0
+        if W.shape[1] == 0:
+            return total
         for part in self._parts:
-            b = part.shape[2]
-            sums = (W.T.astype(part.dtype) @ part.reshape(m, -1)).reshape(-1, n, b)
-            total += np.einsum("ksb,bk->sk", sums, Y[first : first + b])
+            b = part.shape[1]
+            sums = (W.T.astype(part.dtype) @ part.reshape(m, -1)).reshape(-1, b, n)
+            total += np.matmul(Y[first : first + b].T[:, None, :], sums)[:, 0].T
             first += b
         return total
 
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
-        first, turned = 0, None
+        first = 0
+        turned: NDArray[Any] | None = None
         for part in self._parts:
-            b = part.shape[2]
-            piece = part @ T[first : first + b].astype(part.dtype)
-            turned = piece if turned is None else turned + piece
+            b = part.shape[1]
+            piece = np.matmul(T[first : first + b].T.astype(part.dtype), part)
+            turned = piece if turned is None else np.add(turned, piece, out=turned)
             first += b
         self._parts = [] if turned is None else [turned]
-        self.V = self.V @ T
+        super().rotate(T)
 
 
-class StreamedProducts:
-    """Keep V alone: two passes where the cache needs one, and no memory to speak of."""
+class StreamedBasis(Basis):
+    """Keep V and the cores alone: two passes where the cache needs one, and little memory."""
 
-    def __init__(self, graphs: BlockGraphs) -> None:
-        self._graphs = graphs
-        self.V: Array = np.zeros((graphs.n_vertices, 0))
-        self.n_passes = 0
-
-    def append(self, B: Array) -> Array:
-        """Add the columns of B to V, and return [V B]^T A_i B, (m, s + b, b)."""
-        self.V = np.column_stack([self.V, B])
-        cross = np.empty((self._graphs.n_graphs, self.V.shape[1], B.shape[1]))
-        for lo, hi, P in self._graphs.products(B):
-            cross[lo:hi] = np.matmul(self.V.T.astype(P.dtype), P)
-        self.n_passes += 1
-        return cross
+    def _cross(self, B: Array) -> Array:
+        return self._graphs.project(self.V, B)
 
     def combine(self, W: Array, Y: Array) -> Array:
         """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
-        total = np.zeros((self._graphs.n_vertices, W.shape[1]))
-        for lo, hi, P in self._graphs.products(self.V @ Y):
-            total += np.einsum("isk,ik->sk", P, W[lo:hi], optimize=True)
         self.n_passes += 1
-        return total
-
-    def rotate(self, T: Array) -> None:
-        """Replace V by V T."""
-        self.V = self.V @ T
+        return self._graphs.weighted_multiply(W, self.V @ Y)

@@ -9,7 +9,16 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Fit", "Graphs", "Progress", "Stage"]
+__all__ = [
+    "Array",
+    "BlockGraphs",
+    "Fit",
+    "Graphs",
+    "Progress",
+    "Stage",
+    "SubspaceGraphs",
+    "Watcher",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -55,30 +64,94 @@ class Graphs(Protocol):
         ...
 
 
+class BlockGraphs(Protocol):
+    """Symmetric graphs that multiply blocks of columns at once; each call is one pass."""
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs, m."""
+        ...
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, n."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the products: float32 or float64."""
+        ...
+
+    def products(
+        self,
+        B: Array,
+        consume: Callable[[int, int, NDArray[Any]], None],
+        out: NDArray[Any] | None = None,
+    ) -> None:
+        """Call consume(lo, hi, P) for blocks of graphs with P = B^T A_i, (hi - lo, b, n).
+
+        Calls may come from several threads, for different graphs. With ``out`` (m, b, n), P is
+        a part of it; without, P is good for the time of the call.
+        """
+        ...
+
+    def project(self, V: Array, B: Array) -> Array:
+        """Return [V B]^T A_i B, (m, s + b, b)."""
+        ...
+
+    def weighted_multiply(self, W: Array, H: Array) -> Array:
+        """Return sum_i W_ik A_i h_k, (n, d)."""
+        ...
+
+    def sketch(self, V: Array, weights: Array) -> tuple[Array, Array]:
+        """Return sum_i w_i A_i A_i V and sum_i w_i A_i V, each (n, s)."""
+        ...
+
+
+class SubspaceGraphs(BlockGraphs, Protocol):
+    """What the subspace solver asks of the data."""
+
+    def quadratic_forms(self, H: Array) -> Array:
+        """Return h_k^T A_i h_k, (m, d)."""
+        ...
+
+    def squared_norms(self) -> Array:
+        """Return ||A_i||^2, (m,)."""
+        ...
+
+    def rounding(self) -> Array:
+        """Return the squared norm that rounding alone may leave of each graph, (m,)."""
+        ...
+
+
 @dataclass(frozen=True)
 class Stage:
     """How one component was found."""
 
     n_iter: int
-    stop_reason: str  # "stationary", "max_iter", "precision" or "exhausted"
+    stop_reason: str  # "stationary", "precision", "max_iter", "interrupted" or "exhausted"
     stationarity: float  # ||sum_i w_i lam_i R_i h - theta h|| / theta on the stage's residuals
     gain: float  # theta = sum_i w_i (h^T R_i h)^2, what the component takes off the objective
     start: str  # which start won
+    agreement: float = float("nan")  # share of the starts that ended where the winner did
 
     @property
     def converged(self) -> bool:
         """Whether the component is as good as the tolerance or the arithmetic allows."""
-        return self.stop_reason != "max_iter"
+        return self.stop_reason not in ("max_iter", "interrupted")
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Components and loadings of a stack; the first k components are the fit with k."""
+    """Components of a stack and their forms; the first k components are the fit with k."""
 
     H: Array  # (n, d), unit columns
-    Lam: Array  # (m, d), least squares given H
+    Psi: Array  # (m, d) <A_i, h_k h_k^T> over the entries that the search counts
     stages: tuple[Stage, ...]
     n_passes: int
+    hollow: bool = False  # whether the search left out the pairs s = t
+    pending: Array | None = None  # (n, any) directions that further components would start from
+    interrupted: bool = False  # the user stopped the fit; there may be fewer components
 
     @property
     def active(self) -> NDArray[np.bool_]:
@@ -86,5 +159,15 @@ class Fit:
         return np.array([stage.stop_reason != "exhausted" for stage in self.stages], dtype=bool)
 
 
-# Called after each iteration with the component, the iteration and the stationarity.
-Progress: TypeAlias = Callable[[int, int, float], None]
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit stands."""
+
+    n_iter: int  # iterations of the component, or rounds of all
+    component: int | None  # which is searched, from 0; None when all are at once
+    stationarity: float  # relative gradient, the largest of the components that are searched
+    n_converged: int  # components that are found
+    n_passes: int | None = None  # reads of the graphs so far, where the solver counts them
+
+
+Watcher: TypeAlias = Callable[[Progress], None]

@@ -1,56 +1,29 @@
-"""All components from a small basis: a pass or two over the graphs for each digit.
+"""The subspace solver: about ten passes over the graphs for all components together.
 
-Keep an orthonormal basis V (n, s). The cores V^T A_i V carry the whole greedy problem restricted
-to span V, which :mod:`core` solves. What is missing shows in the full-space gradients
-
-    r_k = sum_i w_i lam_ik R_i h_k - theta_k h_k,      h_k = V y_k,
-
-whose part outside of span V is that of sum_i w_i lam_ik A_i h_k, because all h_j lie in it. Append
-them to V (a block Davidson method), and again, until every ||r_k|| <= tol * theta_k.
+Components come in blocks of a fixed size (:mod:`block`), each on what the earlier ones left, so
+that the first k components do not depend on how many follow. On few vertices the basis is
+everything, and one pass is enough (:mod:`whole`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from scipy import linalg
 
-from eigengraphs.solvers.core import CoreFit, solve_core
+from eigengraphs.solvers.block import BLOCK, Block, Job, find_block
+from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.loadings import component_gram, solve_loadings
-from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.products import (
-    BasisProducts,
-    BlockGraphs,
-    CachedProducts,
-    StreamedProducts,
-)
-from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage
-from eigengraphs.solvers.start import Start
+from eigengraphs.solvers.protocol import Array, BlockGraphs, Fit, Stage, SubspaceGraphs, Watcher
+from eigengraphs.solvers.start import Start, random_unit
+from eigengraphs.solvers.whole import find_whole, whole_pays
 
 __all__ = ["subspace"]
 
-_WHOLE = 32  # vertices; up to here the basis is everything and one pass is enough
-_GUARDS = 3  # components beyond d that are carried along, lest a better one is overlooked
-_EXTRA = 6  # columns of the first basis beyond d
-_LEAST = 16  # columns of the first basis at least; products of 16 cost what those of 10 do
-_RANDOM = 3  # random starts in the core beyond n_init
-_EXPLORE = 8  # rounds that look for other optima: weak components show late in the basis
-_PATIENCE = 3  # rounds without progress near the rounding of the products
+_RANDOM = 2  # random starts in the core beyond n_init, beside the spectral ones
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True)
-class _Round:
-    """What one round found, guards included."""
-
-    r: Array  # (n, D) gradients outside of span V
-    outside: Array  # (D,) their norms over theta
-    stationarity: Array  # (D,) norms of the whole gradients over theta
-
-
 def subspace(
-    graphs: BlockGraphs,
+    graphs: SubspaceGraphs,
     d: int,
     *,
     weights: Array,
@@ -60,213 +33,128 @@ def subspace(
     max_iter: int,
     seed: np.random.SeedSequence,
     cache: bool,
+    hollow: bool = False,
     resume: Fit | None = None,
-    progress: Progress | None = None,
+    watch: Watcher | None = None,
 ) -> Fit:
-    """Find d components greedily, all of them in each pass.
+    """Find d components greedily, many of them in each pass.
 
     Parameters
     ----------
     graphs
-        The graphs, through their products with blocks.
+        The graphs, through their products with blocks of columns.
     d
         Number of components.
     weights : (m,)
         Weight of each graph in the objective.
-    init : (n, any) or str
-        Vectors to begin with, one a component; names of starts mean nothing here, for the core
-        tries them all.
+    init
+        Where the small problem is started: "svd" from the mean alone, "random", "auto" from the
+        mean, the sum of squares and at random; or an array (n, any), one column a component, with
+        "auto" for components beyond its columns.
     n_init
-        Random starts of each component in the core, beside the spectral ones.
+        Starts of each component; further ones are random.
     tol
         Stop when ||r_k|| <= tol * theta_k for every component.
     max_iter
-        Most rounds.
+        Most rounds for a block of components.
     seed
         Source of the first basis and of the random starts.
     cache
         Keep the products of the graphs with the basis: m n s numbers against every second pass.
+    hollow
+        The pairs s = t take no part in the loss; the diagonals of the graphs must be zero.
     resume
         A fit whose components are kept as they are.
-    progress
-        Called after each round for each component.
+    watch
+        Called after each round.
     """
     n, m = graphs.n_vertices, graphs.n_graphs
-    D = min(d + _GUARDS, n * (n + 1) // 2)
-    n_fixed = 0 if resume is None else resume.H.shape[1]
-    basis_seed, *seeds = seed.spawn(D + 1)
-    # Directions in the whole space, a stream a component: neither d nor the basis changes them.
-    random = np.array(
-        [np.random.default_rng(child).standard_normal((n_init + _RANDOM, n)) for child in seeds]
-    )
-    total = float(weights @ graphs.squared_norms())
-    noise = float(weights @ graphs.rounding())
-    floor = max((100 * n * _EPS) ** 2 * total, n * noise)
-    products: BasisProducts = CachedProducts(graphs) if cache else StreamedProducts(graphs)
-    given = _given(init, resume, n)
-    new = _first_basis(graphs, D, weights, given, basis_seed)
-    if new.shape[1] == 0:  # the graphs are zero, and any direction is as good
-        new = _orthonormal(random[:, 0].T, np.zeros((n, 0)))
-    n_passes = 2 if new.shape[1] < n else 1  # norms, and the sum of squares
-    cores, warm, before = np.zeros((m, 0, 0)), new.T @ given, np.zeros((new.shape[1], 0))
-    best, since, n_iter = np.inf, 0, 0
-    while True:
-        cores = _extended(cores, products.append(new))
-        fit = solve_core(
-            cores, weights, D, warm=warm, n_fixed=n_fixed, explore=n_iter < _EXPLORE,
-            random=_within(random, products.V), tol=0.1 * tol, floor=floor,
-        )  # fmt: skip
-        found = _look_outside(products, cores, weights, fit, n_fixed)
-        n_iter += 1
-        if progress is not None:
-            for k in range(d):
-                progress(k, n_iter, float(found.stationarity[k]))
-        size = found.stationarity[:d]
-        best, since = (size.max(), 0) if size.max() < 0.9 * best else (best, since + 1)
-        # Rounding of the products alone leaves a gradient of about this size beside theta.
-        rounding = np.sqrt(noise / np.maximum(fit.gains[:d], floor + 1e-300))
-        done = (size <= tol) | ((size <= 10 * rounding) & (since >= _PATIENCE))
-        whole = products.V.shape[1] >= n
-        if done.all() or whole or n_iter >= max_iter:
-            break
-        warm = fit.Y
-        if warm.shape[0] + D > 4 * D + 2 * _EXTRA:
-            T = _orthonormal(np.column_stack([fit.Y, before]), np.zeros((len(fit.Y), 0)))
-            products.rotate(T)
-            cores = np.matmul(T.T, np.matmul(cores, T))
-            warm = T.T @ fit.Y
-        # Guards need not converge, only not be overlooked.
-        needed = np.where(np.arange(D) < d, 0.1 * tol, max(tol, 1e-2))
-        new = _orthonormal(found.r[:, found.outside > needed], products.V)
-        warm = np.vstack([warm, np.zeros((new.shape[1], D))])
-        before = warm
-    reasons = [
-        "exhausted" if gain == 0
-        else "stationary" if left <= tol
-        else "precision" if settled
-        else "max_iter"
-        for gain, left, settled in zip(fit.gains[:d], size, done, strict=True)
-    ]  # fmt: skip
-    stages = tuple(
-        Stage(n_iter, reason, float(left), float(gain), "core")
-        for reason, left, gain in zip(reasons, size, fit.gains[:d], strict=True)
-    )
-    n_passes += products.n_passes
-    return _result(products.V, cores, fit, random[:, 0].T, stages, resume, n_passes)
-
-
-def _look_outside(
-    products: BasisProducts, cores: Array, weights: Array, fit: CoreFit, n_fixed: int
-) -> _Round:
-    """Return the full-space gradients of the components of the cores."""
-    V = products.V
-    r = products.combine(weights[:, None] * _stage_loadings(cores, fit), fit.Y)
-    for _ in range(2):
-        r = r - V @ (V.T @ r)
-    sizes = np.sqrt((r**2).sum(axis=0))
-    outside = np.divide(sizes, fit.gains, out=np.zeros_like(sizes), where=fit.gains > 0)
-    outside[:n_fixed] = 0.0  # they are as they are
-    return _Round(r, outside, np.hypot(outside, fit.stationarity))
-
-
-def _result(
-    V: Array,
-    cores: Array,
-    fit: CoreFit,
-    random: Array,
-    stages: tuple[Stage, ...],
-    resume: Fit | None,
-    n_passes: int,
-) -> Fit:
-    """Return the first components, one a stage, with loadings by least squares.
-
-    A component that had nothing to fit is a column of ``random`` (n, any), without loadings.
-    """
-    d = len(stages)
-    Y, active = fit.Y[:, :d], fit.gains[:d] > 0
-    H = np.where(active, V @ Y, random[:, :d])
-    H /= np.sqrt((H**2).sum(axis=0))
+    total, noise = float(weights @ graphs.squared_norms()), float(weights @ graphs.rounding())
+    job = Job(
+        weights, hollow,
+        by_mean=not (isinstance(init, str) and init == "random"),
+        n_squares=3 if not isinstance(init, str) or init == "auto" else 0,
+        n_random=n_init + _RANDOM if not isinstance(init, str) or init == "auto"
+        else n_init - (init == "svd"),
+        tol=tol, max_iter=max_iter,
+        floor=max((100 * n * _EPS) ** 2 * total, n * noise), noise=noise, cache=cache, watch=watch,
+    )  # fmt: skip
+    H, Psi, stages = np.zeros((n, 0)), np.zeros((m, 0)), list[Stage]()
+    pending = np.zeros((n, 0))
+    n_passes = 1  # the norms
     if resume is not None:
-        kept = resume.H.shape[1]
-        H[:, :kept] = resume.H
-        stages = resume.stages + stages[kept:]
-    packing = Packing(len(Y))
-    Psi = packing.pack(cores) @ packing.outer(Y.T).T
-    Gamma = np.where(np.outer(active, active), component_gram(H), 0.0)
-    return Fit(H, solve_loadings(Gamma, Psi), stages, n_passes)
+        H, Psi, stages = resume.H, resume.Psi, list(resume.stages)
+        pending = pending if resume.pending is None else resume.pending
+    given = init / np.sqrt((init**2).sum(axis=0)) if isinstance(init, np.ndarray) else H[:, :0]
+    interrupted = False
+    while len(stages) < d and not interrupted:
+        k = len(stages)
+        child = _child(seed, k)
+        if stages and stages[-1].stop_reason == "exhausted":
+            block = _nothing(n, d - k)
+        else:
+            active = np.array([s.stop_reason != "exhausted" for s in stages], dtype=bool)
+            block = _next_block(
+                graphs, d - k, job, H[:, active], Psi[:, active], given[:, k:], pending, seed, k
+            )
+        rng = np.random.default_rng(child)
+        new = block.H.copy()
+        for j in np.flatnonzero(block.gains == 0):
+            new[:, j] = random_unit(n, rng)
+        H = np.column_stack([H, new])
+        Psi = np.column_stack([Psi, graphs.quadratic_forms(new)])
+        stages += [
+            Stage(block.n_iter, reason, float(size), float(gain), "core", float(agreement))
+            for reason, size, gain, agreement in zip(
+                block.reasons, block.stationarity, block.gains, block.agreement, strict=True
+            )
+        ]
+        pending, interrupted = block.pending, block.interrupted
+        n_passes += block.n_passes + 1
+    return Fit(H, Psi, tuple(stages), n_passes, hollow, pending, interrupted)
 
 
-def _given(init: Start | Array, resume: Fit | None, n: int) -> Array:
-    """Return the vectors to begin with, (n, b), unit columns, fixed ones first."""
-    given = np.zeros((n, 0)) if resume is None else resume.H
-    if isinstance(init, np.ndarray):
-        further = init[:, given.shape[1] :]
-        given = np.column_stack([given, further / np.sqrt((further**2).sum(axis=0))])
-    return given
+def _next_block(
+    graphs: SubspaceGraphs,
+    want: int,
+    job: Job,
+    frozen: Array,
+    Psi: Array,
+    given: Array,
+    pending: Array,
+    seed: np.random.SeedSequence,
+    n_before: int,
+) -> Block:
+    """Find the components after the frozen ones, as many as one block takes."""
+    Lam = solve_loadings(component_gram(frozen, hollow=job.hollow), Psi)
+    left: BlockGraphs = graphs
+    if frozen.shape[1]:
+        left = DeflatedGraphs(graphs, frozen, Lam, job.hollow)
+    if whole_pays(graphs.n_graphs, graphs.n_vertices):
+        return find_whole(left, want, job, frozen, given, _child(seed, 0), n_before)
+    if given.shape[1]:
+        start, new_search = given[:, :BLOCK], True
+    else:
+        start, new_search = pending[:, :BLOCK], pending.shape[1] == 0
+    want = min(want, start.shape[1] or BLOCK)
+    block = find_block(
+        left, want, job, frozen=frozen, given=start[:, :want], new_search=new_search,
+        seed=_child(seed, n_before), n_before=n_before,
+    )  # fmt: skip
+    if not new_search:  # what an earlier search left and is not wanted yet
+        return Block(**{**vars(block), "pending": pending[:, want:]})
+    return block
 
 
-def _first_basis(
-    graphs: BlockGraphs, d: int, weights: Array, given: Array, seed: np.random.SeedSequence
-) -> Array:
-    """Return the first orthonormal basis: the range of sum_i w_i A_i^2, and given vectors."""
-    n = graphs.n_vertices
-    s = max(_LEAST, d + _EXTRA)
-    if n <= max(_WHOLE, s):
-        return np.eye(n)
-    # Column by column, so that fewer components begin with the first of the same columns.
-    Omega = np.random.default_rng(seed).standard_normal((s, n)).T
-    G = graphs.square_multiply(np.ascontiguousarray(Omega), weights)
-    return _orthonormal(np.column_stack([given, G]), np.zeros((n, 0)))
+def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
+    """Return the source of what begins with component k, whatever was drawn before."""
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
 
 
-def _orthonormal(columns: Array, V: Array) -> Array:
-    """Return an orthonormal basis of what ``columns`` have outside of span V."""
-    B = np.zeros((len(columns), 0))
-    # One after the other: QR with pivoting would let rounding choose among equals, and without
-    # it a dependent column becomes an arbitrary direction that the later ones then lose.
-    for column in columns.T:
-        size = float(linalg.norm(column))
-        for _ in range(2):
-            column = column - V @ (V.T @ column) - B @ (B.T @ column)
-        left = float(linalg.norm(column))
-        if left > 1e-10 * size:
-            B = np.column_stack([B, column / left])
-    return B
-
-
-def _within(directions: Array, V: Array) -> Array:
-    """Return directions (d, b, n) as unit vectors of span V, (d, b, s)."""
-    Y = directions @ V
-    units: Array = Y / np.sqrt((Y**2).sum(axis=2, keepdims=True))
-    return units
-
-
-def _extended(cores: Array, cross: Array) -> Array:
-    """Return the cores of [V B] from those of V and [V B]^T A_i B."""
-    m, size, b = cross.shape
-    s = size - b
-    larger = np.empty((m, size, size))
-    larger[:, :s, :s] = cores
-    larger[:, :, s:] = cross
-    larger[:, s:, :s] = cross[:, :s].transpose(0, 2, 1)
-    corner = larger[:, s:, s:]
-    larger[:, s:, s:] = (corner + corner.transpose(0, 2, 1)) / 2  # symmetric but for rounding
-    return larger
-
-
-def _stage_loadings(cores: Array, fit: CoreFit) -> Array:
-    """Return lam_ik = h_k^T R_i h_k on the residuals of stage k, (m, d).
-
-    What stage k has left of a packed core is its part outside of the earlier z_j, so that
-    lam_ik is the inner product with z_k less its projection on them.
-    """
-    packing = Packing(len(fit.Y))
-    Z = packing.outer(fit.Y.T).T  # (p, d)
-    Q, outside = np.zeros_like(Z), np.zeros_like(Z)
-    for k in np.flatnonzero(fit.gains > 0):
-        z = Z[:, k] - Q[:, :k] @ (Q[:, :k].T @ Z[:, k])
-        outside[:, k] = z
-        z = z - Q[:, :k] @ (Q[:, :k].T @ z)
-        Q[:, k] = z / linalg.norm(z)
-    loadings: Array = packing.pack(cores) @ outside
-    return loadings
+def _nothing(n: int, d: int) -> Block:
+    """Return components for graphs of which nothing is left."""
+    zeros = np.zeros(d)
+    return Block(
+        np.zeros((n, d)), zeros, zeros, np.full(d, np.nan), ("exhausted",) * d, np.zeros((n, 0)),
+        0, 0, interrupted=False,
+    )  # fmt: skip

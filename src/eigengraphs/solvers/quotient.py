@@ -1,0 +1,189 @@
+"""One component of the core problem: maximise f(y) = sum_i (y^T C_i y)^2 / q(y).
+
+The rows of ``R`` are packed matrices C_i times sqrt(w_i), and q(y) = <h h^T, h h^T> for h = V y
+over the entries that the loss counts. With all of them q = (y . y)^2 = 1. With the diagonal
+unobserved q = (y . y)^2 - u for u = sum_s h_s^4, which vanishes at a single vertex, where f may
+have no maximum. So q is bent upwards beyond u = 1/2: there, a component that would be a
+vertex with its star stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from eigengraphs.solvers.core_kernels import packed_products, raise_quotients
+from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.protocol import Array
+
+__all__ = ["CONCENTRATED", "Quotient", "norm_gradient", "squared_norm"]
+
+CONCENTRATED = 0.5  # of sum_s h_s^4, 1 being a single vertex and 1/2 two
+_BEND = 100.0  # q turns upwards at sum_s h_s^4 = 1/2 + 1/(2 * _BEND)
+_QUOTIENT_STEPS = 8
+_NEWTON_STEPS = 60
+_CURVED = 1e-6  # curvature over f of a direction that leads up from a stationary point
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def squared_norm(u: Array | float) -> Array:
+    """Return q for unit vectors with u = sum_s h_s^4."""
+    excess = np.maximum(np.asarray(u) - CONCENTRATED, 0.0)
+    q: Array = 1.0 - np.asarray(u) + _BEND * excess**2
+    return q
+
+
+def norm_gradient(H: Array) -> Array:
+    """Return the gradient of q / 4 at the unit columns of ``H`` (n, d), diagonal unobserved."""
+    u = (H**4).sum(axis=0)
+    excess = np.maximum(u - CONCENTRATED, 0.0)
+    # q = N^2 - u + _BEND (u - N^2 / 2)^2 / N^2 with N = h . h, at N = 1.
+    on_h = 1.0 - _BEND * excess * (1.0 + excess)
+    gradient: Array = H * on_h - H**3 * (1.0 - 2.0 * _BEND * excess)
+    return gradient
+
+
+def _along(y: Array, step: Array) -> Iterator[Array]:
+    """Yield unit vectors nearer and nearer to y."""
+    for length in (1.0, 0.5, 0.1, 0.01):
+        trial = y + length * step
+        yield trial / linalg.norm(trial)
+
+
+class Quotient:
+    """The objective of one component, with ways up.
+
+    Parameters
+    ----------
+    R : (r, p)
+        Packed weighted cores of what the earlier components left.
+    packing
+        Of s x s matrices.
+    V : (n, s) or None
+        The basis, if the diagonal is unobserved: then q depends on h and not on y alone.
+    """
+
+    def __init__(self, R: Array, packing: Packing, V: Array | None) -> None:
+        self._R = R
+        self._packing = packing
+        self._V = V
+
+    def numerators(self, Y: Array) -> Array:
+        """Return sum_i (y^T C_i y)^2 of the rows of ``Y`` (b, s)."""
+        T: Array = ((self._packing.outer(Y) @ self._R.T) ** 2).sum(axis=1)
+        return T
+
+    def norms(self, Y: Array) -> Array:
+        """Return q of the unit rows of ``Y`` (b, s)."""
+        if self._V is None:
+            return np.ones(len(Y))
+        return squared_norm(((Y @ self._V.T) ** 4).sum(axis=1))
+
+    def climb(self, Y: Array, n_steps: int, dtype: type[np.floating[Any]] = np.float32) -> Array:
+        """Take steps from the unit rows of ``Y`` (b, s) towards the top eigenvector of S.
+
+        The numerator is convex in z = y y^T, so that its linear model at z, <S, y y^T> with
+        S = sum_i (y^T C_i y) C_i, bounds it from below: raising that raises f. Where the diagonal
+        is unobserved, S gets what the component itself says of it.
+        """
+        Y = Y.copy()
+        R = self._R.astype(dtype, copy=False)  # float32 does for a start, at half the cost
+        for _ in range(n_steps):
+            T = self._packing.outer(Y).astype(dtype, copy=False) @ R.T
+            S = (T @ R).astype(np.float64, copy=False)
+            if self._V is not None:
+                for place, y in enumerate(Y):
+                    h2 = (self._V @ y) ** 2
+                    f = (T[place] @ T[place]) / float(squared_norm(h2 @ h2))
+                    S[place] += f * self._packing.pack(self._V.T @ (h2[:, None] * self._V))
+            raise_quotients(S, Y, _QUOTIENT_STEPS)
+        return Y
+
+    def maximise(self, y: Array, tol: float) -> tuple[Array, float, float]:
+        """Finish from ``y`` (s,) by Newton's method; return y, f and the relative gradient.
+
+        Up to factors, f has the Hessian S + 2 sum_i (C_i y)(C_i y)^T - f q'' / 4 at a stationary
+        point, on the tangent space. Where that bends upwards its eigenvalues are turned round,
+        which leads away from saddle points.
+        """
+        f, r, S = self._state(y)
+        for _ in range(_NEWTON_STEPS):
+            small = bool(linalg.norm(r) <= tol * f)
+            if f == 0.0 or (small and tol > 1e3 * _CURVED):
+                break
+            step = self._step(y, f, r, S, small)
+            if step is None:
+                break
+            # Where no length of the step leads up, the slower way of `climb` does.
+            for trial in (*_along(y, step), None):
+                if trial is None:
+                    trial = self.climb(y[None], 1, np.float64)[0]
+                f_new, r_new, S_new = self._state(trial)
+                if f_new > f * (1 + 4 * _EPS):
+                    break
+                if f_new >= f * (1 - 10 * _EPS) and linalg.norm(r_new) < 0.5 * linalg.norm(r):
+                    break  # at the rounding of f the gradient decides
+            else:
+                break
+            y, f, r, S = trial, f_new, r_new, S_new
+        return y, f, float(linalg.norm(r)) / f if f > 0 else 0.0
+
+    def _state(self, y: Array) -> tuple[float, Array, Array]:
+        """Return f, the gradient of f q / 4 without its part along y, and S."""
+        t = self._R @ self._packing.outer(y[None])[0]
+        S = self._packing.unpack(t @ self._R)
+        f = float(t @ t)
+        if self._V is None:
+            r = S @ y - f * y
+        else:
+            h = self._V @ y
+            q = float(squared_norm((h**4).sum()))
+            f /= q
+            r = S @ y - f * (self._V.T @ norm_gradient(h[:, None])[:, 0])
+            r /= q
+        return f, r - (r @ y) * y, S
+
+    def _step(self, y: Array, f: float, r: Array, S: Array, is_stationary: bool) -> Array | None:
+        """Return the step to try, or None at a maximum."""
+        B = np.empty((len(self._R), len(y)))
+        packed_products(self._R, y, B)
+        K = f * self._norm_curvature(y) - S - 2 * B.T @ B  # minus the Hessian
+        q = 1.0
+        if self._V is not None:
+            q = float(squared_norm(((self._V @ y) ** 4).sum()))
+        r = r * q
+        # On the tangent space alone: y gets an eigenvalue of its own, above all others.
+        P = np.eye(len(y)) - np.outer(y, y)
+        K = P @ K @ P + 4 * f * np.outer(y, y)
+        try:
+            factor = linalg.cho_factor(K + 1e-12 * f * np.eye(len(y)), check_finite=False)
+            if is_stationary:
+                return None
+            return np.asarray(linalg.cho_solve(factor, r, check_finite=False))
+        except linalg.LinAlgError:
+            pass
+        values, vectors = linalg.eigh(K, check_finite=False)
+        if is_stationary:
+            if values[0] >= -_CURVED * f:
+                return None
+            return 0.3 * np.asarray(vectors[:, 0])  # a saddle point, and the way up
+        scale = np.maximum(np.abs(values), 1e-3 * f)
+        return np.asarray(vectors @ ((vectors.T @ r) / scale))
+
+    def _norm_curvature(self, y: Array) -> Array:
+        """Return the Hessian of q / 4 on the tangent space, up to terms that are small there."""
+        eye = np.eye(len(y))
+        if self._V is None:
+            return eye
+        V = self._V
+        h = V @ y
+        excess = max(float((h**4).sum()) - CONCENTRATED, 0.0)
+        bent = 1.0 - 2.0 * _BEND * excess
+        curvature = (1.0 - _BEND * excess) * eye - 3 * bent * V.T @ ((h**2)[:, None] * V)
+        if excess > 0:
+            slope = 4 * (V.T @ h**3) - 2 * y
+            curvature += _BEND / 2 * np.outer(slope, slope)
+        return np.asarray(curvature)

@@ -1,0 +1,97 @@
+"""The shortcut on few vertices: the basis is everything, and the graphs are read once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.solvers.block import Block, Job, random_starts
+from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
+from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress
+
+__all__ = ["find_whole", "whole_pays"]
+
+_ALWAYS = 32  # vertices
+_MOST = 100  # vertices: beyond, Newton's method on all of them costs more than a few passes
+_NUMBERS = 2**19  # entries of all graphs, packed, for the numbers of vertices between
+_MANY = 4  # times p: so many graphs are summed up in their second moment
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def whole_pays(n_graphs: int, n_vertices: int) -> bool:
+    """Tell whether solving on all vertices costs less than building a basis."""
+    p = n_vertices * (n_vertices + 1) // 2
+    return n_vertices <= _ALWAYS or (n_vertices <= _MOST and n_graphs * p <= _NUMBERS)
+
+
+def find_whole(
+    graphs: BlockGraphs,
+    d: int,
+    job: Job,
+    frozen: Array,
+    given: Array,
+    seed: np.random.SeedSequence,
+    n_before: int,
+) -> Block:
+    """Find d components with the unit vectors as the basis; see :func:`block.find_block`."""
+    n = graphs.n_vertices
+    R, mean, rounding = _packed_graphs(graphs, job.weights)
+    V = np.eye(n)
+    rng = np.random.default_rng(seed)
+    floor = max(job.floor, rounding)
+    # Drawn for the components before, too: a component's starts do not hang on a resumption.
+    random = random_starts(rng, n_before + d, job.n_random, n)[n_before:]
+    search = Search(given[:, :d], True, job.by_mean, job.n_squares, random)
+    if given.shape[1]:
+        search = Search(given[:, :d], True, False, 0, random[:, : job.n_random])
+    fit = solve_core(CoreProblem(R, mean, V, frozen, job.hollow, floor), d, search, 0.1 * job.tol)
+    H, gains, stationarity, agreement = fit.Y, fit.gains, fit.stationarity, fit.agreement
+    if job.watch is not None:
+        worst = float(stationarity.max(initial=0.0))
+        job.watch(Progress(1, None, worst, n_before + d, 1))
+    limit = np.sqrt(np.maximum(job.noise, rounding) / np.maximum(gains, floor + 1e-300))
+    reasons = tuple(
+        "exhausted" if gain == 0
+        else "stationary" if size <= job.tol
+        else "precision" if size <= 10 * bound
+        else "max_iter"
+        for gain, size, bound in zip(gains, stationarity, limit, strict=True)
+    )  # fmt: skip
+    nothing = np.zeros((n, 0))
+    return Block(H, gains, stationarity, agreement, reasons, nothing, 1, 1, interrupted=False)
+
+
+def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array, Array, float]:
+    """Return R and the mean of :func:`core.compress`, and the gain that is rounding in R.
+
+    Of many graphs only the second moment is kept, summed up block by block.
+    """
+    m, n = graphs.n_graphs, graphs.n_vertices
+    packing = Packing(n)
+    p = packing.size
+    if m <= _MANY * p:
+        packed = np.empty((m, p))
+
+        def keep(lo: int, hi: int, P: NDArray[Any]) -> None:
+            packed[lo:hi] = packing.pack((P + P.transpose(0, 2, 1)) / 2)
+
+        graphs.products(np.eye(n), keep)
+        R, mean, _ = compress(packed, weights)
+        return R, mean, 0.0
+    parts: dict[int, tuple[Array, Array]] = {}  # by first graph: the order must not hang on threads
+
+    def add(lo: int, hi: int, P: NDArray[Any]) -> None:
+        rows = packing.pack(P.astype(np.float64, copy=False))
+        sums = weights[lo:hi] @ rows
+        rows *= np.sqrt(weights[lo:hi])[:, None]
+        parts[lo] = (rows.T @ rows, sums)
+
+    graphs.products(np.eye(n), add)
+    M, mean = np.zeros((p, p)), np.zeros(p)
+    for lo in sorted(parts):
+        M += parts[lo][0]
+        mean += parts[lo][1]
+    return root_of_moment(M), mean / np.sqrt(weights.sum()), 10 * p * _EPS * float(np.trace(M))
