@@ -26,6 +26,7 @@ __all__ = [
     "check_dtype",
     "check_names",
     "check_storage",
+    "flatten",
     "read_names",
 ]
 
@@ -63,7 +64,7 @@ def build(
         cube, names = _from_cube(graphs, vertex_names, dtype, copy)
         kept: Storage = cube
         if storage == "sparse":
-            kept = _flatten([sparse.csr_array(A) for A in cube], cube.dtype)
+            kept = flatten(list(cube), cube.dtype)
         return kept, check_names(graph_names, len(cube), "graph_names"), names
 
     pieces, graph_names = _pieces(graphs, graph_names, weight)
@@ -176,7 +177,7 @@ def _assemble(pieces: Sequence[Piece], rule: StorageRule, dtype: np.dtype[Any]) 
     if rule == "auto":
         rule = _choose(pieces, dtype)
     if rule == "sparse":
-        return _flatten([sparse.csr_array(piece.matrix) for piece in pieces], dtype)
+        return flatten([piece.matrix for piece in pieces], dtype)
     cube = np.empty((len(pieces), n, n), dtype=dtype)
     for A, piece in zip(cube, pieces, strict=True):
         A[...] = piece.matrix if isinstance(piece.matrix, np.ndarray) else piece.matrix.toarray()
@@ -197,7 +198,28 @@ def _choose(pieces: Sequence[Piece], dtype: np.dtype[Any]) -> StorageRule:
     return "sparse" if nonzeros < _SPARSE_BELOW * entries else "dense"
 
 
-def _flatten(matrices: Sequence[sparse.csr_array], dtype: np.dtype[Any]) -> sparse.csr_array:
-    flat = sparse.csr_array(sparse.vstack(matrices, format="csr", dtype=dtype))
-    flat.sum_duplicates()
+def flatten(
+    matrices: Sequence[NDArray[Any] | sparse.csr_array], dtype: np.dtype[Any]
+) -> sparse.csr_array:
+    """Return graphs (n, n) one below the other as one CSR matrix (m * n, n) in canonical form.
+
+    Graph by graph into the final arrays: beside them, memory holds one graph at a time.
+    """
+    m, n = len(matrices), matrices[0].shape[0]
+    room = sum(np.count_nonzero(A) if isinstance(A, np.ndarray) else int(A.nnz) for A in matrices)
+    index = np.int32 if max(room, n) <= np.iinfo(np.int32).max else np.int64
+    data, indices = np.empty(room, dtype), np.empty(room, index)
+    indptr = np.zeros(m * n + 1, index)
+    filled = 0
+    for i, matrix in enumerate(matrices):
+        A = sparse.csr_array(matrix)
+        if not A.has_canonical_format:
+            A = A.copy()  # sum_duplicates works in place, and the input is not ours
+            A.sum_duplicates()
+        end = filled + int(A.nnz)
+        data[filled:end], indices[filled:end] = A.data, A.indices
+        np.add(A.indptr[1:], filled, out=indptr[i * n + 1 : (i + 1) * n + 1], casting="unsafe")
+        filled = end
+    flat = sparse.csr_array((data[:filled], indices[:filled], indptr), shape=(m * n, n))
+    flat.has_canonical_format = True
     return flat

@@ -19,6 +19,7 @@ from eigengraphs.graphs.build import (
     check_dtype,
     check_names,
     check_storage,
+    flatten,
     read_names,
 )
 from eigengraphs.graphs.coerce import some_of
@@ -159,5 +160,5 @@ class StackTransforms(ABC):
         """Return the same graphs as one flat CSR matrix."""
         if not isinstance(self._storage, np.ndarray):
             return self
-        flat = sparse.csr_array(self._storage.reshape(-1, self.shape[2]))
+        flat = flatten(list(self._storage), self._storage.dtype)
         return self._make(flat, self._facts, self._graph_names, self._vertex_names)

@@ -14,7 +14,7 @@ from eigengraphs.graphs.parallel import on_blocks, spans
 __all__ = ["DenseProducts"]
 
 _TASK_BYTES = 2**23  # of graphs in one task of a thread
-_CACHE_BYTES = 2**19  # of graphs at hand at a time
+_CACHE_BYTES = 2**19  # of graphs at hand at a time; sums over them are in their type
 _THREADS_PAY_FROM = 2**21  # entries of the stack
 _FLOAT32_SUM = 4096  # terms of a sum that float32 may take before float64 does
 
@@ -83,14 +83,14 @@ class DenseProducts:
 
     def weighted_multiply(self, W: NDArray[np.float64], H: NDArray[Any]) -> NDArray[np.float64]:
         """Return sum_i W_ik A_i h_k, (n, d), without treatment."""
-        HT = _as_rows(H)
+        HT, W_typed = _as_rows(H), W.astype(H.dtype)
         total = np.zeros(HT.shape)
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             part = np.zeros(HT.shape)
             for first, last in self._steps(lo, hi):
-                for w, P in zip(W[first:last], HT @ self._A[first:last], strict=True):
-                    part += w[:, None] * P
+                P = HT @ self._A[first:last]
+                part += np.einsum("ik,iks->ks", W_typed[first:last], P)
             return part
 
         on_blocks(work, self._tasks, total.__iadd__, threads=self._threads)
@@ -111,8 +111,8 @@ class DenseProducts:
                 Q = np.matmul(P, self._A[first:last])
                 if columns.D is not None:
                     Q += columns.D[first:last, None].astype(P.dtype) * P
-                parts[0] += Q.sum(axis=0, dtype=np.float64)
-                parts[1] += P.sum(axis=0, dtype=np.float64)
+                parts[0] += Q.sum(axis=0)
+                parts[1] += P.sum(axis=0)
             return parts
 
         on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)
