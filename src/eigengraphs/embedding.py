@@ -96,7 +96,7 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         A component is found when its gradient is this small beside its eigenvalue. "auto": 1e-8,
         for float32 graphs 1e-5.
     max_iter : int
-        Most rounds, each of one or two reads of the graphs, for up to 16 components; or, with
+        Most rounds, each of one or two reads of the graphs, for up to 12 components; or, with
         "algorithm1", most iterations for a component from one start.
     refine : False
         Not in this version.

@@ -28,8 +28,9 @@ from eigengraphs.solvers.quotient import norm_gradient, squared_norm
 
 __all__ = ["BLOCK", "Block", "Job", "basis_width", "find_block", "orthonormal", "random_starts"]
 
-BLOCK = 16  # components that are searched together: products with 16 columns cost what 10 do
-_SHARED = 8  # columns of the first basis that come from the mean graph
+BLOCK = 12  # components that are searched together
+_SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
+_SHARED = 8  # further columns of the first basis that come from the mean graph
 _SEARCH = 3  # rounds that search
 _HISTORY = 2  # earlier solutions that a shortened basis keeps
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
@@ -160,17 +161,13 @@ class _State:
         searching = self._n_iter < self._searches
         d = self._size if searching else self._want
         s = basis.V.shape[1]
-        n_squares = n_random = 0
-        if searching:
-            fresh = self._n_iter == 0
-            n_squares = job.n_squares if fresh else min(job.n_squares, 1)
-            n_random = job.n_random if fresh else max(job.n_random - 2, 1)
+        fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
         search = Search(
             warm=self.warm[:, :d] if not searching else self.warm,
             in_order=not searching,
-            by_mean=searching and job.by_mean,
-            n_squares=n_squares,
-            random=random_starts(rng, d, n_random, s) if searching else np.zeros((0, 0, s)),
+            by_mean=searching and fresh and job.by_mean,
+            n_squares=job.n_squares if searching and fresh else 0,
+            random=random_starts(rng, d, job.n_random, s) if searching else np.zeros((0, 0, s)),
         )
         R, mean, by_squares = compress(basis.cores, job.weights)
         floor = job.floor
@@ -267,7 +264,7 @@ def _first_basis(
     share, in the mean, where the noise is averaged.
     """
     n = graphs.n_vertices
-    squares, sums = graphs.sketch(rng.standard_normal((n, BLOCK)), weights)
+    squares, sums = graphs.sketch(rng.standard_normal((n, _SKETCH)), weights)
     main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
     return np.column_stack([given, orthonormal(np.column_stack([main, squares]), given)])
 

@@ -96,13 +96,14 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: float) -> Core
     packing = Packing(s)
     deflation = Deflation(packing, problem.V, problem.frozen, problem.hollow)
     R, mean = problem.R.copy(), problem.mean
+    rough = np.ascontiguousarray(R.T, dtype=np.float32)
     spectral = search.by_mean or search.n_squares > 0
     squares = _sum_of_squares(R, packing) if spectral else np.zeros((s, s))
     Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
     agreement = np.full(d, np.nan)
     pool = search.warm.T  # (b, s), the vectors that no component has taken yet
     for k in range(d):
-        quotient = Quotient(R, packing, problem.V if problem.hollow else None)
+        quotient = Quotient(R, rough, packing, problem.V if problem.hollow else None)
         starts = np.zeros((0, s))
         if search.in_order:
             starts, pool = pool[:1], pool[1:]
@@ -130,6 +131,7 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: float) -> Core
         if spectral:
             squares = _deflated_squares(squares, packing.unpack(t @ R), packing.unpack(q), t @ t)
         linalg.blas.dger(-1.0, q, t, a=R.T, overwrite_a=True)  # R -= t q^T in place
+        linalg.blas.sger(-1.0, t, q, a=rough.T, overwrite_a=True)
         mean = mean - (mean @ packing.outer(y[None])[0] / square) * q
     return CoreFit(Y, gains, stationarity, agreement, deflation)
 

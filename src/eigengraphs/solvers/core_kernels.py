@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["packed_products", "raise_quotients"]
+__all__ = ["packed_curvature", "packed_state", "raise_quotients"]
 
 _SQRT2 = np.sqrt(2.0)
 _DONE = 1e-4  # gradient over eigenvalue: no start needs more
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def raise_quotients(Z: Array, Y: Array, n_steps: int) -> None:
+def raise_quotients(Z: NDArray[Any], Y: Array, n_steps: int) -> None:
     """Turn each row y of ``Y`` (b, s), in place, towards the top eigenvector of its own matrix.
 
     Each step goes to the best vector in the plane of y and the gradient of y^T S y, so that the
@@ -33,13 +36,7 @@ def raise_quotients(Z: Array, Y: Array, n_steps: int) -> None:
     S = np.empty((s, s))
     w, g, Sg = np.empty(s), np.empty(s), np.empty(s)
     for i in range(b):
-        e = 0
-        for row in range(s):
-            for column in range(row):
-                S[row, column] = S[column, row] = Z[i, e] / _SQRT2
-                e += 1
-            S[row, row] = Z[i, e]
-            e += 1
+        _unpack(Z[i], S)
         y = Y[i]
         for row in range(s):
             w[row] = np.dot(S[row], y)
@@ -63,18 +60,62 @@ def raise_quotients(Z: Array, Y: Array, n_steps: int) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def packed_products(R: Array, y: Array, out: Array) -> None:
-    """Fill ``out`` (r, s) with C y for each packed matrix C, a row of ``R`` (r, p)."""
-    r, s = out.shape
-    for i in range(r):
-        row_of_R, products = R[i], out[i]
-        e = 0
-        for row in range(s):
-            total = 0.0
-            weight = y[row] / _SQRT2
-            for column in range(row):
-                value = row_of_R[e + column]
-                total += value * y[column]
-                products[column] += value * weight
-            products[row] = total / _SQRT2 + row_of_R[e + row] * y[row]
-            e += row + 1
+def packed_state(R: Array, y: Array, S: Array) -> float:
+    """Fill ``S`` (s, s) with sum_i (y^T C_i y) C_i, C_i a packed row of ``R`` (r, p).
+
+    Returns sum_i (y^T C_i y)^2.
+    """
+    s = y.shape[0]
+    z, total = np.empty(R.shape[1]), np.zeros(R.shape[1])
+    e = 0
+    for row in range(s):
+        twice = _SQRT2 * y[row]
+        for column in range(row):
+            z[e + column] = twice * y[column]
+        z[e + row] = y[row] * y[row]
+        e += row + 1
+    T = 0.0
+    for i in range(R.shape[0]):
+        t = np.dot(R[i], z)
+        T += t * t
+        core = R[i]
+        for e in range(total.shape[0]):
+            total[e] += t * core[e]
+    _unpack(total, S)
+    return T
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def packed_curvature(RT: NDArray[Any], y: NDArray[Any], out: NDArray[Any]) -> None:
+    """Fill ``out`` (s, s) with sum_i (C_i y)(C_i y)^T, C_i a packed column of ``RT`` (p, r).
+
+    The graphs run fastest, so that every loop is long and goes through memory in order.
+    """
+    s, r = y.shape[0], RT.shape[1]
+    half = y / y.dtype.type(_SQRT2)
+    B = np.zeros((s, r), dtype=RT.dtype)  # C_i y
+    e = 0
+    for row in range(s):
+        for column in range(row):
+            left, right, entry = half[column], half[row], RT[e]
+            for i in range(r):
+                B[row, i] += left * entry[i]
+            for i in range(r):
+                B[column, i] += right * entry[i]
+            e += 1
+        for i in range(r):
+            B[row, i] += y[row] * RT[e, i]
+        e += 1
+    np.dot(B, B.T, out)
+
+
+@njit(cache=True, nogil=True)
+def _unpack(z: NDArray[Any], S: Array) -> None:
+    """Fill ``S`` (s, s) with the matrix that ``z`` (p,) is packed of."""
+    e = 0
+    for row in range(S.shape[0]):
+        for column in range(row):
+            S[row, column] = S[column, row] = z[e] / _SQRT2
+            e += 1
+        S[row, row] = z[e]
+        e += 1

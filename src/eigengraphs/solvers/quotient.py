@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.solvers.core_kernels import packed_products, raise_quotients
+from eigengraphs.solvers.core_kernels import packed_curvature, packed_state, raise_quotients
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
 
@@ -25,7 +26,7 @@ CONCENTRATED = 0.5  # of sum_s h_s^4, 1 being a single vertex and 1/2 two
 _BEND = 100.0  # q turns upwards at sum_s h_s^4 = 1/2 + 1/(2 * _BEND)
 _QUOTIENT_STEPS = 8
 _NEWTON_STEPS = 60
-_CURVED = 1e-6  # curvature over f of a direction that leads up from a stationary point
+_CURVED = 1e-5  # curvature over f of a direction that leads up from a stationary point
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -60,21 +61,26 @@ class Quotient:
     ----------
     R : (r, p)
         Packed weighted cores of what the earlier components left.
+    rough : (p, r), float32
+        The same, laid out as the Hessian wants it: does for that and for starts, at half the cost.
     packing
         Of s x s matrices.
     V : (n, s) or None
         The basis, if the diagonal is unobserved: then q depends on h and not on y alone.
     """
 
-    def __init__(self, R: Array, packing: Packing, V: Array | None) -> None:
+    def __init__(
+        self, R: Array, rough: NDArray[np.float32], packing: Packing, V: Array | None
+    ) -> None:
         self._R = R
+        self._rough = rough
         self._packing = packing
         self._V = V
 
     def numerators(self, Y: Array) -> Array:
-        """Return sum_i (y^T C_i y)^2 of the rows of ``Y`` (b, s)."""
-        T: Array = ((self._packing.outer(Y) @ self._R.T) ** 2).sum(axis=1)
-        return T
+        """Return sum_i (y^T C_i y)^2, roughly, of the rows of ``Y`` (b, s)."""
+        T = self._packing.outer(Y).astype(np.float32) @ self._rough
+        return np.asarray(np.einsum("br,br->b", T, T, dtype=np.float64))
 
     def norms(self, Y: Array) -> Array:
         """Return q of the unit rows of ``Y`` (b, s)."""
@@ -82,18 +88,19 @@ class Quotient:
             return np.ones(len(Y))
         return squared_norm(((Y @ self._V.T) ** 4).sum(axis=1))
 
-    def climb(self, Y: Array, n_steps: int, dtype: type[np.floating[Any]] = np.float32) -> Array:
+    def climb(self, Y: Array, n_steps: int, RT: NDArray[Any] | None = None) -> Array:
         """Take steps from the unit rows of ``Y`` (b, s) towards the top eigenvector of S.
 
         The numerator is convex in z = y y^T, so that its linear model at z, <S, y y^T> with
         S = sum_i (y^T C_i y) C_i, bounds it from below: raising that raises f. Where the diagonal
-        is unobserved, S gets what the component itself says of it.
+        is unobserved, S gets what the component itself says of it. ``RT`` (p, r) may take the place
+        of the rough cores.
         """
         Y = Y.copy()
-        R = self._R.astype(dtype, copy=False)  # float32 does for a start, at half the cost
+        RT = self._rough if RT is None else RT
         for _ in range(n_steps):
-            T = self._packing.outer(Y).astype(dtype, copy=False) @ R.T
-            S = (T @ R).astype(np.float64, copy=False)
+            T = self._packing.outer(Y).astype(RT.dtype, copy=False) @ RT
+            S = T @ RT.T
             if self._V is not None:
                 for place, y in enumerate(Y):
                     h2 = (self._V @ y) ** 2
@@ -120,7 +127,7 @@ class Quotient:
             # Where no length of the step leads up, the slower way of `climb` does.
             for trial in (*_along(y, step), None):
                 if trial is None:
-                    trial = self.climb(y[None], 1, np.float64)[0]
+                    trial = self.climb(y[None], 1, self._R.T)[0]
                 f_new, r_new, S_new = self._state(trial)
                 if f_new > f * (1 + 4 * _EPS):
                     break
@@ -133,9 +140,8 @@ class Quotient:
 
     def _state(self, y: Array) -> tuple[float, Array, Array]:
         """Return f, the gradient of f q / 4 without its part along y, and S."""
-        t = self._R @ self._packing.outer(y[None])[0]
-        S = self._packing.unpack(t @ self._R)
-        f = float(t @ t)
+        S = np.empty((len(y), len(y)))
+        f = packed_state(self._R, y, S)
         if self._V is None:
             r = S @ y - f * y
         else:
@@ -148,23 +154,25 @@ class Quotient:
 
     def _step(self, y: Array, f: float, r: Array, S: Array, is_stationary: bool) -> Array | None:
         """Return the step to try, or None at a maximum."""
-        B = np.empty((len(self._R), len(y)))
-        packed_products(self._R, y, B)
-        K = f * self._norm_curvature(y) - S - 2 * B.T @ B  # minus the Hessian
-        q = 1.0
-        if self._V is not None:
-            q = float(squared_norm(((self._V @ y) ** 4).sum()))
-        r = r * q
+        BtB = np.empty(S.shape, dtype=np.float32)
+        packed_curvature(self._rough, y.astype(np.float32), BtB)
+        K = -2.0 * BtB - S  # minus the Hessian
+        if self._V is None:
+            K.flat[:: len(y) + 1] += f
+        else:
+            K += f * self._norm_curvature(y)
+            r = r * float(squared_norm(((self._V @ y) ** 4).sum()))
         # On the tangent space alone: y gets an eigenvalue of its own, above all others.
-        P = np.eye(len(y)) - np.outer(y, y)
-        K = P @ K @ P + 4 * f * np.outer(y, y)
-        try:
-            factor = linalg.cho_factor(K + 1e-12 * f * np.eye(len(y)), check_finite=False)
-            if is_stationary:
-                return None
-            return np.asarray(linalg.cho_solve(factor, r, check_finite=False))
-        except linalg.LinAlgError:
-            pass
+        Ky = K @ y
+        u = Ky - (0.5 * (y @ Ky) + 2.0 * f) * y
+        uy = np.outer(u, y)
+        K -= uy
+        K -= uy.T
+        factor, info = linalg.lapack.dpotrf(K, lower=1)
+        if info == 0:
+            return (
+                None if is_stationary else np.asarray(linalg.lapack.dpotrs(factor, r, lower=1)[0])
+            )
         values, vectors = linalg.eigh(K, check_finite=False)
         if is_stationary:
             if values[0] >= -_CURVED * f:
