@@ -431,5 +431,5 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
 def _products_fit(stack: GraphStack) -> bool:
     """Tell whether the products of dense graphs with a basis are small beside them."""
     m, n, _ = stack.shape
-    products = m * n * basis_width(m) * stack.dtype.itemsize
+    products = m * n * basis_width(m, cache=True) * stack.dtype.itemsize
     return not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)

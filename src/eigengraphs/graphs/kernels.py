@@ -87,11 +87,13 @@ def scan_flat(
     out: NDArray[np.float64],
 ) -> None:
     """Fill ``out`` (b, len(SCAN_FIELDS)) with the facts of graphs ``first`` to ``first + b``."""
+    unmatched = np.empty(n, dtype=np.int64)  # first entry of each row whose mirror was not met
     for i in range(out.shape[0]):
         max_abs, off_squares, diagonal_squares, asymmetry = 0.0, 0.0, 0.0, 0.0
         n_nonzero, n_loops, n_other, bad = 0, 0, 0, -1
         low, high = np.inf, -np.inf
         base = (first + i) * n
+        unmatched[:] = indptr[base : base + n]
         for s in range(n):
             on_diagonal = 0.0
             for e in range(indptr[base + s], indptr[base + s + 1]):
@@ -107,10 +109,23 @@ def scan_flat(
                     on_diagonal = x
                     diagonal_squares += x * x
                     n_loops += 1
-                else:
-                    off_squares += x * x
-                    y = _entry(data, indices, indptr[base + t], indptr[base + t + 1], s)
-                    asymmetry = max(asymmetry, _gap(x, y))
+                    continue
+                off_squares += x * x
+                if t < s:
+                    if e >= unmatched[s]:  # row t came before and did not meet this entry
+                        asymmetry = max(asymmetry, _gap(x, 0.0))
+                    continue
+                # Rows come in order, so the mirror images in row t are met in order, too.
+                f, last = unmatched[t], indptr[base + t + 1]
+                while f < last and indices[f] < s:
+                    asymmetry = max(asymmetry, _gap(np.float64(data[f]), 0.0))
+                    f += 1
+                y = 0.0
+                if f < last and indices[f] == s:
+                    y = np.float64(data[f])
+                    f += 1
+                unmatched[t] = f
+                asymmetry = max(asymmetry, _gap(x, y))
             low, high = min(low, on_diagonal), max(high, on_diagonal)
         row = out[i]
         row[0], row[1], row[2], row[3] = max_abs, off_squares, n_nonzero, n_loops

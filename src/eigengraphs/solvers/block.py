@@ -34,6 +34,7 @@ _SHARED = 8  # further columns of the first basis that come from the mean graph
 _SEARCH = 3  # rounds that search
 _HISTORY = 2  # earlier solutions that a shortened basis keeps
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
+_STREAMED_WIDTH = 48
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
 _ROUGH = 1e-3  # relative gradient in the core that is enough while searching
 _PATIENCE = 3  # rounds without progress near the rounding of the products
@@ -141,7 +142,7 @@ class _State:
     ) -> None:
         self._basis, self._job, self._frozen = basis, job, frozen
         self._size, self._want, self._searches = size, want, searches
-        self._width = basis_width(len(basis.cores))
+        self._width = basis_width(len(basis.cores), job.cache)
         self.warm: Array = np.zeros((basis.V.shape[1], 0))  # (s, b)
         self._history: list[Array] = []  # earlier solutions, (s, d)
         self._n_iter = 0
@@ -302,9 +303,14 @@ def random_starts(rng: np.random.Generator, d: int, b: int, s: int) -> Array:
     return np.asarray(Y / np.sqrt((Y**2).sum(axis=2, keepdims=True)))
 
 
-def basis_width(n_graphs: int) -> int:
-    """Return how many columns the basis may have: fewer where the cores of many graphs cost."""
+def basis_width(n_graphs: int, cache: bool) -> int:
+    """Return how many columns the basis may have.
+
+    Fewer where the cores of many graphs cost, and where every pass multiplies by all of them.
+    """
     low, high = _WIDTHS
+    if not cache:
+        return _STREAMED_WIDTH
     for s in range(high, low, -8):
         p = s * (s + 1) // 2
         if min(n_graphs, p) * p <= _CORE_NUMBERS:
@@ -317,19 +323,20 @@ def orthonormal(columns: Array, V: Array) -> Array:
     sizes = np.sqrt((columns**2).sum(axis=0))
     for _ in range(2):
         columns = columns - V @ (V.T @ columns)
-    B = np.zeros_like(columns)
+    rows = np.ascontiguousarray(columns.T)
+    B = np.zeros_like(rows)
     kept = 0
     # One after the other: QR with pivoting would let rounding choose among equals, and without
     # it a dependent column becomes an arbitrary direction that the later ones then lose.
-    for column, size in zip(columns.T, sizes, strict=True):
+    for row, size in zip(rows, sizes, strict=True):
         for _ in range(2):
-            column = column - B[:, :kept] @ (B[:, :kept].T @ column)
-        left = float(linalg.norm(column))
+            row = row - (B[:kept] @ row) @ B[:kept]
+        left = float(linalg.norm(row))
         if left > 1e-10 * size:
-            B[:, kept] = column / left
+            B[kept] = row / left
             kept += 1
-    B = B[:, :kept]
+    found = np.ascontiguousarray(B[:kept].T)
     if kept and V.shape[1]:  # small remainders lose their orthogonality to V
-        B = B - V @ (V.T @ B)
-        B /= np.sqrt((B**2).sum(axis=0))
-    return B
+        found -= V @ (V.T @ found)
+        found /= np.sqrt((found**2).sum(axis=0))
+    return found
