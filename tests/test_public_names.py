@@ -1,5 +1,6 @@
 """The front door: every public name is there, and coming in is cheap."""
 
+import os
 import subprocess
 import sys
 
@@ -26,3 +27,36 @@ def test_importing_loads_no_heavy_package():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+_FIT = """
+import sys, numpy as np, eigengraphs as eg
+eg.JointEmbedding(1, random_state=0).fit(np.ones((3, 150, 150), dtype=np.float32))
+"""
+
+
+def test_the_first_fit_says_that_it_compiles_and_the_next_finds_the_kernels(tmp_path):
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def said():
+        done = subprocess.run(
+            [sys.executable, "-c", _FIT], capture_output=True, text=True, check=True, env=env
+        )
+        return done.stderr.count("eigengraphs: compiling kernels")
+
+    assert said() == 1
+    assert any(tmp_path.rglob("*.nbi"))  # kept on disk
+    assert said() == 0
+
+
+def test_importing_every_module_compiles_nothing():
+    code = (
+        "import eigengraphs, eigengraphs.embedding, eigengraphs.solvers.core_kernels as k\n"
+        "import eigengraphs.graphs.flat_kernels as f, eigengraphs.graphs.kernels as g\n"
+        "from numba.core.dispatcher import Dispatcher\n"
+        "kernels = [v for m in (k, f, g) for v in vars(m).values() if isinstance(v, Dispatcher)]\n"
+        "print(len(kernels) >= 8, sum(len(v.signatures) for v in kernels))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "0"]
+    assert done.stderr == ""

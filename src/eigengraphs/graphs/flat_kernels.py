@@ -20,6 +20,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from eigengraphs.compiling import announce_compiling
+
 __all__ = [
     "WIDTH_BYTES",
     "add_weighted",
@@ -28,6 +30,8 @@ __all__ = [
     "flat_row_sums",
     "flat_upper",
 ]
+
+announce_compiling()
 
 WIDTH_BYTES = 64
 _INT64 = ir.IntType(64)

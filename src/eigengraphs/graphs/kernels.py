@@ -12,7 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from eigengraphs.compiling import announce_compiling
+
 __all__ = ["SCAN_FIELDS", "flat_diagonals", "flat_distances", "scan_dense", "scan_flat"]
+
+announce_compiling()
 
 # Columns of a scan's result in the order in which the kernels fill them, one row a graph.
 SCAN_FIELDS = (

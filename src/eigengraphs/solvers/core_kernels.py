@@ -8,9 +8,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["packed_curvature", "packed_state", "raise_quotients"]
+
+announce_compiling()
 
 _SQRT2 = np.sqrt(2.0)
 _DONE = 1e-4  # gradient over eigenvalue: no start needs more
