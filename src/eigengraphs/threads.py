@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
+from typing import Any
 
-from threadpoolctl import threadpool_limits  # scikit-learn requires it, so it is there
+from threadpoolctl import ThreadpoolController  # scikit-learn requires it, so it is there
 
 __all__ = ["one_blas_thread"]
 
 _lock = Lock()
 _inside = 0
-_limits: threadpool_limits | None = None
+_limits: Any = None
+
+
+@cache
+def _controller() -> Any:
+    """Return the BLAS libraries of this process; finding them takes longer than a small fit."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 @contextmanager
@@ -25,7 +33,7 @@ def one_blas_thread() -> Iterator[None]:
     global _inside, _limits
     with _lock:
         if _inside == 0:
-            _limits = threadpool_limits(limits=1, user_api="blas")
+            _limits = _controller().limit(limits=1)
         _inside += 1
     try:
         yield

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 from eigengraphs.graphs.parallel import on_blocks, spans
+from eigengraphs.graphs.plain_scan import scan_plain
 
 __all__ = ["GraphFacts", "scan"]
 
@@ -54,7 +55,7 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
 
     def scan_block(lo: int, hi: int) -> None:
         if isinstance(storage, np.ndarray):
-            scan_dense(storage[lo:hi], table[lo:hi])
+            _scan_dense(storage[lo:hi], table[lo:hi])
         else:
             scan_flat(storage.data, storage.indices, storage.indptr, n, lo, table[lo:hi])
 
@@ -80,6 +81,15 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
         is_symmetric=column["asymmetry"] <= rounding,
         first_bad=column["bad"].astype(np.int64),
     )
+
+
+def _scan_dense(A: NDArray[Any], out: NDArray[np.float64]) -> None:
+    """Fill the table, quickly where graphs are plain and carefully where they are not."""
+    kind = np.int32 if A.dtype == np.float32 else np.int64
+    special = np.array([np.inf, 1.0], dtype=A.dtype).view(kind)
+    scan_plain(A, A.view(kind), kind(np.iinfo(kind).max), special[0], special[1], out)
+    for i in np.flatnonzero(np.isnan(out[:, 0])):
+        scan_dense(A[i : i + 1], out[i : i + 1])
 
 
 def _mend_norms(
