@@ -235,7 +235,8 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
     def _solve(self, stack: GraphStack, resume: Fit | None) -> None:
         d = check_n_components(self.n_components, stack.n_vertices)
         printer = ProgressPrinter(d, self.verbose, self.callback)
-        search, loss = self._treatment.search_view(stack), self._treatment.loss_view(stack)
+        search = self._treatment.search_view(stack)
+        loss = self._treatment.loss_view(stack, search)
         find: Any = algorithm1
         if self.solver == "subspace":
             hollow = self._treatment.diagonal == "unobserved"

@@ -86,8 +86,10 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
 def _scan_dense(A: NDArray[Any], out: NDArray[np.float64]) -> None:
     """Fill the table, quickly where graphs are plain and carefully where they are not."""
     kind = np.int32 if A.dtype == np.float32 else np.int64
-    special = np.array([np.inf, 1.0], dtype=A.dtype).view(kind)
-    scan_plain(A, A.view(kind), kind(np.iinfo(kind).max), special[0], special[1], out)
+    infinite, one = np.array([np.inf, 1.0], dtype=A.dtype).view(kind)
+    marks = np.array([np.iinfo(kind).max, infinite, one], dtype=kind)
+    probes = np.random.default_rng(0).integers(-(2**31), 2**31, (2, A.shape[1]), dtype=np.int32)
+    scan_plain(A, A.view(kind), marks, probes, out)
     for i in np.flatnonzero(np.isnan(out[:, 0])):
         scan_dense(A[i : i + 1], out[i : i + 1])
 

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
 
-__all__ = ["SCAN_FIELDS", "flat_diagonals", "flat_distances", "scan_dense", "scan_flat"]
+__all__ = [
+    "SCAN_FIELDS",
+    "dense_distances",
+    "flat_diagonals",
+    "flat_distances",
+    "scan_dense",
+    "scan_flat",
+]
 
 announce_compiling()
 
@@ -161,6 +168,23 @@ def flat_diagonals(
         for s in range(n):
             row = i * n + s
             out[i, s] = _entry(data, indices, indptr[row], indptr[row + 1], s)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def dense_distances(
+    A: NDArray[Any], M: NDArray[np.float64], scale: float, out: NDArray[np.float64]
+) -> None:
+    """Fill ``out`` (m,) with ||scale (A_i - M)||^2 off the diagonal."""
+    m, n, _ = A.shape
+    for i in range(m):
+        total = 0.0
+        for s in range(n):
+            row, mean = A[i, s], M[s]
+            for first, last in ((0, s), (s + 1, n)):
+                for t in range(first, last):
+                    x = scale * (np.float64(row[t]) - mean[t])
+                    total += x * x
+        out[i] = total
 
 
 @njit(cache=True, nogil=True)

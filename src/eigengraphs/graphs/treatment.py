@@ -74,6 +74,12 @@ class Treatment:
         rule: DiagonalRule = "hollow" if self.diagonal == "unobserved" else self.diagonal
         return StackView(stack, rule, self.mean, self.scale)
 
-    def loss_view(self, stack: GraphStack) -> StackView:
-        """Return the graphs from which loadings, residuals and scores are taken."""
-        return StackView(stack, "hollow" if self.hollow else "observed", self.mean, self.scale)
+    def loss_view(self, stack: GraphStack, search: StackView | None = None) -> StackView:
+        """Return the graphs from which loadings, residuals and scores are taken.
+
+        ``search`` is the view for the search on the same graphs, if there is one.
+        """
+        if search is not None and self.diagonal != "filled":
+            return search
+        rule: DiagonalRule = "hollow" if self.hollow else "observed"
+        return StackView(stack, rule, self.mean, self.scale, like=search)

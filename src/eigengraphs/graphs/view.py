@@ -10,6 +10,8 @@ products below cost one read of the stack and a few vectors, and sparse graphs s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +19,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
-from eigengraphs.graphs.kernels import flat_distances
+from eigengraphs.graphs.kernels import dense_distances, flat_distances
+from eigengraphs.graphs.parallel import on_blocks, spans
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.view_sparse import SparseProducts
@@ -27,6 +30,7 @@ __all__ = ["DiagonalRule", "StackView", "mean_graph"]
 Vector: TypeAlias = NDArray[np.float64]
 DiagonalRule: TypeAlias = Literal["observed", "filled", "hollow"]
 
+_BLOCK_ENTRIES = 2**20  # of graphs that one thread takes at a time
 _BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
@@ -63,6 +67,8 @@ class StackView:
         Mean graph (n, n) to subtract, before the same treatment of its diagonal; or None.
     scale : float
         Factor on every entry.
+    like : StackView, optional
+        A view that differs in its diagonal alone: what both need is found once.
     """
 
     def __init__(
@@ -71,14 +77,22 @@ class StackView:
         diagonal: DiagonalRule = "observed",
         mean: NDArray[np.float64] | sparse.csr_array | None = None,
         scale: float = 1.0,
+        *,
+        like: StackView | None = None,
     ) -> None:
         self._stack = stack
         self._F: Any = stack.flat if stack.is_sparse else stack.dense.reshape(-1, stack.n_vertices)
-        self._raw: StackProducts = (
-            SparseProducts(stack.flat, ones=not stack.is_weighted)
-            if stack.is_sparse
-            else DenseProducts(stack.dense)
-        )
+        self._raw: StackProducts
+        self._off_squares: Callable[[], Vector]
+        if like is not None:
+            self._raw, self._off_squares = like._raw, like._off_squares
+        else:
+            self._off_squares = cache(self._off_diagonal_squares)
+            self._raw = (
+                SparseProducts(stack.flat, ones=not stack.is_weighted)
+                if stack.is_sparse
+                else DenseProducts(stack.dense)
+            )
         self._rule = diagonal
         self._M = mean
         self._scale = scale
@@ -196,7 +210,7 @@ class StackView:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return sum_i w_i Ã_i Ã_i V and sum_i w_i Ã_i V, each (n, s).
 
-        Each graph is read twice while it is at hand.
+        Each graph is read twice while it is at hand; large ones of weight zero are not read.
         """
         squares, sums = self._raw.square_multiply(self._columns(V), weights)
         if self._M is not None:
@@ -242,27 +256,37 @@ class StackView:
             on_diagonal += self._D - self._D_M
         on_diagonal *= self._scale
         squares: Vector = np.einsum("is,is->i", on_diagonal, on_diagonal)
-        squares += self._off_diagonal_squares()
+        squares += self._off_squares()
         return squares
 
     def _off_diagonal_squares(self) -> Vector:
         """Return ||scale (A_i - M)||^2 off the diagonal, (m,)."""
-        M, scale, stack = self._M, self._scale, self._stack
+        M: Any = self._M
+        scale, stack = self._scale, self._stack
         if M is None:
             squares: Vector = (scale * stack.facts.off_norm) ** 2
             return squares
-        if stack.is_sparse and not isinstance(M, np.ndarray):
-            flat, squares = stack.flat, np.empty(self.n_graphs)
-            flat_distances(
-                flat.data, flat.indices, flat.indptr, M.data, M.indices, M.indptr, scale, squares
-            )
-            return squares
-        dense_M = M if isinstance(M, np.ndarray) else M.toarray()
         squares = np.empty(self.n_graphs)
-        for i, A in enumerate(stack):
-            difference = scale * ((A if isinstance(A, np.ndarray) else A.toarray()) - dense_M)
-            np.fill_diagonal(difference, 0.0)
-            squares[i] = np.sum(difference**2)
+        dense_M: Any = M if isinstance(M, np.ndarray) else None
+        if dense_M is None and not stack.is_sparse:  # graphs to project that came as arrays
+            dense_M = M.toarray()
+
+        def work(lo: int, hi: int) -> None:
+            if not stack.is_sparse:
+                dense_distances(stack.dense[lo:hi], dense_M, scale, squares[lo:hi])
+            elif dense_M is None:
+                n, flat = self.n_vertices, stack.flat
+                rows = flat.indptr[lo * n : hi * n + 1]
+                flat_distances(
+                    flat.data, flat.indices, rows, M.data, M.indices, M.indptr, scale,
+                    squares[lo:hi],
+                )  # fmt: skip
+            else:
+                for i in range(lo, hi):
+                    graph = np.asarray(stack[i].toarray())[None]
+                    dense_distances(graph, dense_M, scale, squares[i : i + 1])
+
+        on_blocks(work, spans(self.n_graphs, 1 + _BLOCK_ENTRIES // self.n_vertices**2))
         return squares
 
     def rounding(self) -> Vector:

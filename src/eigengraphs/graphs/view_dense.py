@@ -106,6 +106,8 @@ class DenseProducts:
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
             for first, last in self._steps(lo, hi):
+                if not weights[first:last].any():
+                    continue
                 P = self._treated(first, last, BT, CT, columns)
                 P *= weights[first:last, None, None].astype(P.dtype)
                 Q = np.matmul(P, self._A[first:last])

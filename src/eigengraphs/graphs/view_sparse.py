@@ -166,7 +166,7 @@ class SparseProducts:
                 parts = np.zeros((2, n, w))
                 P, scratch = _lines(n, 1, self._dtype), _lines(_TILE, 1, self._dtype)
                 again = _Slabs(P.reshape(1, n, w), slab.C[:0], slab.D)
-                for i in range(lo, hi):
+                for i in (lo + np.flatnonzero(weights[lo:hi])).tolist():
                     w_i = np.full(w, weights[i])
                     self._multiply(i * n, slab, P)
                     for s0, s1 in spans(n, _TILE):

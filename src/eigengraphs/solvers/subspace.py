@@ -7,6 +7,8 @@ everything, and one pass is enough (:mod:`whole`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from eigengraphs.solvers.block import BLOCK, Block, Job, find_block
@@ -91,7 +93,7 @@ def subspace(
         k = len(stages)
         child = _child(seed, k)
         if stages and stages[-1].stop_reason == "exhausted":
-            block = _nothing(n, d - k)
+            block = _nothing(m, n, d - k)
         else:
             active = np.array([s.stop_reason != "exhausted" for s in stages], dtype=bool)
             block = _next_block(
@@ -101,8 +103,11 @@ def subspace(
         new = block.H.copy()
         for j in np.flatnonzero(block.gains == 0):
             new[:, j] = random_unit(n, rng)
-        H = np.column_stack([H, new])
-        Psi = np.column_stack([Psi, graphs.quadratic_forms(new)])
+        forms = block.Psi
+        if forms is None:
+            forms = graphs.quadratic_forms(new)
+            n_passes += 1
+        H, Psi = np.column_stack([H, new]), np.column_stack([Psi, forms])
         stages += [
             Stage(block.n_iter, reason, float(size), float(gain), "core", float(agreement))
             for reason, size, gain, agreement in zip(
@@ -110,7 +115,7 @@ def subspace(
             )
         ]
         pending, interrupted = block.pending, block.interrupted
-        n_passes += block.n_passes + 1
+        n_passes += block.n_passes
     return Fit(H, Psi, tuple(stages), n_passes, hollow, pending, interrupted)
 
 
@@ -131,19 +136,23 @@ def _next_block(
     if frozen.shape[1]:
         left = DeflatedGraphs(graphs, frozen, Lam, job.hollow)
     if whole_pays(graphs.n_graphs, graphs.n_vertices):
-        return find_whole(left, want, job, frozen, given, _child(seed, 0), n_before)
-    if given.shape[1]:
-        start, new_search = given[:, :BLOCK], True
+        block = find_whole(left, want, job, frozen, given, _child(seed, 0), n_before)
     else:
-        start, new_search = pending[:, :BLOCK], pending.shape[1] == 0
-    want = min(want, start.shape[1] or BLOCK)
-    block = find_block(
-        left, want, job, frozen=frozen, given=start[:, :want], new_search=new_search,
-        seed=_child(seed, n_before), n_before=n_before,
-    )  # fmt: skip
-    if not new_search:  # what an earlier search left and is not wanted yet
-        return Block(**{**vars(block), "pending": pending[:, want:]})
-    return block
+        # What an earlier search left waits in order; given directions come first.
+        start = (given if given.shape[1] else pending)[:, :BLOCK]
+        new_search = given.shape[1] > 0 or pending.shape[1] == 0
+        want = min(want, start.shape[1] or BLOCK)
+        block = find_block(
+            left, want, job, frozen=frozen, given=start[:, :want], new_search=new_search,
+            seed=_child(seed, n_before), n_before=n_before,
+        )  # fmt: skip
+        if not new_search:
+            block = replace(block, pending=pending[:, want:])
+    if block.Psi is None or not frozen.shape[1]:
+        return block
+    # The block saw the graphs less the frozen components; their part comes back.
+    both = component_gram(np.column_stack([frozen, block.H]), hollow=job.hollow)
+    return replace(block, Psi=block.Psi + Lam @ both[: frozen.shape[1], frozen.shape[1] :])
 
 
 def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
@@ -151,10 +160,10 @@ def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
 
 
-def _nothing(n: int, d: int) -> Block:
+def _nothing(m: int, n: int, d: int) -> Block:
     """Return components for graphs of which nothing is left."""
     zeros = np.zeros(d)
     return Block(
-        np.zeros((n, d)), zeros, zeros, np.full(d, np.nan), ("exhausted",) * d, np.zeros((n, 0)),
-        0, 0, interrupted=False,
+        np.zeros((n, d)), np.zeros((m, d)), zeros, zeros, np.full(d, np.nan),
+        ("exhausted",) * d, np.zeros((n, 0)), 0, 0, interrupted=False,
     )  # fmt: skip

@@ -38,7 +38,7 @@ def find_whole(
 ) -> Block:
     """Find d components with the unit vectors as the basis; see :func:`block.find_block`."""
     n = graphs.n_vertices
-    R, mean, rounding = _packed_graphs(graphs, job.weights)
+    packed, R, mean, rounding = _packed_graphs(graphs, job.weights)
     V = np.eye(n)
     rng = np.random.default_rng(seed)
     floor = max(job.floor, rounding)
@@ -61,13 +61,14 @@ def find_whole(
         for gain, size, bound in zip(gains, stationarity, limit, strict=True)
     )  # fmt: skip
     nothing = np.zeros((n, 0))
-    return Block(H, gains, stationarity, agreement, reasons, nothing, 1, 1, interrupted=False)
+    Psi = None if packed is None else packed @ Packing(n).outer(H.T).T
+    return Block(H, Psi, gains, stationarity, agreement, reasons, nothing, 1, 1, interrupted=False)
 
 
-def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array, Array, float]:
-    """Return R and the mean of :func:`core.compress`, and the gain that is rounding in R.
+def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, Array, Array, float]:
+    """Return the packed graphs, what :func:`core.compress` makes of them, and R's rounding.
 
-    Of many graphs only the second moment is kept, summed up block by block.
+    Of many graphs only the second moment is kept, summed up block by block, and no packed ones.
     """
     m, n = graphs.n_graphs, graphs.n_vertices
     packing = Packing(n)
@@ -80,7 +81,7 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array, Array, f
 
         graphs.products(np.eye(n), keep)
         R, mean, _ = compress(packed, weights)
-        return R, mean, 0.0
+        return packed, R, mean, 0.0
     parts: dict[int, tuple[Array, Array]] = {}  # by first graph: the order must not hang on threads
 
     def add(lo: int, hi: int, P: NDArray[Any]) -> None:
@@ -94,4 +95,5 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array, Array, f
     for lo in sorted(parts):
         M += parts[lo][0]
         mean += parts[lo][1]
-    return root_of_moment(M), mean / np.sqrt(weights.sum()), 10 * p * _EPS * float(np.trace(M))
+    rounding = 10 * p * _EPS * float(np.trace(M))
+    return None, root_of_moment(M), mean / np.sqrt(weights.sum()), rounding

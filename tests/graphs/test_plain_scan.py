@@ -1,0 +1,61 @@
+"""The quick scan against the careful one, and what it must leave to that."""
+
+import numpy as np
+import pytest
+from known_graphs import random_symmetric
+
+from eigengraphs.graphs.facts import _scan_dense
+from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense
+
+
+def carefully(A):
+    out = np.empty((len(A), len(SCAN_FIELDS)))
+    scan_dense(A, out)
+    return out
+
+
+def quickly(A):
+    out = np.empty((len(A), len(SCAN_FIELDS)))
+    _scan_dense(A, out)
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 7, 20, 33, 70])
+def test_both_scans_find_the_same(n, dtype):
+    A = random_symmetric(6, n, seed=n, density=0.5).astype(dtype)
+    A[1] = 0
+    A[2] = A[2] > 0
+    A[3] *= -1e5
+    A[4, range(n), range(n)] = 0
+    assert np.allclose(quickly(A), carefully(A), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_single_entry_without_its_mirror_image_is_seen(dtype):
+    A = np.tile(np.ones((9, 9), dtype=dtype), (81, 1, 1))
+    for place, graph in enumerate(A):
+        graph[place // 9, place % 9] = [0, 2, -1, 1 + 1e-3][place % 4]
+    asymmetry = quickly(A)[:, SCAN_FIELDS.index("asymmetry")].reshape(9, 9)
+    assert ((asymmetry > 0) == ~np.eye(9, dtype=bool)).all()
+    assert np.array_equal(quickly(A), carefully(A))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_counts_that_differ_by_one_among_millions_are_seen(dtype):
+    A = np.full((3, 50, 50), 2.0**23, dtype=dtype)
+    A[1, 3, 40] += 1
+    assert (quickly(A)[:, SCAN_FIELDS.index("asymmetry")] > 0).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_found_where_it_is(bad):
+    A = random_symmetric(3, 12, seed=0)
+    A[1, 4, 7] = A[1, 7, 4] = bad
+    assert quickly(A)[:, SCAN_FIELDS.index("bad")].tolist() == [-1, 4 * 12 + 7, -1]
+
+
+def test_negative_zeros_are_zeros():
+    A = np.zeros((1, 4, 4))
+    A[0, 1, 2] = -0.0
+    assert np.array_equal(quickly(A), carefully(A))
