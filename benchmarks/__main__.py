@@ -6,10 +6,14 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from benchmarks import fit, sample
+from benchmarks import dense, fit, sample
 from benchmarks.report import Report, render, write_section
 
-BENCHMARKS: dict[str, Callable[[bool], Report]] = {"fit": fit.run, "sample": sample.run}
+BENCHMARKS: dict[str, Callable[[bool], Report]] = {
+    "dense": dense.run,
+    "fit": fit.run,
+    "sample": sample.run,
+}
 
 
 def main() -> int:

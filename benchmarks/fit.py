@@ -15,7 +15,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import Ratio, Run, interleave, median_seconds, ratio, timed
 from benchmarks.objective import Objective, objective
-from benchmarks.peers import Peer, PeerUnavailableError
+from benchmarks.ours import BASELINE, MAX_ITER, SOLVER
+from benchmarks.peers import Peer, start_peer
+from benchmarks.processes import UnavailableError
 from benchmarks.report import Report, installed, listed
 from benchmarks.stacks import BenchmarkStack, make_stacks
 from benchmarks.textbook import textbook_algorithm1
@@ -25,14 +27,14 @@ __all__ = ["run"]
 
 # Our solvers, by the name in the table; the first is what all times are compared with.
 OURS: dict[str, dict[str, Any]] = {
-    "eigengraphs algorithm1": {"solver": "algorithm1"},
-    "eigengraphs algorithm1, init=svd": {"solver": "algorithm1", "init": "svd"},
+    f"eigengraphs {SOLVER}": {"solver": SOLVER},
+    f"eigengraphs {BASELINE}": {"solver": BASELINE},
+    f"eigengraphs {BASELINE}, init=svd": {"solver": BASELINE, "init": "svd"},
 }
 TEXTBOOK = "textbook Algorithm 1"
 MASE = "graspologic MultipleASE"
 
 TOL = 1e-6  # of the relative gradient, for ours and for the textbook
-MAX_ITER = 5000
 OBJECTIVE_TOL = 1e-5  # an objective is as good as the lowest up to this share of it
 
 
@@ -78,7 +80,7 @@ def run(quick: bool) -> Report:
         "its objective and time are for information and not a contest.",
     ]
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1, user_api="blas"):
-        peer = _start_peer(notes)
+        peer = start_peer(1, notes)
         try:
             for stack in make_stacks(quick):
                 methods = _methods(stack, peer, Path(folder), notes)
@@ -91,15 +93,6 @@ def run(quick: bool) -> Report:
                 versions += f"; peers' own: {listed(peer.versions)}"
                 peer.close()
     return _report(outcomes, reference, versions, notes)
-
-
-def _start_peer(notes: list[str]) -> Peer | None:
-    try:
-        return Peer()
-    except PeerUnavailableError as error:
-        print(f"going on without {MASE}: {error}", file=sys.stderr)
-        notes.append(f"{MASE} is not in this run: its environment was not to be had.")
-        return None
 
 
 def _methods(
@@ -131,16 +124,16 @@ def _methods(
     methods[TEXTBOOK] = textbook
     if peer is None:
         return methods
-    source, output = folder / "stack.npz", folder / "positions.npy"
-    stack.save(source)
+    source, output = stack.save(folder), folder / "positions.npy"
 
     def mase() -> Run[_Answer]:
-        return Run(peer.fit(output), _Answer(np.load(output)))
+        seconds = peer.run("mase", d=stack.d, output=str(output))["seconds"]
+        return Run(seconds, _Answer(np.load(output)))
 
     try:
         peer.load(source)
         mase()
-    except PeerUnavailableError as error:
+    except UnavailableError as error:
         print(f"going on without {MASE} on {stack.label}: {error}", file=sys.stderr)
         notes.append(f"{MASE} is not in the rows of {stack.label}: it failed there.")
         return methods

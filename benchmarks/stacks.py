@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from benchmarks.families import save_flat
 from eigengraphs import GraphStack
 from eigengraphs.datasets import load_mice
 from eigengraphs.models import MultipleRandomEigenGraphs
@@ -67,20 +68,13 @@ class BenchmarkStack:
         n = self.n_vertices
         return [self.flat[i * n : (i + 1) * n] for i in range(self.n_graphs)]
 
-    def save(self, path: Path) -> None:
-        """Write the graphs to an .npz file that any version of NumPy can read."""
+    def save(self, folder: Path) -> Path:
+        """Write the graphs to a file that any version of NumPy can read; return its path."""
         if isinstance(self.flat, np.ndarray):
-            np.savez(path, dense=self.dense(), d=self.d)
-            return
-        flat = self.flat
-        np.savez(
-            path,
-            data=flat.data,
-            indices=flat.indices.astype(np.int32),
-            indptr=flat.indptr.astype(np.int32),
-            n_graphs=self.n_graphs,
-            d=self.d,
-        )
+            np.save(folder / "stack.npy", self.dense())
+            return folder / "stack.npy"
+        save_flat(folder / "stack.npz", self.flat, self.n_graphs)
+        return folder / "stack.npz"
 
 
 def make_stacks(quick: bool) -> list[BenchmarkStack]:
