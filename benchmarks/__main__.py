@@ -6,11 +6,17 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from benchmarks import dense, fit, sample
+from benchmarks import cp, dense, fit, growth, restarts, sample, small, sparse, threads
 from benchmarks.report import Report, render, write_section
 
 BENCHMARKS: dict[str, Callable[[bool], Report]] = {
     "dense": dense.run,
+    "sparse": sparse.run,
+    "small": small.run,
+    "cp": cp.run,
+    "growth": growth.run,
+    "restarts": restarts.run,
+    "threads": threads.run,
     "fit": fit.run,
     "sample": sample.run,
 }

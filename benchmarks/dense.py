@@ -13,10 +13,11 @@ import numpy as np
 from benchmarks import counting
 from benchmarks.bars import Bar
 from benchmarks.families import write_block_family
+from benchmarks.files import open_graphs
 from benchmarks.measure import Run, best_seconds, interleave, median_seconds, ratio
 from benchmarks.ours import BASELINE, SOLVER, Ours, cores, run_ours
 from benchmarks.peers import Peer, start_peer
-from benchmarks.quality import Assessment, assess, open_graphs
+from benchmarks.quality import Assessment, assess
 from benchmarks.report import Report, installed, listed
 
 __all__ = ["run"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
 
 from benchmarks.counting import counted_reads
+from benchmarks.files import load_graphs
 from benchmarks.ours import SOLVER
-from benchmarks.peer_worker import load
 from benchmarks.processes import serve
 from eigengraphs import GraphStack, JointEmbedding
 
@@ -22,9 +23,9 @@ class _Graphs:
     stack: GraphStack
 
 
-def load_graphs(path: str) -> _Graphs:
+def load(path: str) -> _Graphs:
     """Read a file and fit two of its graphs, so that no time or memory of compilation counts."""
-    held = load(path)
+    held = load_graphs(Path(path))
     JointEmbedding(2, solver=SOLVER, diagonal="observed", tol=0.1).fit(held[:2])
     return _Graphs(held, GraphStack(held, copy=False))
 
@@ -72,4 +73,4 @@ def truncated_svd(graphs: _Graphs, d: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve({}, load_graphs, {"fit": fit, "gemv": gemv, "truncated_svd": truncated_svd})
+    serve({}, load, {"fit": fit, "gemv": gemv, "truncated_svd": truncated_svd})

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 
-__all__ = ["Assessment", "assess", "open_graphs"]
+__all__ = ["Assessment", "assess"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -55,17 +54,6 @@ class Assessment:
     def worst(self) -> float:
         """Largest stationarity of all components."""
         return float(self.stationarity.max())
-
-
-def open_graphs(source: Path) -> Any:
-    """Return the graphs of a file: an array (m, n, n) on disk, or a flat csr_array (m n, n)."""
-    if source.suffix == ".npy":
-        return np.load(source, mmap_mode="r")
-    with np.load(source) as file:
-        m = int(file["n_graphs"])
-        n = (len(file["indptr"]) - 1) // m
-        parts = (file["data"], file["indices"], file["indptr"])
-        return sparse.csr_array(parts, shape=(m * n, n))
 
 
 def assess(graphs: Any, H: NDArray[Any]) -> Assessment:

@@ -46,7 +46,8 @@ class Report:
     picture
         File name of a picture beside RESULTS.md.
     meaning
-        One sentence that a reader should take away, made of the numbers.
+        One sentence that a reader should take away, made of the numbers; if empty, it tells how
+        many bars are met.
     notes
         What one must know to read the table, such as peers that are missing.
     failures
@@ -87,7 +88,8 @@ def render(report: Report, *, quick: bool = False) -> str:
         f"`{command}`, {date.today().isoformat()}, {cores()} cores\n({report.versions})",
         _table(COLUMNS, [bar.row for bar in report.bars]) if report.bars else "",
         _table(report.columns, report.rows),
-        report.meaning,
+        report.meaning
+        or f"{sum(bar.met for bar in report.bars)} of {len(report.bars)} bars are met.",
         f"![{report.title}]({report.picture})" if report.picture else "",
         "\n".join([*failures, *(f"- {note}" for note in report.notes)]),
     ]
