@@ -39,6 +39,7 @@ def main() -> int:
         parser.error(f"no benchmark is called {', '.join(unknown)}")
     failed = False
     for name in options.names or BENCHMARKS:
+        print(f"{name} ...", file=sys.stderr, flush=True)
         report = BENCHMARKS[name](options.quick)
         print(render(report, quick=options.quick), flush=True)
         if not options.quick:

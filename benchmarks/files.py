@@ -27,7 +27,7 @@ def save_flat(path: Path, flat: sparse.csr_array, m: int) -> None:
 
 
 def open_graphs(source: Path) -> Any:
-    """Return the graphs of a file: an array (m, n, n) left on disk, or a flat csr_array (m n, n)."""
+    """Return the graphs of a file: an array (m, n, n) left on disk, or a flat csr_array."""
     if source.suffix == ".npy":
         return np.load(source, mmap_mode="r")
     with np.load(source) as file:

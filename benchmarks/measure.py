@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Generic, TypeVar
 __all__ = ["Ratio", "Run", "best_seconds", "interleave", "median_seconds", "ratio", "timed"]
 
 T = TypeVar("T")
+
+_LONG = 5  # seconds, from which whoever waits is told
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ def interleave(
             if r >= at_most.get(name, repetitions):
                 continue
             run = methods[name]()
+            if run.seconds > _LONG:
+                print(f"  round {r + 1}: {name}: {run.seconds:.0f} s", file=sys.stderr, flush=True)
             if r >= 0:
                 runs[name].append(run)
     return runs
