@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import Ratio, Run, interleave, median_seconds, ratio, timed
-from benchmarks.objective import Objective, objective
 from benchmarks.ours import BASELINE, MAX_ITER, SOLVER
 from benchmarks.peers import Peer, start_peer
 from benchmarks.processes import UnavailableError
+from benchmarks.quality import Assessment, assess
 from benchmarks.report import Report, installed, listed
 from benchmarks.stacks import BenchmarkStack, make_stacks
 from benchmarks.textbook import textbook_algorithm1
@@ -51,13 +51,13 @@ class _Outcome:
 
     seconds: float
     against_ours: Ratio
-    objective: Objective  # the worst of the repetitions
+    judged: Assessment  # the worst of the repetitions
     n_passes: int | None
     converged: bool
 
     def reaches(self, value: float) -> bool:
         """Whether the method converged, to this value of eq. 1 or lower."""
-        return self.converged and self.objective.value <= value * (1 + OBJECTIVE_TOL)
+        return self.converged and self.judged.objective <= value * (1 + OBJECTIVE_TOL)
 
 
 def run(quick: bool) -> Report:
@@ -146,10 +146,16 @@ def _outcome(
     return _Outcome(
         median_seconds(runs),
         ratio(runs, reference),
-        max(objective(stack, run.answer.H) for run in runs),
+        _worst(stack, runs),
         runs[-1].answer.n_passes,
         all(run.answer.converged for run in runs),
     )
+
+
+def _worst(stack: BenchmarkStack, runs: list[Run[_Answer]]) -> Assessment:
+    graphs = stack.dense() if isinstance(stack.flat, np.ndarray) else stack.flat
+    judged = [assess(graphs, run.answer.H) for run in runs]
+    return max(judged, key=lambda each: each.objective)
 
 
 def _report(
@@ -162,14 +168,14 @@ def _report(
     failures: list[str] = []
     counted: dict[str, list[tuple[str, _Outcome]]] = {TEXTBOOK: [], MASE: []}
     for label, by_name in outcomes.items():
-        lowest = min(o.objective.value for name, o in by_name.items() if name != MASE)
-        to_beat = by_name[TEXTBOOK].objective.value
+        lowest = min(o.judged.objective for name, o in by_name.items() if name != MASE)
+        to_beat = by_name[TEXTBOOK].judged.objective
         base = by_name[reference]
         for name, o in by_name.items():
             good = o.reaches(lowest)
             verdict = "information" if name == MASE else "counts" if good else "does not count"
             if name in OURS and not o.reaches(to_beat):
-                why = f"eq. 1 is {o.objective.value / to_beat:.8f} of the textbook's"
+                why = f"eq. 1 is {o.judged.objective / to_beat:.8f} of the textbook's"
                 failures.append(f"{label}: {name}: {why if o.converged else 'not converged'}")
             counts = base.reaches(lowest) and (good or name == MASE)
             if counts and name in counted:
@@ -180,8 +186,8 @@ def _report(
                     name,
                     f"{o.seconds:.2g}",
                     str(o.against_ours) if counts and name != reference else "" if counts else "-",
-                    f"{o.objective.value / base.objective.value:.7f}",
-                    f"{o.objective.explained:.4f}",
+                    f"{o.judged.objective / base.judged.objective:.7f}",
+                    f"{o.judged.explained:.4f}",
                     "" if o.n_passes is None else str(o.n_passes),
                     verdict,
                 )

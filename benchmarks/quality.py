@@ -38,6 +38,11 @@ class Assessment:
     stationarity: Array
 
     @property
+    def objective(self) -> float:
+        """Value of eq. 1 with all components."""
+        return float(self.path[-1])
+
+    @property
     def explained(self) -> float:
         """Share of the sum of squares that all components explain."""
         return float(1 - self.path[-1] / self.path[0])
