@@ -56,7 +56,7 @@ def _sweeps(quick: bool) -> Iterator[_Sweep]:
         "edges",
         lambda value: sparse_block_family(graphs, n, value, seed=0).flat,
         lambda _: n,
-        (10, 30) if quick else (10, 32, 100, 316, 1000),
+        (10, 30) if quick else (8, 32, 100, 316, 1000),
     )
     yield _Sweep(
         f"sparse, {graphs} graphs of degree {degree}, n grows",
