@@ -6,10 +6,20 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from benchmarks import fit, sample
+from benchmarks import cp, dense, fit, growth, restarts, sample, small, sparse, threads
 from benchmarks.report import Report, render, write_section
 
-BENCHMARKS: dict[str, Callable[[bool], Report]] = {"fit": fit.run, "sample": sample.run}
+BENCHMARKS: dict[str, Callable[[bool], Report]] = {
+    "dense": dense.run,
+    "sparse": sparse.run,
+    "small": small.run,
+    "cp": cp.run,
+    "growth": growth.run,
+    "restarts": restarts.run,
+    "threads": threads.run,
+    "fit": fit.run,
+    "sample": sample.run,
+}
 
 
 def main() -> int:
@@ -29,6 +39,7 @@ def main() -> int:
         parser.error(f"no benchmark is called {', '.join(unknown)}")
     failed = False
     for name in options.names or BENCHMARKS:
+        print(f"{name} ...", file=sys.stderr, flush=True)
         report = BENCHMARKS[name](options.quick)
         print(render(report, quick=options.quick), flush=True)
         if not options.quick:

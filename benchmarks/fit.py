@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import Ratio, Run, interleave, median_seconds, ratio, timed
-from benchmarks.objective import Objective, objective
-from benchmarks.peers import Peer, PeerUnavailableError
+from benchmarks.ours import BASELINE, MAX_ITER, SOLVER
+from benchmarks.peers import Peer, start_peer
+from benchmarks.processes import UnavailableError
+from benchmarks.quality import Assessment, assess
 from benchmarks.report import Report, installed, listed
 from benchmarks.stacks import BenchmarkStack, make_stacks
 from benchmarks.textbook import textbook_algorithm1
@@ -25,14 +27,14 @@ __all__ = ["run"]
 
 # Our solvers, by the name in the table; the first is what all times are compared with.
 OURS: dict[str, dict[str, Any]] = {
-    "eigengraphs algorithm1": {"solver": "algorithm1"},
-    "eigengraphs algorithm1, init=svd": {"solver": "algorithm1", "init": "svd"},
+    f"eigengraphs {SOLVER}": {"solver": SOLVER},
+    f"eigengraphs {BASELINE}": {"solver": BASELINE},
+    f"eigengraphs {BASELINE}, init=svd": {"solver": BASELINE, "init": "svd"},
 }
 TEXTBOOK = "textbook Algorithm 1"
 MASE = "graspologic MultipleASE"
 
 TOL = 1e-6  # of the relative gradient, for ours and for the textbook
-MAX_ITER = 5000
 OBJECTIVE_TOL = 1e-5  # an objective is as good as the lowest up to this share of it
 
 
@@ -49,13 +51,13 @@ class _Outcome:
 
     seconds: float
     against_ours: Ratio
-    objective: Objective  # the worst of the repetitions
+    judged: Assessment  # the worst of the repetitions
     n_passes: int | None
     converged: bool
 
     def reaches(self, value: float) -> bool:
         """Whether the method converged, to this value of eq. 1 or lower."""
-        return self.converged and self.objective.value <= value * (1 + OBJECTIVE_TOL)
+        return self.converged and self.judged.objective <= value * (1 + OBJECTIVE_TOL)
 
 
 def run(quick: bool) -> Report:
@@ -78,7 +80,7 @@ def run(quick: bool) -> Report:
         "its objective and time are for information and not a contest.",
     ]
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1, user_api="blas"):
-        peer = _start_peer(notes)
+        peer = start_peer(1, notes)
         try:
             for stack in make_stacks(quick):
                 methods = _methods(stack, peer, Path(folder), notes)
@@ -91,15 +93,6 @@ def run(quick: bool) -> Report:
                 versions += f"; peers' own: {listed(peer.versions)}"
                 peer.close()
     return _report(outcomes, reference, versions, notes)
-
-
-def _start_peer(notes: list[str]) -> Peer | None:
-    try:
-        return Peer()
-    except PeerUnavailableError as error:
-        print(f"going on without {MASE}: {error}", file=sys.stderr)
-        notes.append(f"{MASE} is not in this run: its environment was not to be had.")
-        return None
 
 
 def _methods(
@@ -131,16 +124,16 @@ def _methods(
     methods[TEXTBOOK] = textbook
     if peer is None:
         return methods
-    source, output = folder / "stack.npz", folder / "positions.npy"
-    stack.save(source)
+    source, output = stack.save(folder), folder / "positions.npy"
 
     def mase() -> Run[_Answer]:
-        return Run(peer.fit(output), _Answer(np.load(output)))
+        seconds = peer.run("mase", d=stack.d, output=str(output))["seconds"]
+        return Run(seconds, _Answer(np.load(output)))
 
     try:
         peer.load(source)
         mase()
-    except PeerUnavailableError as error:
+    except UnavailableError as error:
         print(f"going on without {MASE} on {stack.label}: {error}", file=sys.stderr)
         notes.append(f"{MASE} is not in the rows of {stack.label}: it failed there.")
         return methods
@@ -153,10 +146,16 @@ def _outcome(
     return _Outcome(
         median_seconds(runs),
         ratio(runs, reference),
-        max(objective(stack, run.answer.H) for run in runs),
+        _worst(stack, runs),
         runs[-1].answer.n_passes,
         all(run.answer.converged for run in runs),
     )
+
+
+def _worst(stack: BenchmarkStack, runs: list[Run[_Answer]]) -> Assessment:
+    graphs = stack.dense() if isinstance(stack.flat, np.ndarray) else stack.flat
+    judged = [assess(graphs, run.answer.H) for run in runs]
+    return max(judged, key=lambda each: each.objective)
 
 
 def _report(
@@ -169,14 +168,14 @@ def _report(
     failures: list[str] = []
     counted: dict[str, list[tuple[str, _Outcome]]] = {TEXTBOOK: [], MASE: []}
     for label, by_name in outcomes.items():
-        lowest = min(o.objective.value for name, o in by_name.items() if name != MASE)
-        to_beat = by_name[TEXTBOOK].objective.value
+        lowest = min(o.judged.objective for name, o in by_name.items() if name != MASE)
+        to_beat = by_name[TEXTBOOK].judged.objective
         base = by_name[reference]
         for name, o in by_name.items():
             good = o.reaches(lowest)
             verdict = "information" if name == MASE else "counts" if good else "does not count"
             if name in OURS and not o.reaches(to_beat):
-                why = f"eq. 1 is {o.objective.value / to_beat:.8f} of the textbook's"
+                why = f"eq. 1 is {o.judged.objective / to_beat:.8f} of the textbook's"
                 failures.append(f"{label}: {name}: {why if o.converged else 'not converged'}")
             counts = base.reaches(lowest) and (good or name == MASE)
             if counts and name in counted:
@@ -187,8 +186,8 @@ def _report(
                     name,
                     f"{o.seconds:.2g}",
                     str(o.against_ours) if counts and name != reference else "" if counts else "-",
-                    f"{o.objective.value / base.objective.value:.7f}",
-                    f"{o.objective.explained:.4f}",
+                    f"{o.judged.objective / base.judged.objective:.7f}",
+                    f"{o.judged.explained:.4f}",
                     "" if o.n_passes is None else str(o.n_passes),
                     verdict,
                 )

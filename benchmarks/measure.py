@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["Ratio", "Run", "interleave", "median_seconds", "ratio", "timed"]
+__all__ = ["Ratio", "Run", "best_seconds", "interleave", "median_seconds", "ratio", "timed"]
 
 T = TypeVar("T")
+
+_LONG = 5  # seconds, from which whoever waits is told
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Ratio:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.median:.2g} ({self.low:.2g} to {self.high:.2g})"
+        return f"{self.median:.3g} ({self.low:.3g} to {self.high:.3g})"
 
 
 def timed(method: Callable[[], T]) -> Run[T]:
@@ -41,19 +44,38 @@ def timed(method: Callable[[], T]) -> Run[T]:
 
 
 def interleave(
-    methods: Mapping[str, Callable[[], Run[T]]], repetitions: int
+    methods: Mapping[str, Callable[[], Run[T]]],
+    repetitions: int,
+    *,
+    warm_up: bool = True,
+    at_most: Mapping[str, int] | None = None,
 ) -> dict[str, list[Run[T]]]:
-    """Run all methods in each of several rounds, after one round that does not count.
+    """Run all methods in each of several rounds.
 
     The methods take turns at being first, so that a busy spell of the machine falls on all of
     them, and so does whatever the first of a round suffers.
+
+    Parameters
+    ----------
+    methods
+        The methods by name.
+    repetitions
+        Number of rounds.
+    warm_up
+        Begin with one round that does not count.
+    at_most
+        Methods that take part in the first so many rounds alone, because one run takes minutes.
     """
-    names = list(methods)
+    names, at_most = list(methods), at_most or {}
     runs: dict[str, list[Run[T]]] = {name: [] for name in names}
-    for r in range(-1, repetitions):
+    for r in range(-1 if warm_up else 0, repetitions):
         shift = max(r, 0) % len(names)
         for name in names[shift:] + names[:shift]:
+            if r >= at_most.get(name, repetitions):
+                continue
             run = methods[name]()
+            if run.seconds > _LONG:
+                print(f"  round {r + 1}: {name}: {run.seconds:.0f} s", file=sys.stderr, flush=True)
             if r >= 0:
                 runs[name].append(run)
     return runs
@@ -64,7 +86,12 @@ def median_seconds(runs: Sequence[Run[T]]) -> float:
     return statistics.median(run.seconds for run in runs)
 
 
+def best_seconds(runs: Sequence[Run[T]]) -> float:
+    """Return the shortest time of the runs."""
+    return min(run.seconds for run in runs)
+
+
 def ratio(runs: Sequence[Run[T]], reference: Sequence[Run[T]]) -> Ratio:
-    """Compare runs with the reference's runs of the same rounds."""
-    values = [a.seconds / b.seconds for a, b in zip(runs, reference, strict=True)]
+    """Compare runs with the reference's runs of the same rounds; both began with the first."""
+    values = [a.seconds / b.seconds for a, b in zip(runs, reference, strict=False)]
     return Ratio(statistics.median(values), min(values), max(values))

@@ -1,4 +1,4 @@
-"""Peak memory of one call, in a fresh process so that nothing before it counts."""
+"""Peak memory of one call; in a fresh process nothing before it counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-__all__ = ["peak_growth"]
+__all__ = ["peak", "peak_growth", "start_peak"]
 
 
 def peak_growth(function: Callable[..., Any], warm_up: tuple[Any, ...], *args: Any) -> int:
@@ -31,9 +31,9 @@ def peak_growth(function: Callable[..., Any], warm_up: tuple[Any, ...], *args: A
 
 def _grow(function: Callable[..., Any], warm_up: tuple[Any, ...], args: tuple[Any, ...]) -> int:
     function(*warm_up)
-    before = _start_peak()
+    before = start_peak()
     answer = function(*args)
-    growth = _peak() - before
+    growth = peak() - before
     del answer  # alive until here: the peak holds the answer too
     return growth
 
@@ -41,21 +41,22 @@ def _grow(function: Callable[..., Any], warm_up: tuple[Any, ...], args: tuple[An
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
-def _start_peak() -> int:
+def start_peak() -> int:
     """Forget the peak so far where the system can, and return the memory held now."""
     if not _STATUS.exists():
-        return _peak()
+        return peak()
     _CLEAR.write_text("5")
     return _status("VmRSS")
 
 
-def _peak() -> int:
+def peak() -> int:
+    """Return the most memory that was held since ``start_peak``, or ever where it cannot forget."""
     if _STATUS.exists():
         return _status("VmHWM")
     import resource
 
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
 
 
 def _status(field: str) -> int:

@@ -1,8 +1,11 @@
-"""What a benchmark gives back, as text for the terminal and as a section of RESULTS.md."""
+"""What a benchmark gives back, as text for the terminal and as a section of RESULTS.md.
+
+The first section of RESULTS.md, the summary, holds the bars of all others: it is read off them, so
+that it is true also after one benchmark was run alone.
+"""
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 from dataclasses import dataclass, field
@@ -11,6 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import eigengraphs
+from benchmarks.bars import COLUMNS, Bar
+from benchmarks.ours import cores
 
 __all__ = ["Report", "installed", "listed", "render", "write_section"]
 
@@ -21,6 +26,7 @@ Written by `make bench`; each section by the benchmark that it is named after. T
 of wall-clock seconds on a machine that others use at the same time, and are here for
 information: read the ratios, which compare runs of one round.
 """
+_SUMMARY = "bars"
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,13 @@ class Report:
         What is measured.
     columns, rows
         The table.
+    bars
+        What must be reached; one that is not makes no failure.
+    picture
+        File name of a picture beside RESULTS.md.
     meaning
-        One sentence that a reader should take away, made of the numbers.
+        One sentence that a reader should take away, made of the numbers; if empty, it tells how
+        many bars are met.
     notes
         What one must know to read the table, such as peers that are missing.
     failures
@@ -53,6 +64,8 @@ class Report:
     versions: str
     notes: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    bars: list[Bar] = field(default_factory=list)
+    picture: str | None = None
 
 
 def installed(*packages: str) -> str:
@@ -69,28 +82,29 @@ def listed(versions: dict[str, str]) -> str:
 def render(report: Report, *, quick: bool = False) -> str:
     """Return the section of a report, in Markdown that also reads well in a terminal."""
     command = f"python -m benchmarks {report.name}{' --quick' if quick else ''}"
-    table = [report.columns, *report.rows]
-    widths = [max(len(row[c]) for row in table) for c in range(len(report.columns))]
-    lines = [
-        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
-        for row in table
-    ]
-    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
     failures = [f"- FAILED: {text}" for text in report.failures]
     parts = [
         f"## {report.name}: {report.title}",
-        f"`{command}`, {date.today().isoformat()}, {_cores()} cores\n({report.versions})",
-        "\n".join(lines),
-        report.meaning,
+        f"`{command}`, {date.today().isoformat()}, {cores()} cores\n({report.versions})",
+        _table(COLUMNS, [bar.row for bar in report.bars]) if report.bars else "",
+        _table(report.columns, report.rows),
+        report.meaning
+        or f"{sum(bar.met for bar in report.bars)} of {len(report.bars)} bars are met.",
+        f"![{report.title}]({report.picture})" if report.picture else "",
         "\n".join([*failures, *(f"- {note}" for note in report.notes)]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    table = [columns, *rows]
+    widths = [max(len(row[c]) for row in table) for c in range(len(columns))]
+    lines = [
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
+        for row in table
+    ]
+    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    return "\n".join(lines)
 
 
 def write_section(report: Report) -> None:
@@ -98,5 +112,27 @@ def write_section(report: Report) -> None:
     text = _RESULTS.read_text() if _RESULTS.exists() else ""
     sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]
     by_name = {section[3:].split(":")[0]: section.strip() for section in sections}
+    by_name.pop(_SUMMARY, None)
     by_name[report.name] = render(report).strip()
-    _RESULTS.write_text("\n\n".join([_TITLE.strip(), *by_name.values()]) + "\n")
+    parts = [_TITLE.strip(), _summary(by_name), *by_name.values()]
+    _RESULTS.write_text("\n\n".join(part for part in parts if part) + "\n")
+
+
+def _summary(sections: dict[str, str]) -> str:
+    """Return the section that gathers the bars of all others."""
+    rows: list[tuple[str, ...]] = []
+    for name, section in sections.items():
+        inside = False
+        for line in section.splitlines():
+            cells = tuple(cell.strip() for cell in line.strip("|").split(" | "))
+            if cells == COLUMNS:
+                inside = True
+            elif not line.startswith("|"):
+                inside = False
+            elif inside and not line.startswith("|-"):
+                rows.append((name, *cells))
+    if not rows:
+        return ""
+    met = sum(row[-1] == "met" for row in rows)
+    title = f"## {_SUMMARY}: {met} of {len(rows)} met"
+    return f"{title}\n\n{_table(('benchmark', *COLUMNS), rows)}"

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from benchmarks.files import save_flat
 from eigengraphs import GraphStack
 from eigengraphs.datasets import load_mice
 from eigengraphs.models import MultipleRandomEigenGraphs
 
-__all__ = ["BenchmarkStack", "make_stacks"]
+__all__ = ["BenchmarkStack", "make_stacks", "section_5_1"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,27 +68,20 @@ class BenchmarkStack:
         n = self.n_vertices
         return [self.flat[i * n : (i + 1) * n] for i in range(self.n_graphs)]
 
-    def save(self, path: Path) -> None:
-        """Write the graphs to an .npz file that any version of NumPy can read."""
+    def save(self, folder: Path) -> Path:
+        """Write the graphs to a file that any version of NumPy can read; return its path."""
         if isinstance(self.flat, np.ndarray):
-            np.savez(path, dense=self.dense(), d=self.d)
-            return
-        flat = self.flat
-        np.savez(
-            path,
-            data=flat.data,
-            indices=flat.indices.astype(np.int32),
-            indptr=flat.indptr.astype(np.int32),
-            n_graphs=self.n_graphs,
-            d=self.d,
-        )
+            np.save(folder / "stack.npy", self.dense())
+            return folder / "stack.npy"
+        save_flat(folder / "stack.npz", self.flat, self.n_graphs)
+        return folder / "stack.npz"
 
 
 def make_stacks(quick: bool) -> list[BenchmarkStack]:
     """Return the stacks; with ``quick``, small ones."""
     makers: tuple[Callable[[bool], BenchmarkStack], ...] = (
         _mice,
-        _section_5_1,
+        lambda quick: section_5_1(128 if quick else 1024),
         lambda quick: _eigen_graphs(quick, is_sparse=False),
         lambda quick: _eigen_graphs(quick, is_sparse=True),
     )
@@ -102,11 +96,12 @@ def _mice(quick: bool) -> BenchmarkStack:
     return BenchmarkStack("mice, log1p, centred", A.reshape(-1, n), 3 if quick else 8)
 
 
-def _section_5_1(quick: bool) -> BenchmarkStack:
+def section_5_1(m: int) -> BenchmarkStack:
+    """Sample the design of section 5.1 of the paper: three sign patterns on 20 vertices, loops."""
     rng = np.random.default_rng(0)
     s = np.arange(20)
     H = np.stack([np.ones(20), (-1.0) ** s, (-1.0) ** (s // 2)], axis=1) / np.sqrt(20)
-    Lam = rng.uniform([8, 0, 0], [16, 2, 1], size=(128 if quick else 1024, 3))
+    Lam = rng.uniform([8, 0, 0], [16, 2, 1], size=(m, 3))
     stack = MultipleRandomEigenGraphs(H, Lam).sample(random_state=rng, loops=True)
     return BenchmarkStack("section 5.1", _flat(stack.to_dense()), 3)
 

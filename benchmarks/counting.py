@@ -1,0 +1,93 @@
+"""Count how often a fit reads all graphs, by an instrumented ``StackView``."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from eigengraphs.graphs import treatment
+from eigengraphs.graphs.view import StackView
+
+__all__ = ["NOTE", "counted_reads"]
+
+NOTE = (
+    "Passes are counted by an instrumented stack: every call of a method of `StackView` that reads "
+    "the graphs is one, and so are the mean of centring, row sums for filled diagonals, and the "
+    "scan of validation (which finds the norms). `square_multiply` is one: it reads each graph "
+    "twice while that graph is in the cache. n_passes_ is what the fit itself says."
+)
+_SCAN = "validation scan"
+# Methods that find what they need in the facts of the scan. Any other public method, known here
+# or not, counts as a read, so that a new one cannot slip through.
+_NO_READS = {"rounding"}
+
+
+@contextmanager
+def counted_reads() -> Iterator[Counter[str]]:
+    """Count the reads of all stacks until the end of the block, by the name of the method."""
+    # The facts of the scan serve every later norm: it is one read, whoever made the stack.
+    reads: Counter[str] = Counter({_SCAN: 1})
+    inside = 0  # a method that calls another reads once
+
+    def read(name: str, call: Callable[[], Any]) -> Any:
+        nonlocal inside
+        if inside == 0:
+            reads[name] += 1
+        inside += 1
+        try:
+            return call()
+        finally:
+            inside -= 1
+
+    def blocks(generator: Generator[Any]) -> Iterator[Any]:
+        """Iterate such that only what the generator itself calls is inside."""
+        nonlocal inside
+        done = object()
+        while True:
+            inside += 1
+            try:
+                block = next(generator, done)
+            finally:
+                inside -= 1
+            if block is done:
+                return
+            yield block
+
+    def counted(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def wrapper(self: StackView, *args: Any, **kwargs: Any) -> Any:
+            if name == "squared_norms" and getattr(self, "_M", None) is None:
+                return method(self, *args, **kwargs)
+            answer = read(name, lambda: method(self, *args, **kwargs))
+            return blocks(answer) if isinstance(answer, Generator) else answer
+
+        return wrapper
+
+    construct = StackView.__init__
+
+    @functools.wraps(construct)
+    def constructed(self: StackView, *args: Any, **kwargs: Any) -> None:
+        rule = kwargs.get("diagonal", args[1] if len(args) > 1 else "observed")
+        if rule == "filled":
+            reads["row sums"] += 1
+        construct(self, *args, **kwargs)
+
+    patches: dict[str, Any] = {
+        name: counted(name, method)
+        for name, method in vars(StackView).items()
+        if callable(method) and not name.startswith("_") and name not in _NO_READS
+    }
+    mean_graph = treatment.mean_graph
+
+    def centre(*args: Any, **kwargs: Any) -> Any:
+        return read("mean_graph", lambda: mean_graph(*args, **kwargs))
+
+    with (
+        mock.patch.multiple(StackView, __init__=constructed, **patches),
+        mock.patch.object(treatment, "mean_graph", centre),
+    ):
+        yield reads
