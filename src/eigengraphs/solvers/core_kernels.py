@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["packed_curvature", "packed_state", "raise_quotients"]
+__all__ = ["pack_outer", "packed_curvature", "packed_state", "raise_quotients"]
 
 announce_compiling()
 
@@ -20,7 +20,7 @@ _DONE = 1e-4  # gradient over eigenvalue: no start needs more
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def raise_quotients(Z: NDArray[Any], Y: Array, n_steps: int) -> None:
+def raise_quotients(Z: Array, Y: Array, n_steps: int) -> None:
     """Turn each row y of ``Y`` (b, s), in place, towards the top eigenvector of its own matrix.
 
     Each step goes to the best vector in the plane of y and the gradient of y^T S y, so that the
@@ -62,6 +62,20 @@ def raise_quotients(Z: NDArray[Any], Y: Array, n_steps: int) -> None:
         y /= np.sqrt(np.dot(y, y))
 
 
+@njit(cache=True, nogil=True)
+def pack_outer(Y: Array, out: Array) -> None:
+    """Fill ``out`` (b, p) with packed y y^T for the rows y of ``Y`` (b, s)."""
+    for i in range(Y.shape[0]):
+        y, z = Y[i], out[i]
+        e = 0
+        for row in range(y.shape[0]):
+            twice = _SQRT2 * y[row]
+            for column in range(row):
+                z[e + column] = twice * y[column]
+            z[e + row] = y[row] * y[row]
+            e += row + 1
+
+
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def packed_state(R: Array, y: Array, S: Array) -> float:
     """Fill ``S`` (s, s) with sum_i (y^T C_i y) C_i, C_i a packed row of ``R`` (r, p).
@@ -69,14 +83,9 @@ def packed_state(R: Array, y: Array, S: Array) -> float:
     Returns sum_i (y^T C_i y)^2.
     """
     s = y.shape[0]
-    z, total = np.empty(R.shape[1]), np.zeros(R.shape[1])
-    e = 0
-    for row in range(s):
-        twice = _SQRT2 * y[row]
-        for column in range(row):
-            z[e + column] = twice * y[column]
-        z[e + row] = y[row] * y[row]
-        e += row + 1
+    packed, total = np.empty((1, R.shape[1])), np.zeros(R.shape[1])
+    pack_outer(y.reshape(1, s), packed)
+    z = packed[0]
     T = 0.0
     for i in range(R.shape[0]):
         t = np.dot(R[i], z)

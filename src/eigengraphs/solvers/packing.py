@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigengraphs.solvers.core_kernels import pack_outer
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["Packing"]
@@ -63,5 +64,6 @@ class Packing:
 
     def outer(self, Y: Array) -> Array:
         """Return packed y y^T, (b, p), for the rows y of ``Y`` (b, s)."""
-        packed: Array = Y[:, self._rows] * Y[:, self._columns] * self._factor
+        packed: Array = np.empty((len(Y), self.size))
+        pack_outer(np.ascontiguousarray(Y), packed)
         return packed
