@@ -132,3 +132,13 @@ def test_a_tolerance_below_rounding_ends_with_the_reason():
     assert set(je.stop_reason_) == {"precision"}
     assert (je.n_iter_ < 2000).all()
     assert (je.stationarity_ < 1e-4).all()
+
+
+@pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")
+def test_many_equal_eigenvalues_do_not_stop_a_fit():
+    # LAPACK's dsyevr gave up ("Internal Error") on a Hessian of this very star.
+    A = np.zeros((20, 20))
+    A[3, 3:] = A[3:, 3] = float.fromhex("0x1.ac339e16b09b2p-1")
+    stack = GraphStack([A], storage="sparse")
+    je = JointEmbedding(5, diagonal="filled", init="random", random_state=0).fit(stack)
+    assert je.explained_ratio_.sum() > 0.99

@@ -32,7 +32,7 @@ class Problem:
 
     def hessian(self, y):
         return np.array(
-            [slope(lambda x: slope(self.f, x, 1e-4) @ e, y, 1e-4) for e in np.eye(len(y))]
+            [slope(lambda x, e=e: slope(self.f, x, 1e-4) @ e, y, 1e-4) for e in np.eye(len(y))]
         )
 
 

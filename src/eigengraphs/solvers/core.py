@@ -183,8 +183,9 @@ def _spectral(
     """
     starts: list[Array] = []
     if search.by_mean and linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(R):
-        values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False)
+        values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False, driver="evd")
         starts.append(vectors[:, np.argmax(np.abs(values))])
     n_squares = max(search.n_squares, not starts)
-    starts += list(linalg.eigh(squares, check_finite=False)[1][:, len(squares) - n_squares :].T)
+    vectors = linalg.eigh(squares, check_finite=False, driver="evd")[1]
+    starts += list(vectors[:, len(squares) - n_squares :].T)
     return starts

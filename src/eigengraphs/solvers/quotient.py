@@ -165,7 +165,8 @@ class Quotient:
             return np.asarray(linalg.cho_solve(factor, r, check_finite=False))
         except linalg.LinAlgError:
             pass
-        values, vectors = linalg.eigh(K, check_finite=False)
+        # The default driver, evr, may fail where many eigenvalues are equal.
+        values, vectors = linalg.eigh(K, check_finite=False, driver="evd")
         if is_stationary:
             if values[0] >= -_CURVED * f:
                 return None
