@@ -191,3 +191,19 @@ def test_graphs_that_are_nothing_give_nothing():
     y, f, size = quotient.maximise(np.array([0.0, 0.6, 0.8]), 1e-8)
     assert (f, size) == (0.0, 0.0)
     assert np.array_equal(y, [0.0, 0.6, 0.8])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bend_of_the_norm_is_no_place_to_get_stuck(seed):
+    # Few heavy edges: maxima lie just beyond the bend, and Newton's step from below leaps over.
+    rng = np.random.default_rng(seed)
+    problem = Problem(5, 6, 6, seed, hollow=True)
+    A = np.triu(rng.standard_cauchy((5, 6, 6)), 1)
+    problem.A, problem.V = A + A.transpose(0, 2, 1), np.eye(6)
+    problem.make()
+    bent = 0
+    for start in unit(rng.standard_normal((20, 6))):
+        y, _, size = problem.quotient.maximise(start, 1e-8)
+        assert size <= 1e-8
+        bent += (y**4).sum() > CONCENTRATED
+    assert bent > 0

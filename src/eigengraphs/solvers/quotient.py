@@ -117,10 +117,7 @@ class Quotient:
             step = self._step(y, f, r, S, small)
             if step is None:
                 break
-            # Where no length of the step leads up, the slower way of `climb` does.
-            for trial in (*_along(y, step), None):
-                if trial is None:
-                    trial = self.climb(y[None], 1, np.float64)[0]
+            for trial in self._trials(y, f, r, S, step):
                 f_new, r_new, S_new = self._state(trial)
                 if f_new > f * (1 + 4 * _EPS):
                     break
@@ -130,6 +127,16 @@ class Quotient:
                 break
             y, f, r, S = trial, f_new, r_new, S_new
         return y, f, float(linalg.norm(r)) / f if f > 0 else 0.0
+
+    def _trials(self, y: Array, f: float, r: Array, S: Array, step: Array) -> Iterator[Array]:
+        """Yield points to go to: along the step, and where that does not lead up, other ways."""
+        yield from _along(y, step)
+        if self._V is not None:
+            # A step across the bend, which it cannot see from below, is far too long.
+            bent = self._step(y, f, r, S, is_stationary=False, bent=True)
+            if bent is not None:
+                yield from _along(y, bent)
+        yield self.climb(y[None], 1, np.float64)[0]  # slower
 
     def _state(self, y: Array) -> tuple[float, Array, Array]:
         """Return f, the gradient of f q / 4 without its part along y, and S."""
@@ -146,11 +153,13 @@ class Quotient:
             r /= q
         return f, r - (r @ y) * y, S
 
-    def _step(self, y: Array, f: float, r: Array, S: Array, is_stationary: bool) -> Array | None:
-        """Return the step to try, or None at a maximum."""
+    def _step(
+        self, y: Array, f: float, r: Array, S: Array, is_stationary: bool, bent: bool = False
+    ) -> Array | None:
+        """Return the step to try, or None at a maximum; ``bent`` as if q were bent already."""
         B = np.empty((len(self._R), len(y)))
         packed_products(self._R, y, B)
-        K = f * self._norm_curvature(y) - S - 2 * B.T @ B  # minus the Hessian
+        K = f * self._norm_curvature(y, bent) - S - 2 * B.T @ B  # minus the Hessian
         q = 1.0
         if self._V is not None:
             q = float(squared_norm(((self._V @ y) ** 4).sum()))
@@ -174,7 +183,7 @@ class Quotient:
         scale = np.maximum(np.abs(values), 1e-3 * f)
         return np.asarray(vectors @ ((vectors.T @ r) / scale))
 
-    def _norm_curvature(self, y: Array) -> Array:
+    def _norm_curvature(self, y: Array, is_bent: bool = False) -> Array:
         """Return the Hessian of q / 4 on the tangent space, up to terms that are small there."""
         eye = np.eye(len(y))
         if self._V is None:
@@ -184,7 +193,7 @@ class Quotient:
         excess = max(float((h**4).sum()) - CONCENTRATED, 0.0)
         bent = 1.0 - 2.0 * _BEND * excess
         curvature = (1.0 - _BEND * excess) * eye - 3 * bent * V.T @ ((h**2)[:, None] * V)
-        if excess > 0:
+        if excess > 0 or is_bent:
             slope = 4 * (V.T @ h**3) - 2 * y
             curvature += _BEND / 2 * np.outer(slope, slope)
         return np.asarray(curvature)
