@@ -48,7 +48,7 @@ def norm_gradient(H: Array) -> Array:
 
 def _along(y: Array, step: Array) -> Iterator[Array]:
     """Yield unit vectors nearer and nearer to y."""
-    for length in (1.0, 0.5, 0.1, 0.01):
+    for length in (1.0, 0.5, 0.1, 0.01, 1e-3, 1e-4):
         trial = y + length * step
         yield trial / linalg.norm(trial)
 
