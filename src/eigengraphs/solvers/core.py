@@ -119,6 +119,10 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: float) -> Core
             starts = np.array([quotient.maximise(start, max(tol, _ROUGH))[0] for start in starts])
             starts = starts[[np.argmax(_falls(quotient, deflation, starts))]]
         y, gains[k], stationarity[k] = quotient.maximise(starts[0], tol)
+        if gains[k] <= problem.floor:
+            # y^T C_i y = 0 for all i, as on one side of bipartite graphs: no way is up from
+            # there, but from almost anywhere else.
+            y, gains[k], stationarity[k] = quotient.maximise(_elsewhere(quotient, s), tol)
         if not search.in_order and len(pool):
             pool = pool[np.abs(pool @ y) < _SAME]
         if gains[k] <= problem.floor:
@@ -160,6 +164,13 @@ def _explore(quotient: Quotient, deflation: Deflation, starts: Array) -> tuple[A
     if np.abs(finalists @ climbed[0]).max() < _SAME:
         finalists = np.vstack([finalists, climbed[0]])  # so that more starts never find less
     return finalists, float((np.abs(climbed @ finalists[0]) > _SAME).mean())
+
+
+def _elsewhere(quotient: Quotient, s: int) -> Array:
+    """Return the best of a few directions that have nothing to do with the graphs, (s,)."""
+    Y = np.random.default_rng(s).standard_normal((4, s))
+    Y = quotient.climb(Y / np.sqrt((Y**2).sum(axis=1, keepdims=True)), _CLIMB, np.float64)
+    return np.asarray(Y[np.argmax(quotient.numerators(Y) / quotient.norms(Y))])
 
 
 def _sum_of_squares(R: Array, packing: Packing) -> Array:
