@@ -212,6 +212,7 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         weights = weights / largest  # 1e-200 for all is as good as 1 for all
         treatment = Treatment.learn(stack, self.diagonal, bool(self.center), weights)
 
+        before = vars(self).copy()
         self._seed, self._treatment = seed, treatment
         self._weights, self._largest_weight = weights, largest
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
@@ -220,7 +221,13 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         self.vertex_names_ = stack.vertex_names
         self._has_vertex_names = stack.has_vertex_names
         self._graph_names = stack.graph_names
-        self._solve(stack, resume=None)
+        try:
+            self._solve(stack, resume=None)
+        except BaseException:
+            if vars(self).get("_fit") is before.get("_fit"):
+                vars(self).clear()  # nothing was found, and an older fit stays whole
+                vars(self).update(before)
+            raise
         return self
 
     def _stack(self, graphs: Any) -> GraphStack:
