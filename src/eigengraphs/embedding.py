@@ -265,8 +265,9 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         printer.close()
         self._training: GraphStack | None = stack
         self._squared_norms = loss.squared_norms()
-        before = self._treatment.mean is not None, self._treatment.diagonal == "filled"
-        fit = replace(fit, H=with_signs(fit.H), n_passes=fit.n_passes + sum(before))
+        # The mean and, since it is subtracted, these norms; the row sums.
+        others = 2 * (self._treatment.mean is not None) + (self._treatment.diagonal == "filled")
+        fit = replace(fit, H=with_signs(fit.H), n_passes=fit.n_passes + others)
         self._store(fit, fit.Psi + loss.diagonal_forms(fit.H) - search.diagonal_forms(fit.H))
         warn_of_trouble(fit, self.degenerate_, tolerance(self.tol, stack.dtype), self.max_iter)
         if fit.interrupted:
