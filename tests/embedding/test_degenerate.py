@@ -158,3 +158,14 @@ def test_a_start_at_which_all_forms_vanish_does_not_end_the_fit(n, init):
     given = np.eye(n)[:, [1, 3]] if init != "svd" else init
     je = JointEmbedding(2, center=True, diagonal="observed", init=given, random_state=0).fit(graphs)
     assert je.explained_ratio_.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", [9, 16, 21, 35, 36])
+def test_rounding_of_the_objective_does_not_stop_the_last_step(seed):
+    # The last of Newton's steps takes the gradient to 1e-15, and f down by 40 roundings.
+    rng = np.random.default_rng(seed)
+    A = np.zeros((10, 33, 33))
+    for a in A:
+        s = rng.integers(0, 5)
+        a[s, s:] = a[s:, s] = rng.random()
+    assert JointEmbedding(8, random_state=0, solver="subspace").fit(A).converged_

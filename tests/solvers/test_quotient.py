@@ -207,3 +207,15 @@ def test_the_bend_of_the_norm_is_no_place_to_get_stuck(seed):
         assert size <= 1e-8
         bent += (y**4).sum() > CONCENTRATED
     assert bent > 0
+
+
+def test_a_start_where_f_is_next_to_nothing_is_left_in_time():
+    # f grows by a factor with each of Newton's steps: from 1e-30, sixty of them are not enough.
+    A = np.zeros((1, 6, 6))
+    A[0, 0, 1:] = A[0, 1:, 0] = 1.0
+    packing = Packing(6)
+    quotient = Quotient(packing.pack(A), packing, None)
+    y, f, size = quotient.maximise(unit(np.array([1.0, 1e-16, 0, 0, 0, 0])), 1e-10)
+    assert f == pytest.approx(5)  # the squared eigenvalue of the star
+    assert size <= 1e-10
+    assert abs(y[0]) == pytest.approx(np.sqrt(0.5))

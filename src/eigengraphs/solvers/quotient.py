@@ -110,6 +110,11 @@ class Quotient:
         which leads away from saddle points.
         """
         f, r, S = self._state(y)
+        if linalg.norm(r) > f > 0:  # far from any maximum, where Newton's steps are short
+            higher = self.climb(y[None], 4, np.float64)[0]
+            if self._state(higher)[0] > f:
+                y = higher
+                f, r, S = self._state(y)
         for _ in range(_NEWTON_STEPS):
             small = bool(linalg.norm(r) <= tol * f)
             if f == 0.0 or (small and tol > 1e3 * _CURVED):
@@ -121,7 +126,7 @@ class Quotient:
                 f_new, r_new, S_new = self._state(trial)
                 if f_new > f * (1 + 4 * _EPS):
                     break
-                if f_new >= f * (1 - 10 * _EPS) and linalg.norm(r_new) < 0.5 * linalg.norm(r):
+                if f_new >= f * (1 - 100 * _EPS) and linalg.norm(r_new) < 0.5 * linalg.norm(r):
                     break  # at the rounding of f the gradient decides
             else:
                 break
