@@ -1,4 +1,4 @@
-"""The diagonal left out of the loss and of the search: exact, and bounded where it has no answer."""
+"""The diagonal left out of loss and search: exact, and bounded where there is no answer."""
 
 import numpy as np
 import pytest
