@@ -212,6 +212,7 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         weights = weights / largest  # 1e-200 for all is as good as 1 for all
         treatment = Treatment.learn(stack, self.diagonal, bool(self.center), weights)
 
+        before = self.__dict__.copy()
         self._seed, self._treatment = seed, treatment
         self._weights, self._largest_weight = weights, largest
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
@@ -220,7 +221,12 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         self.vertex_names_ = stack.vertex_names
         self._has_vertex_names = stack.has_vertex_names
         self._graph_names = stack.graph_names
-        self._solve(stack, resume=None)
+        try:
+            self._solve(stack, resume=None)
+        except BaseException:
+            if self.__dict__.get("_fit") is before.get("_fit"):
+                self.__dict__ = before  # nothing was found, and an older fit stays whole
+            raise
         return self
 
     def _stack(self, graphs: Any) -> GraphStack:
@@ -259,8 +265,9 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         printer.close()
         self._training: GraphStack | None = stack
         self._squared_norms = loss.squared_norms()
-        before = self._treatment.mean is not None, self._treatment.diagonal == "filled"
-        fit = replace(fit, H=with_signs(fit.H), n_passes=fit.n_passes + sum(before))
+        # The mean, and the row sums.
+        others = (self._treatment.mean is not None) + (self._treatment.diagonal == "filled")
+        fit = replace(fit, H=with_signs(fit.H), n_passes=fit.n_passes + others)
         self._store(fit, fit.Psi + loss.diagonal_forms(fit.H) - search.diagonal_forms(fit.H))
         warn_of_trouble(fit, self.degenerate_, tolerance(self.tol, stack.dtype), self.max_iter)
         if fit.interrupted:

@@ -132,3 +132,40 @@ def test_a_tolerance_below_rounding_ends_with_the_reason():
     assert set(je.stop_reason_) == {"precision"}
     assert (je.n_iter_ < 2000).all()
     assert (je.stationarity_ < 1e-4).all()
+
+
+@pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")
+def test_many_equal_eigenvalues_do_not_stop_a_fit():
+    # LAPACK's dsyevr gave up ("Internal Error") on a Hessian of this very star.
+    A = np.zeros((20, 20))
+    A[3, 3:] = A[3:, 3] = float.fromhex("0x1.ac339e16b09b2p-1")
+    stack = GraphStack([A], storage="sparse")
+    je = JointEmbedding(5, diagonal="filled", init="random", random_state=0).fit(stack)
+    assert je.explained_ratio_.sum() > 0.99
+
+
+def one_edge(n):
+    A = np.zeros((n, n))
+    A[1, 3] = A[3, 1] = 1.0
+    return A
+
+
+@pytest.mark.parametrize("n", [4, 120])
+@pytest.mark.parametrize("init", ["svd", "eigenvectors of the squares"])
+def test_a_start_at_which_all_forms_vanish_does_not_end_the_fit(n, init):
+    # Centred, these are +- one edge: e_1 is an eigenvector of the sum of squares, and flat.
+    graphs = np.array([one_edge(n), 3 * one_edge(n)])
+    given = np.eye(n)[:, [1, 3]] if init != "svd" else init
+    je = JointEmbedding(2, center=True, diagonal="observed", init=given, random_state=0).fit(graphs)
+    assert je.explained_ratio_.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", [9, 16, 21, 35, 36])
+def test_rounding_of_the_objective_does_not_stop_the_last_step(seed):
+    # The last of Newton's steps takes the gradient to 1e-15, and f down by 40 roundings.
+    rng = np.random.default_rng(seed)
+    A = np.zeros((10, 33, 33))
+    for a in A:
+        s = rng.integers(0, 5)
+        a[s, s:] = a[s:, s] = rng.random()
+    assert JointEmbedding(8, random_state=0, solver="subspace").fit(A).converged_

@@ -282,13 +282,28 @@ def test_the_notebook_shows_a_table():
     assert "4 graphs, 6 vertices, 2 components" in page
 
 
-def test_verbose_prints_a_line_a_component(capsys):
+def test_algorithm_1_prints_a_line_a_component(capsys):
     A = random_symmetric(4, 10, seed=0)
-    JointEmbedding(2, verbose=1).fit(A)
+    JointEmbedding(2, verbose=1, solver="algorithm1").fit(A)
     lines = capsys.readouterr().err.strip().splitlines()
     assert [line[:19] for line in lines] == ["component 1/2 found", "component 2/2 found"]
-    JointEmbedding(1).fit(A)
-    assert capsys.readouterr().err == ""
+    JointEmbedding(2, verbose=2, tol=1e-12, init="random", solver="algorithm1").fit(A)
+    assert "searching: iteration 25" in capsys.readouterr().err
+
+
+def test_the_subspace_solver_prints_a_line_a_round(capsys):
+    seen = []
+    A = random_symmetric(4, 105, seed=0)
+    JointEmbedding(2, verbose=1, tol=1e-3, solver="subspace", callback=seen.append).fit(A)
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == len(seen) >= 3
+    assert lines[0].startswith("round 1: 0/2 components found, gradient ")
+    assert lines[0].endswith(f", {seen[0].n_passes} passes")
+
+
+def test_nothing_is_printed_unless_asked_for(capsys):
+    JointEmbedding(1).fit(random_symmetric(4, 10, seed=0))
+    assert capsys.readouterr() == ("", "")
 
 
 def test_unfitted():
@@ -308,8 +323,11 @@ A = random_symmetric(3, 5, seed=0)
         ({"n_components": 2.5}, "whole number >= 1"),
         ({"n_components": True}, "whole number >= 1"),
         ({"n_components": 16}, r"n_components=16 is more than 15, .* on 5 vertices"),
-        ({"diagonal": "zero"}, "diagonal must be one of 'auto', 'filled', 'observed'"),
-        ({"solver": "magic"}, "solver must be 'algorithm1'"),
+        (
+            {"diagonal": "zero"},
+            "diagonal must be one of 'auto', 'filled', 'observed', 'unobserved'",
+        ),
+        ({"solver": "magic"}, "solver must be one of 'subspace', 'algorithm1', got"),
         ({"loadings": "many"}, "loadings must be 'free'"),
         ({"center": "yes"}, "center must be one of False, True"),
         ({"center": None}, "center must be one of False, True"),
@@ -336,14 +354,12 @@ def test_bad_settings(settings, text):
     "settings",
     [
         {"n_components": "auto"},
-        {"solver": "subspace"},
         {"loadings": "shared"},
         {"loadings": "class"},
         {"loadings": "nonnegative"},
         {"loadings": "sparse"},
         {"max_nonzeros": 2},
         {"directed": True},
-        {"diagonal": "unobserved"},
         {"refine": True},
     ],
     ids=str,

@@ -8,10 +8,17 @@ from scipy import linalg
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.loadings import component_gram, objective_path, solve_loadings
+from eigengraphs.solvers.loadings import (
+    active_gram,
+    component_gram,
+    objective_path,
+    solve_loadings,
+)
+from eigengraphs.solvers.protocol import Progress
+from written_out import Counted
 
 
-def transcription(A, d, max_iter=20_000, tol=1e-9):
+def transcription(A, d, max_iter=20_000, tol=1e-7):
     """Algorithm 1 as printed: explicit residuals, gradient (3), loadings (4), all re-solved."""
     n = A.shape[1]
     H, R = np.zeros((n, 0)), A.copy()
@@ -57,13 +64,14 @@ def solve(A, d, **settings):
     return algorithm1(view, d, **{**defaults, **settings})
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_it_finds_what_the_transcription_finds(seed):
     A = section_5_1(24, seed, loops=True).stack.dense
     H, Lam = transcription(A, 3)
     fit = solve(A, 3)
     assert column_errors(fit.H, H).max() < 1e-5
-    assert np.abs(fit.Lam - Lam).max() < 1e-4
+    found = solve_loadings(active_gram(fit.H, fit.active), fit.Psi)
+    assert np.abs(found - Lam).max() < 1e-4
     assert all(stage.stop_reason == "stationary" for stage in fit.stages)
     assert all(stage.start == "svd" for stage in fit.stages)
 
@@ -84,20 +92,6 @@ def test_the_objective_falls_with_every_iteration_and_one_pass_does_one_iteratio
     assert (np.diff(passes) == 1).all()
 
 
-class Counted:
-    """A view that counts how often each of its products is asked for."""
-
-    def __init__(self, view):
-        self._view = view
-        self.calls = 0
-
-    def __getattr__(self, name):
-        value = getattr(self._view, name)
-        if name in ("multiply", "sum_multiply", "quadratic_forms", "mean", "squared_norms"):
-            self.calls += 1
-        return value
-
-
 @pytest.mark.parametrize("init", ["auto", "svd", "random"])
 def test_passes_are_counted_as_they_are_taken(init):
     view = Counted(StackView(GraphStack(random_symmetric(5, 15, seed=0))))
@@ -105,7 +99,7 @@ def test_passes_are_counted_as_they_are_taken(init):
         view, 3, weights=np.ones(5), init=init, n_init=2, tol=1e-6, max_iter=500,
         seed=np.random.SeedSequence(0),
     )  # fmt: skip
-    assert fit.n_passes == view.calls
+    assert fit.n_passes == view.total
 
 
 def test_theta_is_what_a_component_takes_off_the_objective():
@@ -142,8 +136,42 @@ def test_hollow_gram_is_the_inner_product_off_the_diagonal():
     assert np.allclose(component_gram(H), np.einsum("jst,kst->jk", outer, outer))
 
 
-def test_progress_is_reported():
+def test_every_iteration_is_told_to_the_watcher():
     seen = []
-    solve(random_symmetric(4, 10, seed=1), 2, progress=lambda *event: seen.append(event))
-    assert {k for k, _, _ in seen} == {0, 1}
-    assert all(np.isfinite(stationarity) for _, _, stationarity in seen)
+    fit = solve(random_symmetric(4, 10, seed=1), 2, watch=seen.append)
+    assert all(isinstance(progress, Progress) for progress in seen)
+    assert [progress.component for progress in seen] == sorted(p.component for p in seen)
+    for k, stage in enumerate(fit.stages):
+        mine = [progress for progress in seen if progress.component == k]
+        assert [progress.n_iter for progress in mine] == list(range(stage.n_iter + 1))
+        assert mine[-1].stationarity == stage.stationarity
+        assert {progress.n_converged for progress in mine} == {k}
+
+
+class Interrupting:
+    """Raise KeyboardInterrupt in component k."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, progress):
+        if progress.component == self.k and progress.n_iter == 1:
+            raise KeyboardInterrupt
+
+
+def test_an_interruption_keeps_the_components_that_are_found():
+    A = random_symmetric(4, 10, seed=1)
+    whole = solve(A, 3)
+    fit = solve(A, 3, watch=Interrupting(2))
+    assert fit.interrupted
+    assert not whole.interrupted
+    assert np.array_equal(fit.H, whole.H[:, :2])
+    assert np.array_equal(fit.Psi, whole.Psi[:, :2])
+    assert fit.stages == whole.stages[:2]
+    resumed = solve(A, 3, resume=fit)
+    assert column_errors(resumed.H, whole.H).max() < 1e-6
+
+
+def test_an_interruption_of_the_first_component_leaves_nothing():
+    with pytest.raises(KeyboardInterrupt):
+        solve(random_symmetric(4, 10, seed=1), 3, watch=Interrupting(0))

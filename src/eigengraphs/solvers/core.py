@@ -120,6 +120,10 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: float) -> Core
             starts = np.array([quotient.maximise(start, max(tol, _ROUGH))[0] for start in starts])
             starts = starts[[np.argmax(_falls(quotient, deflation, starts))]]
         y, gains[k], stationarity[k] = quotient.maximise(starts[0], tol)
+        if gains[k] <= problem.floor:
+            # y^T C_i y = 0 for all i, as on one side of bipartite graphs: no way is up from
+            # there, but from almost anywhere else.
+            y, gains[k], stationarity[k] = quotient.maximise(_elsewhere(quotient, s), tol)
         if not search.in_order and len(pool):
             pool = pool[np.abs(pool @ y) < _SAME]
         if gains[k] <= problem.floor:
@@ -164,6 +168,13 @@ def _explore(quotient: Quotient, deflation: Deflation, starts: Array) -> tuple[A
     return finalists, float((np.abs(climbed @ finalists[0]) > _SAME).mean())
 
 
+def _elsewhere(quotient: Quotient, s: int) -> Array:
+    """Return the best of a few directions that have nothing to do with the graphs, (s,)."""
+    Y = np.random.default_rng(s).standard_normal((4, s))
+    Y = quotient.climb(Y / np.sqrt((Y**2).sum(axis=1, keepdims=True)), _CLIMB, exact=True)
+    return np.asarray(Y[np.argmax(quotient.numerators(Y) / quotient.norms(Y))])
+
+
 def _sum_of_squares(R: Array, packing: Packing) -> Array:
     """Return sum_i C_i^2, (s, s)."""
     C = packing.unpack(R).reshape(-1, packing.order)
@@ -185,8 +196,9 @@ def _spectral(
     """
     starts: list[Array] = []
     if search.by_mean and linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(R):
-        values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False)
+        values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False, driver="evd")
         starts.append(vectors[:, np.argmax(np.abs(values))])
     n_squares = max(search.n_squares, not starts)
-    starts += list(linalg.eigh(squares, check_finite=False)[1][:, len(squares) - n_squares :].T)
+    vectors = linalg.eigh(squares, check_finite=False, driver="evd")[1]
+    starts += list(vectors[:, len(squares) - n_squares :].T)
     return starts

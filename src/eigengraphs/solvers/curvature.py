@@ -56,7 +56,7 @@ def ascent_direction(
     if Q.shape[1] == 0:
         return None
     T = Q.T @ HQ
-    values, vectors = linalg.eigh((T + T.T) / 2)
+    values, vectors = linalg.eigh((T + T.T) / 2, driver="evd")
     if values[-1] <= _CURVED * theta:
         return None
     direction: Array = Q @ vectors[:, -1]

@@ -45,7 +45,9 @@ class Deflation:
     def __init__(self, packing: Packing, V: Array, frozen: Array, hollow: bool) -> None:
         self._packing, self._V, self._hollow = packing, V, hollow
         Gamma = component_gram(frozen, hollow=hollow)
-        values, vectors = linalg.eigh(Gamma) if Gamma.size else (np.zeros(0), np.zeros((0, 0)))
+        values, vectors = np.zeros(0), np.zeros((0, 0))
+        if Gamma.size:
+            values, vectors = linalg.eigh(Gamma, driver="evd")
         keep = values > 1e-13 * max(values[-1:].sum(), 1e-300)
         # An orthonormal basis of the frozen components, as combinations of them.
         self._combination = (vectors[:, keep] / np.sqrt(values[keep])).T

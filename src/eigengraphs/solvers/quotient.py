@@ -53,7 +53,7 @@ def _norm(x: Array) -> float:
 
 def _along(y: Array, step: Array) -> Iterator[Array]:
     """Yield unit vectors nearer and nearer to y."""
-    for length in (1.0, 0.5, 0.1, 0.01):
+    for length in (1.0, 0.5, 0.1, 0.01, 1e-3, 1e-4):
         trial = y + length * step
         yield trial / _norm(trial)
 
@@ -92,16 +92,16 @@ class Quotient:
             return np.ones(len(Y))
         return squared_norm(((Y @ self._V.T) ** 4).sum(axis=1))
 
-    def climb(self, Y: Array, n_steps: int, RT: NDArray[Any] | None = None) -> Array:
+    def climb(self, Y: Array, n_steps: int, *, exact: bool = False) -> Array:
         """Take steps from the unit rows of ``Y`` (b, s) towards the top eigenvector of S.
 
         The numerator is convex in z = y y^T, so that its linear model at z, <S, y y^T> with
         S = sum_i (y^T C_i y) C_i, bounds it from below: raising that raises f. Where the diagonal
-        is unobserved, S gets what the component itself says of it. ``RT`` (p, r) may take the place
-        of the rough cores.
+        is unobserved, S gets what the component itself says of it. It is done with the rough
+        cores unless it must be ``exact``.
         """
         Y = Y.copy()
-        RT = self._rough if RT is None else RT
+        RT: NDArray[Any] = self._R.T if exact else self._rough
         for _ in range(n_steps):
             T = self._packing.outer(Y).astype(RT.dtype, copy=False) @ RT
             S = (T @ RT.T).astype(np.float64)
@@ -122,26 +122,38 @@ class Quotient:
         """
         y = np.ascontiguousarray(y)  # kernels are compiled for one layout
         f, r, S = self._state(y)
+        if _norm(r) > f > 0:  # far from any maximum, where Newton's steps are short
+            higher = self.climb(y[None], 4, exact=True)[0]
+            if self._state(higher)[0] > f:
+                y = higher
+                f, r, S = self._state(y)
         for _ in range(_NEWTON_STEPS):
-            small = bool(_norm(r) <= tol * f)
+            small = _norm(r) <= tol * f
             if f == 0.0 or (small and tol > 1e3 * _CURVED):
                 break
             step = self._step(y, f, r, S, small)
             if step is None:
                 break
-            # Where no length of the step leads up, the slower way of `climb` does.
-            for trial in (*_along(y, step), None):
-                if trial is None:
-                    trial = self.climb(y[None], 1, self._R.T)[0]
+            for trial in self._trials(y, f, r, S, step):
                 f_new, r_new, S_new = self._state(trial)
                 if f_new > f * (1 + 4 * _EPS):
                     break
-                if f_new >= f * (1 - 10 * _EPS) and _norm(r_new) < 0.5 * _norm(r):
+                if f_new >= f * (1 - 100 * _EPS) and _norm(r_new) < 0.5 * _norm(r):
                     break  # at the rounding of f the gradient decides
             else:
                 break
             y, f, r, S = trial, f_new, r_new, S_new
-        return y, f, float(_norm(r)) / f if f > 0 else 0.0
+        return y, f, _norm(r) / f if f > 0 else 0.0
+
+    def _trials(self, y: Array, f: float, r: Array, S: Array, step: Array) -> Iterator[Array]:
+        """Yield points to go to: along the step, and where that does not lead up, other ways."""
+        yield from _along(y, step)
+        if self._V is not None:
+            # A step across the bend, which it cannot see from below, is far too long.
+            bent = self._step(y, f, r, S, is_stationary=False, bent=True)
+            if bent is not None:
+                yield from _along(y, bent)
+        yield self.climb(y[None], 1, exact=True)[0]  # slower
 
     def _state(self, y: Array) -> tuple[float, Array, Array]:
         """Return f, the gradient of f q / 4 without its part along y, and S."""
@@ -157,15 +169,17 @@ class Quotient:
             r /= q
         return f, r - (r @ y) * y, S
 
-    def _step(self, y: Array, f: float, r: Array, S: Array, is_stationary: bool) -> Array | None:
-        """Return the step to try, or None at a maximum."""
+    def _step(
+        self, y: Array, f: float, r: Array, S: Array, is_stationary: bool, bent: bool = False
+    ) -> Array | None:
+        """Return the step to try, or None at a maximum; ``bent`` as if q were bent already."""
         BtB = np.empty(S.shape, dtype=np.float32)
         packed_curvature(self._rough, y.astype(np.float32), BtB)
         K = -2.0 * BtB - S  # minus the Hessian
         if self._V is None:
             K.flat[:: len(y) + 1] += f
         else:
-            K += f * self._norm_curvature(y)
+            K += f * self._norm_curvature(y, bent)
             r = r * float(squared_norm(((self._V @ y) ** 4).sum()))
         # On the tangent space alone: y gets an eigenvalue of its own, above all others.
         Ky = K @ y
@@ -178,7 +192,8 @@ class Quotient:
             return (
                 None if is_stationary else np.asarray(linalg.lapack.dpotrs(factor, r, lower=1)[0])
             )
-        values, vectors = linalg.eigh(K, check_finite=False)
+        # The default driver, evr, may fail where many eigenvalues are equal.
+        values, vectors = linalg.eigh(K, check_finite=False, driver="evd")
         if is_stationary:
             if values[0] >= -_CURVED * f:
                 return None
@@ -186,7 +201,7 @@ class Quotient:
         scale = np.maximum(np.abs(values), 1e-3 * f)
         return np.asarray(vectors @ ((vectors.T @ r) / scale))
 
-    def _norm_curvature(self, y: Array) -> Array:
+    def _norm_curvature(self, y: Array, is_bent: bool = False) -> Array:
         """Return the Hessian of q / 4 on the tangent space, up to terms that are small there."""
         eye = np.eye(len(y))
         if self._V is None:
@@ -196,7 +211,7 @@ class Quotient:
         excess = max(float((h**4).sum()) - CONCENTRATED, 0.0)
         bent = 1.0 - 2.0 * _BEND * excess
         curvature = (1.0 - _BEND * excess) * eye - 3 * bent * V.T @ ((h**2)[:, None] * V)
-        if excess > 0:
+        if excess > 0 or is_bent:
             slope = 4 * (V.T @ h**3) - 2 * y
             curvature += _BEND / 2 * np.outer(slope, slope)
         return np.asarray(curvature)

@@ -94,7 +94,7 @@ def leading_eigenvector(
     n = operator.shape[0]
     if n <= _SMALL:
         matrix = np.column_stack([operator.matvec(e) for e in np.eye(n)])
-        values, vectors = linalg.eigh((matrix + matrix.T) / 2)
+        values, vectors = linalg.eigh((matrix + matrix.T) / 2, driver="evd")
         top = int(np.argmax(np.abs(values)))
         return float(values[top]), np.asarray(vectors[:, top])
     if not np.any(operator.matvec(v0)):  # ARPACK refuses a zero operator

@@ -96,9 +96,15 @@ def subspace(
             block = _nothing(m, n, d - k)
         else:
             active = np.array([s.stop_reason != "exhausted" for s in stages], dtype=bool)
-            block = _next_block(
-                graphs, d - k, job, H[:, active], Psi[:, active], given[:, k:], pending, seed, k
-            )
+            try:
+                block = _next_block(
+                    graphs, d - k, job, H[:, active], Psi[:, active], given[:, k:], pending, seed, k
+                )
+            except KeyboardInterrupt:  # before the first round of this block
+                if not stages:
+                    raise
+                interrupted = True
+                break
         rng = np.random.default_rng(child)
         new = block.H.copy()
         for j in np.flatnonzero(block.gains == 0):

@@ -1,0 +1,138 @@
+"""Callbacks, and what is left of a fit when the user has had enough."""
+
+import numpy as np
+import pytest
+from known_graphs import random_symmetric
+from sklearn.exceptions import NotFittedError
+
+from eigengraphs import JointEmbedding
+from eigengraphs.errors import InputError
+from eigengraphs.solvers.protocol import Progress
+
+A = random_symmetric(5, 110, seed=0)  # beyond the shortcut for few vertices
+
+
+class Stop:
+    """A callback that presses Ctrl-C at the j-th call."""
+
+    def __init__(self, at):
+        self.at, self.seen = at, []
+
+    def __call__(self, progress):
+        self.seen.append(progress)
+        if len(self.seen) == self.at:
+            raise KeyboardInterrupt
+
+
+def test_a_callback_is_told_how_the_fit_goes():
+    stop = Stop(at=None)
+    je = JointEmbedding(2, tol=1e-4, random_state=0, callback=stop).fit(A)
+    assert len(stop.seen) >= 2
+    assert all(isinstance(progress, Progress) for progress in stop.seen)
+    assert all(progress.n_passes < je.n_passes_ for progress in stop.seen)
+    assert stop.seen[0].stationarity > stop.seen[-1].stationarity
+    assert stop.seen[-1].n_converged <= 2
+
+
+def test_a_callback_changes_nothing():
+    with_it = JointEmbedding(2, tol=1e-4, random_state=0, callback=Stop(None)).fit(A)
+    without = JointEmbedding(2, tol=1e-4, random_state=0).fit(A)
+    assert np.array_equal(with_it.loadings_, without.loadings_)
+
+
+@pytest.mark.parametrize("callback", ["print", 3, [print]])
+def test_a_callback_that_cannot_be_called_is_refused(callback):
+    with pytest.raises(InputError, match="callback must be None or a function, got callback="):
+        JointEmbedding(1, callback=callback).fit(A)
+
+
+def calls_for(n_components):
+    """How often the callback is called for so many components."""
+    stop = Stop(None)
+    JointEmbedding(n_components, tol=1e-4, random_state=0, callback=stop).fit(A)
+    return len(stop.seen)
+
+
+def test_an_interrupted_fit_keeps_what_it_found(default_solver):
+    # Algorithm 1 is stopped in its second component, the subspace solver in a later round.
+    at = 4 if default_solver == "subspace" else calls_for(1) + 3
+    je = JointEmbedding(3, tol=1e-4, random_state=0, callback=Stop(at))
+    with pytest.raises(KeyboardInterrupt, match="what it found so far is kept"):
+        je.fit(A)
+    d = len(je.stop_reason_)
+    assert d == (3 if default_solver == "subspace" else 1)
+    assert je.loadings_.shape == (5, d)
+    assert je.objective_path_.shape == (d + 1,)
+    assert (np.diff(je.objective_path_) < 0).all()
+    for reason, size in zip(je.stop_reason_, je.stationarity_, strict=True):
+        assert reason == ("stationary" if size <= 1e-4 else "interrupted")
+    assert je.converged_ is ("interrupted" not in je.stop_reason_)
+    assert np.allclose(je.transform(A), je.loadings_, atol=1e-9)
+    assert list(je.get_feature_names_out()) == [f"je{k + 1}" for k in range(d)]
+    assert je.score(A) == pytest.approx(je.explained_ratio_.sum())
+    assert "interrupted" in je._repr_html_() or je.converged_
+    longer = je.set_params(callback=None).extend(4)
+    assert np.array_equal(longer.latent_positions_[:, :d], je.latent_positions_)
+    assert longer.loadings_.shape == (5, 4)
+
+
+def test_rough_components_of_an_interrupted_fit_are_told_by_their_reason():
+    je = JointEmbedding(2, random_state=0, callback=Stop(1), solver="subspace")
+    with pytest.raises(KeyboardInterrupt):  # and no warning: the user knows why
+        je.fit(A)
+    assert je.stop_reason_ == ("interrupted", "interrupted")
+    assert not je.converged_
+    assert (je.n_iter_ == 1).all()
+
+
+def interrupted_at_once(monkeypatch):
+    def press(*_, **__):
+        raise KeyboardInterrupt
+
+    for name in ("sketch", "multiply"):  # the first read of a search, whichever the solver
+        monkeypatch.setattr(f"eigengraphs.graphs.view.StackView.{name}", press)
+
+
+def test_before_anything_was_found_nothing_is_set(monkeypatch):
+    je = JointEmbedding(2, random_state=0)
+    before = set(vars(je))
+    interrupted_at_once(monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        je.fit(A)
+    assert set(vars(je)) == before
+    with pytest.raises(NotFittedError):
+        je.transform(A)
+
+
+def test_an_interrupted_fit_that_found_nothing_leaves_the_old_one_whole():
+    other = random_symmetric(3, 101, seed=1)
+    je = JointEmbedding(1, tol=1e-3, random_state=0, center=True).fit(A)
+    before = je.transform(A)
+    with pytest.MonkeyPatch.context() as patch:
+        interrupted_at_once(patch)
+        with pytest.raises(KeyboardInterrupt):
+            je.set_params(center=False).fit(other)
+    assert je.n_vertices_ == 110
+    assert np.array_equal(je.transform(A), before)
+    assert np.array_equal(je.loadings_, before)
+
+
+def test_a_fit_on_few_vertices_is_interrupted_whole():
+    few = random_symmetric(4, 8, seed=0)
+    je = JointEmbedding(1, random_state=0, callback=Stop(1))
+    with pytest.raises(KeyboardInterrupt):
+        je.fit(few)
+    assert not hasattr(je, "loadings_")
+    assert not hasattr(je, "n_vertices_")
+
+
+def test_an_interrupted_extension_leaves_the_fit_alone():
+    je = JointEmbedding(1, tol=1e-3, random_state=0).fit(A)
+    before = vars(je).copy()
+    je.callback = Stop(1)
+    with pytest.raises(KeyboardInterrupt):
+        je.extend(3)
+    je.callback = None
+    assert vars(je).keys() == before.keys()
+    assert je.loadings_.shape == (5, 1)
+    assert je.n_components == 1

@@ -1,0 +1,214 @@
+"""The diagonal left out of loss and search: exact, and bounded where there is no answer."""
+
+import numpy as np
+import pytest
+from known_graphs import column_errors, noiseless, random_symmetric, section_5_1, stored
+
+from eigengraphs import GraphStack, JointEmbedding, match_components
+from eigengraphs.errors import DegenerateWarning, InputError
+from written_out import hollow_stationarity, residuals
+
+CONCENTRATED = 0.5  # sum_s h_s^4 of two vertices
+
+
+@pytest.fixture(scope="module", autouse=True)
+def default_solver():
+    """The subspace solver alone can do it."""
+
+
+def fit(graphs, d, **settings):
+    return JointEmbedding(d, diagonal="unobserved", random_state=0, **settings).fit(graphs)
+
+
+def fourth(je):
+    return (je.latent_positions_**4).sum(axis=0)
+
+
+def test_section_5_1_without_loops():
+    errors, filled = [], []
+    for seed in range(5):
+        known = section_5_1(1024, seed, loops=False)
+        errors.append(column_errors(fit(known.stack, 3).latent_positions_, known.H))
+        other = JointEmbedding(3, diagonal="filled", random_state=0).fit(known.stack)
+        filled.append(column_errors(other.latent_positions_, known.H))
+    # About twice the errors at four times as many graphs, 0.035 and 0.093.
+    assert (np.mean(errors, axis=0) <= [0.02, 0.1, 0.3]).all()
+    assert (np.mean(errors, axis=0) <= 1.3 * np.mean(filled, axis=0)).all()
+
+
+@pytest.mark.parametrize("n", [30, 120])
+def test_what_is_on_the_diagonal_does_not_matter(n, storage):
+    known = noiseless(n, 30, 3, seed=1)
+    A = known.stack.dense.copy()
+    A[:, range(n), range(n)] = 0.0
+    je = fit(stored(GraphStack(A), storage), 1, tol=1e-10)
+    rough = A.copy()
+    rough[:, range(n), range(n)] = 100 * np.random.default_rng(0).standard_normal((30, n))
+    other = fit(stored(GraphStack(rough), storage), 1, tol=1e-10)
+    assert je.diagonal_ == other.diagonal_ == "unobserved"
+    assert column_errors(je.latent_positions_, other.latent_positions_).max() < 1e-6
+    assert np.allclose(je.loadings_, other.loadings_, atol=1e-5)
+    assert np.allclose(je.objective_path_, other.objective_path_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("n", [30, 120])
+def test_rank_one_graphs_without_their_diagonal_are_recovered(n, storage):
+    known = noiseless(n, 12, 1, seed=2)
+    A = known.stack.dense * (1 - np.eye(n))
+    je = fit(stored(GraphStack(A), storage), 1)
+    assert column_errors(je.latent_positions_, known.H).max() < 1e-6
+    assert np.abs(je.loadings_ - known.Lam).max() < 1e-6
+    assert je.explained_ratio_.sum() == pytest.approx(1, abs=1e-12)
+    # Filled with the mean of the row, the same graphs are not of rank one.
+    filled = JointEmbedding(1, diagonal="filled", random_state=0).fit(A)
+    assert filled.explained_ratio_.sum() < 1 - 1e-6
+
+
+@pytest.mark.parametrize("n", [30, 120])
+def test_components_that_do_not_overlap_are_recovered_together(n):
+    # On vertices of their own they are orthogonal off the diagonal, too.
+    rng = np.random.default_rng(3)
+    H = np.zeros((n, 3))
+    for k in range(3):
+        H[k * n // 3 : (k + 1) * n // 3, k] = rng.uniform(0.5, 1.5, n // 3)
+    H /= np.linalg.norm(H, axis=0)
+    Lam = rng.uniform(1, 2, (15, 3)) * [9, 3, 1]
+    A = np.einsum("sk,ik,tk->ist", H, Lam, H) * (1 - np.eye(n))
+    je = fit(A, 3)
+    match = match_components(H, je)
+    assert column_errors(match.apply(je.latent_positions_), H).max() < 1e-6
+    assert np.abs(je.loadings_[:, match.order] - Lam).max() < 1e-6
+    assert not je.degenerate_.any()
+
+
+@pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")  # of noise
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("n", [14, 105])
+def test_the_loss_leaves_the_diagonal_out_and_components_are_stationary(n, center, storage):
+    A = random_symmetric(6, n, seed=4, density=0.7)
+    weights = np.array([1.0, 2, 1, 0.5, 1, 1])
+    stack = stored(GraphStack(A), storage)
+    je = JointEmbedding(3, diagonal="unobserved", center=center, random_state=0).fit(
+        stack, sample_weight=weights
+    )
+    B = A - np.average(A, axis=0, weights=weights) if center else A
+    H = je.latent_positions_
+    for k in range(4):
+        left = weights @ np.sum(residuals(B, H[:, :k], hollow=True) ** 2, axis=(1, 2))
+        assert je.objective_path_[k] == pytest.approx(left, rel=1e-9)
+    # Central differences of 1e-5 are good for about seven digits.
+    assert (hollow_stationarity(B * (1 - np.eye(n)), H, weights) < 1e-5).all()
+    assert je.converged_
+    fitted = np.einsum("sk,ik,tk->ist", H, je.loadings_, H)
+    assert np.allclose((B - fitted) * (1 - np.eye(n)), residuals(B, H, hollow=True), atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [14, 105])
+def test_dense_and_sparse_agree(n):
+    stack = GraphStack(two_halves(n))
+    dense, sparse = (fit(stored(stack, storage), 2, center=True) for storage in ("dense", "sparse"))
+    assert column_errors(dense.latent_positions_, sparse.latent_positions_).max() < 1e-6
+    assert np.allclose(dense.loadings_, sparse.loadings_, atol=1e-5)
+
+
+def two_halves(n, m=20):
+    """Two components on halves of the vertices, of different strength, and some noise."""
+    rng = np.random.default_rng(0)
+    H = np.zeros((n, 2))
+    H[: n // 2, 0], H[n // 2 :, 1] = 1, 1
+    Lam = rng.uniform(-1, 1, (m, 2)) * [4, 2]
+    A = np.einsum("sk,ik,tk->ist", H, Lam, H) + 0.3 * random_symmetric(m, n, seed=1)
+    return A * (1 - np.eye(n))
+
+
+@pytest.mark.parametrize("n", [14, 105])
+def test_fits_are_nested_and_can_be_extended_and_cut(n):
+    A = two_halves(n)
+    two, one = fit(A, 2), fit(A, 1)
+    assert column_errors(two.latent_positions_[:, :1], one.latent_positions_).max() < 1e-6
+    assert column_errors(one.extend(2).latent_positions_, two.latent_positions_).max() < 1e-5
+    cut = two.truncate(1)
+    assert np.allclose(cut.loadings_, one.loadings_, atol=1e-6)
+    assert cut.diagonal_ == "unobserved"
+
+
+def test_transform_score_and_inverse_go_together(storage):
+    A = two_halves(20)
+    je = fit(stored(GraphStack(A), storage), 2, center=True)
+    assert np.abs(je.transform(A) - je.loadings_).max() < 1e-9
+    loops = A + np.eye(20) * 7  # new graphs' diagonals do not matter either
+    assert np.abs(je.transform(loops) - je.loadings_).max() < 1e-9
+    assert je.score(loops) == pytest.approx(je.explained_ratio_.sum())
+    expected = je.inverse_transform(je.loadings_)
+    assert (np.einsum("iss->is", expected) == 0).all()
+    assert np.abs(je.transform(expected) - je.loadings_).max() < 1e-9
+
+
+def star(n):
+    A = np.zeros((n, n))
+    A[0, 1:] = A[1:, 0] = 1.0
+    return A
+
+
+def edge(n):
+    A = np.zeros((n, n))
+    A[0, 1] = A[1, 0] = 1.0
+    return A
+
+
+def hubs(n):
+    A = 0.1 * random_symmetric(4, n, seed=0, hollow=True)
+    for i, s in enumerate((0, 1, 0, 1)):
+        A[i, s, 2:] += 3 + i
+        A[i, 2:, s] += 3 + i
+    return A
+
+
+@pytest.mark.parametrize("n", [6, 120])
+@pytest.mark.parametrize(
+    "make",
+    [lambda n: [star(n), 2 * star(n)], lambda n: [edge(n)], hubs],
+    ids=["star", "edge", "hub"],
+)
+def test_stars_hubs_and_edges_are_bounded_and_marked(make, n, storage):
+    stack = stored(GraphStack(make(n)), storage)
+    with pytest.warns(DegenerateWarning, match="sits on one or two vertices alone"):
+        je = fit(stack, 1)
+    assert list(je.degenerate_) == [True]
+    assert CONCENTRATED - 1e-6 <= fourth(je)[0] <= CONCENTRATED + 0.02
+    assert np.isfinite(je.loadings_).all()
+    assert je.converged_
+    assert je.explained_ratio_[0] > 0.4  # of two hubs, one
+    assert np.abs(je.transform(stack) - je.loadings_).max() < 1e-7 * np.abs(je.loadings_).max()
+
+
+@pytest.mark.parametrize("graphs", [[[[2.0]], [[3.0]]], [[[0.0]]]], ids=["loops", "nothing"])
+def test_one_vertex_has_no_pair_of_different_ones(graphs):
+    with pytest.warns(DegenerateWarning, match="are zero; component 1 got"):
+        je = fit(np.array(graphs), 1)
+    assert (je.loadings_ == 0).all()
+    assert je.degenerate_.all()
+    assert je.score(np.array(graphs)) == 0
+
+
+def test_two_vertices_are_one_edge():
+    A = np.array([[[5.0, 1], [1, 3]], [[0, 2], [2, 0]]])
+    with pytest.warns(DegenerateWarning):
+        je = fit(A, 2)
+    assert je.explained_ratio_[0] == pytest.approx(1)
+    assert je.stop_reason_[1] == "exhausted"
+    h = je.latent_positions_[:, 0]
+    assert np.allclose(je.loadings_[:, 0] * h[0] * h[1], [1, 2])
+
+
+def test_algorithm_1_refuses_and_says_what_to_do():
+    with pytest.raises(InputError, match=r"'unobserved' is beyond solver='algorithm1'.*'filled'"):
+        fit(random_symmetric(3, 5, seed=0), 1, solver="algorithm1")
+
+
+@pytest.mark.parametrize("n", [20, 110])
+def test_float32(n):
+    A = two_halves(n)
+    single, double = fit(GraphStack(A).astype(np.float32), 2), fit(A, 2)
+    assert single.loadings_.dtype == np.float32
+    assert column_errors(single.latent_positions_, double.latent_positions_).max() < 1e-3

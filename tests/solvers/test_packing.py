@@ -1,0 +1,93 @@
+"""Packed symmetric matrices, and the kernels on them, against the matrices themselves."""
+
+import numpy as np
+import pytest
+from known_graphs import random_symmetric
+
+from eigengraphs.solvers.core_kernels import packed_products, raise_quotients
+from eigengraphs.solvers.packing import Packing
+
+ORDERS = [1, 2, 5, 9]
+
+
+@pytest.mark.parametrize("s", ORDERS)
+def test_packing_keeps_inner_products_and_comes_back(s):
+    C = random_symmetric(4, s, seed=s)
+    packing = Packing(s)
+    Z = packing.pack(C)
+    assert (packing.order, packing.size) == (s, s * (s + 1) // 2)
+    assert Z.shape == (4, packing.size)
+    assert np.allclose(Z @ Z.T, np.einsum("ist,jst->ij", C, C))
+    assert np.allclose(packing.unpack(Z), C)
+    assert np.allclose(packing.unpack(Z[0]), C[0])  # one alone, too
+
+
+@pytest.mark.parametrize("s", ORDERS)
+def test_packed_outer_products_give_quadratic_forms(s):
+    C = random_symmetric(3, s, seed=1)
+    Y = np.random.default_rng(0).standard_normal((6, s))
+    packing = Packing(s)
+    assert np.allclose(packing.outer(Y), packing.pack(np.einsum("bs,bt->bst", Y, Y)))
+    forms = np.einsum("bs,ist,bt->bi", Y, C, Y)
+    assert np.allclose(packing.outer(Y) @ packing.pack(C).T, forms)
+
+
+@pytest.mark.parametrize(("s", "b"), [(1, 1), (5, 2), (6, 6), (9, 1)])
+def test_the_last_rows_complete_a_packed_corner(s, b):
+    C = random_symmetric(3, s, seed=2)
+    corner = Packing(s - b).pack(C[:, : s - b, : s - b])
+    last = Packing(s).pack_last_rows(C[:, :, s - b :])
+    assert np.allclose(np.hstack([corner, last]), Packing(s).pack(C))
+
+
+def test_the_last_rows_are_made_symmetric_and_the_input_is_left_alone():
+    rng = np.random.default_rng(0)
+    C = rng.standard_normal((2, 5, 3))  # the square part C[:, 2:] is not symmetric
+    before = C.copy()
+    last = Packing(5).pack_last_rows(C)
+    full = np.zeros((2, 5, 5))
+    full[:, :, 2:] = C
+    full[:, 2:, :2] = C[:, :2].transpose(0, 2, 1)
+    full[:, 2:, 2:] = (C[:, 2:] + C[:, 2:].transpose(0, 2, 1)) / 2
+    assert np.allclose(last, Packing(5).pack(full)[:, Packing(2).size :])
+    assert np.array_equal(C, before)
+
+
+@pytest.mark.parametrize("s", ORDERS)
+def test_products_of_packed_matrices(s):
+    C = random_symmetric(7, s, seed=3)
+    y = np.random.default_rng(1).standard_normal(s)
+    out = np.full((7, s), np.nan)  # what was there before must not matter
+    packed_products(Packing(s).pack(C), y, out)
+    assert np.allclose(out, C @ y, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("s", ORDERS)
+def test_quotients_never_fall_and_rise_to_the_top_eigenvalue(s):
+    rng = np.random.default_rng(s)
+    C = random_symmetric(5, s, seed=4)
+    Y = rng.standard_normal((5, s))
+    Y /= np.linalg.norm(Y, axis=1, keepdims=True)
+    Z = Packing(s).pack(C)
+    quotient = np.einsum("bs,bst,bt->b", Y, C, Y)
+    for _ in range(4):
+        raise_quotients(Z, Y, 1)
+        assert np.allclose(np.linalg.norm(Y, axis=1), 1)
+        higher = np.einsum("bs,bst,bt->b", Y, C, Y)
+        assert (higher >= quotient - 1e-12).all()
+        quotient = higher
+    raise_quotients(Z, Y, 2000)
+    top = np.linalg.eigvalsh(C)[:, -1]
+    # It stops at a gradient of 1e-4 of the quotient, which the quotient misses by its square.
+    quotient = np.einsum("bs,bst,bt->b", Y, C, Y)
+    assert np.abs(quotient - top).max() < 1e-6 * np.abs(C).max() * s
+
+
+def test_a_vector_that_is_an_eigenvector_stays():
+    C = np.diag([3.0, 2.0, 1.0])[None]
+    Y = np.array([[1.0, 0.0, 0.0]])
+    raise_quotients(Packing(3).pack(C), Y, 8)
+    assert np.array_equal(Y, [[1.0, 0.0, 0.0]])
+    zero = np.array([[0.6, 0.8, 0.0]])
+    raise_quotients(np.zeros((1, 6)), zero, 8)
+    assert np.allclose(zero, [[0.6, 0.8, 0.0]])
