@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from known_graphs import random_symmetric
 
-from eigengraphs.solvers.core_kernels import packed_products, raise_quotients
+from eigengraphs.solvers.core_kernels import packed_curvature, packed_state, raise_quotients
 from eigengraphs.solvers.packing import Packing
 
 ORDERS = [1, 2, 5, 9]
@@ -54,12 +54,18 @@ def test_the_last_rows_are_made_symmetric_and_the_input_is_left_alone():
 
 
 @pytest.mark.parametrize("s", ORDERS)
-def test_products_of_packed_matrices(s):
+def test_the_state_and_the_curvature_are_sums_over_the_graphs(s):
     C = random_symmetric(7, s, seed=3)
     y = np.random.default_rng(1).standard_normal(s)
-    out = np.full((7, s), np.nan)  # what was there before must not matter
-    packed_products(Packing(s).pack(C), y, out)
-    assert np.allclose(out, C @ y, rtol=0, atol=1e-13)
+    R = Packing(s).pack(C)
+    forms = np.einsum("s,ist,t->i", y, C, y)
+    S = np.full((s, s), np.nan)  # what was there before must not matter
+    assert packed_state(R, y, S) == pytest.approx(forms @ forms, rel=1e-12)
+    assert np.allclose(S, np.einsum("i,ist->st", forms, C), rtol=0, atol=1e-12)
+    for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-4)):
+        out = np.full((s, s), np.nan, dtype=dtype)
+        packed_curvature(np.ascontiguousarray(R.T, dtype=dtype), y.astype(dtype), out)
+        assert np.allclose(out, (C @ y).T @ (C @ y), rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("s", ORDERS)

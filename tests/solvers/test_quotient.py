@@ -57,7 +57,7 @@ def test_values(hollow):
     problem = Problem(5, 12, 4, 0, hollow=hollow)
     Y = unit(np.random.default_rng(1).standard_normal((8, 4)))
     values = problem.quotient.numerators(Y) / problem.quotient.norms(Y)
-    assert np.allclose(values, [problem.f(y) for y in Y], rtol=1e-12)
+    assert np.allclose(values, [problem.f(y) for y in Y], rtol=1e-5)  # rough cores are float32
 
 
 def test_the_norm_is_bent_beyond_one_half_and_smooth_there():
@@ -118,7 +118,7 @@ def test_climbing_never_lowers_f(hollow, seed):
     before = np.array([problem.f(y) for y in Y])
     first = before
     for _ in range(6):
-        Y = problem.quotient.climb(Y, 1, np.float64)
+        Y = problem.quotient.climb(Y, 1, exact=True)
         assert np.allclose(np.linalg.norm(Y, axis=1), 1)
         after = np.array([problem.f(y) for y in Y])
         assert (after >= before * (1 - 1e-12)).all()
@@ -130,7 +130,7 @@ def test_climbing_leaves_its_input_alone_and_float32_is_as_good():
     problem = Problem(4, 15, 6, 0, hollow=False)
     Y = unit(np.random.default_rng(0).standard_normal((10, 6)))
     given = Y.copy()
-    single, double = problem.quotient.climb(Y, 3), problem.quotient.climb(Y, 3, np.float64)
+    single, double = problem.quotient.climb(Y, 3), problem.quotient.climb(Y, 3, exact=True)
     assert np.array_equal(Y, given)
     assert single.dtype == np.float64
     assert (
@@ -180,7 +180,7 @@ def test_in_a_plane_the_best_of_all_directions_is_found(seed):
     problem = Problem(4, 8, 2, seed, hollow=seed % 2 == 1)
     angles = np.linspace(0, np.pi, 20_001)
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    best = (problem.quotient.numerators(circle) / problem.quotient.norms(circle)).max()
+    best = max(problem.f(y) for y in circle)
     found = max(problem.quotient.maximise(y, 1e-10)[1] for y in circle[::2500])
     assert found >= best * (1 - 1e-12)
     assert found == pytest.approx(best, rel=1e-6)  # the circle's points are 1.6e-4 apart

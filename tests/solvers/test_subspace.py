@@ -89,7 +89,7 @@ def test_the_first_components_do_not_depend_on_how_many_follow(hollow):
     longest = fits[-1]
     for fit in fits[:-1]:
         d = fit.H.shape[1]
-        assert column_errors(fit.H, longest.H[:, :d]).max() < 1e-6
+        assert column_errors(fit.H, longest.H[:, :d]).max() < 1e-10
         gains = [stage.gain for stage in fit.stages]
         assert np.allclose(gains, [stage.gain for stage in longest.stages[:d]], rtol=1e-10)
         agreement = [stage.agreement for stage in fit.stages]
@@ -110,7 +110,7 @@ def test_a_resumed_fit_keeps_its_components_and_goes_on_as_one_that_was_never_st
     cut = solve(view, 19, hollow=hollow, resume=first_components(whole, 5))
     assert column_errors(cut.H, whole.H).max() < 1e-5
     step = short
-    for d in (4, 9, 17, 19):  # within the first block, at its end and beyond
+    for d in (4, 9, 12, 17, 19):  # within the first block, at its end and beyond
         step = solve(view, d, hollow=hollow, resume=step)
     assert column_errors(step.H, whole.H).max() < 1e-5
 
@@ -133,7 +133,7 @@ def test_the_shortcut_on_few_vertices_finds_what_the_general_path_does(hollow, d
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("eigengraphs.solvers.subspace.whole_pays", whole_pays)
         whole = solve(view, d, hollow=hollow)
-    assert whole.n_passes == 3
+    assert whole.n_passes == 2
     assert general.n_passes > 3
     assert column_errors(general.H[:, :2], whole.H[:, :2]).max() < 1e-6
     # The rest is noise, of which each may find another of many optima, equally good but for 5 %.

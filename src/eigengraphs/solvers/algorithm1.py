@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg
 
 from eigengraphs.solvers.curvature import ascent_direction
-from eigengraphs.solvers.loadings import active_gram, solve_loadings
+from eigengraphs.solvers.loadings import active_gram, rounding_share, solve_loadings
 from eigengraphs.solvers.protocol import Array, Fit, Graphs, Progress, Stage, Watcher
 from eigengraphs.solvers.residuals import Residuals
 from eigengraphs.solvers.start import Start, random_unit, starts
@@ -146,7 +146,7 @@ def _component(
     n = residuals.n_vertices
     best: _Ascent | None = None
     start_name = "none"
-    if left > max(_floor(n) * total, noise):
+    if left > max(rounding_share(n) * total, noise):
         for name, h in starts(kind, residuals, weights, left, n_init, rng):
             found = _ascend(residuals, h, weights, tol, max_iter, total, k, watch, rng)
             if best is None or found.theta > best.theta:
@@ -159,11 +159,6 @@ def _component(
     if best is None or best.theta <= n * noise:
         best = _Ascent(random_unit(n, rng), 0.0, 0.0, 0, "exhausted")
     return best, start_name
-
-
-def _floor(n: int) -> float:
-    """Return the share of the squared norm below which what is left is rounding."""
-    return 100 * n * _EPS
 
 
 def _ascend(

@@ -8,9 +8,10 @@ to span V, which :mod:`core` solves. What is missing shows in the full-space gra
 whose parts outside of span V are appended to it (a block Davidson method), and again, until
 every ||r_k|| <= tol * theta_k.
 
-The first rounds search: they take up a fixed number of components, more than are wanted, with
-many starts, and let them compete for the places. So what they find does not depend on how many
-components are wanted. The later rounds finish those that are.
+The first rounds search: components start from many places and compete for their order. The later
+rounds finish them, each in its place; one whose predecessors are finished stays as it is. A block
+has a fixed number of components, whatever is wanted of it, and goes on until those are finished: so
+how many are wanted changes nothing but when it stops.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Job:
     tol: float
     max_iter: int
     floor: float  # a gain below this is rounding
+    nothing: float  # and so is a squared norm below this
     noise: float  # sum_i w_i times the squared norm that rounding may leave of A_i
     cache: bool  # keep A_i V
     watch: Watcher | None
@@ -69,7 +71,7 @@ class Block:
     stationarity: Array  # (d,)
     agreement: Array  # (d,)
     reasons: tuple[str, ...]  # (d,)
-    pending: Array  # (n, any) rough directions of the components after these
+    size: int  # how many components were searched for them
     n_iter: int
     n_passes: int
     interrupted: bool
@@ -81,8 +83,8 @@ def find_block(
     job: Job,
     *,
     frozen: Array,
+    left: float,
     given: Array,
-    new_search: bool,
     seed: np.random.SeedSequence,
     n_before: int,
 ) -> Block:
@@ -98,10 +100,10 @@ def find_block(
         Settings.
     frozen : (n, k)
         Components that are found.
+    left
+        sum_i w_i ||A_i||^2 of the graphs without them.
     given : (n, any)
         Directions to start from, one a component in order.
-    new_search
-        Search freely; otherwise the given directions are all there is.
     seed
         Of the first basis and the random starts.
     n_before
@@ -109,16 +111,16 @@ def find_block(
     """
     rng = np.random.default_rng(seed)
     n = graphs.n_vertices
-    size = want if given.shape[1] else min(BLOCK, max(n * (n + 1) // 2 - frozen.shape[1], want))
+    size = given.shape[1] or min(BLOCK, max(n * (n + 1) // 2 - frozen.shape[1], want))
     basis: Basis = CachedBasis(graphs) if job.cache else StreamedBasis(graphs)
-    first = orthonormal(given, np.zeros((n, 0)))
-    if new_search:
-        first = _first_basis(graphs, first, job.weights, rng)
-        basis.n_passes += 1 + (frozen.shape[1] > 0)
+    first = _first_basis(graphs, orthonormal(given, np.zeros((n, 0))), job.weights, rng)
+    basis.n_passes += 1 + (frozen.shape[1] > 0)
     if first.shape[1] == 0:  # the graphs are zero, and any direction is as good
         first = orthonormal(rng.standard_normal((n, size)), first)
     basis.append(first)
-    state = _State(basis, job, frozen, size, want, searches=_SEARCH if not given.shape[1] else 0)
+    state = _State(
+        basis, job, frozen, left, size, want, searches=_SEARCH if not given.shape[1] else 0
+    )
     state.warm = basis.V.T @ given
     interrupted = False
     try:
@@ -141,17 +143,24 @@ class _State:
     """The rounds of one block."""
 
     def __init__(
-        self, basis: Basis, job: Job, frozen: Array, size: int, want: int, searches: int
+        self,
+        basis: Basis,
+        job: Job,
+        frozen: Array,
+        left: float,
+        size: int,
+        want: int,
+        searches: int,
     ) -> None:
-        self._basis, self._job, self._frozen = basis, job, frozen
+        self._basis, self._job, self._frozen, self._left = basis, job, frozen, left
         self._size, self._want, self._searches = size, want, searches
         self._width = basis_width(len(basis.cores), job.cache)
         self.warm: Array = np.zeros((basis.V.shape[1], 0))  # (s, b)
         self._history: list[Array] = []  # earlier solutions, (s, d)
         self._n_iter = 0
-        self._core_tol = _ROUGH
-        self._pending = np.zeros((len(basis.V), 0))
-        self._best, self._since = np.inf, 0
+        self._core_tol = np.full(size, _ROUGH)
+        self._n_fixed = 0  # finished components, before which none is unfinished
+        self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
         self.fit: CoreFit | None = None
         self._r = np.zeros((len(basis.V), 0))  # (n, d) gradients
         self._stationarity = np.zeros(0)
@@ -163,12 +172,12 @@ class _State:
         """Solve the core and look outside; return whether this was the last round."""
         job, basis = self._job, self._basis
         searching = self._n_iter < self._searches
-        d = self._size if searching else self._want
-        s = basis.V.shape[1]
+        d, s = self._size, basis.V.shape[1]
         fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
         search = Search(
-            warm=self.warm[:, :d] if not searching else self.warm,
+            warm=self.warm,
             in_order=not searching,
+            n_fixed=self._n_fixed,
             by_mean=searching and fresh and job.by_mean,
             n_squares=job.n_squares if searching and fresh else 0,
             random=random_starts(rng, d, job.n_random, s) if searching else np.zeros((0, 0, s)),
@@ -177,7 +186,9 @@ class _State:
         floor = job.floor
         if by_squares:
             floor = max(floor, 10 * R.shape[1] * np.finfo(np.float64).eps * float((R**2).sum()))
-        problem = CoreProblem(R, mean, basis.V, self._frozen, job.hollow, floor)
+        problem = CoreProblem(
+            R, mean, basis.V, self._frozen, job.hollow, floor, self._left, job.nothing
+        )
         fit = solve_core(problem, d, search, self._core_tol)
         r, stationarity = _gradients(basis, fit, job, self._frozen)
         self.fit, self._r, self._stationarity = fit, r, stationarity
@@ -185,7 +196,6 @@ class _State:
         self._n_iter += 1
         if searching:
             self._agreement = fit.agreement
-            self._pending = self._H[:, self._want :]
         return self._judge(searching)
 
     def _judge(self, searching: bool) -> bool:
@@ -193,16 +203,21 @@ class _State:
         assert self.fit is not None
         job, size = self._job, self._stationarity
         gains = self.fit.gains
-        worst = float(size.max(initial=0.0))
-        improved = worst < 0.9 * self._best or searching
-        self._best, self._since = (worst, 0) if improved else (self._best, self._since + 1)
+        improved = searching | (size < 0.9 * self._best)
+        self._since = np.where(improved, 0, self._since + 1)
+        self._best = np.where(improved, size, self._best)
         # Rounding of the products alone leaves a gradient of about this size beside theta.
         rounding = np.sqrt(job.noise / np.maximum(gains, job.floor + 1e-300))
         settled = (size <= 10 * rounding) & (self._since >= _PATIENCE)
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         self._done = (size <= 0.9 * job.tol) | settled
-        self._core_tol = float(np.clip(0.01 * worst, 0.1 * job.tol, _ROUGH))
-        return bool(self._done.all()) or self._n_iter >= job.max_iter
+        self._core_tol = np.clip(0.01 * size, 0.1 * job.tol, _ROUGH)
+        if self._n_iter >= job.max_iter:
+            return True
+        if self._n_iter < self._searches:
+            return bool(self._done.all())
+        self._n_fixed = int(np.cumprod(self._done).sum())
+        return self._n_fixed >= self._want
 
     def new_columns(self) -> Array:
         """Return what the gradients have outside of the basis; shorten that if it is wide."""
@@ -210,8 +225,7 @@ class _State:
         basis, fit = self._basis, self.fit
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
-        if self._n_iter >= self._searches:
-            open_ones[self._want :] = False
+        open_ones[: self._n_fixed] = False
         r = self._r[:, open_ones] / np.maximum(fit.gains[open_ones], 1e-300)
         warm = fit.Y
         if warm.shape[0] + int(open_ones.sum()) > self._width:
@@ -229,10 +243,10 @@ class _State:
     def sharpen(self) -> bool:
         """Ask more of the core when the basis holds all there is; False if it gave its best."""
         best = 0.1 * self._job.tol
-        if self._core_tol <= best:
+        if (self._core_tol <= best).all():
             self._done[:] = True  # nothing but rounding is left to move the components
             return False
-        self._core_tol = best
+        self._core_tol = np.full(self._size, best)
         return True
 
     def progress(self, n_before: int) -> Progress:
@@ -256,7 +270,7 @@ class _State:
         )  # fmt: skip
         Psi = self._basis.cores @ Packing(len(self.fit.Y)).outer(self.fit.Y[:, :want].T).T
         return Block(
-            self._H[:, :want], Psi, gains, left, self._agreement[:want], reasons, self._pending,
+            self._H[:, :want], Psi, gains, left, self._agreement[:want], reasons, self._size,
             self._n_iter, self._basis.n_passes, interrupted,
         )  # fmt: skip
 

@@ -12,9 +12,9 @@ __all__ = ["first_components", "with_signs"]
 
 
 def first_components(fit: Fit, k: int) -> Fit:
-    """Return the fit with k components; those that are cut off wait for an extension."""
-    pending = None if fit.pending is None else np.column_stack([fit.H[:, k:], fit.pending])
-    return replace(fit, H=fit.H[:, :k], Psi=fit.Psi[:, :k], stages=fit.stages[:k], pending=pending)
+    """Return the fit with k components."""
+    blocks = tuple(block for block in fit.blocks if block[0] < k)
+    return replace(fit, H=fit.H[:, :k], Psi=fit.Psi[:, :k], stages=fit.stages[:k], blocks=blocks)
 
 
 def with_signs(H: Array) -> Array:

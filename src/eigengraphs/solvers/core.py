@@ -42,6 +42,8 @@ class CoreProblem:
     frozen: Array  # (n, k) earlier components
     hollow: bool  # the pairs s = t take no part in the loss
     floor: float  # a gain below this is rounding
+    left: float = np.inf  # sum_i w_i ||A_i||^2 of the graphs without the frozen components
+    nothing: float = 0.0  # of which this much is rounding
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Search:
 
     warm: Array  # (s, b) vectors to start from
     in_order: bool  # component k starts from warm[:, k]; otherwise from the best that is left
+    n_fixed: int  # and the first so many are those of warm, as they are
     by_mean: bool  # and from the top eigenvector of the mean core
     n_squares: int  # and from so many top eigenvectors of the sum of squared cores
     random: Array  # (d, b, s) and from these, for each component
@@ -90,8 +93,8 @@ def root_of_moment(M: Array) -> Array:
     return R
 
 
-def solve_core(problem: CoreProblem, d: int, search: Search, tol: float) -> CoreFit:
-    """Find d components of the cores, to a relative gradient of ``tol`` within them."""
+def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array) -> CoreFit:
+    """Find d components of the cores, to relative gradients of ``tol`` (d,) within them."""
     s = problem.V.shape[1]
     packing = Packing(s)
     deflation = Deflation(packing, problem.V, problem.frozen, problem.hollow)
@@ -102,8 +105,9 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: float) -> Core
     Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
     agreement = np.full(d, np.nan)
     pool = search.warm.T  # (b, s), the vectors that no component has taken yet
+    left = problem.left
     for k in range(d):
-        quotient = Quotient(R, rough, packing, problem.V if problem.hollow else None)
+        quotient = Quotient(R, packing, problem.V if problem.hollow else None, rough)
         starts = np.zeros((0, s))
         if search.in_order:
             starts, pool = pool[:1], pool[1:]
@@ -117,21 +121,24 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: float) -> Core
         if len(starts) > 1:
             starts, agreement[k] = _explore(quotient, deflation, starts)
         if len(starts) > 1:
-            starts = np.array([quotient.maximise(start, max(tol, _ROUGH))[0] for start in starts])
+            enough = max(tol[k], _ROUGH)
+            starts = np.array([quotient.maximise(start, enough)[0] for start in starts])
             starts = starts[[np.argmax(_falls(quotient, deflation, starts))]]
-        y, gains[k], stationarity[k] = quotient.maximise(starts[0], tol)
-        if gains[k] <= problem.floor:
+        climb = quotient.measure if k < search.n_fixed else quotient.maximise
+        y, gains[k], stationarity[k] = climb(starts[0], tol[k])
+        if left > problem.nothing and gains[k] <= problem.floor:
             # y^T C_i y = 0 for all i, as on one side of bipartite graphs: no way is up from
             # there, but from almost anywhere else.
-            y, gains[k], stationarity[k] = quotient.maximise(_elsewhere(quotient, s), tol)
+            y, gains[k], stationarity[k] = quotient.maximise(_elsewhere(quotient, s), tol[k])
         if not search.in_order and len(pool):
             pool = pool[np.abs(pool @ y) < _SAME]
-        if gains[k] <= problem.floor:
+        if left <= problem.nothing or gains[k] <= problem.floor:
             gains[k] = stationarity[k] = 0.0
             break
         Y[:, k] = y
         q, square = deflation.add(y)
         t = R @ packing.outer(y[None])[0] / square
+        left -= square * float(t @ t)
         if spectral:
             squares = _deflated_squares(squares, packing.unpack(t @ R), packing.unpack(q), t @ t)
         linalg.blas.dger(-1.0, q, t, a=R.T, overwrite_a=True)  # R -= t q^T in place

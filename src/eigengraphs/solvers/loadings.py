@@ -8,7 +8,14 @@ from scipy import linalg
 
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["active_gram", "component_gram", "condition", "objective_path", "solve_loadings"]
+__all__ = [
+    "active_gram",
+    "component_gram",
+    "condition",
+    "objective_path",
+    "rounding_share",
+    "solve_loadings",
+]
 
 
 def component_gram(H: Array, *, hollow: bool = False) -> Array:
@@ -34,6 +41,11 @@ def condition(Gamma: Array) -> float:
         return 1.0
     values = linalg.eigvalsh(Gamma)
     return float(values[-1] / values[0]) if values[0] > 0 else float("inf")
+
+
+def rounding_share(n: int) -> float:
+    """Return the share of the graphs' squared norm below which what is left is rounding."""
+    return 100 * n * float(np.finfo(np.float64).eps)
 
 
 def solve_loadings(Gamma: Array, Psi: Array) -> Array:

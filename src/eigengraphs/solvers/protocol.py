@@ -150,7 +150,7 @@ class Fit:
     stages: tuple[Stage, ...]
     n_passes: int
     hollow: bool = False  # whether the search left out the pairs s = t
-    pending: Array | None = None  # (n, any) directions that further components would start from
+    blocks: tuple[tuple[int, int], ...] = ()  # components searched together: the first, how many
     interrupted: bool = False  # the user stopped the fit; there may be fewer components
 
     @property

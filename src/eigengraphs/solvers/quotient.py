@@ -65,19 +65,23 @@ class Quotient:
     ----------
     R : (r, p)
         Packed weighted cores of what the earlier components left.
-    rough : (p, r), float32
-        The same, laid out as the Hessian wants it: does for that and for starts, at half the cost.
     packing
         Of s x s matrices.
     V : (n, s) or None
         The basis, if the diagonal is unobserved: then q depends on h and not on y alone.
+    rough : (p, r), float32, optional
+        R again, laid out as the Hessian wants it: does for that and for starts, at half the cost.
     """
 
     def __init__(
-        self, R: Array, rough: NDArray[np.float32], packing: Packing, V: Array | None
+        self,
+        R: Array,
+        packing: Packing,
+        V: Array | None = None,
+        rough: NDArray[np.float32] | None = None,
     ) -> None:
-        self._R = R
-        self._rough = rough
+        self._R = np.ascontiguousarray(R)  # kernels are compiled for one layout
+        self._rough = np.ascontiguousarray(R.T, dtype=np.float32) if rough is None else rough
         self._packing = packing
         self._V = V
 
@@ -120,7 +124,7 @@ class Quotient:
         point, on the tangent space. Where that bends upwards its eigenvalues are turned round,
         which leads away from saddle points.
         """
-        y = np.ascontiguousarray(y)  # kernels are compiled for one layout
+        y = np.ascontiguousarray(y)
         f, r, S = self._state(y)
         if _norm(r) > f > 0:  # far from any maximum, where Newton's steps are short
             higher = self.climb(y[None], 4, exact=True)[0]
@@ -143,6 +147,12 @@ class Quotient:
             else:
                 break
             y, f, r, S = trial, f_new, r_new, S_new
+        return y, f, _norm(r) / f if f > 0 else 0.0
+
+    def measure(self, y: Array, tol: float) -> tuple[Array, float, float]:  # noqa: ARG002
+        """Return what :meth:`maximise` does, of ``y`` as it is."""
+        y = np.ascontiguousarray(y)
+        f, r, _ = self._state(y)
         return y, f, _norm(r) / f if f > 0 else 0.0
 
     def _trials(self, y: Array, f: float, r: Array, S: Array, step: Array) -> Iterator[Array]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from eigengraphs.solvers.block import BLOCK, Block, Job, find_block
 from eigengraphs.solvers.deflated import DeflatedGraphs
-from eigengraphs.solvers.loadings import component_gram, solve_loadings
+from eigengraphs.solvers.loadings import component_gram, rounding_share, solve_loadings
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Fit, Stage, SubspaceGraphs, Watcher
 from eigengraphs.solvers.start import Start, random_unit
 from eigengraphs.solvers.whole import find_whole, whole_pays
@@ -21,6 +21,7 @@ from eigengraphs.solvers.whole import find_whole, whole_pays
 __all__ = ["subspace"]
 
 _RANDOM = 2  # random starts in the core beyond n_init, beside the spectral ones
+_AGAIN = 1 - 1e-4  # |cosine| of a component that was found again
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -79,86 +80,122 @@ def subspace(
         n_random=n_init + _RANDOM if not isinstance(init, str) or init == "auto"
         else n_init - (init == "svd"),
         tol=tol, max_iter=max_iter,
-        floor=max((100 * n * _EPS) ** 2 * total, n * noise), noise=noise, cache=cache, watch=watch,
+        floor=max((100 * n * _EPS) ** 2 * total, n * noise), nothing=rounding_share(n) * total,
+        noise=noise, cache=cache, watch=watch,
     )  # fmt: skip
     H, Psi, stages = np.zeros((n, 0)), np.zeros((m, 0)), list[Stage]()
-    pending = np.zeros((n, 0))
+    blocks: list[tuple[int, int]] = []
     n_passes = 1  # the norms
     if resume is not None:
-        H, Psi, stages = resume.H, resume.Psi, list(resume.stages)
-        pending = pending if resume.pending is None else resume.pending
+        H, Psi, stages, blocks = resume.H, resume.Psi, list(resume.stages), list(resume.blocks)
     given = init / np.sqrt((init**2).sum(axis=0)) if isinstance(init, np.ndarray) else H[:, :0]
     interrupted = False
     while len(stages) < d and not interrupted:
         k = len(stages)
-        child = _child(seed, k)
+        first, in_search = blocks[-1] if blocks else (0, 0)
+        # A block that was cut short is found again, whole, as if it had never been.
+        start = first if k < first + in_search else k
         if stages and stages[-1].stop_reason == "exhausted":
-            block = _nothing(m, n, d - k)
+            block, start = _nothing(m, n, d - k), k
         else:
-            active = np.array([s.stop_reason != "exhausted" for s in stages], dtype=bool)
+            active = np.array([s.stop_reason != "exhausted" for s in stages[:start]], dtype=bool)
+            frozen, forms = H[:, :start][:, active], Psi[:, :start][:, active]
             try:
                 block = _next_block(
-                    graphs, d - k, job, H[:, active], Psi[:, active], given[:, k:], pending, seed, k
+                    graphs, d - start, job, total, frozen, forms, given[:, start:], seed, start
                 )
             except KeyboardInterrupt:  # before the first round of this block
                 if not stages:
                     raise
                 interrupted = True
                 break
-        rng = np.random.default_rng(child)
-        new = block.H.copy()
-        for j in np.flatnonzero(block.gains == 0):
-            new[:, j] = random_unit(n, rng)
-        forms = block.Psi
-        if forms is None:
-            forms = graphs.quadratic_forms(new)
-            n_passes += 1
-        H, Psi = np.column_stack([H, new]), np.column_stack([Psi, forms])
+            n_passes += block.n_passes
+            known = k - start
+            if known and not _same(block.H[:, :known], H[:, start:]):
+                blocks[-1] = (first, known)  # another search found those: go on behind them
+                continue
+            block = _without_first(block, known)
+        H, Psi, more = _appended(graphs, H, Psi, block, np.random.default_rng(_child(seed, k)))
+        n_passes += more
         stages += [
             Stage(block.n_iter, reason, float(size), float(gain), "core", float(agreement))
             for reason, size, gain, agreement in zip(
                 block.reasons, block.stationarity, block.gains, block.agreement, strict=True
             )
         ]
-        pending, interrupted = block.pending, block.interrupted
-        n_passes += block.n_passes
-    return Fit(H, Psi, tuple(stages), n_passes, hollow, pending, interrupted)
+        if start == k:
+            blocks.append((k, block.size))
+        interrupted = block.interrupted
+    return Fit(H, Psi, tuple(stages), n_passes, hollow, tuple(blocks), interrupted)
 
 
 def _next_block(
     graphs: SubspaceGraphs,
     want: int,
     job: Job,
+    total: float,
     frozen: Array,
     Psi: Array,
     given: Array,
-    pending: Array,
     seed: np.random.SeedSequence,
     n_before: int,
 ) -> Block:
     """Find the components after the frozen ones, as many as one block takes."""
     Lam = solve_loadings(component_gram(frozen, hollow=job.hollow), Psi)
-    left: BlockGraphs = graphs
+    left = total - float(job.weights @ np.einsum("ik,ik->i", Lam, Psi))
+    rest: BlockGraphs = graphs
     if frozen.shape[1]:
-        left = DeflatedGraphs(graphs, frozen, Lam, job.hollow)
+        rest = DeflatedGraphs(graphs, frozen, Lam, job.hollow)
     if whole_pays(graphs.n_graphs, graphs.n_vertices):
-        block = find_whole(left, want, job, frozen, given, _child(seed, 0), n_before)
+        # Each component has starts of its own, and none is found again.
+        block = find_whole(rest, want, job, frozen, left, given, _child(seed, 0), n_before)
     else:
-        # What an earlier search left waits in order; given directions come first.
-        start = (given if given.shape[1] else pending)[:, :BLOCK]
-        new_search = given.shape[1] > 0 or pending.shape[1] == 0
+        start = given[:, :BLOCK]
         want = min(want, start.shape[1] or BLOCK)
         block = find_block(
-            left, want, job, frozen=frozen, given=start[:, :want], new_search=new_search,
+            rest, want, job, frozen=frozen, left=left, given=start,
             seed=_child(seed, n_before), n_before=n_before,
         )  # fmt: skip
-        if not new_search:
-            block = replace(block, pending=pending[:, want:])
     if block.Psi is None or not frozen.shape[1]:
         return block
     # The block saw the graphs less the frozen components; their part comes back.
     both = component_gram(np.column_stack([frozen, block.H]), hollow=job.hollow)
     return replace(block, Psi=block.Psi + Lam @ both[: frozen.shape[1], frozen.shape[1] :])
+
+
+def _appended(
+    graphs: SubspaceGraphs, H: Array, Psi: Array, block: Block, rng: np.random.Generator
+) -> tuple[Array, Array, int]:
+    """Return H and Psi with the components of a block, and how often the graphs were read.
+
+    A component that had nothing to fit is a random direction.
+    """
+    new, n_passes = block.H.copy(), 0
+    for j in np.flatnonzero(block.gains == 0):
+        new[:, j] = random_unit(len(new), rng)
+    forms = block.Psi
+    if forms is None:
+        forms, n_passes = graphs.quadratic_forms(new), 1
+    return np.column_stack([H, new]), np.column_stack([Psi, forms]), n_passes
+
+
+def _same(found: Array, known: Array) -> bool:
+    """Tell whether components were found again."""
+    cosines = np.abs((found[:, : known.shape[1]] * known).sum(axis=0))
+    return found.shape[1] >= known.shape[1] and bool((cosines > _AGAIN).all())
+
+
+def _without_first(block: Block, k: int) -> Block:
+    """Return the block without its first k components."""
+    return replace(
+        block,
+        H=block.H[:, k:],
+        Psi=None if block.Psi is None else block.Psi[:, k:],
+        gains=block.gains[k:],
+        stationarity=block.stationarity[k:],
+        agreement=block.agreement[k:],
+        reasons=block.reasons[k:],
+    )
 
 
 def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
@@ -171,5 +208,5 @@ def _nothing(m: int, n: int, d: int) -> Block:
     zeros = np.zeros(d)
     return Block(
         np.zeros((n, d)), np.zeros((m, d)), zeros, zeros, np.full(d, np.nan),
-        ("exhausted",) * d, np.zeros((n, 0)), 0, 0, interrupted=False,
+        ("exhausted",) * d, d, 0, 0, interrupted=False,
     )  # fmt: skip

@@ -32,6 +32,7 @@ def find_whole(
     d: int,
     job: Job,
     frozen: Array,
+    left: float,
     given: Array,
     seed: np.random.SeedSequence,
     n_before: int,
@@ -44,10 +45,11 @@ def find_whole(
     floor = max(job.floor, rounding)
     # Drawn for the components before, too: a component's starts do not hang on a resumption.
     random = random_starts(rng, n_before + d, job.n_random, n)[n_before:]
-    search = Search(given[:, :d], True, job.by_mean, job.n_squares, random)
+    search = Search(given[:, :d], True, 0, job.by_mean, job.n_squares, random)
     if given.shape[1]:
-        search = Search(given[:, :d], True, False, 0, random[:, : job.n_random])
-    fit = solve_core(CoreProblem(R, mean, V, frozen, job.hollow, floor), d, search, 0.1 * job.tol)
+        search = Search(given[:, :d], True, 0, False, 0, random[:, : job.n_random])
+    problem = CoreProblem(R, mean, V, frozen, job.hollow, floor, left, job.nothing)
+    fit = solve_core(problem, d, search, np.full(d, 0.1 * job.tol))
     H, gains, stationarity, agreement = fit.Y, fit.gains, fit.stationarity, fit.agreement
     if job.watch is not None:
         worst = float(stationarity.max(initial=0.0))
@@ -60,9 +62,8 @@ def find_whole(
         else "max_iter"
         for gain, size, bound in zip(gains, stationarity, limit, strict=True)
     )  # fmt: skip
-    nothing = np.zeros((n, 0))
     Psi = None if packed is None else packed @ Packing(n).outer(H.T).T
-    return Block(H, Psi, gains, stationarity, agreement, reasons, nothing, 1, 1, interrupted=False)
+    return Block(H, Psi, gains, stationarity, agreement, reasons, d, 1, 1, interrupted=False)
 
 
 def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, Array, Array, float]:
