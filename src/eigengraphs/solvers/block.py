@@ -10,7 +10,9 @@ every ||r_k|| <= tol * theta_k.
 
 The first rounds search: they take up a fixed number of components, more than are wanted, with
 many starts, and let them compete for the places. So what they find does not depend on how many
-components are wanted. The later rounds finish those that are.
+components are wanted. As many go on until each is near its maximum, because a rough one may still
+come to another, depending on what else is in the basis. The later rounds finish those that are
+wanted.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ __all__ = ["BLOCK", "Block", "Job", "basis_width", "find_block", "orthonormal", 
 BLOCK = 16  # components that are searched together: products with 16 columns cost what 10 do
 _SHARED = 8  # columns of the first basis that come from the mean graph
 _SEARCH = 3  # rounds that search
+_SETTLED = 0.03  # relative gradient of all components after which each stays with its maximum
+_SETTLING = 20  # rounds for that at most
 _HISTORY = 2  # earlier solutions that a shortened basis keeps
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
@@ -144,6 +148,7 @@ class _State:
         self.warm: Array = np.zeros((basis.V.shape[1], 0))  # (s, b)
         self._history: list[Array] = []  # earlier solutions, (s, d)
         self._n_iter = 0
+        self._settling = False  # whether unwanted components go on, too
         self._core_tol = _ROUGH
         self._pending = np.zeros((len(basis.V), 0))
         self._best, self._since = np.inf, 0
@@ -158,7 +163,8 @@ class _State:
         """Solve the core and look outside; return whether this was the last round."""
         job, basis = self._job, self._basis
         searching = self._n_iter < self._searches
-        d = self._size if searching else self._want
+        settling = searching or self._settling
+        d = self._size if settling else self._want
         s = basis.V.shape[1]
         n_squares = n_random = 0
         if searching:
@@ -184,7 +190,10 @@ class _State:
         self._n_iter += 1
         if searching:
             self._agreement = fit.agreement
+        if settling:
             self._pending = self._H[:, self._want :]
+            rough = float(stationarity.max(initial=0.0)) > _SETTLED
+            self._settling = self._searches > 0 and rough and self._n_iter < _SETTLING
         return self._judge(searching)
 
     def _judge(self, searching: bool) -> bool:
@@ -192,7 +201,8 @@ class _State:
         assert self.fit is not None
         job, size = self._job, self._stationarity
         gains = self.fit.gains
-        worst = float(size.max(initial=0.0))
+        count = len(size) if searching else self._want
+        worst = float(size[:count].max(initial=0.0))
         improved = worst < 0.9 * self._best or searching
         self._best, self._since = (worst, 0) if improved else (self._best, self._since + 1)
         # Rounding of the products alone leaves a gradient of about this size beside theta.
@@ -200,7 +210,7 @@ class _State:
         settled = (size <= 10 * rounding) & (self._since >= _PATIENCE)
         self._done = (size <= job.tol) | settled
         self._core_tol = float(np.clip(0.01 * worst, 0.1 * job.tol, _ROUGH))
-        return bool(self._done.all()) or self._n_iter >= job.max_iter
+        return bool(self._done[:count].all()) or self._n_iter >= job.max_iter
 
     def new_columns(self) -> Array:
         """Return what the gradients have outside of the basis; shorten that if it is wide."""
@@ -208,7 +218,7 @@ class _State:
         basis, fit = self._basis, self.fit
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
-        if self._n_iter >= self._searches:
+        if self._n_iter >= self._searches and not self._settling:
             open_ones[self._want :] = False
         r = self._r[:, open_ones] / np.maximum(fit.gains[open_ones], 1e-300)
         warm = fit.Y
