@@ -223,3 +223,14 @@ def test_an_interrupted_fit_can_be_resumed(noise):
     resumed = solve(view, 18, tol=1e-4, resume=fit)
     assert column_errors(resumed.H, solve(view, 18, tol=1e-4).H).max() < 1e-2
     assert np.array_equal(resumed.H[:, :16], fit.H)
+
+
+def test_components_at_their_precision_do_not_hold_up_the_others():
+    # What rounding leaves of weak components in float32 must not set how exactly the strong one
+    # is solved for.
+    A = noiseless(LARGE, 20, 1, seed=2).stack.dense + 1e-6 * random_symmetric(20, LARGE, seed=2)
+    view = StackView(GraphStack(A.astype(np.float32)), "hollow")
+    fit = solve(view, 3, tol=1e-5, hollow=True)
+    assert all(stage.converged for stage in fit.stages)
+    assert fit.stages[0].stop_reason == "stationary"
+    assert fit.stages[0].n_iter < 60

@@ -209,7 +209,8 @@ class _State:
         rounding = np.sqrt(job.noise / np.maximum(gains, job.floor + 1e-300))
         settled = (size <= 10 * rounding) & (self._since >= _PATIENCE)
         self._done = (size <= job.tol) | settled
-        self._core_tol = float(np.clip(0.01 * worst, 0.1 * job.tol, _ROUGH))
+        open_ones = size[:count][~self._done[:count]]
+        self._core_tol = float(np.clip(0.01 * open_ones.max(initial=0.0), 0.1 * job.tol, _ROUGH))
         return bool(self._done[:count].all()) or self._n_iter >= job.max_iter
 
     def new_columns(self) -> Array:
