@@ -225,8 +225,8 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
             self._solve(stack, resume=None)
         except BaseException:
             if vars(self).get("_fit") is before.get("_fit"):
-                vars(self).clear()  # nothing was found, and an older fit stays whole
-                vars(self).update(before)
+                self.__dict__.clear()  # nothing was found, and an older fit stays whole
+                self.__dict__.update(before)
             raise
         return self
 
