@@ -37,7 +37,8 @@ def test_a_callback_is_told_how_the_fit_goes():
 def test_a_callback_changes_nothing():
     with_it = JointEmbedding(2, tol=1e-4, random_state=0, callback=Stop(None)).fit(A)
     without = JointEmbedding(2, tol=1e-4, random_state=0).fit(A)
-    assert np.array_equal(with_it.loadings_, without.loadings_)
+    assert np.allclose(with_it.loadings_, without.loadings_, rtol=0, atol=1e-8)
+    assert np.array_equal(with_it.n_iter_, without.n_iter_)
 
 
 @pytest.mark.parametrize("callback", ["print", 3, [print]])
@@ -127,7 +128,7 @@ def test_a_fit_on_few_vertices_is_interrupted_whole():
 
 
 def test_an_interrupted_extension_leaves_the_fit_alone():
-    je = JointEmbedding(1, tol=1e-3, random_state=0).fit(A)
+    je = JointEmbedding(1, random_state=0).fit(A)
     before = vars(je).copy()
     je.callback = Stop(1)
     with pytest.raises(KeyboardInterrupt):

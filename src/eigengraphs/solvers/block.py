@@ -177,10 +177,10 @@ class _State:
         search = Search(
             warm=self.warm,
             in_order=not searching,
-            n_fixed=self._n_fixed,
             by_mean=searching and fresh and job.by_mean,
             n_squares=job.n_squares if searching and fresh else 0,
             random=random_starts(rng, d, job.n_random, s) if searching else np.zeros((0, 0, s)),
+            n_fixed=self._n_fixed,
         )
         R, mean, by_squares = compress(basis.cores, job.weights)
         floor = job.floor

@@ -52,10 +52,10 @@ class Search:
 
     warm: Array  # (s, b) vectors to start from
     in_order: bool  # component k starts from warm[:, k]; otherwise from the best that is left
-    n_fixed: int  # and the first so many are those of warm, as they are
     by_mean: bool  # and from the top eigenvector of the mean core
     n_squares: int  # and from so many top eigenvectors of the sum of squared cores
     random: Array  # (d, b, s) and from these, for each component
+    n_fixed: int = 0  # the first so many components are those of warm, as they are
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,9 @@ def root_of_moment(M: Array) -> Array:
     return R
 
 
-def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array) -> CoreFit:
-    """Find d components of the cores, to relative gradients of ``tol`` (d,) within them."""
+def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float) -> CoreFit:
+    """Find d components of the cores, to relative gradients of ``tol``, (d,) or one, in them."""
+    tol = np.broadcast_to(tol, (d,))
     s = problem.V.shape[1]
     packing = Packing(s)
     deflation = Deflation(packing, problem.V, problem.frozen, problem.hollow)

@@ -45,11 +45,11 @@ def find_whole(
     floor = max(job.floor, rounding)
     # Drawn for the components before, too: a component's starts do not hang on a resumption.
     random = random_starts(rng, n_before + d, job.n_random, n)[n_before:]
-    search = Search(given[:, :d], True, 0, job.by_mean, job.n_squares, random)
+    search = Search(given[:, :d], True, job.by_mean, job.n_squares, random)
     if given.shape[1]:
-        search = Search(given[:, :d], True, 0, False, 0, random[:, : job.n_random])
+        search = Search(given[:, :d], True, False, 0, random[:, : job.n_random])
     problem = CoreProblem(R, mean, V, frozen, job.hollow, floor, left, job.nothing)
-    fit = solve_core(problem, d, search, np.full(d, 0.1 * job.tol))
+    fit = solve_core(problem, d, search, 0.1 * job.tol)
     H, gains, stationarity, agreement = fit.Y, fit.gains, fit.stationarity, fit.agreement
     if job.watch is not None:
         worst = float(stationarity.max(initial=0.0))
