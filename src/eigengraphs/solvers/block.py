@@ -8,10 +8,10 @@ to span V, which :mod:`core` solves. What is missing shows in the full-space gra
 whose parts outside of span V are appended to it (a block Davidson method), and again, until
 every ||r_k|| <= tol * theta_k.
 
-The first rounds search: components start from many places and compete for their order. The later
-rounds finish them, each in its place; one whose predecessors are finished stays as it is. A block
-has a fixed number of components, whatever is wanted of it, and goes on until those are finished: so
-how many are wanted changes nothing but when it stops.
+The first rounds search: components start from many places. All compete for their order, until one
+and those before it are finished: then it stays as it is. A block has a fixed number of
+components, whatever is wanted of it, and goes on until those are finished: so how many are wanted
+changes nothing but when it stops.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them 
 _SKETCHED_SHARE = 0.25
 _SHARED = 8  # further columns of the first basis that come from the mean graph
 _SEARCH = 3  # rounds that search
+_FROM_POOL = 3  # earlier components that a place is given to while searching, the best later
 _HISTORY = 2  # earlier solutions that a shortened basis keeps
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
 _STREAMED_WIDTH = 48
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
 _ROUGH = 1e-3  # relative gradient in the core that is enough while searching
 _PATIENCE = 3  # rounds without progress near the rounding of the products
+_STALLED = 60  # and anywhere else
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Job:
     by_mean: bool  # which starts the core tries
     n_squares: int
     n_random: int
+    n_beside_given: int  # random starts where a direction is given
     tol: float
     max_iter: int
     floor: float  # a gain below this is rounding
@@ -124,9 +127,12 @@ def find_block(
     state.warm = basis.V.T @ given
     interrupted = False
     try:
-        while not state.step(rng):
+        while True:
+            last = state.step(rng)
             if job.watch is not None:
                 job.watch(state.progress(n_before))
+            if last:
+                break
             new = state.new_columns()
             if new.shape[1]:
                 basis.append(new)
@@ -174,13 +180,15 @@ class _State:
         searching = self._n_iter < self._searches
         d, s = self._size, basis.V.shape[1]
         fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
+        n_random = job.n_random if searching else job.n_beside_given * fresh
         search = Search(
             warm=self.warm,
-            in_order=not searching,
+            in_order=self._searches == 0,
             by_mean=searching and fresh and job.by_mean,
             n_squares=job.n_squares if searching and fresh else 0,
-            random=random_starts(rng, d, job.n_random, s) if searching else np.zeros((0, 0, s)),
+            random=random_starts(rng, d, n_random, s),
             n_fixed=self._n_fixed,
+            n_pool=_FROM_POOL if searching else 1,
         )
         R, mean, by_squares = compress(basis.cores, job.weights)
         floor = job.floor
@@ -209,6 +217,7 @@ class _State:
         # Rounding of the products alone leaves a gradient of about this size beside theta.
         rounding = np.sqrt(job.noise / np.maximum(gains, job.floor + 1e-300))
         settled = (size <= 10 * rounding) & (self._since >= _PATIENCE)
+        settled |= self._since >= _STALLED
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         self._done = (size <= 0.9 * job.tol) | settled
         self._core_tol = np.clip(0.01 * size, 0.1 * job.tol, _ROUGH)

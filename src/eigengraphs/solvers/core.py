@@ -23,7 +23,6 @@ __all__ = ["CoreFit", "CoreProblem", "Search", "compress", "root_of_moment", "so
 _CLIMB = 4  # steps of every start
 _FINALISTS = 3  # that go on to their maximum
 _CLOSE = 0.9  # to the best: how good a finalist must be
-_FROM_POOL = 3  # warm starts of a component that may have changed places with another
 _ROUGH = 1e-2  # relative gradient at which finalists are compared
 _NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores, as when centred, is rounding
 _SAME = 0.99  # |cosine| of starts that climbed to one maximum
@@ -56,6 +55,7 @@ class Search:
     n_squares: int  # and from so many top eigenvectors of the sum of squared cores
     random: Array  # (d, b, s) and from these, for each component
     n_fixed: int = 0  # the first so many components are those of warm, as they are
+    n_pool: int = 1  # how many of those that are left, when not in order
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
     for k in range(d):
         quotient = Quotient(R, packing, problem.V if problem.hollow else None, rough)
         starts = np.zeros((0, s))
-        if search.in_order:
+        if search.in_order or k < search.n_fixed:
             starts, pool = pool[:1], pool[1:]
         elif len(pool):
             best = np.argsort(-_falls(quotient, deflation, pool), kind="stable")
-            starts = pool[best[:_FROM_POOL]]
+            starts = pool[best[: search.n_pool]]
         if spectral:
             starts = np.vstack([starts, *_spectral(search, R, mean, squares, packing)])
         if k < len(search.random):
@@ -131,8 +131,10 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             # y^T C_i y = 0 for all i, as on one side of bipartite graphs: no way is up from
             # there, but from almost anywhere else.
             y, gains[k], stationarity[k] = quotient.maximise(_elsewhere(quotient, s), tol[k])
-        if not search.in_order and len(pool):
-            pool = pool[np.abs(pool @ y) < _SAME]
+        if not search.in_order and k >= search.n_fixed and len(pool):
+            taken = np.abs(pool @ y)
+            # One at least, lest a component that moved far leaves a place too few.
+            pool = pool[(taken < _SAME) & (taken < taken.max())]
         if left <= problem.nothing or gains[k] <= problem.floor:
             gains[k] = stationarity[k] = 0.0
             break

@@ -79,7 +79,7 @@ def subspace(
         n_squares=3 if not isinstance(init, str) or init == "auto" else 0,
         n_random=n_init + _RANDOM if not isinstance(init, str) or init == "auto"
         else n_init - (init == "svd"),
-        tol=tol, max_iter=max_iter,
+        n_beside_given=n_init - 1, tol=tol, max_iter=max_iter,
         floor=max((100 * n * _EPS) ** 2 * total, n * noise), nothing=rounding_share(n) * total,
         noise=noise, cache=cache, watch=watch,
     )  # fmt: skip
@@ -146,14 +146,14 @@ def _next_block(
     rest: BlockGraphs = graphs
     if frozen.shape[1]:
         rest = DeflatedGraphs(graphs, frozen, Lam, job.hollow)
+    if given.shape[1]:
+        want = min(want, given.shape[1])  # what is not given is searched afterwards
     if whole_pays(graphs.n_graphs, graphs.n_vertices):
         # Each component has starts of its own, and none is found again.
         block = find_whole(rest, want, job, frozen, left, given, _child(seed, 0), n_before)
     else:
-        start = given[:, :BLOCK]
-        want = min(want, start.shape[1] or BLOCK)
         block = find_block(
-            rest, want, job, frozen=frozen, left=left, given=start,
+            rest, min(want, BLOCK), job, frozen=frozen, left=left, given=given[:, :BLOCK],
             seed=_child(seed, n_before), n_before=n_before,
         )  # fmt: skip
     if block.Psi is None or not frozen.shape[1]:

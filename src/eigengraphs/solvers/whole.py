@@ -18,6 +18,7 @@ _ALWAYS = 32  # vertices
 _MOST = 100  # vertices: beyond, Newton's method on all of them costs more than a few passes
 _NUMBERS = 2**19  # entries of all graphs, packed, for the numbers of vertices between
 _MANY = 4  # times p: so many graphs are summed up in their second moment
+_STALLED = 1e-4  # relative gradient at which Newton's method gives up in a flat valley alone
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -44,10 +45,11 @@ def find_whole(
     rng = np.random.default_rng(seed)
     floor = max(job.floor, rounding)
     # Drawn for the components before, too: a component's starts do not hang on a resumption.
-    random = random_starts(rng, n_before + d, job.n_random, n)[n_before:]
+    n_random = job.n_beside_given if given.shape[1] else job.n_random
+    random = random_starts(rng, n_before + d, n_random, n)[n_before:]
     search = Search(given[:, :d], True, job.by_mean, job.n_squares, random)
     if given.shape[1]:
-        search = Search(given[:, :d], True, False, 0, random[:, : job.n_random])
+        search = Search(given[:, :d], True, False, 0, random)
     problem = CoreProblem(R, mean, V, frozen, job.hollow, floor, left, job.nothing)
     fit = solve_core(problem, d, search, 0.1 * job.tol)
     H, gains, stationarity, agreement = fit.Y, fit.gains, fit.stationarity, fit.agreement
@@ -58,7 +60,7 @@ def find_whole(
     reasons = tuple(
         "exhausted" if gain == 0
         else "stationary" if size <= job.tol
-        else "precision" if size <= 10 * bound
+        else "precision" if size <= max(10 * bound, _STALLED)
         else "max_iter"
         for gain, size, bound in zip(gains, stationarity, limit, strict=True)
     )  # fmt: skip
