@@ -89,10 +89,9 @@ def test_the_first_components_do_not_depend_on_how_many_follow(seed, hollow):
     longest = fits[-1]
     for fit in fits[:-1]:
         d = fit.H.shape[1]
-        # Gradients of 1e-6 where the curvature is small leave this much.
-        assert column_errors(fit.H, longest.H[:, :d]).max() < 1e-4
+        assert column_errors(fit.H, longest.H[:, :d]).max() < 1e-10
         gains = [stage.gain for stage in fit.stages]
-        assert np.allclose(gains, [stage.gain for stage in longest.stages[:d]], rtol=1e-5)
+        assert np.allclose(gains, [stage.gain for stage in longest.stages[:d]], rtol=1e-10)
         agreement = [stage.agreement for stage in fit.stages]
         assert agreement == [stage.agreement for stage in longest.stages[:d]]
 
@@ -107,15 +106,14 @@ def test_a_resumed_fit_keeps_its_components_and_goes_on_as_one_that_was_never_st
     resumed = solve(view, 18, resume=short, **settings)
     assert np.array_equal(resumed.H[:, :3], short.H)
     assert resumed.stages[:3] == short.stages
-    assert column_errors(resumed.H[:, :10], whole.H[:, :10]).max() < 1e-3
+    assert column_errors(resumed.H, whole.H).max() < 1e-5  # the second block, to its tolerance
     cut = solve(view, 16, resume=first_components(whole, 5), **settings)
-    assert column_errors(cut.H, whole.H[:, :16]).max() < 1e-3
+    assert column_errors(cut.H, whole.H[:, :16]).max() < 1e-5
     step = short
-    for d in (4, 9, 17, 18):  # within the first block, at its end and beyond
+    for d in (4, 9, 12, 17, 18):  # within the first block, at its end and beyond
         before, step = step, solve(view, d, resume=step, **settings)
         assert np.array_equal(step.H[:, : before.H.shape[1]], before.H)
-    gains = [sum(stage.gain for stage in fit.stages) for fit in (step, whole)]
-    assert gains[0] == pytest.approx(gains[1], rel=0.01)
+    assert column_errors(step.H, whole.H).max() < 1e-5
 
 
 def test_a_fit_that_is_long_enough_is_returned_as_it_is():
@@ -136,7 +134,7 @@ def test_the_shortcut_on_few_vertices_finds_what_the_general_path_does(hollow, d
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("eigengraphs.solvers.subspace.whole_pays", whole_pays)
         whole = solve(view, d, hollow=hollow)
-    assert whole.n_passes == 3
+    assert whole.n_passes == 2
     assert general.n_passes > 3
     assert column_errors(general.H[:, :2], whole.H[:, :2]).max() < 1e-6
     # The rest is noise, of which each may find another of many optima, equally good but for 5 %.
@@ -168,7 +166,8 @@ def test_many_graphs_are_summed_up_alike(general_path):
         patch.setattr("eigengraphs.solvers.subspace.whole_pays", whole_pays)
         whole = solve(observed(A), 4, tol=1e-7)
     path = [sum(stage.gain for stage in fit.stages) for fit in (general, whole)]
-    assert path[0] == pytest.approx(path[1], rel=1e-3)
+    # Noise: they may find other optima, of which the gains differ a little.
+    assert path[0] == pytest.approx(path[1], rel=1e-2)
     for fit in (general, whole):
         assert (stationarity(A, fit.H, np.ones(len(A))) < 1e-6).all()
 

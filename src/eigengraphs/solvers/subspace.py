@@ -111,6 +111,9 @@ def subspace(
                 break
             n_passes += block.n_passes
             known = k - start
+            if known and block.interrupted:
+                interrupted = True
+                break
             if known and not _same(block.H[:, :known], H[:, start:]):
                 blocks[-1] = (first, known)  # another search found those: go on behind them
                 continue
