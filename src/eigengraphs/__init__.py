@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eigengraphs import datasets, errors, models
-    from eigengraphs.embedding import GraphPositions, JointEmbedding
+    from eigengraphs.embedding import JointEmbedding
+    from eigengraphs.expected import GraphPositions
     from eigengraphs.graphs import GraphStack
     from eigengraphs.matching import ComponentMatch, match_components
 
@@ -31,7 +32,7 @@ __version__ = "0.1.0.dev0"
 # Loaded when first used: scikit-learn and numba take longer to import than most commands to run.
 _HOME = {
     "ComponentMatch": "eigengraphs.matching",
-    "GraphPositions": "eigengraphs.embedding",
+    "GraphPositions": "eigengraphs.expected",
     "GraphStack": "eigengraphs.graphs",
     "JointEmbedding": "eigengraphs.embedding",
     "match_components": "eigengraphs.matching",

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.certificates import describe, warn_of_trouble
-from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.errors import AlignmentError
+from eigengraphs.expected import ExpectedGraphs
 from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.selection import one_place
 from eigengraphs.graphs.treatment import Treatment
-from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.nesting import NestedComponents
 from eigengraphs.progress import ProgressPrinter
 from eigengraphs.randomness import RandomState, seed_sequence
@@ -36,19 +35,12 @@ from eigengraphs.solvers.quotient import CONCENTRATED
 from eigengraphs.solvers.subspace import subspace
 from eigengraphs.threads import one_blas_thread
 
-__all__ = ["GraphPositions", "JointEmbedding"]
+__all__ = ["JointEmbedding"]
 
 _SMALL_PRODUCTS = 2**28  # bytes
 
 
-class GraphPositions(NamedTuple):
-    """Positions of the vertices in one graph: A is about X Diag(signs) X^T."""
-
-    positions: NDArray[Any]  # X = H |D|^(1/2), (n, d)
-    signs: NDArray[np.float64]  # sign of each loading, (d,)
-
-
-class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
+class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEstimator):
     """Embed many graphs on one vertex set together.
 
     Finds unit vectors h_1, ..., h_d and loadings that minimise
@@ -329,30 +321,6 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
             return stack.in_order_of(self.vertex_names_)
         return stack
 
-    def inverse_transform(self, loadings: ArrayLike) -> NDArray[Any]:
-        """Return the expected adjacency matrices for loadings (m', d), as an array (m', n, n).
-
-        The diagonal is that of the training graphs where it was one constant (0 without loops),
-        and the model's own where it was data.
-        """
-        check_is_fitted(self)
-        H = self._fit.H
-        try:
-            Lam = np.asarray(loadings, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("loadings must be an array of numbers") from None
-        if Lam.ndim != 2 or Lam.shape[1] != H.shape[1]:
-            raise InputError(f"loadings must have shape (m, {H.shape[1]}), got {Lam.shape}")
-        if not np.isfinite(Lam).all():
-            raise InputError("loadings must be finite; some are not")
-        A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
-        mean = self._treatment.mean
-        if mean is not None:
-            A += mean if isinstance(mean, np.ndarray) else mean.toarray()
-        if self._treatment.hollow and self._treatment.diagonal_value is not None:
-            np.einsum("iss->is", A)[...] = self._treatment.diagonal_value
-        return A.astype(self._dtype)
-
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of the squared norm of (centred) graphs that their loadings explain.
 
@@ -367,48 +335,6 @@ class JointEmbedding(NestedComponents, TransformerMixin, BaseEstimator):
         total = float(weights @ view.squared_norms())
         Lam = solve_loadings(self._Gamma, Psi)
         return float(weights @ np.einsum("ik,ik->i", Lam, Psi)) / total if total > 0 else 0.0
-
-    def graph_positions(self, graph: int | str) -> GraphPositions:
-        """Return the vertices' positions in one training graph, H |D_i|^(1/2), and the signs.
-
-        Parameters
-        ----------
-        graph
-            Place or name of the training graph.
-        """
-        check_is_fitted(self)
-        lam = self.loadings_[one_place(graph, self._graph_names, "training graph")]
-        return GraphPositions(self.latent_positions_ * np.sqrt(np.abs(lam)), np.sign(lam))
-
-    def to_mreg(self, law: Literal["bernoulli", "poisson", "gaussian"] = "bernoulli") -> Any:
-        """Return the fit as a :class:`~eigengraphs.models.MultipleRandomEigenGraphs` model.
-
-        Parameters
-        ----------
-        law
-            Law of the edges: "bernoulli" for unweighted graphs, its probabilities clipped into
-            [0, 1]; "poisson" for counts, its means clipped at 0; "gaussian" for any weights, with
-            the standard deviation of the residuals. ``n_clipped`` and ``clipped_share`` of the
-            model tell how much had to be clipped.
-        """
-        check_is_fitted(self)
-        if law == "bernoulli" and self._is_weighted:
-            raise InputError(
-                "the training graphs are weighted, which Bernoulli edges are not; "
-                "pass law='poisson' for counts, or law='gaussian'"
-            )
-        if self._treatment.mean is not None:
-            raise InputError(
-                "a centred fit describes differences from the mean graph, which no MREG does; "
-                "fit with center=False"
-            )
-        H, Lam = self._fit.H, np.asarray(self.loadings_, dtype=np.float64)
-        if law != "gaussian":
-            return MultipleRandomEigenGraphs(H, Lam, law=law, clip=True)
-        n, weights = self.n_vertices_, self._weights.sum() * self._largest_weight
-        entries = n * (n - 1) if self._treatment.hollow else n * n
-        spread = float(np.sqrt(self.objective_path_[-1] / weights / max(entries, 1)))
-        return MultipleRandomEigenGraphs(H, Lam, law=law, noise_scale=spread)
 
     # ------------------------------------------------------------------ scikit-learn, notebooks
 

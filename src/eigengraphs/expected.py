@@ -1,0 +1,106 @@
+"""From a fit back to graphs: what they are expected to be."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from eigengraphs.errors import InputError
+from eigengraphs.graphs.selection import one_place
+from eigengraphs.graphs.treatment import Treatment
+from eigengraphs.models import MultipleRandomEigenGraphs
+from eigengraphs.solvers.protocol import Fit
+
+__all__ = ["ExpectedGraphs", "GraphPositions"]
+
+
+class GraphPositions(NamedTuple):
+    """Positions of the vertices in one graph: A is about X Diag(signs) X^T."""
+
+    positions: NDArray[Any]  # X = H |D|^(1/2), (n, d)
+    signs: NDArray[np.float64]  # sign of each loading, (d,)
+
+
+class ExpectedGraphs:
+    """Graphs, positions and models that a :class:`~eigengraphs.JointEmbedding` stands for."""
+
+    latent_positions_: Any
+    loadings_: Any
+    n_vertices_: int
+    objective_path_: NDArray[np.float64]
+    _dtype: np.dtype[Any]
+    _fit: Fit
+    _graph_names: tuple[str, ...]
+    _is_weighted: bool
+    _largest_weight: float
+    _treatment: Treatment
+    _weights: NDArray[np.float64]
+
+    def inverse_transform(self, loadings: ArrayLike) -> NDArray[Any]:
+        """Return the expected adjacency matrices for loadings (m', d), as an array (m', n, n).
+
+        The diagonal is that of the training graphs where it was one constant (0 without loops),
+        and the model's own where it was data.
+        """
+        check_is_fitted(self)
+        H = self._fit.H
+        try:
+            Lam = np.asarray(loadings, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("loadings must be an array of numbers") from None
+        if Lam.ndim != 2 or Lam.shape[1] != H.shape[1]:
+            raise InputError(f"loadings must have shape (m, {H.shape[1]}), got {Lam.shape}")
+        if not np.isfinite(Lam).all():
+            raise InputError("loadings must be finite; some are not")
+        A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
+        mean = self._treatment.mean
+        if mean is not None:
+            A += mean if isinstance(mean, np.ndarray) else mean.toarray()
+        if self._treatment.hollow and self._treatment.diagonal_value is not None:
+            np.einsum("iss->is", A)[...] = self._treatment.diagonal_value
+        return A.astype(self._dtype)
+
+    def graph_positions(self, graph: int | str) -> GraphPositions:
+        """Return the vertices' positions in one training graph, H |D_i|^(1/2), and the signs.
+
+        Parameters
+        ----------
+        graph
+            Place or name of the training graph.
+        """
+        check_is_fitted(self)
+        lam = self.loadings_[one_place(graph, self._graph_names, "training graph")]
+        return GraphPositions(self.latent_positions_ * np.sqrt(np.abs(lam)), np.sign(lam))
+
+    def to_mreg(self, law: Literal["bernoulli", "poisson", "gaussian"] = "bernoulli") -> Any:
+        """Return the fit as a :class:`~eigengraphs.models.MultipleRandomEigenGraphs` model.
+
+        Parameters
+        ----------
+        law
+            Law of the edges: "bernoulli" for unweighted graphs, its probabilities clipped into
+            [0, 1]; "poisson" for counts, its means clipped at 0; "gaussian" for any weights, with
+            the standard deviation of the residuals. ``n_clipped`` and ``clipped_share`` of the
+            model tell how much had to be clipped.
+        """
+        check_is_fitted(self)
+        if law == "bernoulli" and self._is_weighted:
+            raise InputError(
+                "the training graphs are weighted, which Bernoulli edges are not; "
+                "pass law='poisson' for counts, or law='gaussian'"
+            )
+        if self._treatment.mean is not None:
+            raise InputError(
+                "a centred fit describes differences from the mean graph, which no MREG does; "
+                "fit with center=False"
+            )
+        H, Lam = self._fit.H, np.asarray(self.loadings_, dtype=np.float64)
+        if law != "gaussian":
+            return MultipleRandomEigenGraphs(H, Lam, law=law, clip=True)
+        n, weights = self.n_vertices_, self._weights.sum() * self._largest_weight
+        entries = n * (n - 1) if self._treatment.hollow else n * n
+        spread = float(np.sqrt(self.objective_path_[-1] / weights / max(entries, 1)))
+        return MultipleRandomEigenGraphs(H, Lam, law=law, noise_scale=spread)
