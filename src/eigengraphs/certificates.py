@@ -19,12 +19,14 @@ __all__ = ["describe", "warn_of_trouble"]
 
 def warn_of_trouble(fit: Fit, degenerate: NDArray[np.bool_], tol: float, max_iter: int) -> None:
     """Warn of components that did not converge, or that mean nothing."""
-    late = [k + 1 for k, stage in enumerate(fit.stages) if stage.stop_reason == "max_iter"]
-    if late:
+    late = [k + 1 for k, stage in enumerate(fit.stages) if not stage.converged]
+    if late and not fit.interrupted:
         worst = max(stage.stationarity for stage in fit.stages)
+        stalled = any(stage.stop_reason == "stalled" for stage in fit.stages)
+        why = "without further progress" if stalled else f"at max_iter={max_iter}"
         warnings.warn(
-            f"component {_numbers(late)} stopped at max_iter={max_iter} with a relative gradient "
-            f"of up to {worst:.1e} (tol={tol:.0e}); raise max_iter or tol",
+            f"component {_numbers(late)} stopped {why} with a relative gradient "
+            f"of up to {worst:.1e} (tol={tol:.0e}); raise {'' if stalled else 'max_iter or '}tol",
             ConvergenceWarning,
             stacklevel=_levels_to_caller(),
         )

@@ -112,20 +112,22 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         Share of the squared norm that each component explains when it is added.
     converged_ : bool
     stop_reason_ : tuple of str
-        For each component "stationary", "precision" (rounding is all that is left), "max_iter",
-        "interrupted" (Ctrl-C; there may be fewer components than asked for) or "exhausted"
-        (nothing is left to fit: an arbitrary direction with zero loadings).
+        For each component "stationary", "precision" (rounding is all that is left), "stalled" (no
+        progress, for another reason), "max_iter", "interrupted" (Ctrl-C; there may be fewer
+        components than asked for) or "exhausted" (nothing is left to fit: an arbitrary direction
+        with zero loadings).
     stationarity_, n_iter_ : (d,)
         Relative gradient at the end, and iterations or rounds, of each component.
     start_agreement_ : (d,)
-        Share of the starts that climbed to the maximum that was kept; low values mean many local
-        maxima, so that more starts (``n_init``) may find better ones. nan where there was but one.
+        Share of the starts that climbed to the same place as the best of them, when they were last
+        compared; low values mean many local maxima, so that more starts (``n_init``) may find
+        better ones. nan where there was but one.
     gamma_condition_ : float
         Condition number of the inner products of the components. Large: loadings of components
         that are nearly dependent may be large and cancel.
     degenerate_ : (d,) of bool
-        Components that mean nothing: exhausted, or on one or two vertices alone where the diagonal
-        is not data.
+        Components that mean nothing: exhausted, or concentrated on one vertex ("filled"), or on one
+        or two ("unobserved"), where the diagonal is not data.
     n_passes_ : int
         How often every graph was read: norms, mean, row sums and final loadings included.
     diagonal_ : {"filled", "observed", "unobserved"}
@@ -304,7 +306,9 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         side has names, graphs go by the order of their vertices.
         """
         check_is_fitted(self)
-        Psi = self._treatment.loss_view(self._aligned(graphs)).quadratic_forms(self._fit.H)
+        view = self._treatment.loss_view(self._aligned(graphs))
+        with one_blas_thread():
+            Psi = view.quadratic_forms(self._fit.H)
         return (solve_loadings(self._Gamma, Psi) / self._treatment.scale).astype(self._dtype)
 
     def _aligned(self, graphs: Any) -> GraphStack:
@@ -331,7 +335,8 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         weights = check_weights(sample_weight, stack.n_graphs)
         weights = weights / weights.max()
         view = self._treatment.loss_view(stack)
-        Psi = view.quadratic_forms(self._fit.H)
+        with one_blas_thread():
+            Psi = view.quadratic_forms(self._fit.H)
         total = float(weights @ view.squared_norms())
         Lam = solve_loadings(self._Gamma, Psi)
         return float(weights @ np.einsum("ik,ik->i", Lam, Psi)) / total if total > 0 else 0.0

@@ -169,3 +169,14 @@ def test_rounding_of_the_objective_does_not_stop_the_last_step(seed):
         s = rng.integers(0, 5)
         a[s, s:] = a[s:, s] = rng.random()
     assert JointEmbedding(8, random_state=0, solver="subspace").fit(A).converged_
+
+
+@pytest.mark.parametrize("n", [9, 110])
+def test_a_fit_with_nothing_left_can_be_extended(n):
+    stack = noiseless(n, 5, 2, seed=0).stack
+    with pytest.warns(DegenerateWarning):
+        je = JointEmbedding(3, random_state=0).fit(stack)
+    with pytest.warns(DegenerateWarning):
+        longer = je.extend(4)
+    assert np.array_equal(longer.latent_positions_[:, :3], je.latent_positions_)
+    assert (longer.loadings_[:, 2:] == 0).all()

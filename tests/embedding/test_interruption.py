@@ -29,7 +29,7 @@ def test_a_callback_is_told_how_the_fit_goes():
     je = JointEmbedding(2, tol=1e-4, random_state=0, callback=stop).fit(A)
     assert len(stop.seen) >= 2
     assert all(isinstance(progress, Progress) for progress in stop.seen)
-    assert all(progress.n_passes < je.n_passes_ for progress in stop.seen)
+    assert all(progress.n_passes <= je.n_passes_ for progress in stop.seen)
     assert stop.seen[0].stationarity > stop.seen[-1].stationarity
     assert stop.seen[-1].n_converged <= 2
 
@@ -72,9 +72,13 @@ def test_an_interrupted_fit_keeps_what_it_found(default_solver):
     assert list(je.get_feature_names_out()) == [f"je{k + 1}" for k in range(d)]
     assert je.score(A) == pytest.approx(je.explained_ratio_.sum())
     assert "interrupted" in je._repr_html_() or je.converged_
-    longer = je.set_params(callback=None).extend(4)
-    assert np.array_equal(longer.latent_positions_[:, :d], je.latent_positions_)
+    longer = je.set_params(callback=None).extend(4)  # and finishes what was interrupted
+    done = [reason != "interrupted" for reason in je.stop_reason_]
+    assert np.array_equal(longer.latent_positions_[:, :d][:, done], je.latent_positions_[:, done])
     assert longer.loadings_.shape == (5, 4)
+    assert longer.converged_
+    whole = JointEmbedding(4, tol=1e-4, random_state=0).fit(A)
+    assert np.allclose(longer.objective_path_, whole.objective_path_, rtol=1e-6)
 
 
 def test_rough_components_of_an_interrupted_fit_are_told_by_their_reason():

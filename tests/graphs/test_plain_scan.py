@@ -59,3 +59,14 @@ def test_negative_zeros_are_zeros():
     A = np.zeros((1, 4, 4))
     A[0, 1, 2] = -0.0
     assert np.array_equal(quickly(A), carefully(A))
+
+
+def test_entries_whose_bits_are_alike_are_told_apart():
+    # Bits that are each other's complement, and halves that cancel when put over each other.
+    for pair in (
+        np.array([1.0, -3.9999998], np.float32),
+        np.array([0x3FF0000000000000, 0x3FF0000100000001]).view(np.float64),
+    ):
+        A = np.zeros((1, 6, 6), dtype=pair.dtype)
+        A[0, 1, 4], A[0, 4, 1] = pair
+        assert quickly(A)[0, SCAN_FIELDS.index("asymmetry")] > 0

@@ -237,3 +237,43 @@ def test_components_at_their_precision_do_not_hold_up_the_others():
     assert all(stage.converged for stage in fit.stages)
     assert fit.stages[0].stop_reason == "stationary"
     assert fit.stages[0].n_iter < 60
+
+
+class InterruptedAt:
+    """A view that is interrupted in the j-th call of one of its methods."""
+
+    def __init__(self, view, name, at):
+        self._view, self._name, self._interrupt = view, name, Interrupting(at)
+
+    def __getattr__(self, name):
+        method = getattr(self._view, name)
+        if name != self._name:
+            return method
+
+        def interrupted(*args, **kwargs):
+            self._interrupt()
+            return method(*args, **kwargs)
+
+        return interrupted
+
+
+@pytest.mark.parametrize("at", [2, 3, 8, 12])
+@pytest.mark.parametrize(
+    ("name", "cache"), [("products", True), ("project", False), ("weighted_multiply", False)]
+)
+def test_an_interruption_in_any_pass_leaves_the_last_complete_round(noise, name, cache, at):
+    fit = solve(InterruptedAt(view_of(noise), name, at), 3, cache=cache)
+    assert fit.interrupted
+    assert np.allclose(np.linalg.norm(fit.H, axis=0), 1)
+    assert np.allclose(fit.Psi, np.einsum("sk,ist,tk->ik", fit.H, noise, fit.H))
+    reported = [stage.stationarity for stage in fit.stages]
+    assert np.allclose(reported, stationarity(noise, fit.H, np.ones(8)), atol=1e-9)
+
+
+def test_what_one_graph_alone_has_is_not_overlooked():
+    A = 0.1 * random_symmetric(300, LARGE, seed=4)
+    h = np.random.default_rng(0).standard_normal(LARGE)
+    h /= np.linalg.norm(h)
+    A[217] += 40 * np.outer(h, h)
+    fit = solve(view_of(A), 1, weights=np.ones(300))
+    assert abs(fit.H[:, 0] @ h) > 0.99

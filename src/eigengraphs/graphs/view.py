@@ -224,10 +224,12 @@ class StackView:
         return np.asarray(M @ V + np.asarray(self._D_M).reshape(-1, 1) * V)
 
     def _columns(self, B: NDArray[np.float64], scale: float | None = None) -> Columns:
-        scaled = (self._scale if scale is None else scale) * B
-        dtype = self._stack.dtype
-        C = None if self._M is None else self._mean_multiply(scaled).astype(dtype)
-        return Columns(scaled.astype(dtype), self._D, C)
+        # Rounded once: then graphs and mean meet the same columns, and their difference is small.
+        typed = ((self._scale if scale is None else scale) * B).astype(self._stack.dtype)
+        C = None
+        if self._M is not None:
+            C = self._mean_multiply(typed.astype(np.float64)).astype(typed.dtype)
+        return Columns(typed, self._D, C)
 
     def mean(self, weights: Vector) -> Any:
         """Return sum_i w_i Ã_i / sum_i w_i, (n, n), sparse for sparse graphs."""

@@ -17,8 +17,10 @@ changes nothing but when it stops.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers.core import CoreFit, CoreProblem, Search, compress, solve_core
@@ -27,7 +29,16 @@ from eigengraphs.solvers.products import Basis, CachedBasis, StreamedBasis
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, Watcher
 from eigengraphs.solvers.quotient import norm_gradient, squared_norm
 
-__all__ = ["BLOCK", "Block", "Job", "basis_width", "find_block", "orthonormal", "random_starts"]
+__all__ = [
+    "BLOCK",
+    "FLAT",
+    "Block",
+    "Job",
+    "basis_width",
+    "find_block",
+    "orthonormal",
+    "random_starts",
+]
 
 BLOCK = 12  # components that are searched together
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
@@ -41,6 +52,7 @@ _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortene
 _STREAMED_WIDTH = 48
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
 _ROUGH = 1e-3  # relative gradient in the core that is enough while searching
+FLAT = 1e-6  # relative gradient that the bend of an unobserved diagonal's norm resolves for sure
 _PATIENCE = 3  # rounds without progress near the rounding of the products
 _STALLED = 60  # and anywhere else
 
@@ -50,6 +62,7 @@ class Job:
     """What does not change from block to block."""
 
     weights: Array  # (m,)
+    sizes: Array  # (m,) w_i ||A_i||^2
     hollow: bool  # the pairs s = t take no part in the loss
     by_mean: bool  # which starts the core tries
     n_squares: int
@@ -80,6 +93,19 @@ class Block:
     interrupted: bool
 
 
+class _Record(NamedTuple):
+    """One complete round."""
+
+    H: Array  # (n, d)
+    Psi: Array  # (m, d)
+    gains: Array  # (d,), as all that follow
+    stationarity: Array
+    agreement: Array
+    done: NDArray[np.bool_]
+    near_rounding: NDArray[np.bool_]
+    n_iter: int
+
+
 def find_block(
     graphs: BlockGraphs,
     want: int,
@@ -90,6 +116,7 @@ def find_block(
     given: Array,
     seed: np.random.SeedSequence,
     n_before: int,
+    passes_before: int,
 ) -> Block:
     """Find the next components.
 
@@ -109,14 +136,14 @@ def find_block(
         Directions to start from, one a component in order.
     seed
         Of the first basis and the random starts.
-    n_before
-        Components found before, for the watcher.
+    n_before, passes_before
+        Components found, and reads of the graphs, before: for the watcher.
     """
     rng = np.random.default_rng(seed)
     n = graphs.n_vertices
     size = given.shape[1] or min(BLOCK, max(n * (n + 1) // 2 - frozen.shape[1], want))
     basis: Basis = CachedBasis(graphs) if job.cache else StreamedBasis(graphs)
-    first = _first_basis(graphs, orthonormal(given, np.zeros((n, 0))), job.weights, rng)
+    first = _first_basis(graphs, orthonormal(given, np.zeros((n, 0))), job.weights, job.sizes, rng)
     basis.n_passes += 1 + (frozen.shape[1] > 0)
     if first.shape[1] == 0:  # the graphs are zero, and any direction is as good
         first = orthonormal(rng.standard_normal((n, size)), first)
@@ -130,7 +157,7 @@ def find_block(
         while True:
             last = state.step(rng)
             if job.watch is not None:
-                job.watch(state.progress(n_before))
+                job.watch(state.progress(n_before, passes_before))
             if last:
                 break
             new = state.new_columns()
@@ -139,7 +166,7 @@ def find_block(
             elif not state.sharpen():
                 break
     except KeyboardInterrupt:
-        if state.fit is None:
+        if state.record is None:
             raise
         interrupted = True
     return state.result(interrupted)
@@ -168,9 +195,10 @@ class _State:
         self._n_fixed = 0  # finished components, before which none is unfinished
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
         self.fit: CoreFit | None = None
+        self.record: _Record | None = None
         self._r = np.zeros((len(basis.V), 0))  # (n, d) gradients
         self._stationarity = np.zeros(0)
-        self._done = np.zeros(0, dtype=bool)
+        self._done = self._near_rounding = np.zeros(0, dtype=bool)
         self._H = np.zeros((len(basis.V), 0))
         self._agreement = np.full(size, np.nan)
 
@@ -204,7 +232,14 @@ class _State:
         self._n_iter += 1
         if searching:
             self._agreement = fit.agreement
-        return self._judge(searching)
+        last = self._judge(searching)
+        # One assignment: whenever an interruption comes, the record is of one round.
+        Psi = basis.cores @ Packing(s).outer(fit.Y.T).T
+        self.record = _Record(
+            self._H, Psi, fit.gains, stationarity, self._agreement, self._done, self._near_rounding,
+            self._n_iter,
+        )  # fmt: skip
+        return last
 
     def _judge(self, searching: bool) -> bool:
         """Decide whether to go on, and how exactly the core is to be solved next."""
@@ -214,9 +249,10 @@ class _State:
         improved = searching | (size < 0.9 * self._best)
         self._since = np.where(improved, 0, self._since + 1)
         self._best = np.where(improved, size, self._best)
-        # Rounding of the products alone leaves a gradient of about this size beside theta.
-        rounding = np.sqrt(job.noise / np.maximum(gains, job.floor + 1e-300))
-        settled = (size <= 10 * rounding) & (self._since >= _PATIENCE)
+        # Rounding of h and of the products is a random vector, of which a graph keeps 1 / sqrt(n).
+        rounding = np.sqrt(job.noise / len(self._r) / np.maximum(gains, job.floor + 1e-300))
+        self._near_rounding = size <= np.maximum(10 * rounding, FLAT * job.hollow)
+        settled = self._near_rounding & (self._since >= _PATIENCE)
         settled |= self._since >= _STALLED
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         self._done = (size <= 0.9 * job.tol) | settled
@@ -258,34 +294,38 @@ class _State:
         self._core_tol = np.full(self._size, best)
         return True
 
-    def progress(self, n_before: int) -> Progress:
+    def progress(self, n_before: int, passes_before: int) -> Progress:
         """Return where the block stands."""
         found = int((self._stationarity[: self._want] <= self._job.tol).sum())
         worst = float(self._stationarity[: self._want].max(initial=0.0))
-        return Progress(self._n_iter, None, worst, n_before + found, self._basis.n_passes)
+        n_passes = passes_before + self._basis.n_passes
+        return Progress(self._n_iter, None, worst, n_before + found, n_passes)
 
     def result(self, interrupted: bool) -> Block:
-        """Return the components that are wanted."""
-        assert self.fit is not None
-        want, gains = self._want, self.fit.gains[: self._want]
-        left = self._stationarity[:want]
+        """Return the components that are wanted, as the last complete round left them."""
+        assert self.record is not None
+        found, want = self.record, self._want
         unfinished = "interrupted" if interrupted else "max_iter"
         reasons = tuple(
             "exhausted" if gain == 0
             else "stationary" if size <= self._job.tol
-            else "precision" if done
+            else "precision" if done and near
+            else "stalled" if done
             else unfinished
-            for gain, size, done in zip(gains, left, self._done[:want], strict=True)
+            for gain, size, done, near in zip(
+                found.gains[:want], found.stationarity[:want], found.done[:want],
+                found.near_rounding[:want], strict=True,
+            )
         )  # fmt: skip
-        Psi = self._basis.cores @ Packing(len(self.fit.Y)).outer(self.fit.Y[:, :want].T).T
         return Block(
-            self._H[:, :want], Psi, gains, left, self._agreement[:want], reasons, self._size,
-            self._n_iter, self._basis.n_passes, interrupted,
+            found.H[:, :want], found.Psi[:, :want], found.gains[:want], found.stationarity[:want],
+            found.agreement[:want], reasons, self._size, found.n_iter, self._basis.n_passes,
+            interrupted,
         )  # fmt: skip
 
 
 def _first_basis(
-    graphs: BlockGraphs, given: Array, weights: Array, rng: np.random.Generator
+    graphs: BlockGraphs, given: Array, weights: Array, sizes: Array, rng: np.random.Generator
 ) -> Array:
     """Return an orthonormal basis of given columns and the main directions of the graphs.
 
@@ -293,13 +333,15 @@ def _first_basis(
     share, in the mean, where the noise is averaged. Some of many graphs show both.
     """
     n = graphs.n_vertices
-    counted = np.flatnonzero(weights)
+    counted = np.flatnonzero(sizes)
     few = max(_SKETCHED, int(_SKETCHED_SHARE * len(counted)))
     if len(counted) > few:
-        some = np.zeros_like(weights)
-        chosen = rng.choice(counted, few, replace=False)
-        some[chosen] = weights[chosen]
-        weights = some
+        # By size, and the largest for sure: what one graph alone has may be most of what there is.
+        heaviest = counted[np.argsort(-sizes[counted], kind="stable")[: few // 4]]
+        others = np.setdiff1d(counted, heaviest)
+        share = sizes[others] / sizes[others].sum()
+        chosen = rng.choice(others, few - len(heaviest), replace=False, p=share)
+        weights = np.where(np.isin(np.arange(len(weights)), [*heaviest, *chosen]), weights, 0.0)
     squares, sums = graphs.sketch(rng.standard_normal((n, _SKETCH)), weights)
     main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
     return np.column_stack([given, orthonormal(np.column_stack([main, squares]), given)])

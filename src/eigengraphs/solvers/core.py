@@ -28,7 +28,6 @@ _NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores, as when ce
 _SAME = 0.99  # |cosine| of starts that climbed to one maximum
 _OVERLAP = 0.3  # of a component is counted as new at least: less makes loadings that cancel
 _MANY = 4  # times p: so many graphs are summed up in their second moment
-_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -119,6 +118,8 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             starts = np.vstack([starts, *_spectral(search, R, mean, squares, packing)])
         if k < len(search.random):
             starts = np.vstack([starts, search.random[k]])
+        if len(starts) == 0:
+            starts = _elsewhere(quotient, s)[None]
         if len(starts) > 1:
             starts, agreement[k] = _explore(quotient, deflation, starts)
         if len(starts) > 1:
@@ -210,5 +211,5 @@ def _spectral(
         starts.append(vectors[:, np.argmax(np.abs(values))])
     n_squares = max(search.n_squares, not starts)
     vectors = linalg.eigh(squares, check_finite=False, driver="evd")[1]
-    starts += list(vectors[:, len(squares) - n_squares :].T)
+    starts += list(vectors[:, max(0, len(squares) - n_squares) :].T)
     return starts

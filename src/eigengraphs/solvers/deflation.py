@@ -54,7 +54,6 @@ class Deflation:
         E = packed_components(packing, V, frozen, V.T @ frozen, hollow)
         self._Q = self._combination @ E  # V^T q_j V packed, (j, p)
         self._squares = np.ones(len(self._Q))  # ||q_j||^2
-        self._n_frozen = frozen.shape[1]
         self._n_old = len(self._Q)
 
     def remaining(self, Y: Array, squares: Array) -> Array:

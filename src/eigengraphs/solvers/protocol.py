@@ -91,7 +91,7 @@ class BlockGraphs(Protocol):
         """Call consume(lo, hi, P) for blocks of graphs with P = B^T A_i, (hi - lo, b, n).
 
         Calls may come from several threads, for different graphs. With ``out`` (m, b, n), P is
-        a part of it; without, P is good for the time of the call.
+        a part of it; without, P is the consumer's to keep.
         """
         ...
 
@@ -129,7 +129,7 @@ class Stage:
     """How one component was found."""
 
     n_iter: int
-    stop_reason: str  # "stationary", "precision", "max_iter", "interrupted" or "exhausted"
+    stop_reason: str  # "stationary", "precision", "stalled", "max_iter", "interrupted", "exhausted"
     stationarity: float  # ||sum_i w_i lam_i R_i h - theta h|| / theta on the stage's residuals
     gain: float  # theta = sum_i w_i (h^T R_i h)^2, what the component takes off the objective
     start: str  # which start won
@@ -138,7 +138,7 @@ class Stage:
     @property
     def converged(self) -> bool:
         """Whether the component is as good as the tolerance or the arithmetic allows."""
-        return self.stop_reason not in ("max_iter", "interrupted")
+        return self.stop_reason not in ("stalled", "max_iter", "interrupted")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,6 @@ class Fit:
     Psi: Array  # (m, d) <A_i, h_k h_k^T> over the entries that the search counts
     stages: tuple[Stage, ...]
     n_passes: int
-    hollow: bool = False  # whether the search left out the pairs s = t
     blocks: tuple[tuple[int, int], ...] = ()  # components searched together: the first, how many
     interrupted: bool = False  # the user stopped the fit; there may be fewer components
 

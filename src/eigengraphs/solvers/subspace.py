@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from eigengraphs.solvers.block import BLOCK, Block, Job, find_block
+from eigengraphs.solvers.components import first_components
 from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.loadings import component_gram, rounding_share, solve_loadings
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Fit, Stage, SubspaceGraphs, Watcher
@@ -21,7 +22,7 @@ from eigengraphs.solvers.whole import find_whole, whole_pays
 __all__ = ["subspace"]
 
 _RANDOM = 2  # random starts in the core beyond n_init, beside the spectral ones
-_AGAIN = 1 - 1e-4  # |cosine| of a component that was found again
+_AGAIN = 1 - 1e-12  # |cosine| of a component that was found again
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -67,26 +68,28 @@ def subspace(
     hollow
         The pairs s = t take no part in the loss; the diagonals of the graphs must be zero.
     resume
-        A fit whose components are kept as they are.
+        A fit whose components are kept as they are, but for those that were interrupted.
     watch
         Called after each round.
     """
     n, m = graphs.n_vertices, graphs.n_graphs
-    total, noise = float(weights @ graphs.squared_norms()), float(weights @ graphs.rounding())
+    sizes, noise = weights * graphs.squared_norms(), float(weights @ graphs.rounding())
+    total = float(sizes.sum())
     job = Job(
-        weights, hollow,
+        weights, sizes, hollow,
         by_mean=not (isinstance(init, str) and init == "random"),
         n_squares=3 if not isinstance(init, str) or init == "auto" else 0,
         n_random=n_init + _RANDOM if not isinstance(init, str) or init == "auto"
         else n_init - (init == "svd"),
         n_beside_given=n_init - 1, tol=tol, max_iter=max_iter,
-        floor=max((100 * n * _EPS) ** 2 * total, n * noise), nothing=rounding_share(n) * total,
+        floor=max((100 * n * _EPS) ** 2 * total, 4 * noise), nothing=rounding_share(n) * total,
         noise=noise, cache=cache, watch=watch,
     )  # fmt: skip
     H, Psi, stages = np.zeros((n, 0)), np.zeros((m, 0)), list[Stage]()
     blocks: list[tuple[int, int]] = []
     n_passes = 1  # the norms
     if resume is not None:
+        resume = first_components(resume, _finished(resume))
         H, Psi, stages, blocks = resume.H, resume.Psi, list(resume.stages), list(resume.blocks)
     given = init / np.sqrt((init**2).sum(axis=0)) if isinstance(init, np.ndarray) else H[:, :0]
     interrupted = False
@@ -102,7 +105,16 @@ def subspace(
             frozen, forms = H[:, :start][:, active], Psi[:, :start][:, active]
             try:
                 block = _next_block(
-                    graphs, d - start, job, total, frozen, forms, given[:, start:], seed, start
+                    graphs,
+                    d - start,
+                    job,
+                    total,
+                    frozen,
+                    forms,
+                    given[:, start:],
+                    seed,
+                    start,
+                    n_passes,
                 )
             except KeyboardInterrupt:  # before the first round of this block
                 if not stages:
@@ -129,7 +141,7 @@ def subspace(
         if start == k:
             blocks.append((k, block.size))
         interrupted = block.interrupted
-    return Fit(H, Psi, tuple(stages), n_passes, hollow, tuple(blocks), interrupted)
+    return Fit(H, Psi, tuple(stages), n_passes, tuple(blocks), interrupted)
 
 
 def _next_block(
@@ -142,6 +154,7 @@ def _next_block(
     given: Array,
     seed: np.random.SeedSequence,
     n_before: int,
+    passes_before: int,
 ) -> Block:
     """Find the components after the frozen ones, as many as one block takes."""
     Lam = solve_loadings(component_gram(frozen, hollow=job.hollow), Psi)
@@ -153,11 +166,13 @@ def _next_block(
         want = min(want, given.shape[1])  # what is not given is searched afterwards
     if whole_pays(graphs.n_graphs, graphs.n_vertices):
         # Each component has starts of its own, and none is found again.
-        block = find_whole(rest, want, job, frozen, left, given, _child(seed, 0), n_before)
+        block = find_whole(
+            rest, want, job, frozen, left, given, _child(seed, 0), n_before, passes_before
+        )
     else:
         block = find_block(
             rest, min(want, BLOCK), job, frozen=frozen, left=left, given=given[:, :BLOCK],
-            seed=_child(seed, n_before), n_before=n_before,
+            seed=_child(seed, n_before), n_before=n_before, passes_before=passes_before,
         )  # fmt: skip
     if block.Psi is None or not frozen.shape[1]:
         return block
@@ -180,6 +195,12 @@ def _appended(
     if forms is None:
         forms, n_passes = graphs.quadratic_forms(new), 1
     return np.column_stack([H, new]), np.column_stack([Psi, forms]), n_passes
+
+
+def _finished(fit: Fit) -> int:
+    """Return the number of components before the first that was interrupted."""
+    reasons = [stage.stop_reason for stage in fit.stages]
+    return reasons.index("interrupted") if "interrupted" in reasons else len(reasons)
 
 
 def _same(found: Array, known: Array) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.block import Block, Job, random_starts
+from eigengraphs.solvers.block import FLAT, Block, Job, random_starts
 from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress
@@ -18,7 +19,6 @@ _ALWAYS = 32  # vertices
 _MOST = 100  # vertices: beyond, Newton's method on all of them costs more than a few passes
 _NUMBERS = 2**19  # entries of all graphs, packed, for the numbers of vertices between
 _MANY = 4  # times p: so many graphs are summed up in their second moment
-_STALLED = 1e-4  # relative gradient at which Newton's method gives up in a flat valley alone
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -37,6 +37,7 @@ def find_whole(
     given: Array,
     seed: np.random.SeedSequence,
     n_before: int,
+    passes_before: int,
 ) -> Block:
     """Find d components with the unit vectors as the basis; see :func:`block.find_block`."""
     n = graphs.n_vertices
@@ -55,13 +56,14 @@ def find_whole(
     H, gains, stationarity, agreement = fit.Y, fit.gains, fit.stationarity, fit.agreement
     if job.watch is not None:
         worst = float(stationarity.max(initial=0.0))
-        job.watch(Progress(1, None, worst, n_before + d, 1))
+        found = n_before + int((stationarity <= job.tol).sum())
+        job.watch(Progress(1, None, worst, found, passes_before + 1))
     limit = np.sqrt(np.maximum(job.noise, rounding) / np.maximum(gains, floor + 1e-300))
     reasons = tuple(
         "exhausted" if gain == 0
         else "stationary" if size <= job.tol
-        else "precision" if size <= max(10 * bound, _STALLED)
-        else "max_iter"
+        else "precision" if size <= max(10 * bound, FLAT * job.hollow)
+        else "stalled"
         for gain, size, bound in zip(gains, stationarity, limit, strict=True)
     )  # fmt: skip
     Psi = None if packed is None else packed @ Packing(n).outer(H.T).T
@@ -85,18 +87,23 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, A
         graphs.products(np.eye(n), keep)
         R, mean, _ = compress(packed, weights)
         return packed, R, mean, 0.0
-    parts: dict[int, tuple[Array, Array]] = {}  # by first graph: the order must not hang on threads
+    M, mean = np.zeros((p, p)), np.zeros(p)
+    waiting: dict[int, tuple[int, Array, Array]] = {}  # parts that came too early, by first graph
+    lock, done = Lock(), 0
 
     def add(lo: int, hi: int, P: NDArray[Any]) -> None:
         rows = packing.pack(P.astype(np.float64, copy=False))
         sums = weights[lo:hi] @ rows
         rows *= np.sqrt(weights[lo:hi])[:, None]
-        parts[lo] = (rows.T @ rows, sums)
+        part = rows.T @ rows
+        nonlocal done
+        with lock:  # summed in the order of the graphs, whichever thread comes first
+            waiting[lo] = (hi, part, sums)
+            while done in waiting:
+                done, part, sums = waiting.pop(done)
+                np.add(M, part, out=M)
+                np.add(mean, sums, out=mean)
 
     graphs.products(np.eye(n), add)
-    M, mean = np.zeros((p, p)), np.zeros(p)
-    for lo in sorted(parts):
-        M += parts[lo][0]
-        mean += parts[lo][1]
     rounding = 10 * p * _EPS * float(np.trace(M))
     return None, root_of_moment(M), mean / np.sqrt(weights.sum()), rounding
