@@ -29,6 +29,7 @@ __all__ = [
     "flat_multiply",
     "flat_row_sums",
     "flat_upper",
+    "flat_weighted_sum",
 ]
 
 announce_compiling()
@@ -176,6 +177,33 @@ def flat_multiply(
             else:
                 _row_of_ones(data, indices, lo, hi, s, share * x, c, B_j, C_j, r * q + j, out)
             s = s + 1 if s + 1 < n else 0
+
+
+@njit(cache=True, nogil=True)
+def flat_weighted_sum(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    s0: int,
+    B: NDArray[Any],
+    W: NDArray[np.float64],
+    scratch: NDArray[Any],
+    out: NDArray[np.float64],
+) -> None:
+    """Add sum_i W_ik A_i[s] b_k to ``out`` (r, d), for the rows s from ``s0`` on of all graphs.
+
+    ``B`` (q, n, w) holds the columns in slabs and ``W`` (m, d) the weights; ``scratch`` (r, q, w)
+    is for the products of one graph. One call for all of them: threads do not meet in between.
+    """
+    _, n, _ = B.shape
+    rows, d = out.shape
+    none, nothing = indptr[:0], out[0, :0]
+    for i in range(W.shape[0]):
+        flat_multiply(data, indices, indptr, none, i * n + s0, nothing, B, B[:0], scratch)
+        P = scratch.reshape(rows, -1)
+        for s in range(rows):
+            for k in range(d):
+                out[s, k] += W[i, k] * P[s, k]
 
 
 @njit(cache=True, nogil=True)

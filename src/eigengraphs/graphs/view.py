@@ -96,6 +96,7 @@ class StackView:
         self._rule = diagonal
         self._M = mean
         self._scale = scale
+        self._norms: Vector | None = None
         self._D: NDArray[np.float64] | None = None
         self._D_M: Vector | float = 0.0
         if diagonal != "observed":
@@ -251,6 +252,8 @@ class StackView:
         of a float64. Both parts are sums of squares: taking the diagonal's off the whole would
         lose the digits of what is left beside a large diagonal.
         """
+        if self._norms is not None:
+            return self._norms
         on_diagonal = self._stack.diagonals()
         if self._M is not None:
             on_diagonal -= np.asarray(self._M.diagonal())
@@ -259,6 +262,7 @@ class StackView:
         on_diagonal *= self._scale
         squares: Vector = np.einsum("is,is->i", on_diagonal, on_diagonal)
         squares += self._off_squares()
+        self._norms = squares
         return squares
 
     def _off_diagonal_squares(self) -> Vector:

@@ -21,6 +21,7 @@ from eigengraphs.graphs.flat_kernels import (
     flat_multiply,
     flat_row_sums,
     flat_upper,
+    flat_weighted_sum,
 )
 from eigengraphs.graphs.parallel import on_blocks, spans
 
@@ -143,10 +144,10 @@ class SparseProducts:
         total = np.zeros((n, d))
 
         def work(s0: int, s1: int) -> None:
-            scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
-            for i in range(self._m):
-                P = self._tile_products((i, i + 1, s0, s1), slabs, scratch)
-                add_weighted(P[0], W[i], total[s0:s1])
+            scratch = _lines(slabs.tile, len(slabs.B), self._dtype)[: s1 - s0]
+            flat_weighted_sum(
+                self._data, self._indices, self._indptr, s0, slabs.B, W, scratch, total[s0:s1]
+            )
 
         on_blocks(work, spans(n, slabs.tile), threads=self._threads)
         return total
