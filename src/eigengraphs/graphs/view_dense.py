@@ -13,7 +13,8 @@ from eigengraphs.graphs.parallel import on_blocks, spans
 
 __all__ = ["DenseProducts"]
 
-_TASK_BYTES = 2**23  # of graphs in one task of a thread
+_TASK_BYTES = 2**26  # of graphs in one task of a thread: each costs a word with the others
+_TASKS = 16  # at least, if there are as many graphs
 _CACHE_BYTES = 2**19  # of graphs at hand at a time; sums over them are in their type
 _THREADS_PAY_FROM = 2**21  # entries of the stack
 _FLOAT32_SUM = 4096  # terms of a sum that float32 may take before float64 does
@@ -29,7 +30,7 @@ class DenseProducts:
     def __init__(self, A: NDArray[Any]) -> None:
         self._A = A
         a_graph = A[0].nbytes
-        self._tasks = spans(len(A), _TASK_BYTES // a_graph)
+        self._tasks = spans(len(A), min(_TASK_BYTES // a_graph, -(-len(A) // _TASKS)))
         self._at_hand = max(1, _CACHE_BYTES // a_graph)
         self._threads = None if A.size >= _THREADS_PAY_FROM else 1
 
