@@ -27,8 +27,8 @@ from eigengraphs.settings import (
     tolerance,
 )
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.block import basis_width
 from eigengraphs.solvers.components import with_signs
+from eigengraphs.solvers.directions import basis_width
 from eigengraphs.solvers.loadings import active_gram, condition, objective_path, solve_loadings
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.quotient import CONCENTRATED

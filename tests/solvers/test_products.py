@@ -6,7 +6,7 @@ from known_graphs import random_symmetric, stored
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView, mean_graph
-from eigengraphs.solvers.block import basis_width, orthonormal
+from eigengraphs.solvers.directions import basis_width, orthonormal
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import CachedBasis, StreamedBasis
 from written_out import Counted

@@ -21,36 +21,25 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from eigengraphs.solvers.core import CoreFit, CoreProblem, Search, compress, solve_core
+from eigengraphs.solvers.directions import (
+    basis_width,
+    first_basis,
+    orthonormal,
+    random_starts,
+)
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import Basis, CachedBasis, StreamedBasis
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, Watcher
 from eigengraphs.solvers.quotient import norm_gradient, squared_norm
 
-__all__ = [
-    "BLOCK",
-    "FLAT",
-    "Block",
-    "Job",
-    "basis_width",
-    "find_block",
-    "orthonormal",
-    "random_starts",
-]
+__all__ = ["BLOCK", "FLAT", "Block", "Job", "find_block"]
 
 BLOCK = 12  # components that are searched together
-_SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
-_SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
-_SKETCHED_SHARE = 0.25
-_SHARED = 8  # further columns of the first basis that come from the mean graph
 _SEARCH = 3  # rounds that search
 _FROM_POOL = 3  # earlier components that a place is given to while searching, the best later
 _HISTORY = 2  # earlier solutions that a shortened basis keeps
-_WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
-_STREAMED_WIDTH = 48
-_CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
 _ROUGH = 1e-3  # relative gradient in the core that is enough while searching
 FLAT = 1e-6  # relative gradient that the bend of an unobserved diagonal's norm resolves for sure
 _PATIENCE = 3  # rounds without progress near the rounding of the products
@@ -143,7 +132,7 @@ def find_block(
     n = graphs.n_vertices
     size = given.shape[1] or min(BLOCK, max(n * (n + 1) // 2 - frozen.shape[1], want))
     basis: Basis = CachedBasis(graphs) if job.cache else StreamedBasis(graphs)
-    first = _first_basis(graphs, orthonormal(given, np.zeros((n, 0))), job.weights, job.sizes, rng)
+    first = first_basis(graphs, orthonormal(given, np.zeros((n, 0))), job.weights, job.sizes, rng)
     basis.n_passes += 1 + (frozen.shape[1] > 0)
     if first.shape[1] == 0:  # the graphs are zero, and any direction is as good
         first = orthonormal(rng.standard_normal((n, size)), first)
@@ -324,29 +313,6 @@ class _State:
         )  # fmt: skip
 
 
-def _first_basis(
-    graphs: BlockGraphs, given: Array, weights: Array, sizes: Array, rng: np.random.Generator
-) -> Array:
-    """Return an orthonormal basis of given columns and the main directions of the graphs.
-
-    Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
-    share, in the mean, where the noise is averaged. Some of many graphs show both.
-    """
-    n = graphs.n_vertices
-    counted = np.flatnonzero(sizes)
-    few = max(_SKETCHED, int(_SKETCHED_SHARE * len(counted)))
-    if len(counted) > few:
-        # By size, and the largest for sure: what one graph alone has may be most of what there is.
-        heaviest = counted[np.argsort(-sizes[counted], kind="stable")[: few // 4]]
-        others = np.setdiff1d(counted, heaviest)
-        share = sizes[others] / sizes[others].sum()
-        chosen = rng.choice(others, few - len(heaviest), replace=False, p=share)
-        weights = np.where(np.isin(np.arange(len(weights)), [*heaviest, *chosen]), weights, 0.0)
-    squares, sums = graphs.sketch(rng.standard_normal((n, _SKETCH)), weights)
-    main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
-    return np.column_stack([given, orthonormal(np.column_stack([main, squares]), given)])
-
-
 def _gradients(basis: Basis, fit: CoreFit, job: Job, frozen: Array) -> tuple[Array, Array]:
     """Return the gradients r_k, (n, d), and ||r_k|| / theta_k, (d,), in the full space."""
     d = len(fit.gains)
@@ -372,48 +338,3 @@ def _gradients(basis: Basis, fit: CoreFit, job: Job, frozen: Array) -> tuple[Arr
     r -= H * (H * r).sum(axis=0)
     sizes = np.sqrt((r**2).sum(axis=0)) / theta
     return np.pad(r, ((0, 0), (0, d - active))), np.pad(sizes, (0, d - active))
-
-
-def random_starts(rng: np.random.Generator, d: int, b: int, s: int) -> Array:
-    """Return unit vectors, (d, b, s)."""
-    Y = rng.standard_normal((d, b, s))
-    return np.asarray(Y / np.sqrt((Y**2).sum(axis=2, keepdims=True)))
-
-
-def basis_width(n_graphs: int, cache: bool) -> int:
-    """Return how many columns the basis may have.
-
-    Fewer where the cores of many graphs cost, and where every pass multiplies by all of them.
-    """
-    low, high = _WIDTHS
-    if not cache:
-        return _STREAMED_WIDTH
-    for s in range(high, low, -8):
-        p = s * (s + 1) // 2
-        if min(n_graphs, p) * p <= _CORE_NUMBERS:
-            return s
-    return low
-
-
-def orthonormal(columns: Array, V: Array) -> Array:
-    """Return an orthonormal basis of what ``columns`` have outside of span V."""
-    sizes = np.sqrt((columns**2).sum(axis=0))
-    for _ in range(2):
-        columns = columns - V @ (V.T @ columns)
-    rows = np.ascontiguousarray(columns.T)
-    B = np.zeros_like(rows)
-    kept = 0
-    # One after the other: QR with pivoting would let rounding choose among equals, and without
-    # it a dependent column becomes an arbitrary direction that the later ones then lose.
-    for row, size in zip(rows, sizes, strict=True):
-        for _ in range(2):
-            row = row - (B[:kept] @ row) @ B[:kept]
-        left = float(linalg.norm(row))
-        if left > 1e-10 * size:
-            B[kept] = row / left
-            kept += 1
-    found = np.ascontiguousarray(B[:kept].T)
-    if kept and V.shape[1]:  # small remainders lose their orthogonality to V
-        found -= V @ (V.T @ found)
-        found /= np.sqrt((found**2).sum(axis=0))
-    return found

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.block import FLAT, Block, Job, random_starts
+from eigengraphs.solvers.block import FLAT, Block, Job
 from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
+from eigengraphs.solvers.directions import random_starts
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress
 

@@ -1,0 +1,86 @@
+"""Directions to begin with, and bases of them: how wide, how started, how kept orthonormal."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from eigengraphs.solvers.protocol import Array, BlockGraphs
+
+__all__ = ["basis_width", "first_basis", "orthonormal", "random_starts"]
+
+_SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
+_SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
+_SKETCHED_SHARE = 0.25
+_SHARED = 8  # further columns of the first basis that come from the mean graph
+_WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
+_STREAMED_WIDTH = 48
+_CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
+
+
+def first_basis(
+    graphs: BlockGraphs, given: Array, weights: Array, sizes: Array, rng: np.random.Generator
+) -> Array:
+    """Return an orthonormal basis of given columns and the main directions of the graphs.
+
+    Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
+    share, in the mean, where the noise is averaged. Some of many graphs show both.
+    """
+    n = graphs.n_vertices
+    counted = np.flatnonzero(sizes)
+    few = max(_SKETCHED, int(_SKETCHED_SHARE * len(counted)))
+    if len(counted) > few:
+        # By size, and the largest for sure: what one graph alone has may be most of what there is.
+        heaviest = counted[np.argsort(-sizes[counted], kind="stable")[: few // 4]]
+        others = np.setdiff1d(counted, heaviest)
+        share = sizes[others] / sizes[others].sum()
+        chosen = rng.choice(others, few - len(heaviest), replace=False, p=share)
+        weights = np.where(np.isin(np.arange(len(weights)), [*heaviest, *chosen]), weights, 0.0)
+    squares, sums = graphs.sketch(rng.standard_normal((n, _SKETCH)), weights)
+    main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
+    return np.column_stack([given, orthonormal(np.column_stack([main, squares]), given)])
+
+
+def random_starts(rng: np.random.Generator, d: int, b: int, s: int) -> Array:
+    """Return unit vectors, (d, b, s)."""
+    Y = rng.standard_normal((d, b, s))
+    return np.asarray(Y / np.sqrt((Y**2).sum(axis=2, keepdims=True)))
+
+
+def basis_width(n_graphs: int, cache: bool) -> int:
+    """Return how many columns the basis may have.
+
+    Fewer where the cores of many graphs cost, and where every pass multiplies by all of them.
+    """
+    low, high = _WIDTHS
+    if not cache:
+        return _STREAMED_WIDTH
+    for s in range(high, low, -8):
+        p = s * (s + 1) // 2
+        if min(n_graphs, p) * p <= _CORE_NUMBERS:
+            return s
+    return low
+
+
+def orthonormal(columns: Array, V: Array) -> Array:
+    """Return an orthonormal basis of what ``columns`` have outside of span V."""
+    sizes = np.sqrt((columns**2).sum(axis=0))
+    for _ in range(2):
+        columns = columns - V @ (V.T @ columns)
+    rows = np.ascontiguousarray(columns.T)
+    B = np.zeros_like(rows)
+    kept = 0
+    # One after the other: QR with pivoting would let rounding choose among equals, and without
+    # it a dependent column becomes an arbitrary direction that the later ones then lose.
+    for row, size in zip(rows, sizes, strict=True):
+        for _ in range(2):
+            row = row - (B[:kept] @ row) @ B[:kept]
+        left = float(linalg.norm(row))
+        if left > 1e-10 * size:
+            B[kept] = row / left
+            kept += 1
+    found = np.ascontiguousarray(B[:kept].T)
+    if kept and V.shape[1]:  # small remainders lose their orthogonality to V
+        found -= V @ (V.T @ found)
+        found /= np.sqrt((found**2).sum(axis=0))
+    return found
