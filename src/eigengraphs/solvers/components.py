@@ -14,7 +14,14 @@ __all__ = ["first_components", "with_signs"]
 def first_components(fit: Fit, k: int) -> Fit:
     """Return the fit with k components."""
     blocks = tuple(block for block in fit.blocks if block[0] < k)
-    return replace(fit, H=fit.H[:, :k], Psi=fit.Psi[:, :k], stages=fit.stages[:k], blocks=blocks)
+    return replace(
+        fit,
+        H=fit.H[:, :k],
+        Psi=fit.Psi[:, :k],
+        stages=fit.stages[:k],
+        blocks=blocks,
+        G=None if fit.G is None else fit.G[:, :k],
+    )
 
 
 def with_signs(H: Array) -> Array:

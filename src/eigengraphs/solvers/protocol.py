@@ -151,6 +151,7 @@ class Fit:
     n_passes: int
     blocks: tuple[tuple[int, int], ...] = ()  # components searched together: the first, how many
     interrupted: bool = False  # the user stopped the fit; there may be fewer components
+    G: Array | None = None  # (n, d), unit columns: components are h_k g_k^T, of directed graphs
 
     @property
     def active(self) -> NDArray[np.bool_]:
