@@ -17,12 +17,12 @@ changes nothing but when it stops.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.core import CoreFit, CoreProblem, Search, compress, solve_core
+from eigengraphs.solvers.core import Search
 from eigengraphs.solvers.directions import (
     basis_width,
     first_basis,
@@ -32,9 +32,8 @@ from eigengraphs.solvers.directions import (
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import Basis, CachedBasis, StreamedBasis
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, Watcher
-from eigengraphs.solvers.quotient import norm_gradient, squared_norm
 
-__all__ = ["BLOCK", "FLAT", "Block", "Job", "find_block"]
+__all__ = ["BLOCK", "FLAT", "Block", "Core", "Job", "find_block"]
 
 BLOCK = 12  # components that are searched together
 _SEARCH = 3  # rounds that search
@@ -82,6 +81,18 @@ class Block:
     interrupted: bool
 
 
+class Core(Protocol):
+    """The problem restricted to a basis: which loadings there may be, and what is found."""
+
+    def solve(self, basis: Basis, d: int, search: Search, tol: Array) -> Any:
+        """Return d components of the cores (with ``Y``, ``gains``, ``agreement``)."""
+        ...
+
+    def gradients(self, basis: Basis, fit: Any) -> tuple[Array, Array]:
+        """Return the gradients r_k, (n, d), and ||r_k|| / theta_k, (d,), in the full space."""
+        ...
+
+
 class _Record(NamedTuple):
     """One complete round."""
 
@@ -99,9 +110,10 @@ def find_block(
     graphs: BlockGraphs,
     want: int,
     job: Job,
+    core: Core,
     *,
-    frozen: Array,
-    left: float,
+    rest: BlockGraphs,
+    n_frozen: int,
     given: Array,
     seed: np.random.SeedSequence,
     n_before: int,
@@ -112,15 +124,17 @@ def find_block(
     Parameters
     ----------
     graphs
-        The graphs less the components that are frozen.
+        The graphs that the core is of.
     want
         Number of components, at most ``BLOCK``.
     job
         Settings.
-    frozen : (n, k)
-        Components that are found.
-    left
-        sum_i w_i ||A_i||^2 of the graphs without them.
+    core
+        The problem in the basis.
+    rest
+        The graphs less the components that are found: where the first basis comes from.
+    n_frozen
+        How many are found.
     given : (n, any)
         Directions to start from, one a component in order.
     seed
@@ -130,16 +144,14 @@ def find_block(
     """
     rng = np.random.default_rng(seed)
     n = graphs.n_vertices
-    size = given.shape[1] or min(BLOCK, max(n * (n + 1) // 2 - frozen.shape[1], want))
+    size = given.shape[1] or min(BLOCK, max(n * (n + 1) // 2 - n_frozen, want))
     basis: Basis = CachedBasis(graphs) if job.cache else StreamedBasis(graphs)
-    first = first_basis(graphs, orthonormal(given, np.zeros((n, 0))), job.weights, job.sizes, rng)
-    basis.n_passes += 1 + (frozen.shape[1] > 0)
+    first = first_basis(rest, orthonormal(given, np.zeros((n, 0))), job.weights, job.sizes, rng)
+    basis.n_passes += 1 + (n_frozen > 0)
     if first.shape[1] == 0:  # the graphs are zero, and any direction is as good
         first = orthonormal(rng.standard_normal((n, size)), first)
     basis.append(first)
-    state = _State(
-        basis, job, frozen, left, size, want, searches=_SEARCH if not given.shape[1] else 0
-    )
+    state = _State(basis, job, core, size, want, searches=_SEARCH if not given.shape[1] else 0)
     state.warm = basis.V.T @ given
     interrupted = False
     try:
@@ -168,13 +180,12 @@ class _State:
         self,
         basis: Basis,
         job: Job,
-        frozen: Array,
-        left: float,
+        core: Core,
         size: int,
         want: int,
         searches: int,
     ) -> None:
-        self._basis, self._job, self._frozen, self._left = basis, job, frozen, left
+        self._basis, self._job, self._core = basis, job, core
         self._size, self._want, self._searches = size, want, searches
         self._width = basis_width(len(basis.cores), job.cache)
         self.warm: Array = np.zeros((basis.V.shape[1], 0))  # (s, b)
@@ -183,7 +194,7 @@ class _State:
         self._core_tol = np.full(size, _ROUGH)
         self._n_fixed = 0  # finished components, before which none is unfinished
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
-        self.fit: CoreFit | None = None
+        self.fit: Any = None
         self.record: _Record | None = None
         self._r = np.zeros((len(basis.V), 0))  # (n, d) gradients
         self._stationarity = np.zeros(0)
@@ -207,15 +218,8 @@ class _State:
             n_fixed=self._n_fixed,
             n_pool=_FROM_POOL if searching else 1,
         )
-        R, mean, by_squares = compress(basis.cores, job.weights)
-        floor = job.floor
-        if by_squares:
-            floor = max(floor, 10 * R.shape[1] * np.finfo(np.float64).eps * float((R**2).sum()))
-        problem = CoreProblem(
-            R, mean, basis.V, self._frozen, job.hollow, floor, self._left, job.nothing
-        )
-        fit = solve_core(problem, d, search, self._core_tol)
-        r, stationarity = _gradients(basis, fit, job, self._frozen)
+        fit = self._core.solve(basis, d, search, self._core_tol)
+        r, stationarity = self._core.gradients(basis, fit)
         self.fit, self._r, self._stationarity = fit, r, stationarity
         self._H = basis.V @ fit.Y
         self._n_iter += 1
@@ -232,7 +236,6 @@ class _State:
 
     def _judge(self, searching: bool) -> bool:
         """Decide whether to go on, and how exactly the core is to be solved next."""
-        assert self.fit is not None
         job, size = self._job, self._stationarity
         gains = self.fit.gains
         improved = searching | (size < 0.9 * self._best)
@@ -255,7 +258,6 @@ class _State:
 
     def new_columns(self) -> Array:
         """Return what the gradients have outside of the basis; shorten that if it is wide."""
-        assert self.fit is not None
         basis, fit = self._basis, self.fit
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
@@ -311,30 +313,3 @@ class _State:
             found.agreement[:want], reasons, self._size, found.n_iter, self._basis.n_passes,
             interrupted,
         )  # fmt: skip
-
-
-def _gradients(basis: Basis, fit: CoreFit, job: Job, frozen: Array) -> tuple[Array, Array]:
-    """Return the gradients r_k, (n, d), and ||r_k|| / theta_k, (d,), in the full space."""
-    d = len(fit.gains)
-    active = int((fit.gains > 0).sum())
-    Y = fit.Y[:, :active]
-    H = basis.V @ Y
-    Psi = basis.cores @ Packing(len(Y)).outer(Y.T).T
-    T, squares, combination = fit.deflation.projections(Psi, Y)
-    WT = job.weights[:, None] * T
-    r = basis.combine(WT, Y)  # sum_i w_i t_ik A_i h_k
-    # Take off what the earlier components of the block hold: sum_{j < k} N_kj q_j h_k.
-    N = np.tril((WT.T @ T) / squares, -1) @ combination
-    both = np.column_stack([frozen, H])
-    r -= both @ (N.T * (both.T @ H))
-    theta = np.einsum("ik,ik->k", WT, T)
-    if job.hollow:
-        r += (both**2 @ N.T) * H
-        q = squared_norm((H**4).sum(axis=0))
-        theta = theta / q
-        r = (r - theta * norm_gradient(H)) / q
-    else:
-        r -= theta * H
-    r -= H * (H * r).sum(axis=0)
-    sizes = np.sqrt((r**2).sum(axis=0)) / theta
-    return np.pad(r, ((0, 0), (0, d - active))), np.pad(sizes, (0, d - active))

@@ -14,6 +14,7 @@ import numpy as np
 from eigengraphs.solvers.block import BLOCK, Block, Job, find_block
 from eigengraphs.solvers.components import first_components
 from eigengraphs.solvers.deflated import DeflatedGraphs
+from eigengraphs.solvers.free import FreeCore
 from eigengraphs.solvers.loadings import component_gram, rounding_share, solve_loadings
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Fit, Stage, SubspaceGraphs, Watcher
 from eigengraphs.solvers.start import Start, random_unit
@@ -170,9 +171,13 @@ def _next_block(
             rest, want, job, frozen, left, given, _child(seed, 0), n_before, passes_before
         )
     else:
+        core = FreeCore(
+            job.weights, frozen, left, hollow=job.hollow, floor=job.floor, nothing=job.nothing
+        )
         block = find_block(
-            rest, min(want, BLOCK), job, frozen=frozen, left=left, given=given[:, :BLOCK],
-            seed=_child(seed, n_before), n_before=n_before, passes_before=passes_before,
+            rest, min(want, BLOCK), job, core, rest=rest, n_frozen=frozen.shape[1],
+            given=given[:, :BLOCK], seed=_child(seed, n_before), n_before=n_before,
+            passes_before=passes_before,
         )  # fmt: skip
     if block.Psi is None or not frozen.shape[1]:
         return block
