@@ -1,0 +1,199 @@
+"""Rules that loadings obey: free, nonnegative, sparse or penalised.
+
+Components e_1, ..., e_d (h_k h_k^T, or h_k g_k^T of directed graphs) are known by their inner
+products Gamma, and graphs by Psi_ik = <A_i, e_k>. Each rule finds, graph by graph, the loadings
+lam that minimise
+
+    ||A - sum_k lam_k e_k||^2 - ||A||^2 = lam Gamma lam - 2 psi . lam
+
+among those that it allows. A component that is nothing (a zero row of Gamma) gets zero. All but the
+free rule take components of norm 1, so that the lengths of the components decide nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from scipy import linalg
+
+from eigengraphs.errors import InputError
+from eigengraphs.solvers.loadings import solve_loadings
+from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.rule_kernels import penalised_rows, pursue_rows
+
+__all__ = [
+    "FreeLoadings",
+    "LoadingRule",
+    "NonnegativeLoadings",
+    "PenalisedLoadings",
+    "SparseLoadings",
+    "objective_of",
+]
+
+_EPS = float(np.finfo(np.float64).eps)
+_TRUSTED = 1e10  # condition up to which the free solution tells the signs to begin with
+
+
+class LoadingRule(Protocol):
+    """Which loadings are allowed, and how the best of them are found."""
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no loading is below zero."""
+        ...
+
+    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+        """Return the loadings, (m, d).
+
+        Parameters
+        ----------
+        Gamma : (d, d)
+            Inner products of the components, positive semidefinite.
+        Psi : (m, d)
+            Inner products <A_i, e_k>.
+        previous : (m, d'), optional
+            Loadings on the first d' components that were found before, d' <= d.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class FreeLoadings:
+    """Any loadings: least squares."""
+
+    nonnegative: ClassVar[bool] = False
+
+    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+        """Return the loadings, (m, d); ``previous`` does not matter."""
+        del previous
+        return solve_loadings(Gamma, Psi)
+
+
+@dataclass(frozen=True)
+class NonnegativeLoadings:
+    """Loadings of at least zero: nonnegative least squares, exactly, by an active set."""
+
+    nonnegative: ClassVar[bool] = True
+
+    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+        """Return the loadings, (m, d); ``previous`` does not matter."""
+        del previous
+        C, Psi, lengths = _of_norm_one(Gamma, Psi)
+        return _penalised(C, Psi, lengths, 0.0, signed=False)
+
+
+@dataclass(frozen=True)
+class SparseLoadings:
+    """At most so many loadings that are not zero: orthogonal matching pursuit.
+
+    After each addition least squares on the support (nonnegative ones if so wished). If least
+    squares on the support of ``previous`` leave less, they are kept, graph by graph: then adding a
+    component never lets the objective rise. Previous loadings with too many nonzeros are ignored.
+
+    Parameters
+    ----------
+    max_nonzeros
+        Most nonzero loadings of a graph, at least 1.
+    nonnegative
+        No loading is below zero.
+    """
+
+    max_nonzeros: int
+    nonnegative: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        if self.max_nonzeros < 1:
+            raise InputError(
+                f"max_nonzeros must be at least 1, got {self.max_nonzeros}: a graph needs one "
+                "loading that may differ from zero"
+            )
+
+    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+        """Return the loadings, (m, d), none worse than least squares on ``previous``."""
+        C, Psi, lengths = _of_norm_one(Gamma, Psi)
+        out = np.zeros_like(Psi)
+        pursue_rows(
+            C, Psi, self.max_nonzeros, not self.nonnegative, _padded(previous, Psi), out
+        )  # fmt: skip
+        return _of_length(out, lengths)
+
+
+@dataclass(frozen=True)
+class PenalisedLoadings:
+    """Basis pursuit denoising: small loadings become zero, and the others smaller.
+
+    Adds 2 penalty sum_k ||e_k|| |lam_k| to what is minimised. On orthogonal components of norm 1
+    this takes ``penalty`` off each |psi_k|, down to zero. The solution is exact, by an active set.
+
+    Parameters
+    ----------
+    penalty
+        At least 0, in units of <A_i, e_k> with components of norm 1.
+    nonnegative
+        No loading is below zero.
+    """
+
+    penalty: float
+    nonnegative: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the penalty."""
+        if not 0 <= self.penalty < np.inf:
+            raise InputError(f"penalty must be a finite number of at least 0, got {self.penalty}")
+
+    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+        """Return the loadings, (m, d); the signs of ``previous`` are where the search begins."""
+        C, Psi, lengths = _of_norm_one(Gamma, Psi)
+        warm = None if previous is None else _padded(previous, Psi)
+        return _penalised(C, Psi, lengths, self.penalty, signed=not self.nonnegative, warm=warm)
+
+
+def objective_of(Gamma: Array, Psi: Array, Lam: Array) -> Array:
+    """Return lam Gamma lam - 2 psi . lam for each graph, (m,)."""
+    values: Array = np.einsum("ik,ik->i", Lam @ Gamma - 2 * Psi, Lam)
+    return values
+
+
+def _of_norm_one(Gamma: Array, Psi: Array) -> tuple[Array, Array, Array]:
+    """Return Gamma and Psi of components of norm 1, and the norms, infinite for nothing."""
+    squares = np.diagonal(Gamma)
+    nothing = 10 * len(squares) * _EPS * squares.max(initial=0.0)
+    lengths = np.sqrt(np.where(squares > nothing, squares, np.inf))
+    C = np.ascontiguousarray(Gamma / np.outer(lengths, lengths))
+    np.fill_diagonal(C, 1.0)  # but for rounding it is, and of nothing it must not be zero
+    return C, np.ascontiguousarray(Psi / lengths), lengths
+
+
+def _of_length(scaled: Array, lengths: Array) -> Array:
+    """Return the loadings of the components as they are."""
+    loadings: Array = scaled / lengths
+    return loadings
+
+
+def _padded(previous: Array | None, Psi: Array) -> Array:
+    """Return previous loadings with zeros for the components that are new, (m, d)."""
+    if previous is None:
+        return np.zeros_like(Psi)
+    if len(previous) != len(Psi) or previous.shape[1] > Psi.shape[1]:
+        raise InputError(
+            f"previous loadings have shape {previous.shape}, expected ({len(Psi)}, at most "
+            f"{Psi.shape[1]}): one row a graph, one column for each of the first components"
+        )
+    return np.pad(previous, ((0, 0), (0, Psi.shape[1] - previous.shape[1])))
+
+
+def _penalised(
+    C: Array, Psi: Array, lengths: Array, penalty: float, *, signed: bool, warm: Array | None = None
+) -> Array:
+    """Return the penalised loadings of components of norm 1, at their lengths."""
+    out = np.zeros_like(Psi)
+    if warm is None:
+        warm = out.copy()
+        values = linalg.eigvalsh(C) if len(C) else np.ones(1)
+        if penalty == 0 and values[0] * _TRUSTED > values[-1]:
+            warm = linalg.cho_solve(linalg.cho_factor(C), Psi.T).T
+    penalised_rows(C, Psi, float(penalty), signed, np.ascontiguousarray(warm), out)
+    return _of_length(out, lengths)

@@ -1,0 +1,326 @@
+"""Loadings under a rule: optimal, allowed, and what other ways to find them say."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg
+from scipy.optimize import nnls
+from sklearn.linear_model import Lasso
+
+from eigengraphs.errors import InputError
+from eigengraphs.solvers.loadings import component_gram, solve_loadings
+from eigengraphs.solvers.rules import (
+    FreeLoadings,
+    NonnegativeLoadings,
+    PenalisedLoadings,
+    SparseLoadings,
+    objective_of,
+)
+
+KINDS = ("plain", "duplicated", "nearly dependent", "positive", "some nothing", "too many")
+RULES = (
+    FreeLoadings(),
+    NonnegativeLoadings(),
+    SparseLoadings(2),
+    SparseLoadings(2, nonnegative=True),
+    PenalisedLoadings(0.3),
+    PenalisedLoadings(0.3, nonnegative=True),
+)
+
+
+def columns(kind, seed, m=6):
+    """Draw components E (q, d) as long vectors, of very different lengths, and graphs a (m, q)."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 9))
+    q = int(rng.integers(1, d)) if kind == "too many" else int(rng.integers(d, 14))
+    E = rng.standard_normal((q, d))
+    if kind == "duplicated":
+        E[:, -1] = E[:, 0]
+    elif kind == "nearly dependent":
+        E[:, -1] = E[:, 0] + 10 ** rng.uniform(-9, -2) * E[:, -1]
+    elif kind == "positive":
+        E = np.abs(E)
+    elif kind == "some nothing":
+        E[:, rng.integers(d)] = 0.0
+    return E * 10 ** rng.uniform(-2, 2, d), rng.standard_normal((m, q))
+
+
+def problems(n=40):
+    return [(kind, *columns(kind, seed)) for kind in KINDS for seed in range(n)]
+
+
+def kkt_violation(E, a, Lam, penalty=0.0, *, signed=False):
+    """Return the largest breach of optimality, over the norm of the graph, component of norm 1."""
+    lengths = np.sqrt((E**2).sum(axis=0))
+    E = E / np.where(lengths > 0, lengths, np.inf)
+    B = Lam * lengths
+    slope = (a - B @ E.T) @ E
+    out = np.abs(slope) - penalty if signed else slope - penalty
+    out = np.where(B != 0, np.abs(slope - penalty * np.sign(B)), out)
+    return float((out / np.sqrt((a**2).sum(axis=1))[:, None]).max())
+
+
+# ---------------------------------------------------------------------------------- nonnegative
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nonnegative_loadings_are_optimal_and_leave_what_scipy_leaves(kind):
+    for seed in range(60):
+        E, a = columns(kind, seed)
+        Lam = NonnegativeLoadings().solve(E.T @ E, a @ E)
+        assert (Lam >= 0).all()
+        assert kkt_violation(E, a, Lam) < 1e-8
+        for graph, lam in zip(a, Lam, strict=True):
+            left = nnls(E, graph)[1]
+            assert linalg.norm(graph - E @ lam) == pytest.approx(left, abs=1e-8)
+
+
+def test_nonnegative_loadings_equal_scipys_where_they_are_unique():
+    for seed in range(60):
+        E, a = columns("plain", seed)
+        lengths = linalg.norm(E, axis=0)
+        if np.linalg.cond(E / lengths) > 100:
+            continue
+        expected = np.array([nnls(E, graph)[0] for graph in a])
+        assert np.allclose(
+            NonnegativeLoadings().solve(E.T @ E, a @ E) * lengths, expected * lengths, atol=1e-10
+        )
+
+
+def test_free_loadings_that_are_positive_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    H = linalg.qr(rng.standard_normal((12, 4)), mode="economic")[0] + 0.1
+    H /= linalg.norm(H, axis=0)
+    Gamma = component_gram(H)
+    Lam = rng.uniform(0.1, 3, (50, 4))
+    assert np.allclose(NonnegativeLoadings().solve(Gamma, Lam @ Gamma), Lam, rtol=1e-12)
+
+
+# --------------------------------------------------------------------------------------- sparse
+
+
+def written_out_pursuit(E, graph, most, nonnegative):
+    """Return the loadings of a matching pursuit with the long vectors themselves."""
+    E = E / linalg.norm(E, axis=0)
+    support, lam = [], np.zeros(E.shape[1])
+    while len(support) < most:
+        slope = E.T @ (graph - E @ lam)
+        slope[support] = 0.0
+        slope = slope if nonnegative else np.abs(slope)
+        if slope.max() < 1e-10:
+            break
+        support = [*support, int(np.argmax(slope))]
+        fit = nnls if nonnegative else linalg.lstsq
+        lam[:] = 0.0
+        lam[support] = fit(E[:, support], graph)[0]
+        support = [k for k in support if lam[k] != 0]
+    return lam
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize("kind", ["plain", "positive"])
+def test_sparse_loadings_are_those_of_a_written_out_pursuit(kind, nonnegative):
+    for seed in range(40):
+        E, a = columns(kind, seed)
+        lengths = linalg.norm(E, axis=0)
+        for most in (1, 2, 3, 20):
+            expected = np.array([written_out_pursuit(E, g, most, nonnegative) for g in a])
+            Lam = SparseLoadings(most, nonnegative).solve(E.T @ E, a @ E)
+            # Normal equations square the condition of the least squares.
+            assert np.allclose(Lam * lengths, expected, atol=1e-7, rtol=1e-7)
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_on_orthogonal_components_the_pursuit_finds_the_best_subset(nonnegative):
+    rng = np.random.default_rng(3)
+    E = linalg.qr(rng.standard_normal((9, 6)))[0][:, :6] * rng.uniform(0.1, 10, 6)
+    a = rng.standard_normal((20, 9))
+    Gamma, Psi = E.T @ E, a @ E
+    found = objective_of(Gamma, Psi, SparseLoadings(3, nonnegative).solve(Gamma, Psi))
+    fit = nnls if nonnegative else linalg.lstsq
+    for i, graph in enumerate(a):
+        best = np.inf
+        for subset in combinations(range(6), 3):
+            part = E[:, subset]
+            left = graph - part @ fit(part, graph)[0]
+            best = min(best, float(left @ left))
+        assert found[i] + graph @ graph == pytest.approx(best, rel=1e-10)
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_with_room_for_all_the_pursuit_is_least_squares(nonnegative):
+    rng = np.random.default_rng(5)
+    H = rng.standard_normal((30, 5))
+    H /= linalg.norm(H, axis=0)
+    Gamma, Psi = component_gram(H), rng.standard_normal((40, 5))
+    rule = NonnegativeLoadings() if nonnegative else FreeLoadings()
+    assert np.allclose(
+        SparseLoadings(5, nonnegative).solve(Gamma, Psi), rule.solve(Gamma, Psi), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_a_further_component_never_lets_the_objective_rise(nonnegative):
+    # A pursuit alone would: the new component is taken first and is worth less than two others.
+    rule, rises = SparseLoadings(2, nonnegative), 0
+    for seed in range(30):
+        E, a = columns("positive", seed, m=20)
+        Gamma, Psi = E.T @ E, a @ E
+        Lam, before = np.zeros((20, 0)), np.zeros(20)
+        for d in range(1, E.shape[1] + 1):
+            alone = objective_of(Gamma[:d, :d], Psi[:, :d], rule.solve(Gamma[:d, :d], Psi[:, :d]))
+            Lam = rule.solve(Gamma[:d, :d], Psi[:, :d], previous=Lam)
+            after = objective_of(Gamma[:d, :d], Psi[:, :d], Lam)
+            assert (after <= before + 1e-12).all()
+            assert (after <= alone + 1e-12).all()
+            rises += int((alone > before + 1e-3).sum())
+            before = after
+    assert rises > 0  # so that the test is about something
+
+
+def test_previous_loadings_with_too_many_nonzeros_are_ignored():
+    E, a = columns("plain", 1)
+    Gamma, Psi = E.T @ E, a @ E
+    rule = SparseLoadings(1)
+    assert np.array_equal(rule.solve(Gamma, Psi, previous=Psi), rule.solve(Gamma, Psi))
+
+
+# ------------------------------------------------------------------------------------ penalised
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_penalised_loadings_are_optimal(kind, signed):
+    rng = np.random.default_rng(0)
+    for seed in range(60):
+        E, a = columns(kind, seed)
+        penalty = 10 ** rng.uniform(-6, 1)
+        rule = PenalisedLoadings(penalty, nonnegative=not signed)
+        Gamma, Psi = E.T @ E, a @ E
+        Lam = rule.solve(Gamma, Psi)
+        assert kkt_violation(E, a, Lam, penalty, signed=signed) < 1e-8
+        # Any start ends in the same minimum, or in one as low.
+        warm = rule.solve(Gamma, Psi, previous=rng.standard_normal(Psi.shape)[:, :-1])
+        assert kkt_violation(E, a, warm, penalty, signed=signed) < 1e-8
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_penalised_loadings_equal_sklearns(signed):
+    for seed in range(20):
+        E, a = columns("plain", seed)
+        lengths = linalg.norm(E, axis=0)
+        X, penalty = E / lengths, 0.2
+        if np.linalg.cond(X) > 100:  # coordinates descend slowly there
+            continue
+        # It minimises ||y - X w||^2 / (2 q) + alpha ||w||_1: ours over 2 q, alpha = penalty / q.
+        lasso = Lasso(
+            alpha=penalty / len(X), fit_intercept=False, tol=1e-12, max_iter=10**6,
+            positive=not signed,
+        )  # fmt: skip
+        expected = np.array([lasso.fit(X, graph).coef_ for graph in a])
+        Lam = PenalisedLoadings(penalty, nonnegative=not signed).solve(E.T @ E, a @ E)
+        assert np.allclose(Lam * lengths, expected, atol=1e-6)
+
+
+def test_orthonormal_components_are_soft_thresholded():
+    Psi = np.random.default_rng(0).standard_normal((100, 5))
+    shrunk = np.maximum(np.abs(Psi) - 0.4, 0.0)
+    assert np.allclose(PenalisedLoadings(0.4).solve(np.eye(5), Psi), np.sign(Psi) * shrunk)
+    assert np.allclose(
+        PenalisedLoadings(0.4, nonnegative=True).solve(np.eye(5), Psi), np.where(Psi > 0, shrunk, 0)
+    )
+
+
+def test_without_a_penalty_penalised_loadings_are_least_squares():
+    E, a = columns("plain", 4)
+    Gamma, Psi = E.T @ E, a @ E
+    assert np.allclose(PenalisedLoadings(0.0).solve(Gamma, Psi), solve_loadings(Gamma, Psi))
+    assert np.array_equal(
+        PenalisedLoadings(0.0, nonnegative=True).solve(Gamma, Psi),
+        NonnegativeLoadings().solve(Gamma, Psi),
+    )
+
+
+# ------------------------------------------------------------------------------------ all rules
+
+
+@given(
+    st.integers(0, 10**6), st.sampled_from(KINDS), st.integers(1, 4), st.floats(0, 3),
+    st.booleans(),
+)  # fmt: skip
+def test_no_rule_is_broken_and_none_is_worse_than_nothing(seed, kind, most, penalty, nonnegative):
+    E, a = columns(kind, seed)
+    Gamma, Psi = E.T @ E, a @ E
+    sparse = SparseLoadings(most, nonnegative).solve(Gamma, Psi)
+    assert ((sparse != 0).sum(axis=1) <= most).all()
+    penalised = PenalisedLoadings(penalty, nonnegative).solve(Gamma, Psi)
+    for Lam in (sparse, penalised):
+        value = objective_of(Gamma, Psi, Lam)
+        assert np.isfinite(value).all()
+        assert (value <= 1e-9).all()
+        if nonnegative:  # the best of all that are
+            best = objective_of(Gamma, Psi, NonnegativeLoadings().solve(Gamma, Psi))
+            assert (Lam >= 0).all()
+            assert (value >= best - 1e-7).all()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_scale_changes_loadings_and_nothing_else(rule):
+    for kind, E, a in problems(5):
+        Gamma, Psi = E.T @ E, a @ E
+        Lam = rule.solve(Gamma, Psi)
+        for factor in (2.0**40, 2.0**-40):  # of two: then equal to the last bit
+            again = rule.solve(Gamma * factor**2, Psi * factor)  # longer components
+            assert np.array_equal(again * factor, Lam), kind
+            if not isinstance(rule, PenalisedLoadings):
+                assert np.array_equal(rule.solve(Gamma, Psi * factor), Lam * factor), kind
+            else:
+                scaled = PenalisedLoadings(rule.penalty * factor, rule.nonnegative)
+                assert np.array_equal(scaled.solve(Gamma, Psi * factor), Lam * factor), kind
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_graphs_of_zero_components_of_zero_and_none_at_all(rule):
+    E, a = columns("plain", 0)
+    Gamma, Psi = E.T @ E, a @ E
+    Psi[1] = 0.0
+    Lam = rule.solve(Gamma, Psi)
+    assert not Lam[1].any()
+    assert Lam[0].any()
+    wider = np.pad(Gamma, ((0, 1), (0, 1)))
+    assert np.allclose(
+        rule.solve(wider, np.pad(Psi, ((0, 0), (0, 1)))), np.pad(Lam, ((0, 0), (0, 1)))
+    )
+    assert not rule.solve(np.zeros((3, 3)), np.zeros((2, 3))).any()
+    assert rule.solve(np.zeros((0, 0)), np.zeros((4, 0))).shape == (4, 0)
+    assert rule.solve(Gamma, Psi[:0]).shape == (0, Gamma.shape[0])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_graphs_do_not_influence_each_other(rule):
+    E, a = columns("positive", 2, m=30)
+    Gamma, Psi = E.T @ E, a @ E
+    together = rule.solve(Gamma, Psi)
+    for i in range(30):
+        # One row and thirty are multiplied in another order, in the free solution.
+        assert np.allclose(rule.solve(Gamma, Psi[i : i + 1]), together[i], atol=1e-9, rtol=1e-9)
+
+
+def test_the_objective_is_the_squared_distance_less_the_squared_norm():
+    E, a = columns("plain", 7)
+    Lam = np.random.default_rng(0).standard_normal((len(a), E.shape[1]))
+    expected = ((a - Lam @ E.T) ** 2).sum(axis=1) - (a**2).sum(axis=1)
+    assert np.allclose(objective_of(E.T @ E, a @ E, Lam), expected)
+
+
+def test_settings_that_make_no_sense_are_refused():
+    with pytest.raises(InputError, match="at least 1, got 0"):
+        SparseLoadings(0)
+    for penalty in (-1.0, np.nan, np.inf):
+        with pytest.raises(InputError, match="penalty"):
+            PenalisedLoadings(penalty)
+    with pytest.raises(InputError, match=r"shape \(2, 3\), expected \(2, at most 2\)"):
+        SparseLoadings(1).solve(np.eye(2), np.ones((2, 2)), previous=np.ones((2, 3)))
