@@ -61,6 +61,12 @@ class StackTransforms(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Any]: ...
 
+    @abstractmethod
+    def _label(self, i: int) -> str: ...
+
+    @abstractmethod
+    def _entry(self, s: int, t: int) -> str: ...
+
     def _changed(self, storage: Storage) -> Self:
         return self._make(storage, None, self._graph_names, self._vertex_names)
 
@@ -73,8 +79,55 @@ class StackTransforms(ABC):
         return self._changed(transforms.binarize(self._storage, threshold))
 
     def log1p(self) -> Self:
-        """Return the graphs with log(1 + weight) for weight."""
+        """Return the graphs with log(1 + weight) for weight; weights must be above -1."""
         return self._changed(transforms.log1p(self._storage))
+
+    def signed_log1p(self) -> Self:
+        """Return the graphs with sign(weight) log(1 + |weight|) for weight."""
+        return self._changed(transforms.signed_log1p(self._storage))
+
+    def fisher_z(self) -> Self:
+        """Return graphs of correlations with z = arctanh(correlation) for weight.
+
+        The diagonal is set to zero: that of a correlation matrix, all 1, is no data and has no
+        finite z. Weights off the diagonal must lie in (-1, 1), by more than rounding.
+        """
+        bad = transforms.not_correlation(self._storage)
+        if bad is not None:
+            i, s, t, value = bad
+            raise InputError(
+                f"{self._label(i)} has {value:.17g} at {self._entry(s, t)}; fisher_z needs "
+                "correlations, strictly between -1 and 1 off the diagonal: leave out one of two "
+                "vertices that are copies of each other, or shrink the correlations a little"
+            )
+        return self._changed(transforms.fisher_z(self._storage, self._facts.is_symmetric))
+
+    def rank(self) -> Self:
+        """Return the graphs with ranks for weights ("pass to ranks").
+
+        Within each graph, the nonzero weights off the diagonal, A_st and A_ts each counted, are
+        replaced by average rank / (their number + 1), which lies in (0, 1) and does not depend
+        on the scale. Absent edges stay absent, symmetric graphs stay symmetric. Loops are
+        ranked in the same way among themselves. Negative weights get the lowest ranks, which are
+        above the 0 of an absent edge: for signed weights take :meth:`signed_rank`.
+        """
+        symmetric = self._facts.is_symmetric
+        return self._changed(transforms.rank(self._storage, symmetric, signed=False))
+
+    def signed_rank(self) -> Self:
+        """Return the graphs with sign(weight) times the rank of |weight|; see :meth:`rank`.
+
+        The same as :meth:`rank` where no weight is negative.
+        """
+        symmetric = self._facts.is_symmetric
+        return self._changed(transforms.rank(self._storage, symmetric, signed=True))
+
+    def unit_norm(self) -> Self:
+        """Return the graphs divided by their own Frobenius norms; a zero graph stays zero.
+
+        Loops count in the norm: drop them first if the diagonal is no data.
+        """
+        return self._changed(transforms.unit_norm(self._storage))
 
     def drop_loops(self) -> Self:
         """Return the graphs with zero diagonals."""

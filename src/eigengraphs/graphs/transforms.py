@@ -5,7 +5,8 @@ Pure functions on storage: they return new storage and leave what they were give
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,10 +21,15 @@ __all__ = [
     "SymmetrizeRule",
     "binarize",
     "drop_loops",
+    "fisher_z",
     "largest_common_component",
     "log1p",
+    "not_correlation",
+    "rank",
     "select_vertices",
+    "signed_log1p",
     "symmetrize",
+    "unit_norm",
 ]
 
 SymmetrizeRule: TypeAlias = Literal["mean", "max", "min", "sum"]
@@ -70,11 +76,86 @@ def log1p(storage: Storage) -> Storage:
     lowest = float(values.min(initial=0.0))
     if lowest <= -1:
         raise InputError(
-            f"log1p needs weights above -1, the smallest is {lowest:g}; signed weights need "
-            "another transform (rescale them, or keep them as they are)"
+            f"log1p needs weights above -1, the smallest is {lowest:g}; for signed weights there "
+            "is signed_log1p"
         )
     changed = np.log1p(values)
     return changed if isinstance(storage, np.ndarray) else _with_data(storage, changed)
+
+
+def signed_log1p(storage: Storage) -> Storage:
+    """Take sign(weight) log(1 + |weight|) of every weight."""
+    values = storage if isinstance(storage, np.ndarray) else storage.data
+    changed = np.copysign(np.log1p(np.abs(values)), values)
+    return changed if isinstance(storage, np.ndarray) else _with_data(storage, changed)
+
+
+def not_correlation(storage: Storage) -> tuple[int, int, int, float] | None:
+    """Return graph, vertices and value (i, s, t, A_st) of the first weight without arctanh, s != t.
+
+    Weights within a few roundings of +-1 are refused with those beyond: their arctanh, some 18
+    in float64, says how they were rounded and nothing else.
+    """
+    limit = 1 - 4 * np.finfo(storage.dtype).eps
+    n = storage.shape[-1]
+    if isinstance(storage, np.ndarray):
+        for i, A in enumerate(storage):
+            bad = np.abs(A) > limit
+            np.fill_diagonal(bad, False)
+            if bad.any():
+                s, t = divmod(int(bad.argmax()), n)
+                return i, s, t, float(A[s, t])
+        return None
+    for place in np.flatnonzero(np.abs(storage.data) > limit):
+        i, s = divmod(int(np.searchsorted(storage.indptr, place, side="right")) - 1, n)
+        if storage.indices[place] != s:
+            return i, s, int(storage.indices[place]), float(storage.data[place])
+    return None
+
+
+def fisher_z(storage: Storage, symmetric: NDArray[np.bool_]) -> Storage:
+    """Take arctanh of the weights off the diagonal, and set the diagonal to zero.
+
+    ``symmetric`` (m,) tells the graphs that are symmetric up to rounding: there each entry and
+    its mirror image become the same first, because near 1 arctanh would part them.
+    """
+    hollow = drop_loops(_mirrored(storage, symmetric))
+    if isinstance(hollow, np.ndarray):
+        return np.arctanh(hollow, out=hollow)
+    return _with_data(hollow, np.arctanh(hollow.data))
+
+
+def rank(storage: Storage, symmetric: NDArray[np.bool_], *, signed: bool) -> Storage:
+    """Replace nonzero weights by average rank / (their number + 1), graph by graph.
+
+    Loops are ranked among loops. With ``signed``, |weight| is ranked and the sign put back.
+    For ``symmetric`` see :func:`fisher_z`: mirror images must be ties.
+    """
+    exact = _mirrored(storage, symmetric)
+    n = exact.shape[-1]
+    if isinstance(exact, np.ndarray):
+        for A in exact:
+            s, t = A.nonzero()
+            A[s, t] = _ranks(A[s, t], s == t, signed)
+        return exact
+    loops = exact.indices == _row_numbers(exact) % n
+    ranks = np.empty_like(exact.data)
+    for mine in _slices(exact):
+        ranks[mine] = _ranks(exact.data[mine], loops[mine], signed)
+    return _with_data(exact, ranks)
+
+
+def unit_norm(storage: Storage) -> Storage:
+    """Divide each graph by its Frobenius norm; a graph without edges stays as it is."""
+    if isinstance(storage, np.ndarray):
+        changed = storage.copy()
+        for A in changed:
+            _normalise(A.reshape(-1))
+        return changed
+    data = storage.data.copy()
+    for mine in _slices(storage):
+        _normalise(data[mine])
+    return _with_data(storage, data)
 
 
 def drop_loops(storage: Storage) -> Storage:
@@ -123,6 +204,49 @@ def largest_common_component(graphs: Sequence[Any]) -> NDArray[np.intp]:
     sizes = np.bincount(part)
     first = np.argmax(sizes[part] == sizes.max())
     return np.flatnonzero(part == part[first])
+
+
+def _ranks(values: NDArray[Any], loops: NDArray[np.bool_], signed: bool) -> NDArray[np.float64]:
+    # scipy.stats.rankdata does the same, but takes longer to import than all the rest.
+    ranks = np.empty(len(values))
+    for part in (loops, ~loops):
+        own = np.abs(values[part]) if signed else values[part]
+        _, place, ties = np.unique(own, return_inverse=True, return_counts=True)
+        average = np.cumsum(ties) - (ties - 1) / 2
+        ranks[part] = average[place] / (len(own) + 1)
+    return np.copysign(ranks, values) if signed else ranks
+
+
+def _normalise(values: NDArray[Any]) -> None:
+    """Divide, in place; first by the largest, because squares may leave the range of a float."""
+    largest = np.abs(values).max(initial=0)
+    if largest > 0:
+        values /= largest
+        values /= np.sqrt(np.square(values, dtype=np.float64).sum())
+
+
+def _mirrored(storage: Storage, symmetric: NDArray[np.bool_]) -> Storage:
+    """Return a copy in which the graphs told are symmetric to the last bit.
+
+    Of two mirror images the larger is taken; their mean could overflow.
+    """
+    if isinstance(storage, np.ndarray):
+        exact = storage.copy()
+        for i in np.flatnonzero(symmetric):
+            np.maximum(storage[i], storage[i].T, out=exact[i])
+        return exact
+    if not symmetric.any():
+        return storage
+    larger = storage.maximum(_transpose_flat(storage))
+    chosen = np.repeat(symmetric, storage.shape[1]).astype(storage.dtype)
+    of_both = sparse.diags_array(chosen) @ larger + sparse.diags_array(1 - chosen) @ storage
+    return _canonical(of_both.astype(storage.dtype))
+
+
+def _slices(flat: sparse.csr_array) -> Iterator[slice]:
+    """Return where the entries of each graph are, graph after graph."""
+    ends = flat.indptr[:: flat.shape[1]]
+    return (slice(lo, hi) for lo, hi in pairwise(ends))
 
 
 def _row_numbers(flat: sparse.csr_array) -> NDArray[np.int64]:
