@@ -17,6 +17,8 @@ from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.free import FreeCore
 from eigengraphs.solvers.loadings import component_gram, rounding_share, solve_loadings
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Fit, Stage, SubspaceGraphs, Watcher
+from eigengraphs.solvers.ruled import RuledCore
+from eigengraphs.solvers.rules import LoadingRule
 from eigengraphs.solvers.start import Start, random_unit
 from eigengraphs.solvers.whole import find_whole, whole_pays
 
@@ -39,6 +41,7 @@ def subspace(
     seed: np.random.SeedSequence,
     cache: bool,
     hollow: bool = False,
+    rule: LoadingRule | None = None,
     resume: Fit | None = None,
     watch: Watcher | None = None,
 ) -> Fit:
@@ -68,6 +71,8 @@ def subspace(
         Keep the products of the graphs with the basis: m n s numbers against every second pass.
     hollow
         The pairs s = t take no part in the loss; the diagonals of the graphs must be zero.
+    rule
+        Which loadings there may be; None for free ones, which cost least. Not with ``hollow``.
     resume
         A fit whose components are kept as they are, but for those that were interrupted.
     watch
@@ -116,6 +121,7 @@ def subspace(
                     seed,
                     start,
                     n_passes,
+                    rule,
                 )
             except KeyboardInterrupt:  # before the first round of this block
                 if not stages:
@@ -156,15 +162,20 @@ def _next_block(
     seed: np.random.SeedSequence,
     n_before: int,
     passes_before: int,
+    rule: LoadingRule | None,
 ) -> Block:
     """Find the components after the frozen ones, as many as one block takes."""
+    if given.shape[1]:
+        want = min(want, given.shape[1])  # what is not given is searched afterwards
+    if rule is not None:
+        return _ruled_block(
+            graphs, want, job, total, frozen, Psi, given, seed, n_before, passes_before, rule
+        )
     Lam = solve_loadings(component_gram(frozen, hollow=job.hollow), Psi)
     left = total - float(job.weights @ np.einsum("ik,ik->i", Lam, Psi))
     rest: BlockGraphs = graphs
     if frozen.shape[1]:
         rest = DeflatedGraphs(graphs, frozen, Lam, job.hollow)
-    if given.shape[1]:
-        want = min(want, given.shape[1])  # what is not given is searched afterwards
     if whole_pays(graphs.n_graphs, graphs.n_vertices):
         # Each component has starts of its own, and none is found again.
         block = find_whole(
@@ -184,6 +195,31 @@ def _next_block(
     # The block saw the graphs less the frozen components; their part comes back.
     both = component_gram(np.column_stack([frozen, block.H]), hollow=job.hollow)
     return replace(block, Psi=block.Psi + Lam @ both[: frozen.shape[1], frozen.shape[1] :])
+
+
+def _ruled_block(
+    graphs: SubspaceGraphs,
+    want: int,
+    job: Job,
+    total: float,
+    frozen: Array,
+    Psi: Array,
+    given: Array,
+    seed: np.random.SeedSequence,
+    n_before: int,
+    passes_before: int,
+    rule: LoadingRule,
+) -> Block:
+    """Find the components after the frozen ones, whose loadings are not fixed by now."""
+    core = RuledCore(
+        rule, job.weights, frozen, Psi, total=total, floor=job.floor, nothing=job.nothing
+    )
+    rest = DeflatedGraphs(graphs, frozen, core.loadings, False) if frozen.shape[1] else graphs
+    return find_block(
+        graphs, min(want, BLOCK), job, core, rest=rest, n_frozen=frozen.shape[1],
+        given=given[:, :BLOCK], seed=_child(seed, n_before), n_before=n_before,
+        passes_before=passes_before,
+    )  # fmt: skip
 
 
 def _appended(

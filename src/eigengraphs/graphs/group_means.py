@@ -1,0 +1,54 @@
+"""Mean graphs of groups of graphs: all that loadings shared within groups ask of complete data."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.graphs.stack import GraphStack
+
+__all__ = ["group_means"]
+
+_BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
+
+
+def group_means(
+    stack: GraphStack, groups: NDArray[np.intp], weights: NDArray[np.float64], n_groups: int
+) -> GraphStack:
+    """Return the weighted mean graph of every group, one stack of ``n_groups`` graphs: one pass.
+
+    Parameters
+    ----------
+    stack
+        Graphs.
+    groups : (m,)
+        Group of each graph, from 0; every group has a graph.
+    weights : (m,)
+        Weight of each graph. In a group where all are zero, all count alike.
+    n_groups
+        Number of groups.
+    """
+    m, n, _ = stack.shape
+    totals = np.bincount(groups, weights, n_groups)
+    share = np.where(totals[groups] > 0, weights, 1.0)
+    share = share / np.bincount(groups, share, n_groups)[groups]
+    names = stack.vertex_names if stack.has_vertex_names else None
+    if not stack.is_sparse:
+        means = np.zeros((n_groups, n, n))
+        mixing = np.zeros((n_groups, m))
+        mixing[groups, np.arange(m)] = share
+        step = max(1, _BLOCK_BYTES // (n * n * stack.dtype.itemsize))
+        for lo in range(0, m, step):  # in the type of the stack within a block, float64 across
+            part = np.ascontiguousarray(mixing[:, lo : lo + step], dtype=stack.dtype)
+            rows = np.flatnonzero(part.any(axis=1))
+            means[rows] += np.tensordot(part[rows], stack.dense[lo : lo + step], axes=1)
+        return GraphStack(means, vertex_names=names, copy=False)
+    # Row s of a mean is a combination of rows s, n + s, 2n + s, ... of the flat matrix.
+    rows = (groups[:, None] * n + np.arange(n)).ravel()
+    combine = sparse.csr_array(
+        (np.repeat(share, n), rows, np.arange(m * n + 1)), shape=(m * n, n_groups * n)
+    )
+    return GraphStack.from_flat(
+        sparse.csr_array(combine.T @ stack.flat), n_groups, vertex_names=names
+    )

@@ -1,0 +1,73 @@
+"""Loadings and the objective, from what graphs and components have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.solvers.loadings import active_gram, solve_loadings
+from eigengraphs.solvers.protocol import Fit
+from eigengraphs.solvers.ruled import stage_loadings
+from eigengraphs.solvers.rules import FreeLoadings, LoadingRule, objective_of
+
+__all__ = ["Projection", "gram", "project"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Inner products of graphs with components, over the entries that the loss counts."""
+
+    Gamma: Array  # (d, d) of the components with each other
+    Psi: Array  # (m, d) of the graphs with the components
+    squared_norms: Array  # (m,) of the graphs with themselves
+
+    def first(self, k: int) -> Projection:
+        """Return the same with the first k components."""
+        return Projection(self.Gamma[:k, :k], self.Psi[:, :k], self.squared_norms)
+
+    def loadings(self, rule: LoadingRule) -> Array:
+        """Return the best loadings that the rule allows, (m, d), graph by graph."""
+        if isinstance(rule, FreeLoadings):
+            return solve_loadings(self.Gamma, self.Psi)
+        return stage_loadings(rule, self.Gamma, self.Psi)[-1]
+
+    def residuals(self, Lam: Array) -> Array:
+        """Return ||A_i - sum_k Lam_ik e_k||^2 with the first components, (m,), Lam (m, k)."""
+        k = Lam.shape[1]
+        left = self.squared_norms + objective_of(self.Gamma[:k, :k], self.Psi[:, :k], Lam)
+        return np.maximum(left, 0.0)
+
+    def objective_path(self, rule: LoadingRule, weights: Array) -> Array:
+        """Return sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components, (d + 1,)."""
+        stages = stage_loadings(rule, self.Gamma, self.Psi)
+        return np.array([weights @ self.residuals(Lam) for Lam in stages])
+
+    def group_means(self, groups: NDArray[np.intp], weights: Array) -> Array:
+        """Return the weighted mean of Psi in every group, (c, d)."""
+        mixing = np.zeros((int(groups.max()) + 1, len(groups)))
+        mixing[groups, np.arange(len(groups))] = weights
+        empty = ~mixing.any(axis=1)
+        mixing[:, :] += np.where(empty[:, None], groups == np.arange(len(mixing))[:, None], 0.0)
+        return np.asarray((mixing @ self.Psi) / mixing.sum(axis=1, keepdims=True))
+
+
+def gram(fit: Fit, *, hollow: bool) -> Array:
+    """Return the inner products of the components, zero for those that are nothing, (d, d)."""
+    if fit.G is None:
+        return active_gram(fit.H, fit.active, hollow=hollow)
+    Gamma: Array = (fit.H.T @ fit.H) * (fit.G.T @ fit.G)
+    if hollow:
+        HG = fit.H * fit.G
+        Gamma -= HG.T @ HG
+    return np.where(np.outer(fit.active, fit.active), Gamma, 0.0)
+
+
+def project(view: Any, fit: Fit, *, hollow: bool) -> Projection:
+    """Read graphs once for their inner products with the components of a fit."""
+    Psi = view.quadratic_forms(fit.H) if fit.G is None else view.bilinear_forms(fit.H, fit.G)
+    return Projection(gram(fit, hollow=hollow), Psi, view.squared_norms())

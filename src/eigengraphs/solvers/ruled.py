@@ -1,0 +1,256 @@
+"""Loadings under a rule (nonnegative, sparse), in a basis.
+
+Such loadings are no projection: what k components leave of a graph depends on its own loadings, so
+that all graphs' cores are needed, and no second moment stands for them. Component k fits
+
+    R_i = A_i - sum_{j < k} Lam_ij h_j h_j^T,      Lam the rule's loadings of those before it,
+
+by a maximum of sum_i w_i s(h^T R_i h)^2 (:mod:`ascent`). The search is that of free loadings.
+
+A graph that has all the nonzeros it may have takes a further component only for one of them: Lam
+is then what it has left without that one, and c_i what it gives up. If there is no component
+for which any graph would, the next one fits what is left of the graphs as they are, and waits
+for others to join it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from eigengraphs.solvers.ascent import Ascent
+from eigengraphs.solvers.core import Search
+from eigengraphs.solvers.loadings import component_gram
+from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.products import Basis
+from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.rules import LoadingRule, PenalisedLoadings, SparseLoadings, objective_of
+
+__all__ = ["RuledCore", "RuledFit", "lone_loadings", "stage_loadings"]
+
+_CLIMB = 4  # steps of every start
+_FINALISTS = 3  # that go on to their maximum
+_CLOSE = 0.9  # to the best: how good a finalist must be
+_ROUGH = 1e-2  # relative gradient at which finalists are compared
+_SAME = 0.99  # |cosine| of starts that climbed to one maximum
+_NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores is rounding
+
+
+def lone_loadings(rule: LoadingRule, T: Array) -> Array:
+    """Return the loadings that the rule gives one component of norm 1 alone, of its forms."""
+    penalty = rule.penalty if isinstance(rule, PenalisedLoadings) else 0.0
+    if rule.nonnegative:
+        return np.maximum(T - penalty, 0.0)
+    return T if penalty == 0.0 else np.sign(T) * np.maximum(np.abs(T) - penalty, 0.0)
+
+
+def stage_loadings(rule: LoadingRule, Gamma: Array, Psi: Array) -> list[Array]:
+    """Return the loadings with the first 0, 1, ..., d components, (m, 0) to (m, d).
+
+    Each knows the one before: a pursuit that finds less than that keeps it.
+    """
+    stages: list[Array] = [np.zeros((len(Psi), 0))]
+    for k in range(1, len(Gamma) + 1):
+        stages.append(rule.solve(Gamma[:k, :k], Psi[:, :k], stages[-1]))
+    return stages
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """What a new component meets."""
+
+    Lam: Array  # (m, k) loadings beside which it fits
+    costs: Array  # (m,) what a graph gives up for it
+
+
+@dataclass(frozen=True)
+class RuledFit:
+    """Components of the cores, each with the loadings of those before it."""
+
+    Y: Array  # (s, d), unit columns, zero where nothing was left
+    gains: Array  # (d,) f at y_k
+    stationarity: Array  # (d,) relative gradient within the core
+    agreement: Array  # (d,) share of the starts that climbed to the same maximum
+    Psi: Array  # (m, k + d) forms of the frozen components and these
+    beside: tuple[_Beside, ...]  # what each component meets
+
+
+class RuledCore:
+    """The core problem under a rule; see :class:`block.Core`.
+
+    Parameters
+    ----------
+    rule
+        Which loadings there may be.
+    weights : (m,)
+        Weight of each graph.
+    frozen : (n, k)
+        Components that are found.
+    Psi : (m, k)
+        Their forms h_j^T A_i h_j.
+    total
+        sum_i w_i ||A_i||^2.
+    floor, nothing
+        A gain, and a squared norm, that are rounding.
+    """
+
+    def __init__(
+        self,
+        rule: LoadingRule,
+        weights: Array,
+        frozen: Array,
+        Psi: Array,
+        *,
+        total: float,
+        floor: float,
+        nothing: float,
+    ) -> None:
+        self._rule, self._weights, self._frozen = rule, weights, frozen
+        self._Psi, self._total, self._floor, self._nothing = Psi, total, floor, nothing
+        self._Gamma = component_gram(frozen)
+        self.loadings = stage_loadings(rule, self._Gamma, Psi)[-1]  # (m, k), of the frozen ones
+
+    def solve(self, basis: Basis, d: int, search: Search, tol: Array) -> RuledFit:
+        """Return d components of the cores."""
+        s = basis.V.shape[1]
+        packing = Packing(s)
+        Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
+        agreement = np.full(d, np.nan)
+        in_basis = basis.V.T @ self._frozen  # (s, k + found)
+        Gamma, Psi, Lam = self._Gamma, self._Psi, self.loadings
+        beside: list[_Beside] = []
+        pool = search.warm.T  # (b, s), the vectors that no component has taken yet
+        for k in range(d):
+            E = packing.outer(in_basis.T)
+            for meets in self._choices(Gamma, Psi, Lam):
+                R = basis.cores - meets.Lam @ E
+                ascent = Ascent(R, self._weights, packing, self._lone, meets.costs)
+                found, rest = self._next(ascent, R, search, k, pool, tol[k], packing)
+                if found[1] > self._floor:
+                    break
+            beside.append(meets)
+            (y, gains[k], stationarity[k], agreement[k]), pool = found, rest
+            left = self._total + float(self._weights @ objective_of(Gamma, Psi, Lam))
+            if left <= self._nothing or gains[k] <= self._floor:
+                gains[k] = stationarity[k] = 0.0
+                break
+            Y[:, k] = y
+            cross = (in_basis.T @ y) ** 2
+            Gamma = np.block([[Gamma, cross[:, None]], [cross[None], np.ones((1, 1))]])
+            Psi = np.column_stack([Psi, basis.cores @ packing.outer(y[None])[0]])
+            in_basis = np.column_stack([in_basis, y])
+            Lam = self._rule.solve(Gamma, Psi, Lam)
+        return RuledFit(Y, gains, stationarity, agreement, Psi, tuple(beside))
+
+    def gradients(self, basis: Basis, fit: RuledFit) -> tuple[Array, Array]:
+        """Return the gradients r_k, (n, d), and ||r_k|| / theta_k, (d,), in the full space."""
+        d, known = len(fit.gains), self._frozen.shape[1]
+        active = int((fit.gains > 0).sum())
+        Y = fit.Y[:, :active]
+        H = basis.V @ Y
+        both = np.column_stack([self._frozen, H])
+        overlaps = both.T @ H  # (k + d, d)
+        WT, N = np.zeros((len(fit.Psi), active)), np.zeros((active, known + active))
+        theta = np.zeros(active)
+        for k in range(active):
+            Lam, costs = fit.beside[k].Lam, fit.beside[k].costs
+            t = fit.Psi[:, known + k] - Lam @ overlaps[: known + k, k] ** 2
+            lone = self._lone(t)
+            WT[:, k] = self._weights * np.where(costs < lone**2, lone, 0.0)
+            N[k, : known + k] = WT[:, k] @ Lam
+            theta[k] = WT[:, k] @ t
+        r = basis.combine(WT, Y)  # sum_i w_i s(t_ik) A_i h_k
+        r -= both @ (N.T * overlaps) + theta * H
+        r -= H * (H * r).sum(axis=0)
+        sizes = np.sqrt((r**2).sum(axis=0)) / np.maximum(theta, 1e-300)
+        return np.pad(r, ((0, 0), (0, d - active))), np.pad(sizes, (0, d - active))
+
+    def _lone(self, T: Array) -> Array:
+        return lone_loadings(self._rule, T)
+
+    def _choices(self, Gamma: Array, Psi: Array, Lam: Array) -> list[_Beside]:
+        """Return what a further component may meet, the best first."""
+        as_they_are = _Beside(Lam, np.zeros(len(Lam)))
+        if not isinstance(self._rule, SparseLoadings):
+            return [as_they_are]
+        full = (Lam != 0).sum(axis=1) >= self._rule.max_nonzeros
+        if not full.any():
+            return [as_they_are]
+        fewer = np.zeros_like(Lam)
+        if self._rule.max_nonzeros > 1:
+            rule = replace(self._rule, max_nonzeros=self._rule.max_nonzeros - 1)
+            fewer = rule.solve(Gamma, Psi)
+        costs = objective_of(Gamma, Psi, fewer) - objective_of(Gamma, Psi, Lam)
+        swap = _Beside(
+            np.where(full[:, None], fewer, Lam), np.where(full, np.maximum(costs, 0.0), 0.0)
+        )
+        return [swap, as_they_are]
+
+    def _next(
+        self,
+        ascent: Ascent,
+        R: Array,
+        search: Search,
+        k: int,
+        pool: Array,
+        tol: float,
+        packing: Packing,
+    ) -> tuple[tuple[Array, float, float, float], Array]:
+        """Return component k (y, f, relative gradient, agreement), and what is left of the pool."""
+        starts = np.zeros((0, packing.order))
+        if search.in_order or k < search.n_fixed:
+            starts, pool = pool[:1], pool[1:]
+        elif len(pool):
+            best = np.argsort(-ascent.gains(pool), kind="stable")
+            starts = pool[best[: search.n_pool]]
+        if k < search.n_fixed:
+            return (*ascent.measure(starts[0]), np.nan), pool
+        starts = np.vstack([starts, *self._further(search, k, R, packing)])
+        start, agreement = _best_of(ascent, starts, max(tol, _ROUGH))
+        y, f, stationarity = ascent.maximise(start, tol)
+        if not search.in_order and len(pool):
+            taken = np.abs(pool @ y)
+            # One at least, lest a component that moved far leaves a place too few.
+            pool = pool[(taken < _SAME) & (taken < taken.max())]
+        return (y, f, stationarity, agreement), pool
+
+    def _further(self, search: Search, k: int, R: Array, packing: Packing) -> list[Array]:
+        """Return starts from the mean core, the sum of squared cores, and at random, (b, s)."""
+        starts: list[Array] = []
+        if search.by_mean:
+            mean = self._weights @ R / self._weights.sum()
+            if linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(R) / np.sqrt(len(R)):
+                values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False)
+                best = np.argmax(values if self._rule.nonnegative else np.abs(values))
+                starts.append(vectors[:, [best]].T)
+        if search.n_squares or (search.by_mean and not starts):
+            C = packing.unpack(R * np.sqrt(self._weights)[:, None]).reshape(-1, packing.order)
+            vectors = linalg.eigh(C.T @ C, check_finite=False)[1]
+            starts.append(vectors[:, -max(search.n_squares, 1) :].T)
+        if k < len(search.random):
+            starts.append(search.random[k])
+        return starts
+
+
+def _best_of(ascent: Ascent, starts: Array, enough: float) -> tuple[Array, float]:
+    """Return the best place that the starts (b, s) lead to, (s,), and how many agree on it."""
+    if len(starts) == 0:
+        s = starts.shape[1]
+        starts = np.random.default_rng(s).standard_normal((4, s))
+        starts /= np.sqrt((starts**2).sum(axis=1, keepdims=True))
+    if len(starts) == 1:
+        return starts[0], np.nan
+    climbed = ascent.climb(starts, _CLIMB)
+    gains = ascent.gains(climbed)
+    order = np.argsort(-gains, kind="stable")
+    finalists = climbed[order[:1]]
+    for place in order[1:]:
+        if len(finalists) == _FINALISTS or gains[place] < _CLOSE * gains[order[0]]:
+            break
+        if np.abs(finalists @ climbed[place]).max() < _SAME:
+            finalists = np.vstack([finalists, climbed[place]])
+    ends = np.array([ascent.maximise(y, enough)[0] for y in finalists])
+    best = int(np.argmax(ascent.gains(ends)))
+    return ends[best], float((np.abs(climbed @ finalists[best]) > _SAME).mean())
