@@ -1,9 +1,7 @@
-"""``JointEmbedding``: the estimator. It validates, treats, solves and stores; no mathematics."""
+"""``JointEmbedding``: the estimator. It validates, decides, solves and stores; no mathematics."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,35 +10,36 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.certificates import describe, warn_of_trouble
-from eigengraphs.errors import AlignmentError
 from eigengraphs.expected import ExpectedGraphs
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.nesting import NestedComponents
+from eigengraphs.plan import Plan, groups_of, loading_rule
 from eigengraphs.progress import ProgressPrinter
+from eigengraphs.projecting import ProjectedGraphs
+from eigengraphs.projection import Projection
 from eigengraphs.randomness import RandomState, seed_sequence
+from eigengraphs.search import find_components
 from eigengraphs.settings import (
+    FIXED_BY_FIT,
     check_n_components,
     check_settings,
     check_weights,
     given_start,
     tolerance,
 )
-from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.components import with_signs
-from eigengraphs.solvers.directions import basis_width
-from eigengraphs.solvers.loadings import active_gram, condition, objective_path, solve_loadings
+from eigengraphs.solvers.loadings import condition
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.quotient import CONCENTRATED
-from eigengraphs.solvers.subspace import subspace
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["JointEmbedding"]
 
-_SMALL_PRODUCTS = 2**28  # bytes
 
-
-class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEstimator):
+class JointEmbedding(
+    ProjectedGraphs, NestedComponents, ExpectedGraphs, TransformerMixin, BaseEstimator
+):
     """Embed many graphs on one vertex set together.
 
     Finds unit vectors h_1, ..., h_d and loadings that minimise
@@ -53,12 +52,22 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
     ----------
     n_components : int, default 2
         Number of components, d.
-    loadings : {"free"}
-        Every graph has loadings of its own.
-    max_nonzeros : None
-        Belongs to sparse loadings; not in this version.
-    directed : False
-        Components are symmetric.
+    loadings : {"free", "shared", "class", "nonnegative", "sparse"}
+        "free": every graph has loadings of its own. "shared": components fit the mean graph, all
+        graphs having the same loadings (the paper's Variation 1). "class": graphs of one class
+        ``y`` have the same loadings (Variation 2). In these two, ``loadings_`` and ``transform``
+        still give every graph its own, so that no label leaks. "nonnegative": no loading is below
+        zero (Variation 3). "sparse": few loadings of a graph differ from zero.
+    max_nonzeros : int, optional
+        Most nonzero loadings of a graph, found by orthogonal matching pursuit; for "sparse" and
+        "nonnegative" loadings.
+    l1_penalty : float, optional
+        The other way to few nonzeros, basis pursuit: a penalty on the sum of absolute loadings. A
+        component that alone would explain less than l1_penalty^2 of a typical graph's squared
+        norm gets no loading there, and larger loadings shrink.
+    directed : bool
+        Components h_k g_k^T for directed graphs, with ``latent_positions_`` H (from where edges
+        go) and ``latent_positions_right_`` G (where they end). Otherwise h_k h_k^T.
     diagonal : {"auto", "filled", "observed", "unobserved"}
         "observed" takes the diagonal as data, as in the paper. "filled" searches the components
         with the mean of its row in each diagonal entry, and takes loadings, residuals and scores
@@ -68,6 +77,12 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         loadings mean nothing; it is stopped at sum_s h_s^4 = 1/2 and marked in ``degenerate_``.
     center : bool
         Subtract the mean training graph first.
+    missing : {"error", "unobserved"}
+        What to do with entries that are not a number, and with vertices that a graph does not
+        have: refuse them, or leave them out of the loss.
+    preprocess : str, function, sequence of these, or None
+        What is done to the weights of every graph, here and in ``transform``: "log1p",
+        "signed_log1p", "fisher_z", "rank", "signed_rank", "unit_norm", "binarize", "drop_loops".
     solver : {"subspace", "algorithm1"}
         "subspace" finds all components together in about ten reads of the graphs: it solves the
         problem in a small basis, which grows by the gradients. "algorithm1" is the paper's
@@ -90,8 +105,9 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
     max_iter : int
         Most rounds, each of one or two reads of the graphs, for up to 12 components; or, with
         "algorithm1", most iterations for a component from one start.
-    refine : False
-        Not in this version.
+    refine : bool
+        Improve all components together, starting from the greedy ones. Refined components do not
+        nest; the greedy ones stay in ``refinement_``.
     random_state : int, Generator, RandomState or None
         Source of the random starts.
     verbose : int
@@ -106,10 +122,20 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
     latent_positions_ : (n, d)
         Unit columns h_k; row s is the position of vertex s. In each column the entry that is
         largest in magnitude is positive.
+    latent_positions_right_ : (n, d)
+        Unit columns g_k, for directed graphs.
+    classes_, class_loadings_ : (c,), (c, d)
+        With ``loadings="class"``: the labels, and the loadings that the graphs of each share.
+    shared_loadings_ : (d,)
+        With ``loadings="shared"``.
+    cluster_ : (m,)
+        With nonnegative loadings: the component with the largest loading of each graph, from 0;
+        -1 for a graph without any.
     objective_path_ : (d + 1,)
         Objective with the first 0, 1, ..., d components, on the entries that the loss counts.
     explained_ratio_ : (d,)
-        Share of the squared norm that each component explains when it is added.
+        Share of the squared norm that each component explains when it is added, as loadings may
+        be: with "class" and "shared", by those.
     converged_ : bool
     stop_reason_ : tuple of str
         For each component "stationary", "precision" (rounding is all that is left), "stalled" (no
@@ -129,10 +155,12 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         Components that mean nothing: exhausted, or concentrated on one vertex ("filled"), or on one
         or two ("unobserved"), where the diagonal is not data.
     n_passes_ : int
-        How often every graph was read: norms, mean, row sums and final loadings included.
+        How often every graph was read: norms, means, row sums and final loadings included.
     diagonal_ : {"filled", "observed", "unobserved"}
     mean_graph_ : (n, n) array or sparse array, or None
         What centring subtracts.
+    n_components_ : int
+        Number of components that were found.
     n_vertices_, vertex_names_
         Of the training graphs.
 
@@ -151,9 +179,12 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         *,
         loadings: str = "free",
         max_nonzeros: int | None = None,
+        l1_penalty: float | None = None,
         directed: bool = False,
         diagonal: str = "auto",
         center: bool = False,
+        missing: str = "error",
+        preprocess: Any = None,
         solver: str = "subspace",
         init: Any = "auto",
         n_init: int = 1,
@@ -167,9 +198,12 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         self.n_components = n_components
         self.loadings = loadings
         self.max_nonzeros = max_nonzeros
+        self.l1_penalty = l1_penalty
         self.directed = directed
         self.diagonal = diagonal
         self.center = center
+        self.missing = missing
+        self.preprocess = preprocess
         self.solver = solver
         self.init = init
         self.n_init = n_init
@@ -189,34 +223,30 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         ----------
         graphs
             A :class:`GraphStack`, or anything it can be made of.
-        y
-            Ignored.
+        y : (m,), optional
+            Class of each graph, for ``loadings="class"``; ignored otherwise.
         sample_weight : (m,), optional
             Weight of each graph in the objective; 2 counts as the graph twice.
         """
         # All that may be refused comes before anything is set: a refused fit leaves an older one.
-        check_settings(self.get_params(deep=False))
+        settings = self.get_params(deep=False)
+        check_settings(settings)
         stack = self._stack(graphs)
-        d = check_n_components(self.n_components, stack.n_vertices)
+        d = check_n_components(self.n_components, stack.n_vertices, directed=self.directed)
         given_start(self.init, stack.n_vertices, d)
         seed = seed_sequence(self.random_state)
-        weights = check_weights(sample_weight, stack.n_graphs)
-        counted = weights[(weights > 0) & (stack.facts.norm > 0)]
-        largest = float(counted.max(initial=0.0)) or 1.0
-        weights = weights / largest  # 1e-200 for all is as good as 1 for all
-        treatment = Treatment.learn(stack, self.diagonal, bool(self.center), weights)
+        plan = self._decide(stack, y, sample_weight)
 
         before = self.__dict__.copy()
-        self._seed, self._treatment = seed, treatment
-        self._weights, self._largest_weight = weights, largest
+        self._seed, self._plan = seed, plan
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
-        self._fitted_with = (self.center, self.diagonal)
+        self._fitted_with = {name: settings[name] for name in FIXED_BY_FIT}
         self.n_vertices_ = stack.n_vertices
         self.vertex_names_ = stack.vertex_names
         self._has_vertex_names = stack.has_vertex_names
         self._graph_names = stack.graph_names
         try:
-            self._solve(stack, resume=None)
+            self._solve(stack, d, resume=None)
         except BaseException:
             if self.__dict__.get("_fit") is before.get("_fit"):
                 self.__dict__ = before  # nothing was found, and an older fit stays whole
@@ -226,58 +256,69 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
     def _stack(self, graphs: Any) -> GraphStack:
         # No copy: a stack made here is read at once, and only `extend` comes back to it.
         stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
-        stack.require_undirected(
-            "make the graphs undirected with GraphStack(graphs).symmetrize() "
-            "(directed=True is not in this version)"
-        )
+        stack = Preprocessing.of(self.preprocess).apply(stack)
+        if not self.directed:
+            stack.require_undirected(
+                "make the graphs undirected with GraphStack(graphs).symmetrize(), or fit them "
+                "with directed=True"
+            )
         return stack
 
-    def _solve(self, stack: GraphStack, resume: Fit | None) -> None:
-        d = check_n_components(self.n_components, stack.n_vertices)
+    def _decide(self, stack: GraphStack, y: Any, sample_weight: Any) -> Plan:
+        weights = check_weights(sample_weight, stack.n_graphs)
+        counted = weights[(weights > 0) & (stack.facts.norm > 0)]
+        largest = float(counted.max(initial=0.0)) or 1.0
+        weights = weights / largest  # 1e-200 for all is as good as 1 for all
+        groups = groups_of(self.loadings, y, stack)
+        treatment = Treatment.learn(stack, self.diagonal, bool(self.center), weights)
+        norms = treatment.loss_view(stack).squared_norms() if self.l1_penalty else weights
+        rule = loading_rule(self.loadings, self.max_nonzeros, self.l1_penalty, norms, weights)
+        return Plan(treatment, weights, largest, rule, groups, bool(self.directed))
+
+    def _solve(self, stack: GraphStack, d: int, resume: Fit | None) -> None:
         printer = ProgressPrinter(d, self.verbose, self.callback)
-        search = self._treatment.search_view(stack)
-        loss = self._treatment.loss_view(stack, search)
-        find: Any = algorithm1
-        if self.solver == "subspace":
-            hollow = self._treatment.diagonal == "unobserved"
-            find = partial(subspace, cache=_products_fit(stack), hollow=hollow)
         # Thousands of short products: threads inside each cost more than they bring, badly so on
         # a busy machine, and make the rounding depend on the number of cores.
         with one_blas_thread():
-            fit: Fit = find(
-                search,
+            fit, projection = find_components(
+                self._plan,
+                stack,
                 d,
-                weights=self._weights,
-                init=given_start(self.init, stack.n_vertices, 0 if resume else d),
-                n_init=self.n_init,
-                tol=tolerance(self.tol, stack.dtype),
-                max_iter=self.max_iter,
+                self.get_params(deep=False),
                 seed=seed_sequence(self._seed),
                 resume=resume,
                 watch=printer.watcher,
             )
         printer.close()
         self._training: GraphStack | None = stack
-        self._squared_norms = loss.squared_norms()
-        # The mean, and the row sums.
-        others = (self._treatment.mean is not None) + (self._treatment.diagonal == "filled")
-        fit = replace(fit, H=with_signs(fit.H), n_passes=fit.n_passes + others)
-        self._store(fit, fit.Psi + loss.diagonal_forms(fit.H) - search.diagonal_forms(fit.H))
+        self._store(fit, projection)
         warn_of_trouble(fit, self.degenerate_, tolerance(self.tol, stack.dtype), self.max_iter)
         if fit.interrupted:
             raise KeyboardInterrupt("the fit was stopped; what it found so far is kept")
 
-    def _store(self, fit: Fit, Psi: NDArray[np.float64]) -> None:
-        """Set every fitted attribute from the components and <A_i, h_k h_k^T>."""
-        self._fit, self._Psi = fit, Psi
-        hollow = self._treatment.hollow
-        self._Gamma = Gamma = active_gram(fit.H, fit.active, hollow=hollow)
-        scale = self._treatment.scale
+    def _store(self, fit: Fit, projection: Projection) -> None:
+        """Set every fitted attribute."""
+        self._fit, self._projection = fit, projection
+        plan, Gamma = self._plan, projection.Gamma
+        scale, rule = plan.treatment.scale, plan.rule
+        self.n_components_ = len(fit.stages)
         self.latent_positions_ = fit.H.astype(self._dtype)
-        self.loadings_ = (solve_loadings(self._Gamma, Psi) / scale).astype(self._dtype)
-        path = objective_path(self._Gamma, Psi, self._squared_norms, self._weights)
+        Lam = projection.loadings(rule)
+        self.loadings_ = (Lam / scale).astype(self._dtype)
+        path = projection.objective_path(rule, plan.weights)
+        if plan.groups is not None:
+            mixing = plan.groups.mixing(plan.weights)
+            path = projection.grouped_path(mixing, plan.group_weights, plan.weights)
+            shared = (mixing @ Lam / scale).astype(self._dtype)
+            if self.loadings == "class":
+                self.classes_, self.class_loadings_ = plan.groups.labels, shared
+            else:
+                self.shared_loadings_ = shared[0]
+        if rule.nonnegative:
+            largest = np.argmax(self.loadings_, axis=1)
+            self.cluster_ = np.where(self.loadings_.any(axis=1), largest, -1)
         with np.errstate(over="ignore"):  # weights of 1e300 have an infinite square
-            self.objective_path_ = path / scale / scale * self._largest_weight
+            self.objective_path_ = path / scale / scale * plan.largest_weight
         self.explained_ratio_ = -np.diff(path) / path[0] if path[0] > 0 else np.zeros(len(Gamma))
         self.stop_reason_ = tuple(stage.stop_reason for stage in fit.stages)
         self.stationarity_ = np.array([stage.stationarity for stage in fit.stages])
@@ -287,59 +328,11 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
         self.gamma_condition_ = condition(Gamma[np.ix_(fit.active, fit.active)])
         # A component on one vertex alone has no pair of different vertices to speak of.
         self.degenerate_ = ~fit.active | (np.diag(Gamma) < 1e-8)
-        if self._treatment.diagonal == "unobserved":
+        if plan.treatment.diagonal == "unobserved":
             self.degenerate_ |= (fit.H**4).sum(axis=0) >= CONCENTRATED - 1e-6
         self.n_passes_ = fit.n_passes
-        self.diagonal_ = self._treatment.diagonal
-        self.mean_graph_ = self._treatment.mean
-
-    def fit_transform(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, and return the loadings of the training graphs, (m, d)."""
-        return self.fit(graphs, y, sample_weight).loadings_
-
-    # ------------------------------------------------------------------ use
-
-    def transform(self, graphs: Any) -> Any:
-        """Return the loadings of graphs, (m', d), each projected on the components by itself.
-
-        Graphs with vertex names are put in the order of the training graphs' names. Where only one
-        side has names, graphs go by the order of their vertices.
-        """
-        check_is_fitted(self)
-        view = self._treatment.loss_view(self._aligned(graphs))
-        with one_blas_thread():
-            Psi = view.quadratic_forms(self._fit.H)
-        return (solve_loadings(self._Gamma, Psi) / self._treatment.scale).astype(self._dtype)
-
-    def _aligned(self, graphs: Any) -> GraphStack:
-        stack = self._stack(graphs)
-        if stack.n_vertices != self.n_vertices_:
-            raise AlignmentError(
-                f"the graphs have {stack.n_vertices} vertices, expected {self.n_vertices_} as in "
-                "the training graphs"
-            )
-        # Without names vertices are called by their places, 0, 1, ...: a networkx graph whose
-        # nodes are these numbers goes with arrays.
-        both_named = stack.has_vertex_names and self._has_vertex_names
-        if both_named or set(stack.vertex_names) == set(self.vertex_names_):
-            return stack.in_order_of(self.vertex_names_)
-        return stack
-
-    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of the squared norm of (centred) graphs that their loadings explain.
-
-        Only the entries count that the loss counts: with a filled diagonal, those off it.
-        """
-        check_is_fitted(self)
-        stack = self._aligned(graphs)
-        weights = check_weights(sample_weight, stack.n_graphs)
-        weights = weights / weights.max()
-        view = self._treatment.loss_view(stack)
-        with one_blas_thread():
-            Psi = view.quadratic_forms(self._fit.H)
-        total = float(weights @ view.squared_norms())
-        Lam = solve_loadings(self._Gamma, Psi)
-        return float(weights @ np.einsum("ik,ik->i", Lam, Psi)) / total if total > 0 else 0.0
+        self.diagonal_ = plan.treatment.diagonal
+        self.mean_graph_ = plan.treatment.mean
 
     # ------------------------------------------------------------------ scikit-learn, notebooks
 
@@ -365,10 +358,3 @@ class JointEmbedding(NestedComponents, ExpectedGraphs, TransformerMixin, BaseEst
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": describe(self)}
-
-
-def _products_fit(stack: GraphStack) -> bool:
-    """Tell whether the products of dense graphs with a basis are small beside them."""
-    m, n, _ = stack.shape
-    products = m * n * basis_width(m, cache=True) * stack.dtype.itemsize
-    return not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)

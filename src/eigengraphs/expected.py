@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.selection import one_place
-from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.models import MultipleRandomEigenGraphs
+from eigengraphs.plan import Plan
 from eigengraphs.solvers.protocol import Fit
 
 __all__ = ["ExpectedGraphs", "GraphPositions"]
@@ -35,9 +35,7 @@ class ExpectedGraphs:
     _fit: Fit
     _graph_names: tuple[str, ...]
     _is_weighted: bool
-    _largest_weight: float
-    _treatment: Treatment
-    _weights: NDArray[np.float64]
+    _plan: Plan
 
     def inverse_transform(self, loadings: ArrayLike) -> NDArray[Any]:
         """Return the expected adjacency matrices for loadings (m', d), as an array (m', n, n).
@@ -56,11 +54,11 @@ class ExpectedGraphs:
         if not np.isfinite(Lam).all():
             raise InputError("loadings must be finite; some are not")
         A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
-        mean = self._treatment.mean
+        mean = self._plan.treatment.mean
         if mean is not None:
             A += mean if isinstance(mean, np.ndarray) else mean.toarray()
-        if self._treatment.hollow and self._treatment.diagonal_value is not None:
-            np.einsum("iss->is", A)[...] = self._treatment.diagonal_value
+        if self._plan.treatment.hollow and self._plan.treatment.diagonal_value is not None:
+            np.einsum("iss->is", A)[...] = self._plan.treatment.diagonal_value
         return A.astype(self._dtype)
 
     def graph_positions(self, graph: int | str) -> GraphPositions:
@@ -92,7 +90,7 @@ class ExpectedGraphs:
                 "the training graphs are weighted, which Bernoulli edges are not; "
                 "pass law='poisson' for counts, or law='gaussian'"
             )
-        if self._treatment.mean is not None:
+        if self._plan.treatment.mean is not None:
             raise InputError(
                 "a centred fit describes differences from the mean graph, which no MREG does; "
                 "fit with center=False"
@@ -100,7 +98,7 @@ class ExpectedGraphs:
         H, Lam = self._fit.H, np.asarray(self.loadings_, dtype=np.float64)
         if law != "gaussian":
             return MultipleRandomEigenGraphs(H, Lam, law=law, clip=True)
-        n, weights = self.n_vertices_, self._weights.sum() * self._largest_weight
-        entries = n * (n - 1) if self._treatment.hollow else n * n
+        n, weights = self.n_vertices_, self._plan.weights.sum() * self._plan.largest_weight
+        entries = n * (n - 1) if self._plan.treatment.hollow else n * n
         spread = float(np.sqrt(self.objective_path_[-1] / weights / max(entries, 1)))
         return MultipleRandomEigenGraphs(H, Lam, law=law, noise_scale=spread)

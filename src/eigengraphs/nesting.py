@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.treatment import Treatment
-from eigengraphs.settings import check_count, check_settings
+from eigengraphs.plan import Plan
+from eigengraphs.projection import Projection
+from eigengraphs.settings import FIXED_BY_FIT, check_count, check_n_components, check_settings
 from eigengraphs.solvers.components import first_components
 from eigengraphs.solvers.protocol import Fit
 
@@ -25,23 +25,23 @@ class NestedComponents:
     Components are found one after the other, so the first k of a fit are the fit with k.
     """
 
-    center: Any
-    diagonal: Any
     get_params: Any
     _fit: Fit
-    _fitted_with: tuple[Any, Any]
+    _fitted_with: dict[str, Any]
+    _plan: Plan
+    _projection: Projection
     _training: GraphStack | None
-    _treatment: Treatment
-    _Psi: NDArray[np.float64]
-    _squared_norms: NDArray[np.float64]
 
     def _aligned(self, graphs: Any) -> GraphStack:
         raise NotImplementedError
 
-    def _solve(self, stack: GraphStack, resume: Fit | None) -> None:
+    def _project(self, stack: GraphStack) -> Projection:
         raise NotImplementedError
 
-    def _store(self, fit: Fit, Psi: NDArray[np.float64]) -> None:
+    def _solve(self, stack: GraphStack, d: int, resume: Fit | None) -> None:
+        raise NotImplementedError
+
+    def _store(self, fit: Fit, projection: Projection) -> None:
         raise NotImplementedError
 
     def extend(self, n_components: int, graphs: Any = None) -> Self:
@@ -60,8 +60,10 @@ class NestedComponents:
         check_is_fitted(self)
         check_settings(self.get_params(deep=False))
         check_count("n_components", n_components)
-        if (self.center, self.diagonal) != self._fitted_with:
-            raise InputError("center and diagonal were changed since the fit; fit again")
+        settings = self.get_params(deep=False)
+        changed = [name for name in FIXED_BY_FIT if settings[name] != self._fitted_with[name]]
+        if changed:
+            raise InputError(f"{' and '.join(changed)} changed since the fit; fit again")
         if n_components < len(self._fit.stages):
             raise InputError(
                 f"n_components={n_components} is fewer than the {len(self._fit.stages)} there are; "
@@ -71,20 +73,22 @@ class NestedComponents:
         if stack is None:
             raise InputError("a saved or copied fit does not keep the graphs; pass graphs=")
         self._require_training_graphs(stack)  # an array that is shared may have changed
-        longer = self._copy(n_components)
-        longer._solve(stack, resume=self._fit)
+        d = check_n_components(n_components, stack.n_vertices, directed=self._plan.directed)
+        longer = self._copy(d)
+        longer._solve(stack, d, resume=self._fit)
         return longer
 
     def _require_training_graphs(self, stack: GraphStack) -> None:
-        view = self._treatment.loss_view(stack)
-        active = self._fit.active  # the others are random directions, of which nothing is kept
-        near = 1e-5 * np.sqrt(self._squared_norms)[:, None]
-        same = stack.n_graphs == len(self._Psi)
+        known = self._projection
+        same = stack.n_graphs == len(known.Psi)
         if same:
-            near = near + 10 * np.sqrt(view.rounding())[:, None]
-            forms = view.quadratic_forms(self._fit.H[:, active])
-            same = bool((np.abs(forms - self._Psi[:, active]) <= near).all())
-        if not same or not np.allclose(view.squared_norms(), self._squared_norms, rtol=1e-5):
+            active = self._fit.active  # the others are random directions, of which nothing is kept
+            now = self._project(stack)
+            rounding = np.sqrt(self._plan.treatment.loss_view(stack).rounding())
+            near = 1e-5 * np.sqrt(known.squared_norms) + 10 * rounding
+            same = bool((np.abs(now.Psi - known.Psi)[:, active] <= near[:, None]).all())
+            same &= np.allclose(now.squared_norms, known.squared_norms, rtol=1e-5)
+        if not same:
             raise InputError("graphs must be the very graphs that the fit was trained on")
 
     def truncate(self, n_components: int) -> Self:
@@ -98,7 +102,9 @@ class NestedComponents:
         if n_components > d:
             raise InputError(f"n_components must be from 1 to {d}, got {n_components}")
         shorter = self._copy(n_components)
-        shorter._store(first_components(self._fit, n_components), self._Psi[:, :n_components])
+        shorter._store(
+            first_components(self._fit, n_components), self._projection.first(n_components)
+        )
         return shorter
 
     def _copy(self, n_components: int) -> Self:

@@ -47,13 +47,24 @@ class Projection:
         stages = stage_loadings(rule, self.Gamma, self.Psi)
         return np.array([weights @ self.residuals(Lam) for Lam in stages])
 
-    def group_means(self, groups: NDArray[np.intp], weights: Array) -> Array:
-        """Return the weighted mean of Psi in every group, (c, d)."""
-        mixing = np.zeros((int(groups.max()) + 1, len(groups)))
-        mixing[groups, np.arange(len(groups))] = weights
-        empty = ~mixing.any(axis=1)
-        mixing[:, :] += np.where(empty[:, None], groups == np.arange(len(mixing))[:, None], 0.0)
-        return np.asarray((mixing @ self.Psi) / mixing.sum(axis=1, keepdims=True))
+    def grouped_path(self, mixing: Array, group_weights: Array, weights: Array) -> Array:
+        """Return the objective's path when the graphs of a group share their loadings, (d + 1,).
+
+        Parameters
+        ----------
+        mixing : (c, m)
+            Weight of each graph in the mean of each group.
+        group_weights, weights : (c,), (m,)
+            Of the groups and of the graphs in the objective.
+        """
+        Psi = mixing @ self.Psi
+        total = float(weights @ self.squared_norms)
+        stages = stage_loadings(FreeLoadings(), self.Gamma, Psi)
+        explained = [
+            group_weights @ objective_of(self.Gamma[:k, :k], Psi[:, :k], Lam)
+            for k, Lam in enumerate(stages)
+        ]
+        return np.maximum(total + np.array(explained), 0.0)
 
 
 def gram(fit: Fit, *, hollow: bool) -> Array:

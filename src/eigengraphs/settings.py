@@ -2,66 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.errors import InputError, NotAvailableError
+from eigengraphs.errors import InputError
 
 __all__ = [
+    "FIXED_BY_FIT",
     "check_count",
     "check_n_components",
     "check_settings",
     "check_weights",
     "given_start",
+    "refusal",
     "tolerance",
 ]
 
-# Settings that the interface names and a later version brings; value -> what it will be.
-_LATER: dict[str, dict[Any, str]] = {
-    "loadings": {
-        "shared": "loadings shared by all graphs (Variation 1 of the paper)",
-        "class": "loadings shared within classes (Variation 2 of the paper)",
-        "nonnegative": "nonnegative loadings (Variation 3 of the paper)",
-        "sparse": "sparse loadings (Variation 3 of the paper)",
-    },
-    "directed": {True: "components h g^T for directed graphs"},
-    "refine": {True: "refinement of all components together"},
-}
-_NOW: dict[str, tuple[Any, ...]] = {
+# What a fit that is continued must share with its beginning.
+FIXED_BY_FIT = (
+    "center", "diagonal", "directed", "l1_penalty", "loadings", "max_nonzeros", "missing",
+    "preprocess", "refine",
+)  # fmt: skip
+_ALLOWED: dict[str, tuple[Any, ...]] = {
     "solver": ("subspace", "algorithm1"),
-    "loadings": ("free",),
-    "directed": (False,),
+    "loadings": ("free", "shared", "class", "nonnegative", "sparse"),
+    "directed": (False, True),
     "diagonal": ("auto", "filled", "observed", "unobserved"),
-    "refine": (False,),
+    "missing": ("error", "unobserved"),
+    "refine": (False, True),
     "center": (False, True),
 }
 
 
 def check_settings(settings: dict[str, Any]) -> None:
-    """Raise an error for a setting that is wrong, or not there yet; none is ignored."""
-    for name, allowed in _NOW.items():
+    """Raise an error for a setting that is wrong; none is ignored."""
+    for name, allowed in _ALLOWED.items():
         value = settings[name]
-        known = isinstance(value, str | bool | np.bool_)
-        if known and value in _LATER.get(name, {}):
-            raise NotAvailableError(
-                f"{name}={value!r} ({_LATER[name][value]}) is not in this version; "
-                f"use {name}={allowed[0]!r}"
-            )
+        known = isinstance(value, bool | np.bool_ if allowed[0] is False else str)
         if not known or value not in allowed:
-            one_of = "" if len(allowed) == 1 else "one of "
-            raise InputError(f"{name} must be {one_of}{_listed(allowed)}, got {name}={value!r}")
-    if settings["max_nonzeros"] is not None:
-        raise NotAvailableError(
-            "max_nonzeros belongs to loadings='sparse', which is not in this version; "
-            "leave max_nonzeros=None"
-        )
-    if settings["diagonal"] == "unobserved" and settings["solver"] == "algorithm1":
-        raise InputError(
-            "diagonal='unobserved' is beyond solver='algorithm1', the paper's; "
-            "use solver='subspace', or diagonal='filled'"
-        )
+            raise InputError(f"{name} must be one of {_listed(allowed)}, got {name}={value!r}")
+    _check_sparsity(settings)
+    refused = refusal(settings)
+    if refused is not None:
+        raise InputError(refused)
     callback = settings["callback"]
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be None or a function, got callback={callback!r}")
@@ -71,24 +57,99 @@ def check_settings(settings: dict[str, Any]) -> None:
     if not isinstance(verbose, int | np.integer) or verbose < 0:
         raise InputError(f"verbose must be a whole number >= 0, got verbose={verbose!r}")
     tol = settings["tol"]
-    positive = isinstance(tol, float | int | np.number) and not isinstance(tol, bool) and tol > 0
-    if not positive and not (isinstance(tol, str) and tol == "auto"):
+    if not _is_positive(tol) and not (isinstance(tol, str) and tol == "auto"):
         raise InputError(f"tol must be 'auto' or a positive number, got tol={tol!r}")
 
 
-def check_n_components(value: Any, n_vertices: int) -> int:
-    """Return the number of components if symmetric matrices on n vertices can have as many."""
-    if isinstance(value, str) and value == "auto":
-        raise NotAvailableError(
-            "n_components='auto' (choosing the number of components) is not in this version; "
-            "give a number, and look where objective_path_ flattens out"
+def _check_sparsity(settings: dict[str, Any]) -> None:
+    loadings, k, penalty = (settings[x] for x in ("loadings", "max_nonzeros", "l1_penalty"))
+    if k is not None:
+        check_count("max_nonzeros", k)
+    if penalty is not None and not _is_positive(penalty):
+        raise InputError(f"l1_penalty must be None or a positive number, got {penalty!r}")
+    if k is not None and penalty is not None:
+        raise InputError("max_nonzeros and l1_penalty are two ways to the same end; give one")
+    if loadings == "sparse" and k is None and penalty is None:
+        raise InputError(
+            "loadings='sparse' needs max_nonzeros=k (at most k nonzero loadings a graph) or "
+            "l1_penalty"
         )
+    if loadings not in ("sparse", "nonnegative") and (k is not None or penalty is not None):
+        name = "max_nonzeros" if k is not None else "l1_penalty"
+        raise InputError(
+            f"{name} belongs to loadings='sparse' or 'nonnegative', got loadings={loadings!r}"
+        )
+
+
+def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | None:
+    """Return why settings do not go together, and what to do; None if they do.
+
+    Parameters
+    ----------
+    settings
+        Of the estimator.
+    has_missing
+        Whether the graphs have entries that are not observed.
+    """
+    loadings, directed, diagonal, center, refine = (
+        settings[x] for x in ("loadings", "directed", "diagonal", "center", "refine")
+    )
+    ruled = loadings in ("nonnegative", "sparse")
+    if loadings == "shared" and center:
+        return (
+            "loadings='shared' with center=True leaves nothing to fit: the mean graph is all that "
+            "shared loadings see, and centring takes it away; use center=False"
+        )
+    if ruled and diagonal == "unobserved":
+        return (
+            f"loadings={loadings!r} is not offered with diagonal='unobserved', where loadings "
+            "under a rule may grow without bound; use diagonal='filled'"
+        )
+    if directed and ruled:
+        return (
+            f"loadings={loadings!r} is not offered with directed=True: rules for loadings are "
+            "searched on symmetric cores; use loadings='free', or symmetrize() the graphs"
+        )
+    if directed and refine:
+        return "refine=True is not offered with directed=True; use refine=False"
+    if settings["solver"] == "algorithm1":
+        beyond = {
+            f"loadings={loadings!r}": ruled,
+            "directed=True": directed,
+            "diagonal='unobserved'": diagonal == "unobserved",
+            "refine=True": refine,
+            "missing='unobserved' with missing entries": has_missing,
+        }
+        for what, asked in beyond.items():
+            if asked:
+                return f"{what} is beyond solver='algorithm1', the paper's; use solver='subspace'"
+    if has_missing:
+        others = {
+            f"loadings={loadings!r}": loadings != "free",
+            "directed=True": directed,
+            "refine=True": refine,
+        }
+        for what, asked in others.items():
+            if asked:
+                return (
+                    f"{what} is not offered where entries are missing: every graph then has inner "
+                    "products of its own; use free loadings of undirected graphs, or fill the "
+                    "missing entries first"
+                )
+    return None
+
+
+def check_n_components(value: Any, n_vertices: int, *, directed: bool = False) -> int:
+    """Return the number of components if matrices on n vertices can have as many."""
+    if isinstance(value, str) and value != "auto":
+        raise InputError(f"n_components must be a whole number >= 1 or 'auto', got {value!r}")
     check_count("n_components", value)
-    most = n_vertices * (n_vertices + 1) // 2
+    most = n_vertices**2 if directed else n_vertices * (n_vertices + 1) // 2
     if value > most:
         raise InputError(
-            f"n_components={value} is more than {most}, the number n(n+1)/2 of linearly "
-            f"independent components on {n_vertices} vertices"
+            f"n_components={value} is more than {most}, the number "
+            f"{'n^2' if directed else 'n(n+1)/2'} of linearly independent components on "
+            f"{n_vertices} vertices"
         )
     return int(value)
 
@@ -144,6 +205,11 @@ def tolerance(tol: Any, dtype: np.dtype[Any]) -> float:
     if isinstance(tol, str):
         return 1e-5 if dtype == np.float32 else 1e-8
     return float(tol)
+
+
+def _is_positive(value: Any) -> bool:
+    number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+    return number and bool(0 < value < np.inf)
 
 
 def check_count(name: str, value: Any) -> None:

@@ -1,0 +1,104 @@
+"""What a fit decides before it searches: treatment, weights, groups, and the rule for loadings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from eigengraphs.errors import InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.treatment import Treatment
+from eigengraphs.solvers.rules import (
+    FreeLoadings,
+    LoadingRule,
+    NonnegativeLoadings,
+    PenalisedLoadings,
+    SparseLoadings,
+)
+
+__all__ = ["Groups", "Plan", "groups_of", "loading_rule"]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Graphs that share their loadings."""
+
+    labels: NDArray[Any]  # (c,), sorted
+    codes: NDArray[np.intp]  # (m,), place of each graph's label
+
+    def mixing(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weight of each graph in the mean of each group, (c, m); rows sum to 1."""
+        mine = np.arange(len(self.labels))[:, None] == self.codes  # (c, m)
+        mixing = np.where(mine, weights, 0.0)
+        empty = ~mixing.any(axis=1, keepdims=True)  # where all weights are zero, all count alike
+        mixing = np.where(empty, mine.astype(np.float64), mixing)
+        return np.asarray(mixing / mixing.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How training graphs become a problem for a solver."""
+
+    treatment: Treatment
+    weights: NDArray[np.float64]  # (m,), the largest that counts being 1
+    largest_weight: float  # by which they were divided
+    rule: LoadingRule
+    groups: Groups | None
+    directed: bool
+
+    @property
+    def group_weights(self) -> NDArray[np.float64]:
+        """Weight of each group, (c,)."""
+        assert self.groups is not None
+        totals = np.bincount(self.groups.codes, self.weights, len(self.groups.labels))
+        return totals.astype(np.float64)
+
+
+def groups_of(loadings: str, y: Any, stack: GraphStack) -> Groups | None:
+    """Return the groups within which loadings are shared, if they are."""
+    m = stack.n_graphs
+    if loadings == "shared":
+        return Groups(np.array(["all"]), np.zeros(m, dtype=np.intp))
+    if loadings != "class":
+        return None
+    if y is None:
+        raise InputError("loadings='class' needs a label for every graph: fit(graphs, y)")
+    labels = np.asarray(y)
+    if labels.shape != (m,):
+        raise InputError(f"y must have shape ({m},), one label a graph; got {labels.shape}")
+    missing = [
+        i for i, label in enumerate(labels.tolist()) if label is None or label != label
+    ]  # nan is not itself
+    if missing:
+        raise InputError(
+            f"y[{missing[0]}] is {labels[missing[0]]!r}; every graph needs a label, so leave out "
+            "graphs that have none"
+        )
+    if type_of_target(labels) not in ("binary", "multiclass"):
+        raise InputError(
+            f"y must hold class labels, got {type_of_target(labels)} values; loadings='class' "
+            "is for classes, and loadings='free' takes any graphs"
+        )
+    classes, codes = np.unique(labels, return_inverse=True)
+    return Groups(classes, codes.astype(np.intp))
+
+
+def loading_rule(
+    loadings: str,
+    max_nonzeros: int | None,
+    l1_penalty: float | None,
+    squared_norms: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> LoadingRule:
+    """Return the rule that settings name, for graphs of these squared norms."""
+    nonnegative = loadings == "nonnegative"
+    if max_nonzeros is not None:
+        return SparseLoadings(int(max_nonzeros), nonnegative)
+    if l1_penalty is not None:
+        typical = float(np.sqrt(weights @ squared_norms / weights.sum()))
+        return PenalisedLoadings(float(l1_penalty) * typical, nonnegative)
+    return NonnegativeLoadings() if nonnegative else FreeLoadings()

@@ -1,0 +1,86 @@
+"""Graphs, seen or not, on the components of a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from eigengraphs.errors import AlignmentError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.plan import Plan
+from eigengraphs.projection import Projection, project
+from eigengraphs.settings import check_weights
+from eigengraphs.solvers.protocol import Fit
+from eigengraphs.threads import one_blas_thread
+
+__all__ = ["ProjectedGraphs"]
+
+
+class ProjectedGraphs:
+    """``transform`` and ``score`` of :class:`~eigengraphs.JointEmbedding`."""
+
+    loadings_: Any
+    n_vertices_: int
+    vertex_names_: tuple[str, ...]
+    _dtype: np.dtype[Any]
+    _fit: Fit
+    _has_vertex_names: bool
+    _plan: Plan
+
+    def _stack(self, graphs: Any) -> GraphStack:
+        raise NotImplementedError
+
+    def fit(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the components of training graphs."""
+        raise NotImplementedError
+
+    def fit_transform(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return the loadings of the training graphs, (m, d)."""
+        return self.fit(graphs, y, sample_weight).loadings_
+
+    def transform(self, graphs: Any) -> Any:
+        """Return the loadings of graphs, (m', d), each projected on the components by itself.
+
+        Graphs with vertex names are put in the order of the training graphs' names. Where only one
+        side has names, graphs go by the order of their vertices.
+        """
+        check_is_fitted(self)
+        stack = self._aligned(graphs)
+        Lam = self._project(stack).loadings(self._plan.rule)
+        return (Lam / self._plan.treatment.scale).astype(self._dtype)
+
+    def _project(self, stack: GraphStack) -> Projection:
+        treatment = self._plan.treatment
+        view = treatment.loss_view(stack)
+        with one_blas_thread():
+            return project(view, self._fit, hollow=treatment.hollow)
+
+    def _aligned(self, graphs: Any) -> GraphStack:
+        stack = self._stack(graphs)
+        if stack.n_vertices != self.n_vertices_:
+            raise AlignmentError(
+                f"the graphs have {stack.n_vertices} vertices, expected {self.n_vertices_} as in "
+                "the training graphs"
+            )
+        # Without names vertices are called by their places, 0, 1, ...: a networkx graph whose
+        # nodes are these numbers goes with arrays.
+        both_named = stack.has_vertex_names and self._has_vertex_names
+        if both_named or set(stack.vertex_names) == set(self.vertex_names_):
+            return stack.in_order_of(self.vertex_names_)
+        return stack
+
+    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of the squared norm of (centred) graphs that their loadings explain.
+
+        Only the entries count that the loss counts: with a filled diagonal, those off it.
+        """
+        check_is_fitted(self)
+        stack = self._aligned(graphs)
+        weights = check_weights(sample_weight, stack.n_graphs)
+        weights = weights / weights.max()
+        projection = self._project(stack)
+        total = float(weights @ projection.squared_norms)
+        left = float(weights @ projection.residuals(projection.loadings(self._plan.rule)))
+        return 1.0 - left / total if total > 0 else 0.0
