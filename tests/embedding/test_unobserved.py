@@ -202,7 +202,7 @@ def test_two_vertices_are_one_edge():
 
 
 def test_algorithm_1_refuses_and_says_what_to_do():
-    with pytest.raises(InputError, match=r"'unobserved' is beyond solver='algorithm1'.*'filled'"):
+    with pytest.raises(InputError, match=r"'unobserved' is beyond solver='algorithm1'.*'subspace'"):
         fit(random_symmetric(3, 5, seed=0), 1, solver="algorithm1")
 
 
