@@ -17,8 +17,14 @@ from eigengraphs.solvers.protocol import Fit
 __all__ = ["describe", "warn_of_trouble"]
 
 
-def warn_of_trouble(fit: Fit, degenerate: NDArray[np.bool_], tol: float, max_iter: int) -> None:
-    """Warn of components that did not converge, or that mean nothing."""
+def warn_of_trouble(
+    fit: Fit, degenerate: NDArray[np.bool_], tol: float, max_iter: int, *, free: bool = True
+) -> None:
+    """Warn of components that did not converge, or that mean nothing.
+
+    ``free`` tells whether loadings may be what they like: then nothing is left to fit when no
+    further component is found.
+    """
     late = [k + 1 for k, stage in enumerate(fit.stages) if not stage.converged]
     if late and not fit.interrupted:
         worst = max(stage.stationarity for stage in fit.stages)
@@ -35,6 +41,8 @@ def warn_of_trouble(fit: Fit, degenerate: NDArray[np.bool_], tol: float, max_ite
         fitted = f"the first {empty[0] - 1} components fit the graphs exactly"
         if empty[0] == 1:
             fitted = "the graphs (less their mean, if centred) are zero"
+        if not free:
+            fitted = "no direction is left that the loadings allowed here could fit"
         warnings.warn(
             f"{fitted}; component {_numbers(empty)} got an arbitrary direction and zero loadings: "
             "use fewer components",

@@ -32,6 +32,7 @@ from eigengraphs.settings import (
 from eigengraphs.solvers.loadings import condition
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.quotient import CONCENTRATED
+from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["JointEmbedding"]
@@ -292,7 +293,8 @@ class JointEmbedding(
         printer.close()
         self._training: GraphStack | None = stack
         self._store(fit, projection)
-        warn_of_trouble(fit, self.degenerate_, tolerance(self.tol, stack.dtype), self.max_iter)
+        tol, free = tolerance(self.tol, stack.dtype), isinstance(self._plan.rule, FreeLoadings)
+        warn_of_trouble(fit, self.degenerate_, tol, self.max_iter, free=free)
         if fit.interrupted:
             raise KeyboardInterrupt("the fit was stopped; what it found so far is kept")
 
@@ -315,8 +317,8 @@ class JointEmbedding(
             else:
                 self.shared_loadings_ = shared[0]
         if rule.nonnegative:
-            largest = np.argmax(self.loadings_, axis=1)
-            self.cluster_ = np.where(self.loadings_.any(axis=1), largest, -1)
+            rounding = 1e-10 * np.sqrt(projection.squared_norms)
+            self.cluster_ = np.where(Lam.max(axis=1) > rounding, Lam.argmax(axis=1), -1)
         with np.errstate(over="ignore"):  # weights of 1e300 have an infinite square
             self.objective_path_ = path / scale / scale * plan.largest_weight
         self.explained_ratio_ = -np.diff(path) / path[0] if path[0] > 0 else np.zeros(len(Gamma))

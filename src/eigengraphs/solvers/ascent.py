@@ -43,15 +43,24 @@ class Ascent:
         Of s x s matrices.
     shrink
         s, entry by entry, with slope 0 or 1.
+    eager
+        The same without its threshold, for the first steps of a climb: where all t_i are below
+        the threshold, no way is up.
     costs : (m,)
         c_i, at least 0.
     """
 
     def __init__(
-        self, R: Array, weights: Array, packing: Packing, shrink: Shrink, costs: Array
+        self,
+        R: Array,
+        weights: Array,
+        packing: Packing,
+        shrink: Shrink,
+        eager: Shrink,
+        costs: Array,
     ) -> None:
-        self._R, self._w, self._packing, self._shrink = R, weights, packing, shrink
-        self._costs = costs
+        self._R, self._w, self._packing = R, weights, packing
+        self._shrink, self._eager, self._costs = shrink, eager, costs
 
     def gains(self, Y: Array) -> Array:
         """Return f of the unit rows of ``Y`` (b, s)."""
@@ -59,16 +68,18 @@ class Ascent:
         return np.asarray(np.maximum(T**2 - self._costs, 0.0) @ self._w)
 
     def climb(self, Y: Array, n_steps: int) -> Array:
-        """Take steps from the unit rows of ``Y`` (b, s); f never falls.
+        """Take steps from the unit rows of ``Y`` (b, s).
 
-        Where graphs must give something up, the first half of the steps ignores it: far from
-        every maximum no graph might take part.
+        f never falls in the second half of them. The first half ignores thresholds and costs.
         """
         Y = Y.copy()
         for step in range(n_steps):
-            costs = self._costs if 2 * step >= n_steps else 0.0
-            T = self._shrink(self._packing.outer(Y) @ self._R.T)
-            T = np.where(costs < T**2, T, 0.0)
+            T = self._packing.outer(Y) @ self._R.T
+            if 2 * step < n_steps:
+                T = self._eager(T)
+            else:
+                T = self._shrink(T)
+                T = np.where(self._costs < T**2, T, 0.0)
             raise_quotients((T * self._w) @ self._R, Y, _QUOTIENT_STEPS)
         return Y
 

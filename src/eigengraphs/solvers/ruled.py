@@ -126,7 +126,7 @@ class RuledCore:
             E = packing.outer(in_basis.T)
             for meets in self._choices(Gamma, Psi, Lam):
                 R = basis.cores - meets.Lam @ E
-                ascent = Ascent(R, self._weights, packing, self._lone, meets.costs)
+                ascent = Ascent(R, self._weights, packing, self._lone, self._eager, meets.costs)
                 found, rest = self._next(ascent, R, search, k, pool, tol[k], packing)
                 if found[1] > self._floor:
                     break
@@ -169,6 +169,9 @@ class RuledCore:
 
     def _lone(self, T: Array) -> Array:
         return lone_loadings(self._rule, T)
+
+    def _eager(self, T: Array) -> Array:
+        return np.maximum(T, 0.0) if self._rule.nonnegative else T
 
     def _choices(self, Gamma: Array, Psi: Array, Lam: Array) -> list[_Beside]:
         """Return what a further component may meet, the best first."""

@@ -1,0 +1,212 @@
+"""Variation 3: nonnegative loadings, sparse loadings, and both."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from known_graphs import column_errors, random_symmetric, stored
+from scipy import linalg
+
+from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.errors import InputError
+
+RULES = {
+    "nonnegative": {"loadings": "nonnegative"},
+    "sparse": {"loadings": "sparse", "max_nonzeros": 2},
+    "one": {"loadings": "sparse", "max_nonzeros": 1},
+    "both": {"loadings": "nonnegative", "max_nonzeros": 2},
+    "penalised": {"loadings": "sparse", "l1_penalty": 0.1},
+    "both penalised": {"loadings": "nonnegative", "l1_penalty": 0.1},
+}
+every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+
+
+def signed_parts(m=30, n=40, d=4, seed=0, noise=0.02, kept=2, signed=True):
+    """Graphs of ``kept`` out of d components each, on which free loadings are no matter of sign."""
+    rng = np.random.default_rng(seed)
+    H = linalg.qr(rng.standard_normal((n, d)), mode="economic")[0]
+    Lam = np.zeros((m, d))
+    for i in range(m):
+        chosen = rng.choice(d, kept, replace=False)
+        Lam[i, chosen] = rng.uniform(1, 2, kept) * (rng.choice([-1, 1], kept) if signed else 1)
+    A = np.einsum("sk,ik,tk->ist", H, Lam, H) + noise * random_symmetric(m, n, seed)
+    return A, H, Lam
+
+
+def written_out_residuals(A, H, Lam):
+    return A - np.einsum("sk,ik,tk->ist", H, Lam, H)
+
+
+@every_rule
+def test_a_rule_is_never_broken(rule):
+    for seed in range(3):
+        A = random_symmetric(12, 15, seed=seed)
+        je = JointEmbedding(6, diagonal="observed", random_state=0, **rule).fit(A)
+        new = je.transform(random_symmetric(5, 15, seed=seed + 100))
+        for Lam in (je.loadings_, new):
+            if rule["loadings"] == "nonnegative":
+                assert Lam.min() >= 0
+            if "max_nonzeros" in rule:
+                assert np.count_nonzero(Lam, axis=1).max() <= rule["max_nonzeros"]
+        assert np.allclose(je.transform(A), je.loadings_, atol=1e-8)
+
+
+@pytest.mark.parametrize("diagonal", ["observed", "filled"])
+def test_nonnegative_loadings_satisfy_the_kkt_conditions(diagonal):
+    for seed in range(4):
+        A = random_symmetric(20, 15, seed=seed, hollow=diagonal == "filled")
+        je = JointEmbedding(6, loadings="nonnegative", diagonal=diagonal, random_state=0).fit(A)
+        H, Lam = je.latent_positions_, je.loadings_
+        left = written_out_residuals(A, H, Lam)
+        if diagonal == "filled":
+            left[:, range(15), range(15)] = 0.0
+        slopes = -np.einsum("sk,ist,tk->ik", H, left, H)  # half of the objective's derivative
+        scale = linalg.norm(A[0])
+        assert Lam.min() >= 0
+        assert slopes.min() >= -1e-8 * scale
+        assert np.abs(slopes * (Lam > 0)).max() <= 1e-8 * scale
+
+
+@every_rule
+def test_stationarity_holds_when_recomputed(rule):
+    A, _, _ = signed_parts(noise=0.1)
+    je = JointEmbedding(4, diagonal="observed", random_state=0, tol=1e-7, **rule).fit(A)
+    assert je.converged_
+    if "max_nonzeros" in rule:
+        return  # a graph may give up a loading: tested by the objective below
+    typical = np.sqrt((A**2).sum(axis=(1, 2)).mean())
+    penalty = rule.get("l1_penalty", 0.0) * typical
+    for k in range(4):
+        shorter = je.truncate(k) if k else None
+        R = A if k == 0 else written_out_residuals(A, shorter.latent_positions_, shorter.loadings_)
+        h = je.latent_positions_[:, k]
+        t = np.einsum("s,ist,t->i", h, R, h)
+        s = np.maximum(np.abs(t) - penalty, 0) * np.sign(t)
+        if rule["loadings"] == "nonnegative":
+            s = np.maximum(s, 0)
+        r = np.einsum("i,ist,t->s", s, R, h)
+        theta = h @ r
+        assert linalg.norm(r - theta * h) <= 1.1e-7 * theta
+
+
+@every_rule
+@pytest.mark.parametrize("center", [False, True])
+def test_the_objective_is_the_written_out_one_and_never_rises(rule, center):
+    A = signed_parts(m=15, n=18, noise=0.05)[0] + 0.1
+    je = JointEmbedding(6, diagonal="observed", center=center, random_state=0, **rule).fit(A)
+    B = A - A.mean(axis=0) if center else A
+    left = written_out_residuals(B, je.latent_positions_, je.loadings_)
+    assert je.objective_path_[-1] == pytest.approx((left**2).sum(), rel=1e-9)
+    if "l1_penalty" not in rule:  # shrinkage trades a little of it for smaller loadings
+        assert (np.diff(je.objective_path_) <= 1e-9 * je.objective_path_[0]).all()
+    assert je.score(A) == pytest.approx(1 - je.objective_path_[-1] / je.objective_path_[0])
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_planted_supports_are_found(storage):
+    A, H, Lam = signed_parts()
+    je = JointEmbedding(4, loadings="sparse", max_nonzeros=2, diagonal="observed", random_state=0)
+    je.fit(stored(GraphStack(A), storage))
+    match = np.abs(H.T @ je.latent_positions_).argmax(axis=1)
+    assert sorted(match) == [0, 1, 2, 3]
+    assert np.array_equal(je.loadings_[:, match] != 0, Lam != 0)
+    assert np.abs(je.loadings_[:, match] - Lam).max() < 0.1
+
+
+def test_planted_clusters_are_found():
+    A, H, Lam = signed_parts(kept=1, signed=False)
+    je = JointEmbedding(4, loadings="nonnegative", diagonal="observed", random_state=0).fit(A)
+    match = np.abs(H.T @ je.latent_positions_).argmax(axis=1)
+    assert np.array_equal(match[Lam.argmax(axis=1)], je.cluster_)
+
+
+def test_a_graph_without_a_nonnegative_loading_is_in_no_cluster():
+    A, _, _ = signed_parts(kept=1, signed=False, noise=0.0)
+    je = JointEmbedding(2, loadings="nonnegative", diagonal="observed", random_state=0)
+    je.fit(np.concatenate([A, -A[:1]]))
+    assert je.cluster_[-1] == -1
+    assert np.abs(je.loadings_[-1]).max() < 1e-12
+
+
+def test_negative_graphs_leave_nothing_to_nonnegative_loadings():
+    A = -np.einsum("s,t->st", np.ones(10), np.ones(10))[None].repeat(3, axis=0)
+    with pytest.warns(UserWarning, match="arbitrary direction and zero loadings"):
+        je = JointEmbedding(1, loadings="nonnegative", diagonal="observed", random_state=0).fit(A)
+    assert not je.loadings_.any()
+
+
+def test_nonnegative_equals_free_where_free_loadings_are_positive():
+    A, _, _ = signed_parts(kept=4, signed=False)
+    free = JointEmbedding(4, diagonal="observed", random_state=0).fit(A)
+    assert free.loadings_.min() > 0
+    held = JointEmbedding(4, loadings="nonnegative", diagonal="observed", random_state=0).fit(A)
+    assert column_errors(held.latent_positions_, free.latent_positions_).max() < 1e-6
+    assert np.allclose(held.loadings_, free.loadings_, atol=1e-6)
+
+
+def test_a_small_penalty_changes_little_and_a_large_one_leaves_nothing():
+    A, _, _ = signed_parts()
+    free = JointEmbedding(4, diagonal="observed", random_state=0).fit(A)
+    settings = {"loadings": "sparse", "diagonal": "observed", "random_state": 0}
+    little = JointEmbedding(4, l1_penalty=1e-6, **settings).fit(A)
+    assert little.objective_path_[-1] == pytest.approx(free.objective_path_[-1], rel=1e-3)
+    with pytest.warns(UserWarning, match="arbitrary direction"):
+        nothing = JointEmbedding(1, l1_penalty=3.0, **settings).fit(A)
+    assert not nothing.loadings_.any()
+
+
+@every_rule
+def test_components_nest(rule):
+    A, _, _ = signed_parts(m=20, n=36, d=6, noise=0.05)
+    long = JointEmbedding(6, diagonal="observed", random_state=0, **rule).fit(A)
+    short = JointEmbedding(3, diagonal="observed", random_state=0, **rule).fit(A)
+    for other in (long.truncate(3), short.extend(6).truncate(3)):
+        assert np.allclose(other.latent_positions_, short.latent_positions_, atol=1e-9)
+        assert np.allclose(other.loadings_, short.loadings_, atol=1e-8)
+    assert np.allclose(short.extend(6).latent_positions_, long.latent_positions_, atol=1e-7)
+
+
+def test_components_of_several_blocks_nest():
+    A = random_symmetric(10, 36, seed=5)
+    settings = {"loadings": "nonnegative", "random_state": 0, "tol": 1e-6}
+    long = JointEmbedding(15, **settings).fit(A)
+    short = JointEmbedding(13, **settings).fit(A)
+    assert column_errors(long.latent_positions_[:, :13], short.latent_positions_).max() < 1e-8
+    assert (np.diff(long.objective_path_) <= 0).all()
+
+
+@every_rule
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10**6), factor=st.sampled_from([1e-5, 1e5]))
+def test_the_scale_of_weights_does_not_matter(rule, seed, factor):
+    A, _, _ = signed_parts(m=8, n=14, d=3, seed=seed, noise=0.05)
+    one = JointEmbedding(2, diagonal="observed", random_state=0, **rule).fit(A)
+    other = JointEmbedding(2, diagonal="observed", random_state=0, **rule).fit(factor * A)
+    assert column_errors(one.latent_positions_, other.latent_positions_).max() < 1e-4
+    assert np.allclose(other.loadings_, factor * one.loadings_, atol=1e-4 * factor)
+
+
+def test_float32_stays_float32():
+    A, _, _ = signed_parts()
+    single = JointEmbedding(3, loadings="nonnegative", random_state=0).fit(A.astype(np.float32))
+    assert single.loadings_.dtype == np.float32
+    assert single.converged_
+
+
+@pytest.mark.parametrize(
+    ("chosen", "text"),
+    [
+        ({"loadings": "sparse"}, r"needs max_nonzeros=k .* or l1_penalty"),
+        ({"loadings": "sparse", "max_nonzeros": 0}, "max_nonzeros must be a whole number >= 1"),
+        ({"loadings": "sparse", "l1_penalty": -1.0}, "l1_penalty must be None or a positive"),
+        ({"loadings": "sparse", "max_nonzeros": 1, "l1_penalty": 0.1}, "give one"),
+        ({"max_nonzeros": 2}, "max_nonzeros belongs to loadings='sparse' or 'nonnegative'"),
+        ({"loadings": "class", "l1_penalty": 0.1}, "l1_penalty belongs to"),
+        ({"loadings": "nonnegative", "solver": "algorithm1"}, "beyond solver='algorithm1'"),
+        ({"loadings": "nonnegative", "diagonal": "unobserved"}, "use diagonal='filled'"),
+    ],
+    ids=str,
+)
+def test_settings_that_do_not_go_together(chosen, text):
+    with pytest.raises(InputError, match=text):
+        JointEmbedding(1, **chosen).fit(random_symmetric(4, 5, seed=0), [0, 1, 0, 1])
