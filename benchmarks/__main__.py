@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from benchmarks import cp, dense, fit, growth, restarts, sample, small, sparse, threads
+from benchmarks import cp, dense, fit, growth, restarts, sample, small, sparse, threads, variations
 from benchmarks.report import Report, render, write_section
 
 BENCHMARKS: dict[str, Callable[[bool], Report]] = {
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[bool], Report]] = {
     "growth": growth.run,
     "restarts": restarts.run,
     "threads": threads.run,
+    "variations": variations.run,
     "fit": fit.run,
     "sample": sample.run,
 }

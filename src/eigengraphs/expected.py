@@ -18,16 +18,21 @@ __all__ = ["ExpectedGraphs", "GraphPositions"]
 
 
 class GraphPositions(NamedTuple):
-    """Positions of the vertices in one graph: A is about X Diag(signs) X^T."""
+    """Positions of the vertices in one graph: A is about X Diag(signs) X^T.
+
+    Of a directed graph, X Diag(signs) Y^T: edges go from rows of X to rows of Y.
+    """
 
     positions: NDArray[Any]  # X = H |D|^(1/2), (n, d)
     signs: NDArray[np.float64]  # sign of each loading, (d,)
+    right: NDArray[Any] | None = None  # Y = G |D|^(1/2), (n, d), of a directed graph
 
 
 class ExpectedGraphs:
     """Graphs, positions and models that a :class:`~eigengraphs.JointEmbedding` stands for."""
 
     latent_positions_: Any
+    latent_positions_right_: Any
     loadings_: Any
     n_vertices_: int
     objective_path_: NDArray[np.float64]
@@ -53,7 +58,8 @@ class ExpectedGraphs:
             raise InputError(f"loadings must have shape (m, {H.shape[1]}), got {Lam.shape}")
         if not np.isfinite(Lam).all():
             raise InputError("loadings must be finite; some are not")
-        A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, H, optimize=True)
+        G = H if self._fit.G is None else self._fit.G
+        A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, G, optimize=True)
         mean = self._plan.treatment.mean
         if mean is not None:
             A += mean if isinstance(mean, np.ndarray) else mean.toarray()
@@ -71,7 +77,10 @@ class ExpectedGraphs:
         """
         check_is_fitted(self)
         lam = self.loadings_[one_place(graph, self._graph_names, "training graph")]
-        return GraphPositions(self.latent_positions_ * np.sqrt(np.abs(lam)), np.sign(lam))
+        root, right = np.sqrt(np.abs(lam)), None
+        if self._fit.G is not None:
+            right = self.latent_positions_right_ * root
+        return GraphPositions(self.latent_positions_ * root, np.sign(lam), right)
 
     def to_mreg(self, law: Literal["bernoulli", "poisson", "gaussian"] = "bernoulli") -> Any:
         """Return the fit as a :class:`~eigengraphs.models.MultipleRandomEigenGraphs` model.
@@ -89,6 +98,11 @@ class ExpectedGraphs:
             raise InputError(
                 "the training graphs are weighted, which Bernoulli edges are not; "
                 "pass law='poisson' for counts, or law='gaussian'"
+            )
+        if self._fit.G is not None:
+            raise InputError(
+                "the model's components are symmetric, and those of a directed fit are not; "
+                "symmetrize() the graphs and fit with directed=False"
             )
         if self._plan.treatment.mean is not None:
             raise InputError(

@@ -13,6 +13,8 @@ from eigengraphs.errors import InputError
 
 __all__ = ["ComponentMatch", "match_components"]
 
+_RIGHT = "latent_positions_right_"
+
 
 @dataclass(frozen=True)
 class ComponentMatch:
@@ -21,7 +23,7 @@ class ComponentMatch:
     order: NDArray[np.intp]  # (p,) component of b that goes with component `components[j]` of a
     components: NDArray[np.intp]  # (p,) components of a that found a partner, rising
     signs: NDArray[np.float64]  # (p,) +1 or -1
-    similarities: NDArray[np.float64]  # (p,) |cosine|, 1 for the same component
+    similarities: NDArray[np.float64]  # (p,) |cosine|, 1 for the same; directed: of both sides
 
     @property
     def similarity(self) -> float:
@@ -36,7 +38,8 @@ class ComponentMatch:
 def match_components(a: Any, b: Any) -> ComponentMatch:
     """Pair the components of two fits in sign and order.
 
-    The pairs maximise the sum of |h_a . h_b| over all ways to pair them.
+    The pairs maximise the sum of |h_a . h_b| over all ways to pair them; between two directed
+    fits, of |h_a . h_b| |g_a . g_b|, with the signs of the h.
 
     Parameters
     ----------
@@ -57,13 +60,16 @@ def match_components(a: Any, b: Any) -> ComponentMatch:
             f"a and b must have the same vertices, got {H_a.shape[0]} and {H_b.shape[0]}"
         )
     cosines = H_a.T @ H_b
-    rows, order = linear_sum_assignment(-np.abs(cosines))
+    likeness = np.abs(cosines)
+    if hasattr(a, _RIGHT) and hasattr(b, _RIGHT):
+        likeness *= np.abs(_unit(getattr(a, _RIGHT), "a").T @ _unit(getattr(b, _RIGHT), "b"))
+    rows, order = linear_sum_assignment(-likeness)
     matched = cosines[rows, order]
     return ComponentMatch(
         order=np.asarray(order, dtype=np.intp),
         components=np.asarray(rows, dtype=np.intp),
         signs=np.where(matched < 0, -1.0, 1.0),
-        similarities=np.abs(matched),
+        similarities=likeness[rows, order],
     )
 
 
@@ -72,6 +78,11 @@ def _positions(fit: Any, name: str) -> NDArray[np.float64]:
         if hasattr(fit, attribute):
             fit = getattr(fit, attribute)
             break
+    return _unit(fit, name)
+
+
+def _unit(fit: Any, name: str) -> NDArray[np.float64]:
+    """Return an array of components (n, d) with columns of length 1."""
     try:
         H = np.asarray(fit, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,0 +1,84 @@
+"""Transforms of weights that belong to the model: learnt on nothing, replayed on new graphs."""
+
+import pickle
+
+import numpy as np
+import pytest
+from known_graphs import random_symmetric, stored
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.errors import InputError
+
+
+def counts(m=12, n=14, seed=0):
+    rng = np.random.default_rng(seed)
+    A = np.triu(np.floor(rng.lognormal(2, 2, (m, n, n))), 1)
+    return A + A.transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("step", ["log1p", "rank", "unit_norm", ["log1p", "unit_norm"]])
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_a_step_inside_equals_the_transform_outside(step, storage):
+    A, new = stored(GraphStack(counts()), storage), stored(GraphStack(counts(4, seed=1)), storage)
+    inside = JointEmbedding(2, preprocess=step, center=True, random_state=0).fit(A)
+
+    def outside(stack):
+        for name in [step] if isinstance(step, str) else step:
+            stack = getattr(stack, name)()
+        return stack
+
+    by_hand = JointEmbedding(2, center=True, random_state=0).fit(outside(A))
+    assert np.array_equal(inside.latent_positions_, by_hand.latent_positions_)
+    assert np.allclose(inside.transform(new), by_hand.transform(outside(new)))
+    assert inside.score(new) == pytest.approx(by_hand.score(outside(new)))
+    assert np.allclose(inside.extend(3).loadings_, by_hand.extend(3).loadings_)
+
+
+def test_correlations_by_fisher():
+    rng = np.random.default_rng(0)
+    A = np.array([np.corrcoef(rng.standard_normal((8, 50))) for _ in range(6)])
+    je = JointEmbedding(2, preprocess="fisher_z", random_state=0).fit(A)
+    z = A.copy()
+    z[:, range(8), range(8)] = 0
+    by_hand = JointEmbedding(2, random_state=0).fit(np.arctanh(z))
+    assert np.allclose(je.loadings_, by_hand.loadings_)
+
+
+def test_signed_and_large_weights():
+    A = random_symmetric(8, 10, seed=0) * 1e200
+    je = JointEmbedding(2, preprocess="signed_log1p", random_state=0).fit(A)
+    assert np.isfinite(je.loadings_).all()
+    raw = JointEmbedding(2, random_state=0).fit(A)
+    assert np.isfinite(raw.loadings_).all()
+    assert raw.converged_
+
+
+def test_nothing_of_the_test_graphs_is_learnt():
+    A = counts(20)
+    je = JointEmbedding(2, preprocess="rank", center=True, random_state=0).fit(A[:15])
+    alone = je.transform(A[15:16])
+    assert np.allclose(je.transform(A[15:])[:1], alone)  # whatever comes along with it
+
+
+def test_in_a_pipeline_and_a_grid():
+    A, y = counts(16), np.arange(16) % 2
+    pipeline = make_pipeline(JointEmbedding(2, preprocess="log1p"), LogisticRegression())
+    assert len(cross_val_score(pipeline, A, y, cv=4)) == 4
+    grid = GridSearchCV(
+        pipeline, {"jointembedding__preprocess": [None, "log1p", ("rank", "unit_norm")]}, cv=2
+    )
+    assert np.isfinite(grid.fit(A, y).best_score_)
+
+
+def test_a_fit_with_steps_is_pickled():
+    je = JointEmbedding(2, preprocess=["log1p", "unit_norm"], random_state=0).fit(counts())
+    back = pickle.loads(pickle.dumps(je))
+    assert np.array_equal(back.transform(counts(3, seed=4)), je.transform(counts(3, seed=4)))
+
+
+def test_an_unknown_step_is_refused_before_anything_is_done():
+    with pytest.raises(InputError, match=r"'log1p'.*got 'log2p'"):
+        JointEmbedding(2, preprocess="log2p").fit(counts())
