@@ -58,3 +58,35 @@ def column_errors(found: NDArray[np.float64], truth: NDArray[np.float64]) -> NDA
 def stored(stack: GraphStack, storage: str) -> GraphStack:
     """Return the stack in one of the two ways to keep it."""
     return stack.to_dense() if storage == "dense" else stack.to_sparse()
+
+
+class KnownDirected(NamedTuple):
+    """Directed graphs and the parameters they were made from."""
+
+    stack: GraphStack
+    H: NDArray[np.float64]  # (n, d)
+    G: NDArray[np.float64]  # (n, d)
+    Lam: NDArray[np.float64]  # (m, d)
+
+
+def noiseless_directed(n: int, m: int, d: int, seed: int) -> KnownDirected:
+    """Make graphs sum_k Lam_ik h_k g_k^T with orthonormal h_k, orthonormal g_k, random loadings.
+
+    The first components are the strongest, so that their order is known, too.
+    """
+    rng = np.random.default_rng(seed)
+    H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
+    Lam = rng.standard_normal((m, d))
+    Lam *= np.linspace(3.0, 1.0, d) / np.linalg.norm(Lam, axis=0)
+    return KnownDirected(GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, G)), H, G, Lam)
+
+
+def random_directed(
+    m: int, n: int, seed: int, *, density: float = 1.0, hollow: bool = False
+) -> NDArray[np.float64]:
+    """Draw matrices with normal weights, (m, n, n)."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((m, n, n)) * (rng.random((m, n, n)) < density)
+    if hollow:
+        A[:, range(n), range(n)] = 0.0
+    return A

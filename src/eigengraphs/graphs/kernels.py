@@ -19,6 +19,7 @@ __all__ = [
     "dense_distances",
     "flat_diagonals",
     "flat_distances",
+    "flat_transpose",
     "scan_dense",
     "scan_flat",
 ]
@@ -221,3 +222,40 @@ def flat_distances(
                 if t != s:
                     total += (scale * x) ** 2
         out[i] = total
+
+
+@njit(cache=True, nogil=True)
+def flat_transpose(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n: int,
+    lo: int,
+    hi: int,
+    data_T: NDArray[Any],
+    indices_T: NDArray[Any],
+    indptr_T: NDArray[Any],
+) -> None:
+    """Fill the arrays of the transposes of graphs ``lo`` to ``hi``, in canonical form.
+
+    A graph and its transpose have as many entries, so each keeps its place in the arrays. With
+    ``data`` of size 0 every stored value is 1 and none is written.
+    """
+    place = np.empty(n + 1, dtype=np.int64)
+    for i in range(lo, hi):
+        first, last = indptr[i * n], indptr[(i + 1) * n]
+        place[:] = 0
+        for e in range(first, last):
+            place[indices[e] + 1] += 1
+        place[0] = first
+        for t in range(n):
+            place[t + 1] += place[t]
+            indptr_T[i * n + t] = place[t]
+        for s in range(n):  # rows come in order, so that every column is sorted
+            for e in range(indptr[i * n + s], indptr[i * n + s + 1]):
+                t = indices[e]
+                f = place[t]
+                indices_T[f] = s
+                if data.size > 0:
+                    data_T[f] = data[e]
+                place[t] = f + 1

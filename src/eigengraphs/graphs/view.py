@@ -10,27 +10,20 @@ products below cost one read of the stack and a few vectors, and sparse graphs s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
-from eigengraphs.graphs.kernels import dense_distances, flat_distances
-from eigengraphs.graphs.parallel import on_blocks, spans
 from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
 from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.view_sparse import SparseProducts
 
 __all__ = ["DiagonalRule", "StackView", "mean_graph"]
 
-Vector: TypeAlias = NDArray[np.float64]
-DiagonalRule: TypeAlias = Literal["observed", "filled", "hollow"]
-
-_BLOCK_ENTRIES = 2**20  # of graphs that one thread takes at a time
 _BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
@@ -54,7 +47,7 @@ def mean_graph(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | spar
     return total
 
 
-class StackView:
+class StackView(TreatedStack):
     """The products of a treated stack that a solver asks for.
 
     Parameters
@@ -80,55 +73,24 @@ class StackView:
         *,
         like: StackView | None = None,
     ) -> None:
-        self._stack = stack
         self._F: Any = stack.flat if stack.is_sparse else stack.dense.reshape(-1, stack.n_vertices)
         self._raw: StackProducts
-        self._off_squares: Callable[[], Vector]
         if like is not None:
-            self._raw, self._off_squares = like._raw, like._off_squares
+            self._raw = like._raw
         else:
-            self._off_squares = cache(self._off_diagonal_squares)
             self._raw = (
                 SparseProducts(stack.flat, ones=not stack.is_weighted)
                 if stack.is_sparse
                 else DenseProducts(stack.dense)
             )
-        self._rule = diagonal
-        self._M = mean
-        self._scale = scale
-        self._norms: Vector | None = None
-        self._D: NDArray[np.float64] | None = None
-        self._D_M: Vector | float = 0.0
-        if diagonal != "observed":
-            row_sums: Any = 0.0
-            if diagonal == "filled":
-                row_sums = self._raw.row_sums()
-            self._D = self._change(stack.diagonals(), row_sums)
-            if mean is not None:
-                on_diagonal = np.asarray(mean.diagonal())
-                self._D_M = self._change(on_diagonal, np.asarray(mean.sum(axis=1)).ravel())
+        super().__init__(stack, diagonal, mean, scale, like._off_squares if like else None)
 
-    def _change(self, on_diagonal: NDArray[Any], row_sums: Any) -> NDArray[np.float64]:
-        """Return what the rule adds to the diagonal, for one graph (n,) or for all (m, n)."""
-        if self._rule == "hollow":
-            return -on_diagonal
-        others = max(self.n_vertices - 1, 1)
-        return np.asarray((row_sums - on_diagonal) / others - on_diagonal)
+    def _line_sums(self) -> NDArray[np.float64]:
+        return self._raw.row_sums()
 
-    @property
-    def n_graphs(self) -> int:
-        """Number of graphs, m."""
-        return self._stack.n_graphs
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        return self._stack.n_vertices
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the products: that of the stack."""
-        return self._stack.dtype
+    def _mean_line_sums(self) -> Vector:
+        M: Any = self._M
+        return np.asarray(M.sum(axis=1)).ravel()
 
     def _raw_multiply(self, v: Vector) -> NDArray[np.float64]:
         """Return A_i v for each graph of the stack as it is, (m, n)."""
@@ -244,62 +206,3 @@ class StackView:
             else:
                 mean = mean + sparse.diags_array(change)
         return mean * self._scale
-
-    def squared_norms(self) -> Vector:
-        """Return ||Ã_i||^2, (m,).
-
-        Entries are scaled before they are squared: squares of extreme weights leave the range
-        of a float64. Both parts are sums of squares: taking the diagonal's off the whole would
-        lose the digits of what is left beside a large diagonal.
-        """
-        if self._norms is not None:
-            return self._norms
-        on_diagonal = self._stack.diagonals()
-        if self._M is not None:
-            on_diagonal -= np.asarray(self._M.diagonal())
-        if self._D is not None:
-            on_diagonal += self._D - self._D_M
-        on_diagonal *= self._scale
-        squares: Vector = np.einsum("is,is->i", on_diagonal, on_diagonal)
-        squares += self._off_squares()
-        self._norms = squares
-        return squares
-
-    def _off_diagonal_squares(self) -> Vector:
-        """Return ||scale (A_i - M)||^2 off the diagonal, (m,)."""
-        M: Any = self._M
-        scale, stack = self._scale, self._stack
-        if M is None:
-            squares: Vector = (scale * stack.facts.off_norm) ** 2
-            return squares
-        squares = np.empty(self.n_graphs)
-        dense_M: Any = M if isinstance(M, np.ndarray) else None
-        if dense_M is None and not stack.is_sparse:  # graphs to project that came as arrays
-            dense_M = M.toarray()
-
-        def work(lo: int, hi: int) -> None:
-            if not stack.is_sparse:
-                dense_distances(stack.dense[lo:hi], dense_M, scale, squares[lo:hi])
-            elif dense_M is None:
-                n, flat = self.n_vertices, stack.flat
-                rows = flat.indptr[lo * n : hi * n + 1]
-                flat_distances(
-                    flat.data, flat.indices, rows, M.data, M.indices, M.indptr, scale,
-                    squares[lo:hi],
-                )  # fmt: skip
-            else:
-                for i in range(lo, hi):
-                    graph = np.asarray(stack[i].toarray())[None]
-                    dense_distances(graph, dense_M, scale, squares[i : i + 1])
-
-        on_blocks(work, spans(self.n_graphs, 1 + _BLOCK_ENTRIES // self.n_vertices**2))
-        return squares
-
-    def rounding(self) -> Vector:
-        """Return the squared norm that rounding alone may leave of each graph, (m,).
-
-        Graphs that are their mean are not exactly zero when centred.
-        """
-        eps = float(np.finfo(self._stack.dtype).eps)
-        noise: Vector = (4 * eps * self._scale * self._stack.facts.norm) ** 2
-        return noise

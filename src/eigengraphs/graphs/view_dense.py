@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eigengraphs.graphs.columns import Columns, Consumer
 from eigengraphs.graphs.parallel import on_blocks, spans
 
-__all__ = ["DenseProducts"]
+__all__ = ["DenseProducts", "add_cross_products", "add_dots", "as_rows"]
 
 _TASK_BYTES = 2**26  # of graphs in one task of a thread: each costs a word with the others
 _TASKS = 16  # at least, if there are as many graphs
@@ -21,24 +21,32 @@ _FLOAT32_SUM = 4096  # terms of a sum that float32 may take before float64 does
 
 
 class DenseProducts:
-    """Products of ``A`` (m, n, n), C-contiguous.
+    """Products B^T A_i of ``A`` (m, n, n), C-contiguous or the transposes of such graphs.
 
-    The graphs are symmetric, so A_i B is computed as the transpose of B^T A_i: BLAS is fastest
-    with the few columns as rows.
+    Of symmetric graphs A_i B is the transpose of that, and what the methods say of A_i B and of
+    sums of it holds for these: BLAS is fastest with the few columns as rows.
+
+    Attributes
+    ----------
+    tasks
+        Blocks of graphs, one for a thread at a time.
+    threads
+        How many threads; None for all.
     """
 
     def __init__(self, A: NDArray[Any]) -> None:
         self._A = A
         a_graph = A[0].nbytes
-        self._tasks = spans(len(A), min(_TASK_BYTES // a_graph, -(-len(A) // _TASKS)))
+        self.tasks = spans(len(A), min(_TASK_BYTES // a_graph, -(-len(A) // _TASKS)))
         self._at_hand = max(1, _CACHE_BYTES // a_graph)
-        self._threads = None if A.size >= _THREADS_PAY_FROM else 1
+        self.threads = None if A.size >= _THREADS_PAY_FROM else 1
 
-    def _steps(self, lo: int, hi: int) -> Iterator[tuple[int, int]]:
+    def steps(self, lo: int, hi: int) -> Iterator[tuple[int, int]]:
+        """Yield the ends of the few graphs that are at hand at a time."""
         for first, last in spans(hi - lo, self._at_hand):
             yield lo + first, lo + last
 
-    def _treated(
+    def treated(
         self,
         lo: int,
         hi: int,
@@ -57,59 +65,58 @@ class DenseProducts:
 
     def products(self, columns: Columns, consume: Consumer, out: NDArray[Any] | None) -> None:
         """Call ``consume(lo, hi, P)`` with P_i = B^T A_i for lo <= i < hi, (hi - lo, b, n)."""
-        BT, CT = _as_rows(columns.B), _as_rows(columns.C)
+        BT, CT = as_rows(columns.B), as_rows(columns.C)
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._steps(lo, hi):
+            for first, last in self.steps(lo, hi):
                 place = None if out is None else out[first:last]
-                consume(first, last, self._treated(first, last, BT, CT, columns, place))
+                consume(first, last, self.treated(first, last, BT, CT, columns, place))
 
-        on_blocks(work, self._tasks, threads=self._threads)
+        on_blocks(work, self.tasks, threads=self.threads)
 
     def project(self, V: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
         """Return [V B]^T A_i B, (m, s + b, b)."""
-        BT, CT = _as_rows(columns.B), _as_rows(columns.C)
-        n, b = columns.B.shape
+        BT, CT = as_rows(columns.B), as_rows(columns.C)
+        b = columns.B.shape[1]
         ZT = np.concatenate([V.T.astype(BT.dtype), BT])
         cores = np.zeros((len(self._A), len(ZT), b))
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._steps(lo, hi):
-                P = self._treated(first, last, BT, CT, columns)
-                for s0, s1 in spans(n, _FLOAT32_SUM):
-                    cores[first:last] += ZT[:, s0:s1] @ P[:, :, s0:s1].transpose(0, 2, 1)
+            for first, last in self.steps(lo, hi):
+                P = self.treated(first, last, BT, CT, columns)
+                add_cross_products(ZT, P, cores[first:last])
 
-        on_blocks(work, self._tasks, threads=self._threads)
+        on_blocks(work, self.tasks, threads=self.threads)
         return cores
 
     def weighted_multiply(self, W: NDArray[np.float64], H: NDArray[Any]) -> NDArray[np.float64]:
         """Return sum_i W_ik A_i h_k, (n, d), without treatment."""
-        HT, W_typed = _as_rows(H), W.astype(H.dtype)
+        HT, W_typed = as_rows(H), W.astype(H.dtype)
         total = np.zeros(HT.shape)
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             part = np.zeros(HT.shape)
-            for first, last in self._steps(lo, hi):
+            for first, last in self.steps(lo, hi):
                 P = HT @ self._A[first:last]
                 part += np.einsum("ik,iks->ks", W_typed[first:last], P)
             return part
 
-        on_blocks(work, self._tasks, total.__iadd__, threads=self._threads)
+        on_blocks(work, self.tasks, total.__iadd__, threads=self.threads)
         return total.T
 
     def square_multiply(
         self, columns: Columns, weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return sum_i w_i (A_i + Diag(D_i)) P_i and sum_i w_i P_i, (n, b), for P_i = A_i B."""
-        BT, CT = _as_rows(columns.B), _as_rows(columns.C)
+        BT, CT = as_rows(columns.B), as_rows(columns.C)
         totals = np.zeros((2, *BT.shape))
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
-            for first, last in self._steps(lo, hi):
+            for first, last in self.steps(lo, hi):
                 if not weights[first:last].any():
                     continue
-                P = self._treated(first, last, BT, CT, columns)
+                P = self.treated(first, last, BT, CT, columns)
                 P *= weights[first:last, None, None].astype(P.dtype)
                 Q = np.matmul(P, self._A[first:last])
                 if columns.D is not None:
@@ -118,21 +125,20 @@ class DenseProducts:
                 parts[1] += P.sum(axis=0)
             return parts
 
-        on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)
+        on_blocks(work, self.tasks, totals.__iadd__, threads=self.threads)
         return totals[0].T, totals[1].T
 
     def quadratic_forms(self, H: NDArray[Any]) -> NDArray[np.float64]:
         """Return h_k^T A_i h_k, (m, d), without treatment."""
-        HT = _as_rows(H)
+        HT = as_rows(H)
         forms = np.zeros((len(self._A), len(HT)))
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._steps(lo, hi):
+            for first, last in self.steps(lo, hi):
                 P = HT @ self._A[first:last]
-                for s0, s1 in spans(HT.shape[1], _FLOAT32_SUM):
-                    forms[first:last] += np.einsum("iks,ks->ik", P[:, :, s0:s1], HT[:, s0:s1])
+                add_dots(HT, P, forms[first:last])
 
-        on_blocks(work, self._tasks, threads=self._threads)
+        on_blocks(work, self.tasks, threads=self.threads)
         return forms
 
     def row_sums(self) -> NDArray[np.float64]:
@@ -141,5 +147,18 @@ class DenseProducts:
         return np.asarray(self._A @ ones, dtype=np.float64)
 
 
-def _as_rows(X: NDArray[Any] | None) -> Any:
+def add_cross_products(ZT: NDArray[Any], P: NDArray[Any], out: NDArray[np.float64]) -> None:
+    """Add Z^T P_i^T to ``out`` (k, z, b), for ``ZT`` (z, n) and ``P`` (k, b, n)."""
+    for s0, s1 in spans(ZT.shape[1], _FLOAT32_SUM):
+        out += ZT[:, s0:s1] @ P[:, :, s0:s1].transpose(0, 2, 1)
+
+
+def add_dots(HT: NDArray[Any], P: NDArray[Any], out: NDArray[np.float64]) -> None:
+    """Add the inner products of the rows of ``HT`` (d, n) and ``P`` (k, d, n) to ``out`` (k, d)."""
+    for s0, s1 in spans(HT.shape[1], _FLOAT32_SUM):
+        out += np.einsum("iks,ks->ik", P[:, :, s0:s1], HT[:, s0:s1])
+
+
+def as_rows(X: NDArray[Any] | None) -> Any:
+    """Return the columns as rows, C-contiguous."""
     return None if X is None else np.ascontiguousarray(X.T)

@@ -60,6 +60,11 @@ class SparseProducts:
         self._threads = None if size >= _THREADS_PAY_FROM else 1
         self._tasks = spans(m, _TASK_ENTRIES * m // size)
 
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs, m."""
+        return self._m
+
     @cached_property
     def _upper(self) -> NDArray[Any]:
         """Where the entries above the diagonal begin, (m n,): a twentieth of a usual stack."""
@@ -119,11 +124,19 @@ class SparseProducts:
 
     def project(self, V: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
         """Return [V B]^T A_i B, (m, s + b, b)."""
+        if V.shape[1]:
+            return self.cross(np.column_stack([V, columns.B]), columns)
+        cores = self.cross(columns.B, columns, self._upper)  # B on both sides: half of A_i will do
+        cores += cores.transpose(0, 2, 1).copy()
+        return cores
+
+    def cross(
+        self, Z: NDArray[Any], columns: Columns, upper: NDArray[Any] | None = None
+    ) -> NDArray[np.float64]:
+        """Return Z^T A_i B, (m, z, b), for ``Z`` (n, z); of ``upper`` halves of A_i, or of all."""
         slabs, b = _slabs(columns), columns.B.shape[1]
-        ZT = np.ascontiguousarray(np.column_stack([V.astype(self._dtype), columns.B]).T)
+        ZT = np.ascontiguousarray(Z.astype(self._dtype, copy=False).T)
         cores = np.zeros((self._m, len(ZT), b))
-        # With B on both sides of A_i, half of it will do.
-        upper = None if V.shape[1] else self._upper
 
         def work(lo: int, hi: int) -> None:
             scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
@@ -131,8 +144,6 @@ class SparseProducts:
                 i, j, s0, s1 = tile
                 P = self._tile_products(tile, slabs, scratch, upper)
                 cores[i:j] += (ZT[:, s0:s1] @ P)[:, :, :b]
-            if upper is not None:
-                cores[lo:hi] += cores[lo:hi].transpose(0, 2, 1).copy()
 
         on_blocks(work, self._tasks, threads=self._threads)
         return cores
@@ -153,9 +164,16 @@ class SparseProducts:
         return total
 
     def square_multiply(
-        self, columns: Columns, weights: NDArray[np.float64]
+        self,
+        columns: Columns,
+        weights: NDArray[np.float64],
+        back: SparseProducts | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return sum_i w_i (A_i + Diag(D_i)) P_i and sum_i w_i P_i, (n, b), for P_i = A_i B."""
+        """Return sum_i w_i (A_i + Diag(D_i)) P_i and sum_i w_i P_i, (n, b), for P_i = A_i B.
+
+        With ``back``, the first is of its graphs: of A_i^T, for graphs with a direction.
+        """
+        back = self if back is None else back
         slabs, n, b = _slabs(columns), self._n, columns.B.shape[1]
         q, _, w = slabs.B.shape
         totals = np.zeros((2, n, q, w))
@@ -171,7 +189,7 @@ class SparseProducts:
                     w_i = np.full(w, weights[i])
                     self._multiply(i * n, slab, P)
                     for s0, s1 in spans(n, _TILE):
-                        Q = self._tile_products((i, i + 1, s0, s1), again, scratch)
+                        Q = back._tile_products((i, i + 1, s0, s1), again, scratch)
                         add_weighted(Q[0], w_i, parts[0, s0:s1])
                     add_weighted(P[:, 0], w_i, parts[1])
                 return parts
@@ -182,7 +200,15 @@ class SparseProducts:
 
     def quadratic_forms(self, H: NDArray[Any]) -> NDArray[np.float64]:
         """Return h_k^T A_i h_k, (m, d), without treatment."""
-        slabs, upper = _slabs(Columns(H, None, None)), self._upper
+        forms = self.bilinear_forms(H, H, self._upper)
+        forms *= 2  # half of each graph was read
+        return forms
+
+    def bilinear_forms(
+        self, H: NDArray[Any], G: NDArray[Any], upper: NDArray[Any] | None = None
+    ) -> NDArray[np.float64]:
+        """Return h_k^T A_i g_k, (m, d), of ``upper`` halves of A_i, or of all."""
+        slabs = _slabs(Columns(G, None, None))
         H = np.ascontiguousarray(H)
         forms = np.zeros((self._m, H.shape[1]))
 
@@ -194,7 +220,6 @@ class SparseProducts:
                 column_dots(P, H[s0:s1], forms[i:j])
 
         on_blocks(work, self._tasks, threads=self._threads)
-        forms *= 2  # half of each graph was read
         return forms
 
     def row_sums(self) -> NDArray[np.float64]:

@@ -1,12 +1,10 @@
 """Several components together from a small basis: a pass or two over the graphs for each digit.
 
-Keep an orthonormal basis V (n, s). The cores V^T A_i V carry the whole greedy problem restricted
-to span V, which :mod:`core` solves. What is missing shows in the full-space gradients
-
-    r_k = sum_i w_i lam_ik R_i h_k - theta_k h_k,      h_k = V y_k,
-
-whose parts outside of span V are appended to it (a block Davidson method), and again, until
-every ||r_k|| <= tol * theta_k.
+Keep a small orthonormal basis. The graphs projected on it carry the whole greedy problem restricted
+to its span, and are small. What is missing shows in the full-space gradients, whose parts outside
+of the span are appended to the basis (a block Davidson method), and again, until every gradient
+||r_k|| <= tol * theta_k. How that is done for components h h^T is in :mod:`symmetric`, for h g^T in
+:mod:`directed.space`; here are the rounds.
 
 The first rounds search: components start from many places. All compete for their order, until one
 and those before it are finished: then it stays as it is. A block has a fixed number of
@@ -23,17 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.core import Search
-from eigengraphs.solvers.directions import (
-    basis_width,
-    first_basis,
-    orthonormal,
-    random_starts,
-)
-from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.products import Basis, CachedBasis, StreamedBasis
-from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, Watcher
+from eigengraphs.solvers.protocol import Array, Progress, Watcher
 
-__all__ = ["BLOCK", "FLAT", "Block", "Core", "Job", "find_block"]
+__all__ = ["BLOCK", "FLAT", "Block", "Job", "Space", "find_block"]
 
 BLOCK = 12  # components that are searched together
 _SEARCH = 3  # rounds that search
@@ -69,8 +59,8 @@ class Job:
 class Block:
     """Components found together."""
 
-    H: Array  # (n, d), unit columns, zero where nothing was left
-    Psi: Array | None  # (m, d) h_k^T A_i h_k, if the graphs need not be read for it
+    H: Array  # (n, d) h_k, or (2 n, d) h_k above g_k: unit vectors, zero where nothing was left
+    Psi: Array | None  # (m, d) h_k^T A_i h_k, or h_k^T A_i g_k, if no graph is read for it
     gains: Array  # (d,)
     stationarity: Array  # (d,)
     agreement: Array  # (d,)
@@ -81,22 +71,10 @@ class Block:
     interrupted: bool
 
 
-class Core(Protocol):
-    """The problem restricted to a basis: which loadings there may be, and what is found."""
-
-    def solve(self, basis: Basis, d: int, search: Search, tol: Array) -> Any:
-        """Return d components of the cores (with ``Y``, ``gains``, ``agreement``)."""
-        ...
-
-    def gradients(self, basis: Basis, fit: Any) -> tuple[Array, Array]:
-        """Return the gradients r_k, (n, d), and ||r_k|| / theta_k, (d,), in the full space."""
-        ...
-
-
 class _Record(NamedTuple):
     """One complete round."""
 
-    H: Array  # (n, d)
+    H: Array  # as of the block
     Psi: Array  # (m, d)
     gains: Array  # (d,), as all that follow
     stationarity: Array
@@ -106,14 +84,72 @@ class _Record(NamedTuple):
     n_iter: int
 
 
+class Space(Protocol):
+    """A basis for components of one kind, and the problem on the graphs projected on it.
+
+    Components in the basis are points, columns of s numbers; with two sides, those of the left
+    above those of the right.
+    """
+
+    @property
+    def n_passes(self) -> int:
+        """How often the graphs were read."""
+        ...
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, n."""
+        ...
+
+    @property
+    def most(self) -> int:
+        """How many components there can be."""
+        ...
+
+    def begin(self, given: Array, size: int, rng: np.random.Generator) -> Array:
+        """Make the first basis; return the given components in it, (s, b)."""
+        ...
+
+    def random_starts(self, rng: np.random.Generator, d: int, b: int) -> Array:
+        """Return points, (d, b, s)."""
+        ...
+
+    def solve(self, d: int, search: Search, tol: Array) -> Any:
+        """Find d components within the basis; what is found has ``Y``, ``gains``, ``agreement``."""
+        ...
+
+    def look_outside(self, fit: Any) -> tuple[Array, Array]:
+        """Return the full-space gradients, a column each, and their sizes over the gains, (d,)."""
+        ...
+
+    def components(self, Y: Array) -> Array:
+        """Return the components that points are, a column each."""
+        ...
+
+    def forms(self, Y: Array) -> Array:
+        """Return the inner products of the graphs with them, (m, d)."""
+        ...
+
+    def shorten(self, points: list[Array], n_new: int) -> list[Array]:
+        """Leave the span of these points alone, if the basis has no room for n_new more columns.
+
+        Returns the points in the basis that is left.
+        """
+        ...
+
+    def widen(self, r: Array, points: list[Array]) -> list[Array] | None:
+        """Add what the gradients have outside of the basis; None if there is nothing.
+
+        Returns the points in the wider basis.
+        """
+        ...
+
+
 def find_block(
-    graphs: BlockGraphs,
+    space: Space,
     want: int,
     job: Job,
-    core: Core,
     *,
-    rest: BlockGraphs,
-    n_frozen: int,
     given: Array,
     seed: np.random.SeedSequence,
     n_before: int,
@@ -123,36 +159,24 @@ def find_block(
 
     Parameters
     ----------
-    graphs
-        The graphs that the core is of.
+    space
+        Where to look: at the graphs less the components that are frozen.
     want
         Number of components, at most ``BLOCK``.
     job
         Settings.
-    core
-        The problem in the basis.
-    rest
-        The graphs less the components that are found: where the first basis comes from.
-    n_frozen
-        How many are found.
     given : (n, any)
-        Directions to start from, one a component in order.
+        Components to start from, one after the other in order.
     seed
         Of the first basis and the random starts.
     n_before, passes_before
         Components found, and reads of the graphs, before: for the watcher.
     """
     rng = np.random.default_rng(seed)
-    n = graphs.n_vertices
-    size = given.shape[1] or min(BLOCK, max(n * (n + 1) // 2 - n_frozen, want))
-    basis: Basis = CachedBasis(graphs) if job.cache else StreamedBasis(graphs)
-    first = first_basis(rest, orthonormal(given, np.zeros((n, 0))), job.weights, job.sizes, rng)
-    basis.n_passes += 1 + (n_frozen > 0)
-    if first.shape[1] == 0:  # the graphs are zero, and any direction is as good
-        first = orthonormal(rng.standard_normal((n, size)), first)
-    basis.append(first)
-    state = _State(basis, job, core, size, want, searches=_SEARCH if not given.shape[1] else 0)
-    state.warm = basis.V.T @ given
+    size = given.shape[1] or min(BLOCK, max(space.most, want))
+    warm = space.begin(given, size, rng)
+    searches = _SEARCH if not given.shape[1] else 0
+    state = _State(space, job, size, want, searches, warm)
     interrupted = False
     try:
         while True:
@@ -161,10 +185,7 @@ def find_block(
                 job.watch(state.progress(n_before, passes_before))
             if last:
                 break
-            new = state.new_columns()
-            if new.shape[1]:
-                basis.append(new)
-            elif not state.sharpen():
+            if not state.widen() and not state.sharpen():
                 break
     except KeyboardInterrupt:
         if state.record is None:
@@ -177,18 +198,11 @@ class _State:
     """The rounds of one block."""
 
     def __init__(
-        self,
-        basis: Basis,
-        job: Job,
-        core: Core,
-        size: int,
-        want: int,
-        searches: int,
+        self, space: Space, job: Job, size: int, want: int, searches: int, warm: Array
     ) -> None:
-        self._basis, self._job, self._core = basis, job, core
+        self._space, self._job = space, job
         self._size, self._want, self._searches = size, want, searches
-        self._width = basis_width(len(basis.cores), job.cache)
-        self.warm: Array = np.zeros((basis.V.shape[1], 0))  # (s, b)
+        self._warm = warm  # (s, b)
         self._history: list[Array] = []  # earlier solutions, (s, d)
         self._n_iter = 0
         self._core_tol = np.full(size, _ROUGH)
@@ -196,41 +210,37 @@ class _State:
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
         self.fit: Any = None
         self.record: _Record | None = None
-        self._r = np.zeros((len(basis.V), 0))  # (n, d) gradients
+        self._r = np.zeros((0, 0))  # gradients, one a column
         self._stationarity = np.zeros(0)
         self._done = self._near_rounding = np.zeros(0, dtype=bool)
-        self._H = np.zeros((len(basis.V), 0))
         self._agreement = np.full(size, np.nan)
 
     def step(self, rng: np.random.Generator) -> bool:
         """Solve the core and look outside; return whether this was the last round."""
-        job, basis = self._job, self._basis
+        job, space = self._job, self._space
         searching = self._n_iter < self._searches
-        d, s = self._size, basis.V.shape[1]
         fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
         n_random = job.n_random if searching else job.n_beside_given * fresh
         search = Search(
-            warm=self.warm,
+            warm=self._warm,
             in_order=self._searches == 0,
             by_mean=searching and fresh and job.by_mean,
             n_squares=job.n_squares if searching and fresh else 0,
-            random=random_starts(rng, d, n_random, s),
+            random=space.random_starts(rng, self._size, n_random),
             n_fixed=self._n_fixed,
             n_pool=_FROM_POOL if searching else 1,
         )
-        fit = self._core.solve(basis, d, search, self._core_tol)
-        r, stationarity = self._core.gradients(basis, fit)
-        self.fit, self._r, self._stationarity = fit, r, stationarity
-        self._H = basis.V @ fit.Y
+        fit = space.solve(self._size, search, self._core_tol)
+        self.fit = fit
+        self._r, self._stationarity = space.look_outside(fit)
         self._n_iter += 1
         if searching:
             self._agreement = fit.agreement
         last = self._judge(searching)
         # One assignment: whenever an interruption comes, the record is of one round.
-        Psi = basis.cores @ Packing(s).outer(fit.Y.T).T
         self.record = _Record(
-            self._H, Psi, fit.gains, stationarity, self._agreement, self._done, self._near_rounding,
-            self._n_iter,
+            space.components(fit.Y), space.forms(fit.Y), fit.gains, self._stationarity,
+            self._agreement, self._done, self._near_rounding, self._n_iter,
         )  # fmt: skip
         return last
 
@@ -242,7 +252,8 @@ class _State:
         self._since = np.where(improved, 0, self._since + 1)
         self._best = np.where(improved, size, self._best)
         # Rounding of h and of the products is a random vector, of which a graph keeps 1 / sqrt(n).
-        rounding = np.sqrt(job.noise / len(self._r) / np.maximum(gains, job.floor + 1e-300))
+        n = self._space.n_vertices
+        rounding = np.sqrt(job.noise / n / np.maximum(gains, job.floor + 1e-300))
         self._near_rounding = size <= np.maximum(10 * rounding, FLAT * job.hollow)
         settled = self._near_rounding & (self._since >= _PATIENCE)
         settled |= self._since >= _STALLED
@@ -256,25 +267,18 @@ class _State:
         self._n_fixed = int(np.cumprod(self._done).sum())
         return self._n_fixed >= self._want
 
-    def new_columns(self) -> Array:
-        """Return what the gradients have outside of the basis; shorten that if it is wide."""
-        basis, fit = self._basis, self.fit
+    def widen(self) -> bool:
+        """Add what the gradients have outside of the basis; False if that is nothing."""
+        fit = self.fit
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
         open_ones[: self._n_fixed] = False
         r = self._r[:, open_ones] / np.maximum(fit.gains[open_ones], 1e-300)
-        warm = fit.Y
-        if warm.shape[0] + int(open_ones.sum()) > self._width:
-            kept = orthonormal(np.column_stack([warm, *self._history]), np.zeros((len(warm), 0)))
-            basis.rotate(kept)
-            warm = kept.T @ warm
-            self._history = [kept.T @ Y for Y in self._history]
-        new = orthonormal(r, basis.V)
-        grow = ((0, new.shape[1]), (0, 0))
-        self.warm = np.pad(warm, grow)
-        self._history = [np.pad(Y, grow) for Y in self._history][: _HISTORY - 1]
-        self._history.insert(0, self.warm)
-        return new
+        points = self._space.shorten([fit.Y, *self._history], r.shape[1])
+        wider = self._space.widen(r, points)
+        self._history = (points if wider is None else wider)[:_HISTORY]
+        self._warm = self._history[0]
+        return wider is not None
 
     def sharpen(self) -> bool:
         """Ask more of the core when the basis holds all there is; False if it gave its best."""
@@ -289,7 +293,7 @@ class _State:
         """Return where the block stands."""
         found = int((self._stationarity[: self._want] <= self._job.tol).sum())
         worst = float(self._stationarity[: self._want].max(initial=0.0))
-        n_passes = passes_before + self._basis.n_passes
+        n_passes = passes_before + self._space.n_passes
         return Progress(self._n_iter, None, worst, n_before + found, n_passes)
 
     def result(self, interrupted: bool) -> Block:
@@ -310,6 +314,6 @@ class _State:
         )  # fmt: skip
         return Block(
             found.H[:, :want], found.Psi[:, :want], found.gains[:want], found.stationarity[:want],
-            found.agreement[:want], reasons, self._size, found.n_iter, self._basis.n_passes,
+            found.agreement[:want], reasons, self._size, found.n_iter, self._space.n_passes,
             interrupted,
         )  # fmt: skip

@@ -14,6 +14,7 @@ __all__ = [
     "BlockGraphs",
     "Fit",
     "Graphs",
+    "Measured",
     "Progress",
     "Stage",
     "SubspaceGraphs",
@@ -53,6 +54,23 @@ class Graphs(Protocol):
 
     def mean(self, weights: Array) -> Any:
         """Return the weighted mean, (n, n), as an array or a scipy sparse array."""
+        ...
+
+    def squared_norms(self) -> Array:
+        """Return ||A_i||^2, (m,)."""
+        ...
+
+    def rounding(self) -> Array:
+        """Return the squared norm that rounding alone may leave of each graph, (m,)."""
+        ...
+
+
+class Measured(Protocol):
+    """Graphs whose sizes are known."""
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, n."""
         ...
 
     def squared_norms(self) -> Array:
@@ -108,19 +126,11 @@ class BlockGraphs(Protocol):
         ...
 
 
-class SubspaceGraphs(BlockGraphs, Protocol):
+class SubspaceGraphs(BlockGraphs, Measured, Protocol):
     """What the subspace solver asks of the data."""
 
     def quadratic_forms(self, H: Array) -> Array:
         """Return h_k^T A_i h_k, (m, d)."""
-        ...
-
-    def squared_norms(self) -> Array:
-        """Return ||A_i||^2, (m,)."""
-        ...
-
-    def rounding(self) -> Array:
-        """Return the squared norm that rounding alone may leave of each graph, (m,)."""
         ...
 
 

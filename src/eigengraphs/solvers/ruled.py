@@ -21,14 +21,16 @@ import numpy as np
 from scipy import linalg
 
 from eigengraphs.solvers.ascent import Ascent
+from eigengraphs.solvers.block import Job
 from eigengraphs.solvers.core import Search
+from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.products import Basis
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.protocol import Array, BlockGraphs
 from eigengraphs.solvers.rules import LoadingRule, PenalisedLoadings, SparseLoadings, objective_of
+from eigengraphs.solvers.symmetric import SymmetricSpace
 
-__all__ = ["RuledCore", "RuledFit", "lone_loadings", "stage_loadings"]
+__all__ = ["RuledFit", "RuledSpace", "lone_loadings", "stage_loadings"]
 
 _CLIMB = 4  # steps of every start
 _FINALISTS = 3  # that go on to their maximum
@@ -77,49 +79,42 @@ class RuledFit:
     beside: tuple[_Beside, ...]  # what each component meets
 
 
-class RuledCore:
-    """The core problem under a rule; see :class:`block.Core`.
+class RuledSpace(SymmetricSpace):
+    """A basis and the problem under a rule in it; see :class:`~eigengraphs.solvers.block.Space`.
 
     Parameters
     ----------
-    rule
-        Which loadings there may be.
-    weights : (m,)
-        Weight of each graph.
+    graphs
+        The graphs.
+    job
+        Settings.
     frozen : (n, k)
-        Components that are found.
+        Components that are found, whose loadings may still change.
     Psi : (m, k)
         Their forms h_j^T A_i h_j.
-    total
-        sum_i w_i ||A_i||^2.
-    floor, nothing
-        A gain, and a squared norm, that are rounding.
+    rule
+        Which loadings there may be.
     """
 
     def __init__(
-        self,
-        rule: LoadingRule,
-        weights: Array,
-        frozen: Array,
-        Psi: Array,
-        *,
-        total: float,
-        floor: float,
-        nothing: float,
+        self, graphs: BlockGraphs, job: Job, frozen: Array, Psi: Array, rule: LoadingRule
     ) -> None:
-        self._rule, self._weights, self._frozen = rule, weights, frozen
-        self._Psi, self._total, self._floor, self._nothing = Psi, total, floor, nothing
+        self._rule, self._weights, self._Psi = rule, job.weights, Psi
         self._Gamma = component_gram(frozen)
-        self.loadings = stage_loadings(rule, self._Gamma, Psi)[-1]  # (m, k), of the frozen ones
+        self._Lam = stage_loadings(rule, self._Gamma, Psi)[-1]  # (m, k), of the frozen ones
+        self._total = float(job.sizes.sum())
+        rest = DeflatedGraphs(graphs, frozen, self._Lam, False) if frozen.shape[1] else graphs
+        super().__init__(graphs, job, frozen, self._total, rest)
 
-    def solve(self, basis: Basis, d: int, search: Search, tol: Array) -> RuledFit:
-        """Return d components of the cores."""
+    def solve(self, d: int, search: Search, tol: Array) -> RuledFit:
+        """Find d components within the basis."""
+        basis, floor = self._basis, self._job.floor
         s = basis.V.shape[1]
         packing = Packing(s)
         Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
         agreement = np.full(d, np.nan)
         in_basis = basis.V.T @ self._frozen  # (s, k + found)
-        Gamma, Psi, Lam = self._Gamma, self._Psi, self.loadings
+        Gamma, Psi, Lam = self._Gamma, self._Psi, self._Lam
         beside: list[_Beside] = []
         pool = search.warm.T  # (b, s), the vectors that no component has taken yet
         for k in range(d):
@@ -128,12 +123,12 @@ class RuledCore:
                 R = basis.cores - meets.Lam @ E
                 ascent = Ascent(R, self._weights, packing, self._lone, self._eager, meets.costs)
                 found, rest = self._next(ascent, R, search, k, pool, tol[k], packing)
-                if found[1] > self._floor:
+                if found[1] > floor:
                     break
             beside.append(meets)
             (y, gains[k], stationarity[k], agreement[k]), pool = found, rest
             left = self._total + float(self._weights @ objective_of(Gamma, Psi, Lam))
-            if left <= self._nothing or gains[k] <= self._floor:
+            if left <= self._job.nothing or gains[k] <= floor:
                 gains[k] = stationarity[k] = 0.0
                 break
             Y[:, k] = y
@@ -144,8 +139,9 @@ class RuledCore:
             Lam = self._rule.solve(Gamma, Psi, Lam)
         return RuledFit(Y, gains, stationarity, agreement, Psi, tuple(beside))
 
-    def gradients(self, basis: Basis, fit: RuledFit) -> tuple[Array, Array]:
+    def look_outside(self, fit: RuledFit) -> tuple[Array, Array]:
         """Return the gradients r_k, (n, d), and ||r_k|| / theta_k, (d,), in the full space."""
+        basis = self._basis
         d, known = len(fit.gains), self._frozen.shape[1]
         active = int((fit.gains > 0).sum())
         Y = fit.Y[:, :active]
