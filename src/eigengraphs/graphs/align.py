@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
@@ -18,8 +19,10 @@ VertexRule: TypeAlias = Literal["same", "intersection", "union"]
 
 def align_pieces(
     pieces: Sequence[Piece], vertices: VertexRule, order: Sequence[str] | None
-) -> tuple[list[Piece], tuple[str, ...] | None]:
-    """Return the graphs on one vertex set in one order, and the names of its vertices.
+) -> tuple[list[Piece], tuple[str, ...] | None, NDArray[np.bool_] | None]:
+    """Return the graphs on one vertex set, the names of its vertices, and which graphs have them.
+
+    The last is an array (m, n), or None where every graph has every vertex.
 
     Parameters
     ----------
@@ -28,7 +31,7 @@ def align_pieces(
     vertices
         ``"same"``: every named graph must have the same names. ``"intersection"``: keep the
         names that all of them have. ``"union"``: keep every name; a vertex that a graph does not
-        have is isolated there.
+        have gets no edges there.
     order
         Names to use: their order for named graphs, the names themselves for unnamed ones.
     """
@@ -37,7 +40,7 @@ def align_pieces(
         _same_size(pieces, hint="name the vertices and pass vertices='intersection'")
         if vertices != "same":
             refuse_nameless(vertices)
-        return list(pieces), None if order is None else tuple(order)
+        return list(pieces), None if order is None else tuple(order), None
 
     reference = named[0].names or ()
     if vertices == "intersection":
@@ -68,7 +71,11 @@ def align_pieces(
                 "name them all, or use vertices='same'"
             )
         _same_size(pieces, hint="name the vertices of all graphs")
-    return [_place(piece, target, reference) for piece in pieces], target
+    present = None
+    if vertices == "union":
+        sets = [set(piece.names or ()) for piece in pieces]
+        present = np.array([[name in names for name in target] for names in sets])
+    return [_place(piece, target, reference) for piece in pieces], target, present
 
 
 def check_vertex_rule(vertices: Any) -> None:

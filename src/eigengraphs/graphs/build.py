@@ -17,7 +17,7 @@ from eigengraphs.graphs.align import (
     check_vertex_rule,
     refuse_nameless,
 )
-from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label, refuse_mask
+from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label, unmasked
 
 __all__ = [
     "Storage",
@@ -48,8 +48,13 @@ def build(
     storage: StorageRule,
     dtype: DTypeLike | None,
     copy: bool,
-) -> tuple[Storage, tuple[str, ...] | None, tuple[str, ...] | None]:
-    """Return the storage, the graph names and the vertex names; see ``GraphStack``."""
+    nan_for_masked: bool = False,
+) -> tuple[Storage, tuple[str, ...] | None, tuple[str, ...] | None, NDArray[np.bool_] | None]:
+    """Return the storage, graph names, vertex names, and who has which vertex; see ``GraphStack``.
+
+    The last is (m, n), or None where every graph has every vertex. With ``nan_for_masked``, masked
+    entries of numpy.ma arrays become nan.
+    """
     check_storage(storage)
     check_vertex_rule(vertices)
     graph_names = None if graph_names is None else read_names(graph_names, "graph_names")
@@ -61,15 +66,16 @@ def build(
     if isinstance(graphs, np.ndarray) and graphs.ndim == 3:
         if vertices != "same":
             refuse_nameless(vertices)
-        cube, names = _from_cube(graphs, vertex_names, dtype, copy)
+        cube = unmasked(graphs, "the array of graphs", nan_for_masked)
+        cube, names = _from_cube(cube, vertex_names, dtype, copy)
         kept: Storage = cube
         if storage == "sparse":
             kept = flatten(list(cube), cube.dtype)
-        return kept, check_names(graph_names, len(cube), "graph_names"), names
+        return kept, check_names(graph_names, len(cube), "graph_names"), names, None
 
-    pieces, graph_names = _pieces(graphs, graph_names, weight)
+    pieces, graph_names = _pieces(graphs, graph_names, weight, nan_for_masked)
     order = None if vertex_names is None else read_names(vertex_names, "vertex_names")
-    pieces, names = align_pieces(pieces, vertices, order)
+    pieces, names, present = align_pieces(pieces, vertices, order)
     n = pieces[0].n_vertices
     kind = _result_dtype([piece.matrix.dtype for piece in pieces], dtype)
     kept = _assemble(pieces, storage, kind)
@@ -77,6 +83,7 @@ def build(
         kept,
         check_names(graph_names, len(pieces), "graph_names"),
         check_names(names, n, "vertex_names"),
+        present,
     )
 
 
@@ -122,7 +129,6 @@ def _from_cube(
     cube: NDArray[Any], vertex_names: Sequence[str] | None, dtype: DTypeLike | None, copy: bool
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     m, n, columns = cube.shape
-    refuse_mask(cube, "the array of graphs")
     if cube.dtype.kind not in "biuf":
         raise InputError(f"graphs must hold real numbers, got an array of dtype {cube.dtype}")
     if n != columns:
@@ -139,7 +145,7 @@ def _from_cube(
 
 
 def _pieces(
-    graphs: Any, graph_names: Sequence[str] | None, weight: str | None
+    graphs: Any, graph_names: Sequence[str] | None, weight: str | None, nan_for_masked: bool
 ) -> tuple[list[Piece], Sequence[str] | None]:
     if isinstance(graphs, Mapping):
         if graph_names is None:
@@ -158,7 +164,7 @@ def _pieces(
     if graph_names is not None:
         check_names(graph_names, len(items), "graph_names")
     pieces = [
-        as_piece(item, label(i, None if name is None else str(name)), weight)
+        as_piece(item, label(i, None if name is None else str(name)), weight, nan_for_masked)
         for i, (item, name) in enumerate(zip(items, names, strict=True))
     ]
     return pieces, graph_names

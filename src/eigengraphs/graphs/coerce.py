@@ -15,7 +15,7 @@ from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 
-__all__ = ["Piece", "as_piece", "is_one_graph", "label", "refuse_mask", "some_of"]
+__all__ = ["Piece", "as_piece", "is_one_graph", "label", "some_of", "unmasked"]
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,11 @@ def is_one_graph(graphs: Any) -> bool:
     )
 
 
-def as_piece(graph: Any, where: str, weight: str | None) -> Piece:
-    """Turn one graph of any supported kind into a :class:`Piece`."""
+def as_piece(graph: Any, where: str, weight: str | None, nan_for_masked: bool) -> Piece:
+    """Turn one graph of any supported kind into a :class:`Piece`.
+
+    Masked entries of a numpy.ma array are refused, or become nan.
+    """
     if sparse.issparse(graph):
         return _from_scipy(graph, where)
     if _is_instance(graph, "pandas", "DataFrame"):
@@ -68,7 +71,7 @@ def as_piece(graph: Any, where: str, weight: str | None) -> Piece:
         return _from_networkx(graph, where, weight)
     if _is_instance(graph, "igraph", "Graph"):
         return _from_igraph(graph, where, weight)
-    refuse_mask(graph, where)
+    graph = unmasked(graph, where, nan_for_masked)
     try:
         matrix = np.asarray(graph)
     except ValueError:  # rows of unequal length
@@ -82,13 +85,19 @@ def _is_instance(thing: Any, module: str, name: str) -> bool:
     return loaded is not None and isinstance(thing, getattr(loaded, name, ()))
 
 
-def refuse_mask(graph: Any, where: str) -> None:
-    """Raise an error for a masked array that hides something: it would be taken for data."""
-    if isinstance(graph, np.ma.MaskedArray) and np.ma.is_masked(graph):
+def unmasked(graph: Any, where: str, nan_for_masked: bool) -> Any:
+    """Return nan for what a masked array hides, or refuse it: it would be taken for data."""
+    if not isinstance(graph, np.ma.MaskedArray) or not np.ma.is_masked(graph):
+        return graph
+    if not nan_for_masked:
         raise InputError(
             f"{where} is a masked array with masked entries; fill them with .filled(value), or "
-            "leave out the vertices that they belong to"
+            "leave out the vertices that they belong to, or pass missing='unobserved'"
         )
+    if graph.dtype.kind not in "biuf":
+        return graph  # refused with the others of its type
+    kind: Any = graph.dtype if graph.dtype.kind == "f" else np.float64
+    return np.where(np.ma.getmaskarray(graph), np.nan, graph.data).astype(kind)
 
 
 def _numeric(matrix: NDArray[Any], where: str, kind: type) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
+from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.parallel import on_blocks, spans
 from eigengraphs.graphs.plain_scan import scan_plain
 
-__all__ = ["GraphFacts", "scan"]
+__all__ = ["GraphFacts", "about_observed", "scan"]
 
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 
 
 @dataclass(frozen=True)
 class GraphFacts:
-    """Facts of m graphs, each an array (m,)."""
+    """Facts of m graphs, each an array (m,); of their observed entries where some are hidden."""
 
     norm: NDArray[np.float64]  # Frobenius norm
     off_norm: NDArray[np.float64]  # the same off the diagonal
@@ -34,14 +35,40 @@ class GraphFacts:
 
     @property
     def constant_diagonal(self) -> float | None:
-        """The one value of all diagonal entries of all graphs, up to rounding, or None."""
+        """The one value of all diagonal entries of all graphs, up to rounding, or None.
+
+        0 where none of them is observed: then graphs say nothing of loops, as hollow ones.
+        """
         low, high = float(self.diagonal_low.min()), float(self.diagonal_high.max())
+        if low > high:
+            return 0.0
         same = high - low <= 1e-6 * max(abs(low), abs(high))
         return (low + high) / 2 if same else None
 
     def take(self, which: Any) -> GraphFacts:
         """Return the facts of some of the graphs."""
         return GraphFacts(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+def about_observed(facts: GraphFacts, diagonals: NDArray[np.float64], mask: Mask) -> GraphFacts:
+    """Return the facts of graphs with zeros for hidden entries, without what these zeros say.
+
+    Parameters
+    ----------
+    facts
+        As :func:`scan` finds them.
+    diagonals : (m, n)
+        Diagonals of the graphs.
+    mask
+        What is hidden. A graph that hides an entry and not its mirror image has a direction.
+    """
+    seen = mask.diagonal
+    return replace(
+        facts,
+        diagonal_low=np.where(seen, diagonals, np.inf).min(axis=1),
+        diagonal_high=np.where(seen, diagonals, -np.inf).max(axis=1),
+        is_symmetric=facts.is_symmetric & mask.is_symmetric,
+    )
 
 
 def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:

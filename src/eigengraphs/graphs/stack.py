@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -13,16 +12,22 @@ from scipy import sparse
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.align import VertexRule
 from eigengraphs.graphs.build import Storage, StorageRule, build, check_names
-from eigengraphs.graphs.coerce import label
-from eigengraphs.graphs.facts import GraphFacts, scan
-from eigengraphs.graphs.kernels import flat_diagonals
+from eigengraphs.graphs.facts import GraphFacts, about_observed, scan
+from eigengraphs.graphs.mask import Mask, make_mask
+from eigengraphs.graphs.missing import (
+    MissingRule,
+    check_missing,
+    graph_with_nan,
+    take_out_nan,
+)
 from eigengraphs.graphs.selection import one_place, places
+from eigengraphs.graphs.stack_facts import StackFacts
 from eigengraphs.graphs.stack_transforms import StackTransforms
 
 __all__ = ["GraphStack"]
 
 
-class GraphStack(StackTransforms):
+class GraphStack(StackFacts, StackTransforms):
     """Many vertex-aligned graphs as one immutable sample.
 
     Parameters
@@ -42,7 +47,7 @@ class GraphStack(StackTransforms):
         counts 1. None ignores weights.
     vertices : {"same", "intersection", "union"}
         What to do when named graphs have different vertices; in a union, a vertex that a graph
-        does not have is isolated there.
+        does not have is isolated there, or unobserved (see ``missing``).
     storage : {"auto", "dense", "sparse"}
         One array (m, n, n), or one flat CSR matrix (m * n, n). "auto" leaves an array (m, n, n)
         as it is, never makes a scipy sparse matrix dense, and takes the smaller otherwise.
@@ -51,6 +56,12 @@ class GraphStack(StackTransforms):
     copy : bool
         With False, a float array (m, n, n) is shared and not copied: then whoever changes it
         changes the stack.
+    missing : {"error", "unobserved"}
+        What to do with entries that are nan, or masked in a ``numpy.ma`` array. "unobserved" hides
+        them: they take no part in any loss, and ``mask`` knows them. Then the vertices that a graph
+        lacks in a union are hidden, too. Where only one of an entry and its mirror image is known,
+        and the graph is symmetric but for such entries, the known one stands for both. Infinite
+        entries are always refused. The hidden entries of a stack stay hidden in what is made of it.
 
     Examples
     --------
@@ -64,9 +75,12 @@ class GraphStack(StackTransforms):
     array([[0., 1., 1.],
            [1., 0., 1.],
            [1., 1., 0.]])
+    >>> triangle[0, 1] = np.nan
+    >>> GraphStack([triangle, triangle.T + triangle], missing="unobserved").n_hidden
+    2
     """
 
-    __slots__ = ("__weakref__", "_facts", "_graph_names", "_storage", "_vertex_names")
+    __slots__ = ("__weakref__", "_facts", "_graph_names", "_mask", "_storage", "_vertex_names")
 
     def __init__(
         self,
@@ -79,12 +93,14 @@ class GraphStack(StackTransforms):
         storage: StorageRule = "auto",
         dtype: DTypeLike | None = None,
         copy: bool = True,
+        missing: MissingRule = "error",
     ) -> None:
+        check_missing(missing)
         if isinstance(graphs, GraphStack):
             same = graphs._as_given(graph_names, vertex_names, vertices, storage, dtype)
-            self._set(same._storage, same._facts, same._graph_names, same._vertex_names)
+            self._set(*same._parts)
             return
-        kept, names, vertex = build(
+        kept, names, vertex, present = build(
             graphs,
             graph_names=graph_names,
             vertex_names=vertex_names,
@@ -93,8 +109,12 @@ class GraphStack(StackTransforms):
             storage=storage,
             dtype=dtype,
             copy=copy,
+            nan_for_masked=missing == "unobserved",
         )
-        self._set(kept, None, names, vertex)
+        if missing == "error":
+            self._set(kept, None, names, vertex)
+        else:
+            self._set_hiding(kept, present, names, vertex, shared=not copy)
 
     @classmethod
     def from_flat(
@@ -104,8 +124,10 @@ class GraphStack(StackTransforms):
         *,
         graph_names: Sequence[str] | None = None,
         vertex_names: Sequence[str] | None = None,
+        missing: MissingRule = "error",
     ) -> GraphStack:
         """Make a sparse stack of one CSR matrix (m * n, n), graph after graph."""
+        check_missing(missing)
         rows, n = flat.shape
         if n_graphs < 1 or rows != n_graphs * n:
             raise InputError(
@@ -117,7 +139,12 @@ class GraphStack(StackTransforms):
         kept.sum_duplicates()
         kept.eliminate_zeros()
         names = check_names(graph_names, n_graphs, "graph_names")
-        return cls._make(kept, None, names, check_names(vertex_names, n, "vertex_names"))
+        vertex = check_names(vertex_names, n, "vertex_names")
+        if missing == "error":
+            return cls._make(kept, None, names, vertex)
+        stack = object.__new__(cls)
+        stack._set_hiding(kept, None, names, vertex, shared=False)
+        return stack
 
     @classmethod
     def _make(
@@ -126,10 +153,29 @@ class GraphStack(StackTransforms):
         facts: GraphFacts | None,
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
+        mask: Mask | None = None,
     ) -> Self:
         stack = object.__new__(cls)
-        stack._set(storage, facts, graph_names, vertex_names)
+        stack._set(storage, facts, graph_names, vertex_names, mask)
         return stack
+
+    def _set_hiding(
+        self,
+        storage: Storage,
+        present: NDArray[np.bool_] | None,
+        graph_names: tuple[str, ...] | None,
+        vertex_names: tuple[str, ...] | None,
+        *,
+        shared: bool,
+    ) -> None:
+        """Set everything, with nan and absent vertices hidden."""
+        facts: GraphFacts | None = scan(storage, storage.shape[-1])
+        hidden = None
+        if facts is not None and (facts.first_bad >= 0).any():
+            storage, hidden = take_out_nan(storage, shared=shared)
+            facts = None
+        mask = make_mask(present, hidden)
+        self._set(storage, facts if mask is None else None, graph_names, vertex_names, mask)
 
     def _set(
         self,
@@ -137,6 +183,7 @@ class GraphStack(StackTransforms):
         facts: GraphFacts | None,
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
+        mask: Mask | None = None,
     ) -> None:
         if isinstance(storage, np.ndarray):
             storage = storage.view()  # read-only for us; the caller's array stays as it was
@@ -147,9 +194,13 @@ class GraphStack(StackTransforms):
         object.__setattr__(self, "_storage", storage)
         object.__setattr__(self, "_graph_names", graph_names)
         object.__setattr__(self, "_vertex_names", vertex_names)
+        object.__setattr__(self, "_mask", mask)
         object.__setattr__(self, "_facts", facts or scan(storage, storage.shape[-1]))
         if facts is None:
             self._refuse_non_finite()
+            if mask is not None:
+                found = about_observed(self._facts, self.diagonals(), mask)
+                object.__setattr__(self, "_facts", found)
 
     def _refuse_non_finite(self) -> None:
         bad = np.flatnonzero(self._facts.first_bad >= 0)
@@ -158,18 +209,15 @@ class GraphStack(StackTransforms):
         i = int(bad[0])
         s, t = divmod(int(self._facts.first_bad[i]), self.n_vertices)
         more = f" ({bad.size - 1} more graphs have such entries)" if bad.size > 1 else ""
+        value = self._graph(i)[s, t]
+        way_out = ""
+        if np.isnan(value):
+            way_out = ", or pass missing='unobserved' to GraphStack, and it takes no part"
         raise InputError(
-            f"{self._label(i)} has {self[i][s, t]} at {self._entry(s, t)}{more}; weights must be "
+            f"{self._label(i)} has {value} at {self._entry(s, t)}{more}; weights must be "
             "finite: leave that graph or vertex out, or fill the entry, before making the stack"
+            f"{way_out}"
         )
-
-    def _label(self, i: int) -> str:
-        return label(i, None if self._graph_names is None else self._graph_names[i])
-
-    def _entry(self, s: int, t: int) -> str:
-        if self._vertex_names is None:
-            return f"entry ({s}, {t})"
-        return f"entry ({s}, {t}), {self._vertex_names[s]!r} to {self._vertex_names[t]!r}"
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a GraphStack cannot be changed; make a new one instead of .{name} =")
@@ -178,130 +226,12 @@ class GraphStack(StackTransforms):
         raise AttributeError(f"a GraphStack cannot be changed, so .{name} cannot be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._make, (self._storage, self._facts, self._graph_names, self._vertex_names)
-
-    # ------------------------------------------------------------------ what it holds
+        return self._make, self._parts
 
     @property
-    def n_graphs(self) -> int:
-        """Number of graphs, m."""
-        return len(self._facts.norm)
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        return int(self._storage.shape[-1])
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(m, n, n)."""
-        return (self.n_graphs, self.n_vertices, self.n_vertices)
-
-    @property
-    def ndim(self) -> int:
-        """Always 3: scikit-learn asks."""
-        return 3
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float32 or float64."""
-        return np.dtype(self._storage.dtype)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the weights and their places take."""
-        if isinstance(self._storage, np.ndarray):
-            return self._storage.nbytes
-        flat = self._storage
-        return int(flat.data.nbytes + flat.indices.nbytes + flat.indptr.nbytes)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the stack is kept as one flat CSR matrix."""
-        return not isinstance(self._storage, np.ndarray)
-
-    @property
-    def dense(self) -> NDArray[Any]:
-        """The graphs as one read-only array (m, n, n); for dense stacks only."""
-        if not isinstance(self._storage, np.ndarray):
-            raise InputError("this stack is sparse; use .flat, or to_dense() if it fits in memory")
-        return self._storage
-
-    @property
-    def flat(self) -> sparse.csr_array:
-        """The graphs as one CSR matrix (m * n, n), graph after graph; for sparse stacks only."""
-        if isinstance(self._storage, np.ndarray):
-            raise InputError("this stack is dense; use .dense, or to_sparse()")
-        return self._storage
-
-    @property
-    def facts(self) -> GraphFacts:
-        """Norms, counts and kinds of the graphs, one value a graph."""
-        return self._facts
-
-    @property
-    def has_vertex_names(self) -> bool:
-        """Whether the vertices were given names."""
-        return self._vertex_names is not None
-
-    @property
-    def graph_names(self) -> tuple[str, ...]:
-        """Names of the graphs; their places ('0', '1', ...) where none were given."""
-        return self._graph_names or tuple(map(str, range(self.n_graphs)))
-
-    @property
-    def vertex_names(self) -> tuple[str, ...]:
-        """Names of the vertices; their places ('0', '1', ...) where none were given."""
-        return self._vertex_names or tuple(map(str, range(self.n_vertices)))
-
-    @property
-    def is_directed(self) -> bool:
-        """Whether some graph is not symmetric (beyond rounding)."""
-        return not bool(self._facts.is_symmetric.all())
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether some entry is neither 0 nor 1."""
-        return not bool(self._facts.is_binary.all())
-
-    @property
-    def is_hollow(self) -> bool:
-        """Whether no graph has a loop."""
-        return not bool(self._facts.n_loops.any())
-
-    @property
-    def constant_diagonal(self) -> float | None:
-        """The one value of all diagonal entries of all graphs, up to rounding, or None."""
-        return self._facts.constant_diagonal
-
-    @property
-    def density(self) -> float:
-        """Share of the pairs of different vertices that are joined, over all graphs."""
-        n = self.n_vertices
-        edges = float((self._facts.n_nonzero - self._facts.n_loops).sum())
-        return edges / (self.n_graphs * n * (n - 1)) if n > 1 else 0.0
-
-    def diagonals(self) -> NDArray[np.float64]:
-        """Return the diagonals, (m, n)."""
-        if isinstance(self._storage, np.ndarray):
-            return np.array(np.einsum("iss->is", self._storage), dtype=np.float64)
-        out = np.zeros(self.shape[:2])
-        if not self.is_hollow:
-            flat_diagonals(self._storage.data, self._storage.indices, self._storage.indptr, out)
-        return out
-
-    def require_undirected(self, remedy: str) -> None:
-        """Raise an error that names the first entry without its mirror image, if there is one."""
-        if not self.is_directed:
-            return
-        i = int(np.flatnonzero(~self._facts.is_symmetric)[0])
-        A = self[i]
-        gap = np.abs(A - A.T) if isinstance(A, np.ndarray) else abs(A - A.T)
-        s, t = divmod(int(gap.argmax()), self.n_vertices)
-        raise InputError(
-            f"{self._label(i)} is not symmetric: {self._entry(s, t)} is {A[s, t]:g} and its mirror "
-            f"image is {A[t, s]:g}; {remedy}"
-        )
+    def _parts(self) -> tuple[Any, ...]:
+        names = (self._graph_names, self._vertex_names)
+        return (self._storage, self._facts, *names, self._mask)
 
     # ------------------------------------------------------------------ as a sequence
 
@@ -314,6 +244,7 @@ class GraphStack(StackTransforms):
     def __getitem__(self, which: Any) -> Any:
         """Return one graph for a place or a name, a stack for a slice, a mask or places.
 
+        In one graph, entries that are hidden are nan.
         ``stack[places, ...]`` is the same as ``stack[places]``: scikit-learn takes samples so.
         """
         if isinstance(which, tuple):
@@ -324,7 +255,11 @@ class GraphStack(StackTransforms):
                 )
             which = which[0]
         if isinstance(which, str | int | np.integer) and not isinstance(which, bool):
-            return self._graph(one_place(which, self.graph_names, "graph"))
+            i = one_place(which, self.graph_names, "graph")
+            graph = self._graph(i)
+            if self._mask is None or self._mask.n_hidden[i] == 0:
+                return graph
+            return graph_with_nan(graph, self._mask, i, self._label(i))
         chosen = places(which, self.graph_names, "graph")
         names = self._graph_names and tuple(self._graph_names[i] for i in chosen)
         if isinstance(self._storage, np.ndarray):
@@ -333,54 +268,15 @@ class GraphStack(StackTransforms):
         else:
             rows = (chosen[:, None] * self.n_vertices + np.arange(self.n_vertices)).ravel()
             kept = self._storage[rows]
-        return self._make(kept, self._facts.take(chosen), names, self._vertex_names)
-
-    def _graph(self, i: int) -> Any:
-        if isinstance(self._storage, np.ndarray):
-            return self._storage[i]
-        flat, n = self._storage, self.n_vertices
-        first, last = flat.indptr[i * n], flat.indptr[(i + 1) * n]
-        parts = (
-            flat.data[first:last],
-            flat.indices[first:last],
-            flat.indptr[i * n : (i + 1) * n + 1] - first,
-        )
-        graph = sparse.csr_array(parts, shape=(n, n))
-        graph.data.flags.writeable = graph.indices.flags.writeable = False
-        return graph
+        mask = None if self._mask is None else self._mask.take(chosen)
+        return self._make(kept, self._facts.take(chosen), names, self._vertex_names, mask)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.dense, dtype=dtype, copy=copy)
-
-    # ------------------------------------------------------------------ to look at
-
-    def _summary(self) -> list[str]:
-        def count(number: int, one: str, many: str) -> str:
-            return f"{number} {one if number == 1 else many}"
-
-        loops = "hollow" if self.is_hollow else "with loops"
-        return [
-            count(self.n_graphs, "graph", "graphs"),
-            count(self.n_vertices, "vertex", "vertices"),
-            "directed" if self.is_directed else "undirected",
-            "weighted" if self.is_weighted else "unweighted",
-            loops,
-            f"density {self.density:.3g}",
-            f"{'sparse' if self.is_sparse else 'dense'} {self.dtype}",
-            _bytes(self.nbytes),
-        ]
-
-    def __repr__(self) -> str:
-        return f"GraphStack({', '.join(self._summary())})"
-
-    def _repr_html_(self) -> str:
-        cells = "".join(f"<td>{escape(part)}</td>" for part in self._summary())
-        return f"<table><tr><th>GraphStack</th>{cells}</tr></table>"
-
-
-def _bytes(size: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} TB"
+        if self._mask is None:
+            return np.array(self.dense, dtype=dtype, copy=copy)
+        if copy is False:
+            raise ValueError("graphs with hidden entries become an array with nan by a copy alone")
+        shown = np.array(self.dense, dtype=dtype)
+        for i in np.flatnonzero(self._mask.n_hidden).tolist():
+            shown[i, self._mask.hidden_of(i).toarray()] = np.nan
+        return shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +24,14 @@ from eigengraphs.graphs.build import (
 )
 from eigengraphs.graphs.coerce import some_of
 from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.mask import Mask, make_mask
+from eigengraphs.graphs.missing import (
+    one_sided,
+    pairs_to_hide,
+    without_loops,
+    zero_hidden,
+    zero_there,
+)
 from eigengraphs.graphs.selection import places
 
 __all__ = ["StackTransforms"]
@@ -37,6 +45,7 @@ class StackTransforms(ABC):
     _facts: GraphFacts
     _graph_names: tuple[str, ...] | None
     _vertex_names: tuple[str, ...] | None
+    _mask: Mask | None
 
     @property
     @abstractmethod
@@ -56,10 +65,12 @@ class StackTransforms(ABC):
         facts: GraphFacts | None,
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
+        mask: Mask | None = None,
     ) -> Self: ...
 
     @abstractmethod
-    def __iter__(self) -> Iterator[Any]: ...
+    def _graph(self, i: int) -> Any:
+        """Return one graph, hidden entries 0."""
 
     @abstractmethod
     def _label(self, i: int) -> str: ...
@@ -67,24 +78,34 @@ class StackTransforms(ABC):
     @abstractmethod
     def _entry(self, s: int, t: int) -> str: ...
 
-    def _changed(self, storage: Storage) -> Self:
-        return self._make(storage, None, self._graph_names, self._vertex_names)
+    def _changed(self, storage: Storage, mask: Mask | None = None) -> Self:
+        return self._make(storage, None, self._graph_names, self._vertex_names, mask)
 
     def symmetrize(self, how: transforms.SymmetrizeRule = "mean") -> Self:
-        """Return undirected graphs: the "mean", "max", "min" or "sum" of A_st and A_ts."""
-        return self._changed(transforms.symmetrize(self._storage, how))
+        """Return undirected graphs: the "mean", "max", "min" or "sum" of A_st and A_ts.
+
+        Where one of the two is hidden the other stands for both; a sum with it is hidden.
+        """
+        storage = transforms.symmetrize(self._storage, how)
+        mask = self._mask
+        if mask is None or mask.is_symmetric.all():
+            return self._changed(storage, mask)
+        return self._changed(*one_sided(self._storage, storage, mask, fill=how != "sum"))
 
     def binarize(self, threshold: float = 0.0) -> Self:
         """Return unweighted graphs with an edge where the weight is above ``threshold``."""
-        return self._changed(transforms.binarize(self._storage, threshold))
+        storage = transforms.binarize(self._storage, threshold)
+        if self._mask is not None and isinstance(storage, np.ndarray) and threshold < 0:
+            storage = zero_hidden(storage, self._mask)
+        return self._changed(storage, self._mask)
 
     def log1p(self) -> Self:
         """Return the graphs with log(1 + weight) for weight; weights must be above -1."""
-        return self._changed(transforms.log1p(self._storage))
+        return self._changed(transforms.log1p(self._storage), self._mask)
 
     def signed_log1p(self) -> Self:
         """Return the graphs with sign(weight) log(1 + |weight|) for weight."""
-        return self._changed(transforms.signed_log1p(self._storage))
+        return self._changed(transforms.signed_log1p(self._storage), self._mask)
 
     def fisher_z(self) -> Self:
         """Return graphs of correlations with z = arctanh(correlation) for weight.
@@ -100,7 +121,7 @@ class StackTransforms(ABC):
                 "correlations, strictly between -1 and 1 off the diagonal: leave out one of two "
                 "vertices that are copies of each other, or shrink the correlations a little"
             )
-        return self._changed(transforms.fisher_z(self._storage, self._facts.is_symmetric))
+        return self._changed(transforms.fisher_z(self._storage, self._facts.is_symmetric), self._mask)
 
     def rank(self) -> Self:
         """Return the graphs with ranks for weights ("pass to ranks").
@@ -112,7 +133,7 @@ class StackTransforms(ABC):
         above the 0 of an absent edge: for signed weights take :meth:`signed_rank`.
         """
         symmetric = self._facts.is_symmetric
-        return self._changed(transforms.rank(self._storage, symmetric, signed=False))
+        return self._changed(transforms.rank(self._storage, symmetric, signed=False), self._mask)
 
     def signed_rank(self) -> Self:
         """Return the graphs with sign(weight) times the rank of |weight|; see :meth:`rank`.
@@ -120,18 +141,37 @@ class StackTransforms(ABC):
         The same as :meth:`rank` where no weight is negative.
         """
         symmetric = self._facts.is_symmetric
-        return self._changed(transforms.rank(self._storage, symmetric, signed=True))
+        return self._changed(transforms.rank(self._storage, symmetric, signed=True), self._mask)
 
     def unit_norm(self) -> Self:
         """Return the graphs divided by their own Frobenius norms; a zero graph stays zero.
 
         Loops count in the norm: drop them first if the diagonal is no data.
         """
-        return self._changed(transforms.unit_norm(self._storage))
+        return self._changed(transforms.unit_norm(self._storage), self._mask)
 
     def drop_loops(self) -> Self:
-        """Return the graphs with zero diagonals."""
-        return self._changed(transforms.drop_loops(self._storage))
+        """Return the graphs with zero diagonals; those of hidden loops, too, are then known."""
+        mask = None if self._mask is None else without_loops(self._mask)
+        return self._changed(transforms.drop_loops(self._storage), mask)
+
+    def hide(self, pairs: Any) -> Self:
+        """Return the graphs with more entries hidden, for example to hold them out.
+
+        Costs a copy of the graphs, and five bytes an entry and graph.
+
+        Parameters
+        ----------
+        pairs : array of bool (n, n) or (m, n, n), or sparse array (n, n) or (m * n, n)
+            True where an entry is to be hidden, in all graphs or in each. In undirected graphs an
+            entry takes its mirror image with it.
+        """
+        m, n, _ = self.shape
+        more = pairs_to_hide(pairs, m, n, self._facts.is_symmetric)
+        if more.nnz == 0:
+            return self
+        mask = make_mask(None, more) if self._mask is None else self._mask.hiding(more)
+        return self._changed(zero_there(self._storage, more), mask)
 
     def select_vertices(self, which: Any) -> Self:
         """Return the graphs induced on some vertices, given by name, place, mask or slice."""
@@ -140,7 +180,8 @@ class StackTransforms(ABC):
             raise InputError("the selection names a vertex more than once")
         names = self._vertex_names and tuple(self._vertex_names[s] for s in keep)
         storage = transforms.select_vertices(self._storage, keep)
-        return self._make(storage, None, self._graph_names, names)
+        mask = None if self._mask is None else self._mask.select(keep)
+        return self._make(storage, None, self._graph_names, names, mask)
 
     def in_order_of(self, names: Sequence[str]) -> Self:
         """Return the graphs with their vertices in the order of ``names``, which must be theirs."""
@@ -155,8 +196,12 @@ class StackTransforms(ABC):
         return self.select_vertices(list(names))
 
     def largest_common_component(self) -> Self:
-        """Return the graphs on the largest vertex set on which every one of them is connected."""
-        return self.select_vertices(transforms.largest_common_component(list(self)))
+        """Return the graphs on the largest vertex set on which every one of them is connected.
+
+        A hidden entry is no edge, so a vertex that some graph lacks is not among them.
+        """
+        graphs = [self._graph(i) for i in range(self.shape[0])]
+        return self.select_vertices(transforms.largest_common_component(graphs))
 
     def with_names(
         self,
@@ -168,14 +213,14 @@ class StackTransforms(ABC):
         m, n, _ = self.shape
         graph = check_names(graph_names, m, "graph_names") or self._graph_names
         vertex = check_names(vertex_names, n, "vertex_names") or self._vertex_names
-        return self._make(self._storage, self._facts, graph, vertex)
+        return self._make(self._storage, self._facts, graph, vertex, self._mask)
 
     def astype(self, dtype: DTypeLike) -> Self:
         """Return the graphs with float32 or float64 weights."""
         wanted = check_dtype(dtype)
         if isinstance(self._storage, np.ndarray):
-            return self._changed(self._storage.astype(wanted))
-        return self._changed(sparse.csr_array(self._storage.astype(wanted)))
+            return self._changed(self._storage.astype(wanted), self._mask)
+        return self._changed(sparse.csr_array(self._storage.astype(wanted)), self._mask)
 
     def _as_given(
         self,
@@ -207,11 +252,11 @@ class StackTransforms(ABC):
         if isinstance(self._storage, np.ndarray):
             return self
         kept = self._storage.toarray().reshape(self.shape)
-        return self._make(kept, self._facts, self._graph_names, self._vertex_names)
+        return self._make(kept, self._facts, self._graph_names, self._vertex_names, self._mask)
 
     def to_sparse(self) -> Self:
         """Return the same graphs as one flat CSR matrix."""
         if not isinstance(self._storage, np.ndarray):
             return self
         flat = flatten(list(self._storage), self._storage.dtype)
-        return self._make(flat, self._facts, self._graph_names, self._vertex_names)
+        return self._make(flat, self._facts, self._graph_names, self._vertex_names, self._mask)

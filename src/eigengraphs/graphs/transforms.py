@@ -16,6 +16,7 @@ from scipy.sparse import csgraph
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.build import Storage
+from eigengraphs.graphs.flat_rows import row_numbers, transpose_flat
 
 __all__ = [
     "SymmetrizeRule",
@@ -47,7 +48,7 @@ def symmetrize(storage: Storage, how: SymmetrizeRule) -> Storage:
             return np.minimum(storage, mirror)
         total = storage + mirror
         return total if how == "sum" else total * storage.dtype.type(0.5)
-    flipped = _transpose_flat(storage)
+    flipped = transpose_flat(storage)
     if how == "max":
         return _canonical(storage.maximum(flipped))
     if how == "min":
@@ -138,7 +139,7 @@ def rank(storage: Storage, symmetric: NDArray[np.bool_], *, signed: bool) -> Sto
             s, t = A.nonzero()
             A[s, t] = _ranks(A[s, t], s == t, signed)
         return exact
-    loops = exact.indices == _row_numbers(exact) % n
+    loops = exact.indices == row_numbers(exact) % n
     ranks = np.empty_like(exact.data)
     for mine in _slices(exact):
         ranks[mine] = _ranks(exact.data[mine], loops[mine], signed)
@@ -164,7 +165,7 @@ def drop_loops(storage: Storage) -> Storage:
         hollow = storage.copy()
         np.einsum("iss->is", hollow)[...] = 0  # einsum gives a writeable view of the diagonals
         return hollow
-    on_diagonal = storage.indices == _row_numbers(storage) % storage.shape[1]
+    on_diagonal = storage.indices == row_numbers(storage) % storage.shape[1]
     return _with_data(storage, np.where(on_diagonal, storage.dtype.type(0), storage.data))
 
 
@@ -237,7 +238,7 @@ def _mirrored(storage: Storage, symmetric: NDArray[np.bool_]) -> Storage:
         return exact
     if not symmetric.any():
         return storage
-    larger = storage.maximum(_transpose_flat(storage))
+    larger = storage.maximum(transpose_flat(storage))
     chosen = np.repeat(symmetric, storage.shape[1]).astype(storage.dtype)
     of_both = sparse.diags_array(chosen) @ larger + sparse.diags_array(1 - chosen) @ storage
     return _canonical(of_both.astype(storage.dtype))
@@ -247,17 +248,6 @@ def _slices(flat: sparse.csr_array) -> Iterator[slice]:
     """Return where the entries of each graph are, graph after graph."""
     ends = flat.indptr[:: flat.shape[1]]
     return (slice(lo, hi) for lo, hi in pairwise(ends))
-
-
-def _row_numbers(flat: sparse.csr_array) -> NDArray[np.int64]:
-    return np.repeat(np.arange(flat.shape[0], dtype=np.int64), np.diff(flat.indptr))
-
-
-def _transpose_flat(flat: sparse.csr_array) -> sparse.csr_array:
-    n = flat.shape[1]
-    graph, s = np.divmod(_row_numbers(flat), n)
-    flipped = sparse.coo_array((flat.data, (graph * n + flat.indices, s)), shape=flat.shape)
-    return sparse.csr_array(flipped)
 
 
 def _with_data(flat: sparse.csr_array, data: NDArray[Any]) -> sparse.csr_array:

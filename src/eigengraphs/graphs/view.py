@@ -30,6 +30,8 @@ _BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 def mean_graph(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
     """Return the weighted mean of the graphs, (n, n), dense or sparse as they are."""
     m, n, _ = stack.shape
+    if stack.mask is not None and stack.mask.hides_pairs:
+        stack.require_complete("the mean of what is observed is that of masked_mean")
     share = weights / weights.sum()
     if not stack.is_sparse:
         mean = np.zeros((n, n))
@@ -73,6 +75,9 @@ class StackView(TreatedStack):
         *,
         like: StackView | None = None,
     ) -> None:
+        if stack.mask is not None and (diagonal == "observed" or stack.mask.hides_pairs):
+            # A hidden diagonal is no matter where the rule does without it.
+            stack.require_complete("these products would take them for zeros; use MaskedView")
         self._F: Any = stack.flat if stack.is_sparse else stack.dense.reshape(-1, stack.n_vertices)
         self._raw: StackProducts
         if like is not None:

@@ -48,14 +48,22 @@ class _Slabs(NamedTuple):
 
 
 class SparseProducts:
-    """Products of a flat matrix in canonical form; ``ones`` says that every stored value is 1."""
+    """Products of a flat matrix in canonical form; ``ones`` says that every stored value is 1.
 
-    def __init__(self, flat: sparse.csr_array, ones: bool) -> None:
+    ``dtype`` is that of the columns, where the matrix is a pattern and has none to speak of.
+    """
+
+    def __init__(
+        self, flat: sparse.csr_array, ones: bool, dtype: np.dtype[Any] | None = None
+    ) -> None:
         self._n = n = int(flat.shape[1])
         self._m = m = flat.shape[0] // n
-        self._data = flat.data[:0] if ones else flat.data
+        self._dtype = flat.dtype if dtype is None else dtype
+        self._data = flat.data
+        if ones:
+            self._data = flat.data[:0].astype(self._dtype)
+            self._data.flags.writeable = False  # kernels are compiled for what stacks have
         self._indices, self._indptr = flat.indices, flat.indptr
-        self._dtype = flat.dtype
         size = flat.nnz + m * n
         self._threads = None if size >= _THREADS_PAY_FROM else 1
         self._tasks = spans(m, _TASK_ENTRIES * m // size)

@@ -228,6 +228,7 @@ class GraphModel(ABC):
 
     def _read(self, graphs: Any, directed: bool) -> GraphStack:
         stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
+        stack.require_complete("a likelihood is that of graphs that are known as a whole")
         if stack.n_vertices != self.n_vertices:
             raise InputError(
                 f"the graphs have {stack.n_vertices} vertices, the model has {self.n_vertices}; "

@@ -77,6 +77,7 @@ def eigen_graphs_of_distribution(graphs: Any, probabilities: Any) -> tuple[Float
     loadings : PointMasses with n_graphs points
     """
     stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
+    stack.require_complete("from_distribution needs graphs that are known as a whole")
     if stack.is_directed:
         raise InputError("from_distribution needs undirected graphs; symmetrize them first")
     if stack.is_weighted:
