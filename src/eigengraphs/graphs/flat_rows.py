@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["pattern", "row_numbers", "transpose_flat"]
+__all__ = ["entries_at", "pattern", "row_numbers", "transpose_flat"]
 
 
 def pattern(flat: Any) -> sparse.csr_array:
@@ -30,3 +30,14 @@ def transpose_flat(flat: sparse.csr_array) -> sparse.csr_array:
     graph, s = np.divmod(row_numbers(flat), n)
     flipped = sparse.coo_array((flat.data, (graph * n + flat.indices, s)), shape=flat.shape)
     return sparse.csr_array(flipped)
+
+
+def entries_at(
+    matrix: NDArray[Any] | sparse.csr_array, s: NDArray[Any], t: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the entries (s, t) of one matrix, dense or sparse, (k,)."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(matrix[s, t], dtype=np.float64)
+    if len(s) == 0:  # scipy makes something else of it
+        return np.zeros(0)
+    return np.asarray(sparse.csr_matrix(matrix)[s, t], dtype=np.float64).ravel()

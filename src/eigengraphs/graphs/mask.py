@@ -21,6 +21,7 @@ from scipy import sparse
 
 from eigengraphs.graphs.columns import Columns, Consumer
 from eigengraphs.graphs.flat_rows import pattern, row_numbers, transpose_flat
+from eigengraphs.graphs.mask_kernels import subtract_hidden
 from eigengraphs.graphs.parallel import spans
 from eigengraphs.graphs.view_sparse import SparseProducts
 
@@ -222,8 +223,7 @@ class Mask:
     def weighted_sum(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return sum_i c_i M_i, (n, n)."""
         total: NDArray[np.float64] = (self._P.T * weights) @ self._P
-        gone = self.weighted_hidden(weights).tocoo()
-        np.subtract.at(total, gone.coords, gone.data)
+        subtract_hidden(self.hidden.indices, self.hidden.indptr, weights, total)
         return total
 
     def weighted_hidden(self, weights: NDArray[np.float64]) -> sparse.csr_array:

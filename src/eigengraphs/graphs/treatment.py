@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
+from eigengraphs.graphs.masked_mean import masked_mean
+from eigengraphs.graphs.masked_view import MaskedView
 from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.graphs.view import DiagonalRule, StackView, mean_graph
+from eigengraphs.graphs.view import DiagonalRule, StackView
 
 __all__ = ["Diagonal", "Treatment"]
 
@@ -51,7 +53,7 @@ class Treatment:
         rule: Diagonal = "observed" if value is None else "filled"
         if diagonal != "auto":
             rule = cast(Diagonal, diagonal)
-        mean = mean_graph(stack, weights) if center else None
+        mean = masked_mean(stack, weights) if center else None
         # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to
         # norm 1 or thereabouts, by a power of two, which costs no rounding.
         largest = float(stack.facts.norm[weights > 0].max())
@@ -71,8 +73,7 @@ class Treatment:
 
     def search_view(self, stack: GraphStack) -> StackView:
         """Return the graphs on which components are searched."""
-        rule: DiagonalRule = "hollow" if self.diagonal == "unobserved" else self.diagonal
-        return StackView(stack, rule, self.mean, self.scale)
+        return StackView(stack, self._search_rule, self.mean, self.scale)
 
     def loss_view(self, stack: GraphStack, search: StackView | None = None) -> StackView:
         """Return the graphs from which loadings, residuals and scores are taken.
@@ -81,5 +82,22 @@ class Treatment:
         """
         if search is not None and self.diagonal != "filled":
             return search
-        rule: DiagonalRule = "hollow" if self.hollow else "observed"
-        return StackView(stack, rule, self.mean, self.scale, like=search)
+        return StackView(stack, self._loss_rule, self.mean, self.scale, like=search)
+
+    def masked_search_view(self, stack: GraphStack) -> MaskedView:
+        """Return the graphs, some entries of which are hidden, to search components on."""
+        return MaskedView(stack, self._search_rule, self.mean, self.scale)
+
+    def masked_loss_view(self, stack: GraphStack, search: MaskedView | None = None) -> MaskedView:
+        """Return the graphs, some entries of which are hidden, to take loadings from."""
+        if search is not None and self.diagonal != "filled":
+            return search
+        return MaskedView(stack, self._loss_rule, self.mean, self.scale, like=search)
+
+    @property
+    def _search_rule(self) -> DiagonalRule:
+        return "hollow" if self.diagonal == "unobserved" else self.diagonal
+
+    @property
+    def _loss_rule(self) -> DiagonalRule:
+        return "hollow" if self.hollow else "observed"

@@ -22,27 +22,31 @@ from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
 from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.view_sparse import SparseProducts
 
-__all__ = ["DiagonalRule", "StackView", "mean_graph"]
+__all__ = ["DiagonalRule", "StackView", "mean_graph", "weighted_sum"]
 
 _BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
 def mean_graph(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
     """Return the weighted mean of the graphs, (n, n), dense or sparse as they are."""
-    m, n, _ = stack.shape
     if stack.mask is not None and stack.mask.hides_pairs:
         stack.require_complete("the mean of what is observed is that of masked_mean")
-    share = weights / weights.sum()
+    return weighted_sum(stack, weights / weights.sum())
+
+
+def weighted_sum(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
+    """Return sum_i w_i A_i, (n, n), hidden entries counting 0; dense or sparse as they are."""
+    m, n, _ = stack.shape
     if not stack.is_sparse:
-        mean = np.zeros((n, n))
+        dense = np.zeros((n, n))
         step = max(1, _BLOCK_BYTES // (n * n * stack.dtype.itemsize))
         for lo in range(0, m, step):  # in the type of the stack within a block, float64 across
-            part = share[lo : lo + step].astype(stack.dtype)
-            mean += np.tensordot(part, stack.dense[lo : lo + step], axes=1)
-        return mean
-    # Row s of the mean is a combination of rows s, n + s, 2n + s, ... of the flat matrix.
+            part = weights[lo : lo + step].astype(stack.dtype)
+            dense += np.tensordot(part, stack.dense[lo : lo + step], axes=1)
+        return dense
+    # Row s of the sum is a combination of rows s, n + s, 2n + s, ... of the flat matrix.
     combine = sparse.csr_array(
-        (np.repeat(share, n), np.tile(np.arange(n), m), np.arange(m * n + 1)), shape=(m * n, n)
+        (np.repeat(weights, n), np.tile(np.arange(n), m), np.arange(m * n + 1)), shape=(m * n, n)
     )
     total = sparse.csr_array(combine.T @ stack.flat)
     total.sum_duplicates()
