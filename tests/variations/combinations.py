@@ -107,9 +107,10 @@ def _cell(results: dict[str, list[str]], notes: list[str]) -> str:
 
 _HEAD = """# What goes with what
 
-Every combination of loadings, kind of graphs, diagonal, storage (dense or sparse), centring and refinement, as the
-tests find it (`tests/variations/combinations.py` writes this page, and a test holds it against what happens). A cell
-without further words stands for dense and sparse graphs, centred or not.
+Every combination of loadings, kind of graphs, diagonal, storage (dense or sparse), centring and
+refinement, as the tests find it: `tests/variations/combinations.py` writes this page, and a test
+holds it against what happens. A cell without further words stands for dense and sparse graphs,
+centred or not.
 
 | loadings | graphs | refine | diagonal="observed" | "filled" | "unobserved" |
 |---|---|---|---|---|---|

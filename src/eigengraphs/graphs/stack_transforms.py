@@ -121,7 +121,9 @@ class StackTransforms(ABC):
                 "correlations, strictly between -1 and 1 off the diagonal: leave out one of two "
                 "vertices that are copies of each other, or shrink the correlations a little"
             )
-        return self._changed(transforms.fisher_z(self._storage, self._facts.is_symmetric), self._mask)
+        return self._changed(
+            transforms.fisher_z(self._storage, self._facts.is_symmetric), self._mask
+        )
 
     def rank(self) -> Self:
         """Return the graphs with ranks for weights ("pass to ranks").
