@@ -9,42 +9,49 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.view import StackView
 
 Array = NDArray[np.float64]
 
 READS = (
     "multiply", "sum_multiply", "quadratic_forms", "mean", "squared_norms", "products", "project",
-    "weighted_multiply", "sketch",
+    "weighted_multiply", "sketch", "bilinear_forms",
 )  # fmt: skip
 
 
-def outer_products(H: Array, *, hollow: bool = False) -> Array:
-    """Return h_k h_k^T, (d, n, n), without its diagonal if that does not count."""
-    E = np.einsum("sk,tk->kst", H, H)
+def outer_products(H: Array, G: Array | None = None, *, hollow: bool = False) -> Array:
+    """Return h_k h_k^T, or h_k g_k^T, (d, n, n), without its diagonal if that does not count."""
+    E = np.einsum("sk,tk->kst", H, H if G is None else G)
     return E * (1 - np.eye(len(H))) if hollow else E
 
 
-def residuals(A: Array, H: Array, *, hollow: bool = False) -> Array:
-    """Return what least squares on all h_k h_k^T leave of symmetric matrices A (m, n, n)."""
+def residuals(A: Array, H: Array, G: Array | None = None, *, hollow: bool = False) -> Array:
+    """Return what least squares on all h_k h_k^T, or h_k g_k^T, leave of A (m, n, n)."""
     if hollow:
         A = A * (1 - np.eye(A.shape[1]))
-    E = outer_products(H, hollow=hollow).reshape(H.shape[1], A[0].size).T
+    E = outer_products(H, G, hollow=hollow).reshape(H.shape[1], A[0].size).T
     B = A.reshape(len(A), -1).T
     return np.asarray(B - E @ linalg.lstsq(E, B)[0] if H.shape[1] else B).T.reshape(A.shape)
 
 
-def norm_without_diagonal(h: Array) -> float:
-    """Return ||h h^T||^2 off the diagonal for a unit vector, bent upwards beyond sum h^4 = 1/2."""
-    u = float((h**4).sum())
+def norm_without_diagonal(h: Array, g: Array | None = None) -> float:
+    """Return ||h g^T||^2 off the diagonal for unit vectors, bent upwards beyond sum h^2 g^2 = 1/2.
+
+    Without g, it is h.
+    """
+    u = float((h**4).sum() if g is None else (h**2 * g**2).sum())
     return 1 - u + 100 * max(u - 0.5, 0.0) ** 2
 
 
-def objective(R: Array, weights: Array, h: Array, *, hollow: bool = False) -> float:
-    """Return sum_i w_i <R_i, h h^T>^2 / ||h h^T||^2 at h / ||h||."""
+def objective(
+    R: Array, weights: Array, h: Array, g: Array | None = None, *, hollow: bool = False
+) -> float:
+    """Return sum_i w_i <R_i, h g^T>^2 / ||h g^T||^2 at unit vectors; without g, it is h."""
     h = h / linalg.norm(h)
-    forms = np.einsum("s,ist,t->i", h, R, h)
-    return float(weights @ forms**2) / (norm_without_diagonal(h) if hollow else 1.0)
+    g = None if g is None else g / linalg.norm(g)
+    forms = np.einsum("s,ist,t->i", h, R, h if g is None else g)
+    return float(weights @ forms**2) / (norm_without_diagonal(h, g) if hollow else 1.0)
 
 
 def slope(function: Any, x: Array, step: float = 1e-5) -> Array:
@@ -76,10 +83,36 @@ def hollow_stationarity(A: Array, H: Array, weights: Array) -> Array:
     return np.array(sizes)
 
 
+def pair_stationarity(A: Array, H: Array, G: Array, weights: Array) -> Array:
+    """Return the lengths of both gradients together over theta, on the residuals of each stage."""
+    sizes = []
+    for k, (h, g) in enumerate(zip(H.T, G.T, strict=True)):
+        R = residuals(A, H[:, :k], G[:, :k])
+        lam = np.einsum("s,ist,t->i", h, R, g)
+        theta = weights @ lam**2
+        S = np.tensordot(weights * lam, R, axes=1)
+        sizes.append(np.hypot(linalg.norm(S @ g - theta * h), linalg.norm(S.T @ h - theta * g)))
+        sizes[-1] /= theta
+    return np.array(sizes)
+
+
+def hollow_pair_stationarity(A: Array, H: Array, G: Array, weights: Array) -> Array:
+    """Return the same with the diagonal unobserved, by differences of the objective."""
+    n, sizes = len(H), []
+    for k, x in enumerate(np.vstack([H, G]).T):
+        R = residuals(A, H[:, :k], G[:, :k], hollow=True)
+
+        def f(x: Array, R: Array = R) -> float:
+            return objective(R, weights, x[:n], x[n:], hollow=True)
+
+        sizes.append(linalg.norm(slope(f, x)) / 2 / f(x))
+    return np.array(sizes)
+
+
 class Counted:
     """A view that counts how often the graphs are read."""
 
-    def __init__(self, view: StackView) -> None:
+    def __init__(self, view: StackView | DirectedView) -> None:
         self._view = view
         self.calls: Counter[str] = Counter()
 

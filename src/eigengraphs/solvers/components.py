@@ -8,7 +8,7 @@ import numpy as np
 
 from eigengraphs.solvers.protocol import Array, Fit
 
-__all__ = ["first_components", "with_signs"]
+__all__ = ["column_signs", "first_components", "with_signs", "with_signs_pair"]
 
 
 def first_components(fit: Fit, k: int) -> Fit:
@@ -25,11 +25,22 @@ def first_components(fit: Fit, k: int) -> Fit:
 
 
 def with_signs(H: Array) -> Array:
-    """Make the first of the largest entries of each column positive.
+    """Make the first of the largest entries of each column positive."""
+    return H * column_signs(H)
+
+
+def with_signs_pair(H: Array, G: Array) -> tuple[Array, Array]:
+    """Do the same to the columns of ``H``; those of ``G`` turn along, so that h_k g_k^T stays."""
+    signs = column_signs(H)
+    return H * signs, G * signs
+
+
+def column_signs(X: Array) -> Array:
+    """Return the sign of the first of the largest entries of each column, 1 or -1.
 
     Entries within a millionth of the largest count as largest, so that rounding does not decide
     between equals.
     """
-    size = np.abs(H)
+    size = np.abs(X)
     first = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
-    return H * np.where(H[first, np.arange(H.shape[1])] < 0, -1.0, 1.0)
+    return np.where(X[first, np.arange(X.shape[1])] < 0, -1.0, 1.0)

@@ -4,10 +4,13 @@ Because all loadings are solved again after each component, what k components le
 its part orthogonal to their span, in the inner product over the entries that the loss counts. Let
 e_k be the entries of h_k h_k^T that count, and q_k what is left of e_k after Gram and Schmidt.
 Then one component takes <R_i, h_k h_k^T> q_k / ||q_k||^2 off R_i, and the graphs are not
-needed for it: <h h^T, q_k> = y^T (V^T q_k V) y for h = V y.
+needed for it: <h h^T, q_k> = y^T (V^T q_k V) y for h = V y. The same holds for h_k g_k^T
+(:mod:`directed.pairs`).
 """
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from scipy import linalg
@@ -16,7 +19,15 @@ from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["Deflation", "packed_components"]
+__all__ = ["Deflation", "Outer", "packed_components"]
+
+
+class Outer(Protocol):
+    """How a component in the basis becomes a vector."""
+
+    def outer(self, Y: Array) -> Array:
+        """Return packed components, (b, p), of norm 1, for points, the rows of ``Y``."""
+        ...
 
 
 def packed_components(packing: Packing, V: Array, H: Array, Y: Array, hollow: bool) -> Array:
@@ -43,18 +54,28 @@ class Deflation:
     """
 
     def __init__(self, packing: Packing, V: Array, frozen: Array, hollow: bool) -> None:
-        self._packing, self._V, self._hollow = packing, V, hollow
-        Gamma = component_gram(frozen, hollow=hollow)
+        self._V, self._hollow, self._symmetric = V, hollow, packing
+        E = packed_components(packing, V, frozen, V.T @ frozen, hollow)
+        self._begin(packing, component_gram(frozen, hollow=hollow), E)
+
+    def _begin(self, packing: Outer, Gamma: Array, E: Array) -> None:
+        """Start from frozen components, ``Gamma`` (k, k) and in the basis ``E`` (k, p)."""
+        self._packing = packing
         values, vectors = np.zeros(0), np.zeros((0, 0))
         if Gamma.size:
             values, vectors = linalg.eigh(Gamma, driver="evd")
         keep = values > 1e-13 * max(values[-1:].sum(), 1e-300)
         # An orthonormal basis of the frozen components, as combinations of them.
         self._combination = (vectors[:, keep] / np.sqrt(values[keep])).T
-        E = packed_components(packing, V, frozen, V.T @ frozen, hollow)
         self._Q = self._combination @ E  # V^T q_j V packed, (j, p)
         self._squares = np.ones(len(self._Q))  # ||q_j||^2
         self._n_old = len(self._Q)
+
+    def _diagonal(self, y: Array) -> tuple[Array, float]:
+        """Return the diagonal of h h^T in the basis, packed, and its squared norm."""
+        h = self._V @ y
+        on_diagonal = self._symmetric.pack(self._V.T @ ((h**2)[:, None] * self._V))
+        return on_diagonal, float((h**4).sum())
 
     def remaining(self, Y: Array, squares: Array) -> Array:
         """Return ||q||^2, (b,), of rows of ``Y`` (b, s) whose ||e||^2 are in ``squares``."""
@@ -67,9 +88,8 @@ class Deflation:
         z = self._packing.outer(y[None])[0]
         e, square = z, 1.0
         if self._hollow:
-            h = self._V @ y
-            e = z - self._packing.pack(self._V.T @ ((h**2)[:, None] * self._V))
-            square = 1.0 - float((h**4).sum())
+            on_diagonal, size = self._diagonal(y)
+            e, square = z - on_diagonal, 1.0 - size
         overlaps = self._Q @ z / self._squares  # <h h^T, q_j> / ||q_j||^2
         q = e - overlaps @ self._Q
         if self._n_old == 0 and not self._hollow:

@@ -7,7 +7,14 @@ from scipy import linalg
 
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 
-__all__ = ["basis_width", "first_basis", "orthonormal", "random_starts"]
+__all__ = [
+    "basis_from_sketch",
+    "basis_width",
+    "first_basis",
+    "orthonormal",
+    "random_starts",
+    "sketch_weights",
+]
 
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
 _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
@@ -21,12 +28,15 @@ _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width 
 def first_basis(
     graphs: BlockGraphs, given: Array, weights: Array, sizes: Array, rng: np.random.Generator
 ) -> Array:
-    """Return an orthonormal basis of given columns and the main directions of the graphs.
+    """Return an orthonormal basis of given columns and the main directions of the graphs."""
+    weights, Omega = sketch_weights(graphs.n_vertices, weights, sizes, rng)
+    return basis_from_sketch(*graphs.sketch(Omega, weights), given)
 
-    Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
-    share, in the mean, where the noise is averaged. Some of many graphs show both.
-    """
-    n = graphs.n_vertices
+
+def sketch_weights(
+    n: int, weights: Array, sizes: Array, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return the weights for a sketch, zero for most of many graphs, and its columns, (n, b)."""
     counted = np.flatnonzero(sizes)
     few = max(_SKETCHED, int(_SKETCHED_SHARE * len(counted)))
     if len(counted) > few:
@@ -36,7 +46,15 @@ def first_basis(
         share = sizes[others] / sizes[others].sum()
         chosen = rng.choice(others, few - len(heaviest), replace=False, p=share)
         weights = np.where(np.isin(np.arange(len(weights)), [*heaviest, *chosen]), weights, 0.0)
-    squares, sums = graphs.sketch(rng.standard_normal((n, _SKETCH)), weights)
+    return weights, rng.standard_normal((n, _SKETCH))
+
+
+def basis_from_sketch(squares: Array, sums: Array, given: Array) -> Array:
+    """Return an orthonormal basis of given columns and of a sketch, each (n, b).
+
+    Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
+    share, in the mean, where the noise is averaged.
+    """
     main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
     return np.column_stack([given, orthonormal(np.column_stack([main, squares]), given)])
 

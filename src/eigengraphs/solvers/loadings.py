@@ -18,21 +18,24 @@ __all__ = [
 ]
 
 
-def component_gram(H: Array, *, hollow: bool = False) -> Array:
+def component_gram(H: Array, G: Array | None = None, *, hollow: bool = False) -> Array:
     """Return Gamma_jk = <h_j h_j^T, h_k h_k^T> = (h_j . h_k)^2, (d, d).
 
-    With ``hollow``, the pairs s = t take no part: Gamma_jk - sum_s h_js^2 h_ks^2.
+    With ``G``, components are h_k g_k^T and Gamma_jk = (h_j . h_k) (g_j . g_k). With ``hollow``,
+    the pairs s = t take no part: Gamma_jk - sum_s h_js g_js h_ks g_ks, g = h where there is no G.
     """
-    Gamma: Array = (H.T @ H) ** 2
+    Gamma: Array = (H.T @ H) ** 2 if G is None else (H.T @ H) * (G.T @ G)
     if hollow:
-        H2 = H**2
-        Gamma -= H2.T @ H2
+        on_diagonal = H**2 if G is None else H * G
+        Gamma -= on_diagonal.T @ on_diagonal
     return Gamma
 
 
-def active_gram(H: Array, active: NDArray[np.bool_], *, hollow: bool = False) -> Array:
+def active_gram(
+    H: Array, active: NDArray[np.bool_], *, hollow: bool = False, G: Array | None = None
+) -> Array:
     """Return Gamma with zero rows and columns for the components that are nothing."""
-    return np.where(np.outer(active, active), component_gram(H, hollow=hollow), 0.0)
+    return np.where(np.outer(active, active), component_gram(H, G, hollow=hollow), 0.0)
 
 
 def condition(Gamma: Array) -> float:
@@ -59,7 +62,7 @@ def solve_loadings(Gamma: Array, Psi: Array) -> Array:
     Gamma : (d, d)
         Inner products of the components.
     Psi : (m, d)
-        Inner products <A_i, h_k h_k^T>.
+        Inner products <A_i, h_k h_k^T>, or <A_i, h_k g_k^T>.
     """
     if Gamma.shape[0] == 0:
         return np.zeros_like(Psi)

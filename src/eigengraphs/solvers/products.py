@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 
-__all__ = ["Basis", "CachedBasis", "StreamedBasis"]
+__all__ = ["Basis", "CachedBasis", "StreamedBasis", "combined", "rotated"]
 
 _BLOCK_BYTES = 2**25  # of cores that are turned at a time
 
@@ -89,28 +89,11 @@ class CachedBasis(Basis):
 
     def combine(self, W: Array, Y: Array) -> Array:
         """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
-        m, n = self._graphs.n_graphs, self._graphs.n_vertices
-        total = np.zeros((n, W.shape[1]))
-        first = 0
-        if W.shape[1] == 0:
-            return total
-        for part in self._parts:
-            b = part.shape[1]
-            sums = (W.T.astype(part.dtype) @ part.reshape(m, -1)).reshape(-1, b, n)
-            total += np.matmul(Y[first : first + b].T[:, None, :], sums)[:, 0].T
-            first += b
-        return total
+        return combined(self._parts, self._graphs.n_vertices, W, Y)
 
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
-        first = 0
-        turned: NDArray[Any] | None = None
-        for part in self._parts:
-            b = part.shape[1]
-            piece = np.matmul(T[first : first + b].T.astype(part.dtype), part)
-            turned = piece if turned is None else np.add(turned, piece, out=turned)
-            first += b
-        self._parts = [] if turned is None else [turned]
+        self._parts = rotated(self._parts, T)
         super().rotate(T)
 
 
@@ -124,3 +107,28 @@ class StreamedBasis(Basis):
         """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
         self.n_passes += 1
         return self._graphs.weighted_multiply(W, self.V @ Y)
+
+
+def combined(parts: list[NDArray[Any]], n: int, W: Array, Y: Array) -> Array:
+    """Return sum_i W_ik P_i^T y_k, (n, d), for the parts (m, b_j, n) of P_i one above the other."""
+    m, d = W.shape
+    total = np.zeros((n, d))
+    first = 0
+    for part in parts:
+        b = part.shape[1]
+        sums = (W.T.astype(part.dtype) @ part.reshape(m, b * n)).reshape(d, b, n)
+        total += np.matmul(Y[first : first + b].T[:, None, :], sums)[:, 0].T
+        first += b
+    return total
+
+
+def rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
+    """Return T^T P_i as one part, for the parts (m, b_j, n) of P_i one above the other."""
+    first = 0
+    turned: NDArray[Any] | None = None
+    for part in parts:
+        b = part.shape[1]
+        piece = np.matmul(T[first : first + b].T.astype(part.dtype), part)
+        turned = piece if turned is None else np.add(turned, piece, out=turned)
+        first += b
+    return [] if turned is None else [turned]

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 __all__ = [
     "Array",
     "BlockGraphs",
+    "DirectedBlockGraphs",
+    "DirectedGraphs",
     "Fit",
     "Graphs",
     "Measured",
@@ -134,13 +136,75 @@ class SubspaceGraphs(BlockGraphs, Measured, Protocol):
         ...
 
 
+class DirectedBlockGraphs(Protocol):
+    """Directed graphs that multiply blocks of columns on both sides at once.
+
+    Each call is one pass. Left belongs to the rows of A_i and right to its columns.
+    """
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs, m."""
+        ...
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, n."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the products: float32 or float64."""
+        ...
+
+    def products(
+        self,
+        left: Array,
+        right: Array,
+        consume_left: Callable[[int, int, NDArray[Any]], None],
+        consume_right: Callable[[int, int, NDArray[Any]], None],
+        out_left: NDArray[Any] | None = None,
+        out_right: NDArray[Any] | None = None,
+    ) -> None:
+        """Hand out left^T A_i, (b, n), and right^T A_i^T, (c, n), for blocks of graphs.
+
+        Calls (lo, hi, P) may come from several threads, for different graphs, with P
+        (hi - lo, b, n) a part of the ``out`` (m, b, n) of its side, or the consumer's to keep.
+        """
+        ...
+
+    def project(self, U: Array, V: Array, left: Array, right: Array) -> tuple[Array, Array]:
+        """Return [U left]^T A_i right, (m, s + b, c), and V^T A_i^T left, (m, t, b)."""
+        ...
+
+    def weighted_multiply(self, W: Array, H: Array, G: Array) -> tuple[Array, Array]:
+        """Return sum_i W_ik A_i g_k and sum_i W_ik A_i^T h_k, each (n, d)."""
+        ...
+
+    def sketch(
+        self, Omega: Array, weights: Array
+    ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """Return sum_i w_i A_i A_i^T Omega and sum_i w_i A_i Omega, and both of the transposes."""
+        ...
+
+
+class DirectedGraphs(DirectedBlockGraphs, Measured, Protocol):
+    """What the solver for directed graphs asks of the data."""
+
+    def bilinear_forms(self, H: Array, G: Array) -> Array:
+        """Return h_k^T A_i g_k, (m, d)."""
+        ...
+
+
 @dataclass(frozen=True)
 class Stage:
     """How one component was found."""
 
     n_iter: int
     stop_reason: str  # "stationary", "precision", "stalled", "max_iter", "interrupted", "exhausted"
-    stationarity: float  # ||sum_i w_i lam_i R_i h - theta h|| / theta on the stage's residuals
+    # ||sum_i w_i lam_i R_i h - theta h|| / theta on the stage's residuals; for directed graphs the
+    # root of the sum of squares of this, with g on the right, and of the same for g.
+    stationarity: float
     gain: float  # theta = sum_i w_i (h^T R_i h)^2, what the component takes off the objective
     start: str  # which start won
     agreement: float = float("nan")  # share of the starts that ended where the winner did
@@ -156,7 +220,7 @@ class Fit:
     """Components of a stack and their forms; the first k components are the fit with k."""
 
     H: Array  # (n, d), unit columns
-    Psi: Array  # (m, d) <A_i, h_k h_k^T> over the entries that the search counts
+    Psi: Array  # (m, d) <A_i, h_k h_k^T>, or <A_i, h_k g_k^T>, over the entries that count
     stages: tuple[Stage, ...]
     n_passes: int
     blocks: tuple[tuple[int, int], ...] = ()  # components searched together: the first, how many

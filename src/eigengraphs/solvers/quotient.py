@@ -20,10 +20,10 @@ from eigengraphs.solvers.core_kernels import packed_curvature, packed_state, rai
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["CONCENTRATED", "Quotient", "norm_gradient", "squared_norm"]
+__all__ = ["BEND", "CONCENTRATED", "Quotient", "norm_gradient", "squared_norm"]
 
 CONCENTRATED = 0.5  # of sum_s h_s^4, 1 being a single vertex and 1/2 two
-_BEND = 100.0  # q turns upwards at sum_s h_s^4 = 1/2 + 1/(2 * _BEND)
+_BEND = BEND = 100.0  # q turns upwards at sum_s h_s^4 = 1/2 + 1/(2 * _BEND)
 _QUOTIENT_STEPS = 8
 _NEWTON_STEPS = 60
 _CURVED = 1e-5  # curvature over f of a direction that leads up from a stationary point

@@ -1,0 +1,118 @@
+"""The shortcut on few vertices: both bases are everything, and the graphs are read once."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.solvers.block import FLAT, Block, Job
+from eigengraphs.solvers.core import Search, compress, root_of_moment
+from eigengraphs.solvers.directed.core import PairProblem, solve_pairs
+from eigengraphs.solvers.directed.pairs import PairPacking, unit_pairs
+from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs, Progress
+
+__all__ = ["find_whole_pairs", "whole_pairs_pay"]
+
+_ALWAYS = 24  # vertices
+_MOST = 70  # vertices: beyond, Newton's method on all of them costs more than a few passes
+_NUMBERS = 2**19  # entries of all graphs for the numbers of vertices between
+_MANY = 4  # times n^2: so many graphs are summed up in their second moment
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def whole_pairs_pay(n_graphs: int, n_vertices: int) -> bool:
+    """Tell whether solving on all vertices costs less than building bases."""
+    n = n_vertices
+    return n <= _ALWAYS or (n <= _MOST and n_graphs * n * n <= _NUMBERS)
+
+
+def find_whole_pairs(
+    graphs: DirectedBlockGraphs,
+    d: int,
+    job: Job,
+    frozen: Array,
+    left: float,
+    given: Array,
+    seed: np.random.SeedSequence,
+    n_before: int,
+    passes_before: int,
+) -> Block:
+    """Find d components with the unit vectors as bases; see :func:`block.find_block`."""
+    n = graphs.n_vertices
+    packed, R, mean, rounding = _packed_graphs(graphs, job.weights)
+    rng = np.random.default_rng(seed)
+    floor = max(job.floor, rounding)
+    # Drawn for the components before, too: a component's starts do not hang on a resumption.
+    n_random = job.n_beside_given if given.shape[1] else job.n_random
+    random = unit_pairs(rng.standard_normal((n_before + d, n_random, 2 * n)), n)[n_before:]
+    search = Search(given[:, :d], True, job.by_mean, job.n_squares, random)
+    if given.shape[1]:
+        search = Search(given[:, :d], True, False, 0, random)
+    eye = np.eye(n)
+    problem = PairProblem(R, mean, eye, eye, frozen, job.hollow, floor, left, job.nothing)
+    fit = solve_pairs(problem, d, search, 0.1 * job.tol)
+    gains, stationarity = fit.gains, fit.stationarity
+    if job.watch is not None:
+        worst = float(stationarity.max(initial=0.0))
+        found = n_before + int((stationarity <= job.tol).sum())
+        job.watch(Progress(1, None, worst, found, passes_before + 1))
+    limit = np.sqrt(np.maximum(job.noise, rounding) / np.maximum(gains, floor + 1e-300))
+    reasons = tuple(
+        "exhausted" if gain == 0
+        else "stationary" if size <= job.tol
+        else "precision" if size <= max(10 * bound, FLAT * job.hollow)
+        else "stalled"
+        for gain, size, bound in zip(gains, stationarity, limit, strict=True)
+    )  # fmt: skip
+    Psi = None if packed is None else packed @ PairPacking(n, n).outer(fit.Y.T).T
+    return Block(
+        fit.Y, Psi, gains, stationarity, fit.agreement, reasons, d, 1, 1, interrupted=False
+    )
+
+
+def _packed_graphs(
+    graphs: DirectedBlockGraphs, weights: Array
+) -> tuple[Array | None, Array, Array, float]:
+    """Return the packed graphs, what :func:`core.compress` makes of them, and R's rounding.
+
+    Of many graphs only the second moment is kept, summed up block by block, and no packed ones.
+    """
+    m, n = graphs.n_graphs, graphs.n_vertices
+    p = n * n
+    eye, none = np.eye(n), np.zeros((n, 0))
+    if m <= _MANY * p:
+        packed = np.empty((m, p))
+
+        def keep(lo: int, hi: int, P: NDArray[Any]) -> None:
+            packed[lo:hi] = P.reshape(hi - lo, p)
+
+        graphs.products(eye, none, keep, _ignore)
+        R, mean, _ = compress(packed, weights)
+        return packed, R, mean, 0.0
+    M, mean = np.zeros((p, p)), np.zeros(p)
+    waiting: dict[int, tuple[int, Array, Array]] = {}  # parts that came too early, by first graph
+    lock, done = Lock(), 0
+
+    def add(lo: int, hi: int, P: NDArray[Any]) -> None:
+        rows = P.reshape(hi - lo, p).astype(np.float64)
+        sums = weights[lo:hi] @ rows
+        rows *= np.sqrt(weights[lo:hi])[:, None]
+        part = rows.T @ rows
+        nonlocal done
+        with lock:  # summed in the order of the graphs, whichever thread comes first
+            waiting[lo] = (hi, part, sums)
+            while done in waiting:
+                done, part, sums = waiting.pop(done)
+                np.add(M, part, out=M)
+                np.add(mean, sums, out=mean)
+
+    graphs.products(eye, none, add, _ignore)
+    rounding = 10 * p * _EPS * float(np.trace(M))
+    return None, root_of_moment(M), mean / np.sqrt(weights.sum()), rounding
+
+
+def _ignore(lo: int, hi: int, P: NDArray[Any]) -> None:
+    """Take products with no columns."""
