@@ -90,7 +90,7 @@ class JointEmbedding(
         alternating descent, hundreds of reads. Where the paper leaves it open, the first step
         tried is Barzilai and Borwein's, the objective that must fall is that after the loadings'
         update, and a saddle point is left again.
-    init : {"auto", "svd", "random"} or array (n, d)
+    init : {"auto", "svd", "random"} or array (n, d), directed (2, n, d)
         Start of each component: top singular vector of the mean residual ("svd", the paper's),
         a random direction, given columns, or "auto". With "subspace", "auto" tries that singular
         vector, eigenvectors of the sum of squared residuals and random directions within
@@ -234,7 +234,7 @@ class JointEmbedding(
         check_settings(settings)
         stack = self._stack(graphs)
         d = check_n_components(self.n_components, stack.n_vertices, directed=self.directed)
-        given_start(self.init, stack.n_vertices, d)
+        given_start(self.init, stack.n_vertices, d, directed=self.directed)
         seed = seed_sequence(self.random_state)
         plan = self._decide(stack, y, sample_weight)
 
@@ -305,6 +305,8 @@ class JointEmbedding(
         scale, rule = plan.treatment.scale, plan.rule
         self.n_components_ = len(fit.stages)
         self.latent_positions_ = fit.H.astype(self._dtype)
+        if fit.G is not None:
+            self.latent_positions_right_ = fit.G.astype(self._dtype)
         Lam = projection.loadings(rule)
         self.loadings_ = (Lam / scale).astype(self._dtype)
         path = projection.objective_path(rule, plan.weights)
@@ -331,7 +333,8 @@ class JointEmbedding(
         # A component on one vertex alone has no pair of different vertices to speak of.
         self.degenerate_ = ~fit.active | (np.diag(Gamma) < 1e-8)
         if plan.treatment.diagonal == "unobserved":
-            self.degenerate_ |= (fit.H**4).sum(axis=0) >= CONCENTRATED - 1e-6
+            G = fit.H if fit.G is None else fit.G
+            self.degenerate_ |= (fit.H**2 * G**2).sum(axis=0) >= CONCENTRATED - 1e-6
         self.n_passes_ = fit.n_passes
         self.diagonal_ = plan.treatment.diagonal
         self.mean_graph_ = plan.treatment.mean

@@ -84,7 +84,7 @@ class NestedComponents:
         if same:
             active = self._fit.active  # the others are random directions, of which nothing is kept
             now = self._project(stack)
-            rounding = np.sqrt(self._plan.treatment.loss_view(stack).rounding())
+            rounding = np.sqrt(self._plan.treatment.loss_view(stack, self._plan.kind).rounding())
             near = 1e-5 * np.sqrt(known.squared_norms) + 10 * rounding
             same = bool((np.abs(now.Psi - known.Psi)[:, active] <= near[:, None]).all())
             same &= np.allclose(now.squared_norms, known.squared_norms, rtol=1e-5)

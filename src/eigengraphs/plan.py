@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.treatment import Treatment
+from eigengraphs.graphs.treatment import Treatment, ViewKind
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
@@ -49,6 +49,11 @@ class Plan:
     rule: LoadingRule
     groups: Groups | None
     directed: bool
+
+    @property
+    def kind(self) -> ViewKind:
+        """How graphs are looked at."""
+        return "directed" if self.directed else "undirected"
 
     @property
     def group_weights(self) -> NDArray[np.float64]:

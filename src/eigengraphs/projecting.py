@@ -53,7 +53,7 @@ class ProjectedGraphs:
 
     def _project(self, stack: GraphStack) -> Projection:
         treatment = self._plan.treatment
-        view = treatment.loss_view(stack)
+        view = treatment.loss_view(stack, self._plan.kind)
         with one_blas_thread():
             return project(view, self._fit, hollow=treatment.hollow)
 

@@ -69,13 +69,7 @@ class Projection:
 
 def gram(fit: Fit, *, hollow: bool) -> Array:
     """Return the inner products of the components, zero for those that are nothing, (d, d)."""
-    if fit.G is None:
-        return active_gram(fit.H, fit.active, hollow=hollow)
-    Gamma: Array = (fit.H.T @ fit.H) * (fit.G.T @ fit.G)
-    if hollow:
-        HG = fit.H * fit.G
-        Gamma -= HG.T @ HG
-    return np.where(np.outer(fit.active, fit.active), Gamma, 0.0)
+    return active_gram(fit.H, fit.active, G=fit.G, hollow=hollow)
 
 
 def project(view: Any, fit: Fit, *, hollow: bool) -> Projection:

@@ -14,7 +14,8 @@ from eigengraphs.plan import Plan
 from eigengraphs.projection import Projection, gram, project
 from eigengraphs.settings import given_start, tolerance
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.components import with_signs
+from eigengraphs.solvers.components import with_signs, with_signs_pair
+from eigengraphs.solvers.directed import directed
 from eigengraphs.solvers.directions import basis_width
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings
@@ -61,12 +62,14 @@ def find_components(
         # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
         searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
         weights = plan.group_weights
-    search = treatment.search_view(searched)
+    search = treatment.search_view(searched, plan.kind)
     hollow = treatment.diagonal == "unobserved"
     tol = tolerance(settings["tol"], stack.dtype)
     common = {
         "weights": weights,
-        "init": given_start(settings["init"], stack.n_vertices, 0 if resume else d),
+        "init": given_start(
+            settings["init"], stack.n_vertices, 0 if resume else d, directed=plan.directed
+        ),
         "n_init": settings["n_init"],
         "tol": tol,
         "max_iter": settings["max_iter"],
@@ -74,7 +77,10 @@ def find_components(
         "resume": resume,
         "watch": watch,
     }
-    if searched.n_graphs == 1 and not hollow and settings["loadings"] == "shared":
+    if plan.directed:
+        cache = _products_fit(searched, sides=2)
+        fit = directed(search, d, cache=cache, hollow=hollow, **common)
+    elif searched.n_graphs == 1 and not hollow and settings["loadings"] == "shared":
         fit = spectral(search, d, tol=tol, seed=seed, resume=resume)
     elif settings["solver"] == "algorithm1":
         fit = algorithm1(search, d, **common)
@@ -82,22 +88,28 @@ def find_components(
         rule = None if isinstance(plan.rule, FreeLoadings) else plan.rule
         cache = _products_fit(searched)
         fit = subspace(search, d, cache=cache, hollow=hollow, rule=rule, **common)
-    fit = replace(fit, H=with_signs(fit.H))
+    if fit.G is None:
+        fit = replace(fit, H=with_signs(fit.H))
+    else:
+        H, G = with_signs_pair(fit.H, fit.G)
+        fit = replace(fit, H=H, G=G)
     # The mean, and the row sums.
     others = (treatment.mean is not None) + (treatment.diagonal == "filled")
     if groups is not None:
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         fit = replace(fit, n_passes=3 + (treatment.mean is not None))
-        return fit, project(treatment.loss_view(stack), fit, hollow=treatment.hollow)
+        view = treatment.loss_view(stack, plan.kind)
+        return fit, project(view, fit, hollow=treatment.hollow)
     fit = replace(fit, n_passes=fit.n_passes + others)
-    loss = treatment.loss_view(stack, search)
-    Psi = fit.Psi + loss.diagonal_forms(fit.H) - search.diagonal_forms(fit.H)
+    loss = treatment.loss_view(stack, plan.kind, search)
+    sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
+    Psi = fit.Psi + loss.diagonal_forms(*sides) - search.diagonal_forms(*sides)
     Gamma = gram(fit, hollow=treatment.hollow)
     return fit, Projection(Gamma, Psi, loss.squared_norms())
 
 
-def _products_fit(stack: GraphStack) -> bool:
+def _products_fit(stack: GraphStack, sides: int = 1) -> bool:
     """Tell whether the products of dense graphs with a basis are small beside them."""
     m, n, _ = stack.shape
-    products = m * n * basis_width(m, cache=True) * stack.dtype.itemsize
+    products = sides * m * n * basis_width(m, cache=True) * stack.dtype.itemsize
     return not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)

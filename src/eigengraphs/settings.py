@@ -177,8 +177,8 @@ def check_weights(sample_weight: Any, n_graphs: int) -> NDArray[np.float64]:
     return weights
 
 
-def given_start(init: Any, n_vertices: int, n_components: int) -> Any:
-    """Return the name of a start, or an array (n, d) of given starts."""
+def given_start(init: Any, n_vertices: int, n_components: int, *, directed: bool = False) -> Any:
+    """Return the name of a start, or an array (n, d), directed (2, n, d), of given starts."""
     names = ("auto", "svd", "random")
     if isinstance(init, str):
         if init not in names:
@@ -188,15 +188,18 @@ def given_start(init: Any, n_vertices: int, n_components: int) -> Any:
         start = np.asarray(init, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"init must be one of {_listed(names)} or an array of numbers") from None
-    if start.ndim != 2 or start.shape[0] != n_vertices or start.shape[1] < n_components:
+    sides = (2,) if directed else ()
+    right = start.ndim == len(sides) + 2 and start.shape[:-1] == (*sides, n_vertices)
+    if not right or start.shape[-1] < n_components:
         raise InputError(
-            f"an array of starts must have shape ({n_vertices}, {n_components}), one column a "
-            f"component; got {start.shape}"
+            f"an array of starts must have shape {(*sides, n_vertices, n_components)}, one column "
+            f"a component{' of H and of G' if directed else ''}; got {start.shape}"
         )
-    norms = np.sqrt((start**2).sum(axis=0))
-    wrong = np.flatnonzero(~np.isfinite(norms) | (norms == 0))
+    norms = np.sqrt((start**2).sum(axis=-2)).reshape(-1, start.shape[-1])
+    wrong = np.argwhere(~np.isfinite(norms) | (norms == 0))
     if wrong.size:
-        raise InputError(f"column {wrong[0]} of init has norm {norms[wrong[0]]}, so no direction")
+        side, column = wrong[0]
+        raise InputError(f"column {column} of init has norm {norms[side, column]}, so no direction")
     return start
 
 

@@ -208,8 +208,8 @@ def test_a_treatment_is_learnt_from_what_is_observed():
     assert treatment.diagonal_value == pytest.approx(1)
     assert np.allclose(treatment.mean[2, 4], A[0, 2, 4])
     stack = GraphStack(A, missing="unobserved")
-    search = treatment.masked_search_view(stack)
-    loss = treatment.masked_loss_view(stack, search)
+    search = treatment.search_view(stack, "masked")
+    loss = treatment.loss_view(stack, "masked", search)
     assert loss.hollow
     assert not search.hollow
     A[:, range(N), range(N)] = np.nan  # nothing is known of the diagonal: as if there were none

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
+from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.masked_mean import masked_mean
 from eigengraphs.graphs.masked_view import MaskedView
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view import DiagonalRule, StackView
 
-__all__ = ["Diagonal", "Treatment"]
+__all__ = ["Diagonal", "Treatment", "ViewKind"]
 
 Diagonal: TypeAlias = Literal["filled", "observed", "unobserved"]
+ViewKind: TypeAlias = Literal["undirected", "directed", "masked"]
+
+_VIEWS: dict[ViewKind, type] = {
+    "undirected": StackView,
+    "directed": DirectedView,
+    "masked": MaskedView,  # undirected, with hidden entries
+}
 
 
 @dataclass(frozen=True)
@@ -71,28 +79,20 @@ class Treatment:
         """Whether pairs s = t take no part in loadings and residuals."""
         return self.diagonal != "observed"
 
-    def search_view(self, stack: GraphStack) -> StackView:
+    def search_view(self, stack: GraphStack, kind: ViewKind = "undirected") -> Any:
         """Return the graphs on which components are searched."""
-        return StackView(stack, self._search_rule, self.mean, self.scale)
+        return _VIEWS[kind](stack, self._search_rule, self.mean, self.scale)
 
-    def loss_view(self, stack: GraphStack, search: StackView | None = None) -> StackView:
+    def loss_view(
+        self, stack: GraphStack, kind: ViewKind = "undirected", search: Any = None
+    ) -> Any:
         """Return the graphs from which loadings, residuals and scores are taken.
 
         ``search`` is the view for the search on the same graphs, if there is one.
         """
         if search is not None and self.diagonal != "filled":
             return search
-        return StackView(stack, self._loss_rule, self.mean, self.scale, like=search)
-
-    def masked_search_view(self, stack: GraphStack) -> MaskedView:
-        """Return the graphs, some entries of which are hidden, to search components on."""
-        return MaskedView(stack, self._search_rule, self.mean, self.scale)
-
-    def masked_loss_view(self, stack: GraphStack, search: MaskedView | None = None) -> MaskedView:
-        """Return the graphs, some entries of which are hidden, to take loadings from."""
-        if search is not None and self.diagonal != "filled":
-            return search
-        return MaskedView(stack, self._loss_rule, self.mean, self.scale, like=search)
+        return _VIEWS[kind](stack, self._loss_rule, self.mean, self.scale, like=search)
 
     @property
     def _search_rule(self) -> DiagonalRule:
