@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.certificates import describe, warn_of_trouble
+from eigengraphs.errors import InputError
 from eigengraphs.expected import ExpectedGraphs
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.preprocess import Preprocessing
@@ -18,7 +19,7 @@ from eigengraphs.nesting import NestedComponents
 from eigengraphs.plan import Plan, groups_of, loading_rule
 from eigengraphs.progress import ProgressPrinter
 from eigengraphs.projecting import ProjectedGraphs
-from eigengraphs.projection import Projection
+from eigengraphs.projection import MaskedProjection, Projection
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.search import find_components
 from eigengraphs.settings import (
@@ -27,6 +28,7 @@ from eigengraphs.settings import (
     check_settings,
     check_weights,
     given_start,
+    refusal,
     tolerance,
 )
 from eigengraphs.solvers.loadings import condition
@@ -256,7 +258,12 @@ class JointEmbedding(
 
     def _stack(self, graphs: Any) -> GraphStack:
         # No copy: a stack made here is read at once, and only `extend` comes back to it.
-        stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
+        if isinstance(graphs, GraphStack):
+            stack = graphs
+            if self.missing == "error":
+                stack.require_complete("fit with missing='unobserved' to leave them out")
+        else:
+            stack = GraphStack(graphs, copy=False, missing=cast(Any, self.missing))
         stack = Preprocessing.of(self.preprocess).apply(stack)
         if not self.directed:
             stack.require_undirected(
@@ -272,6 +279,10 @@ class JointEmbedding(
         weights = weights / largest  # 1e-200 for all is as good as 1 for all
         groups = groups_of(self.loadings, y, stack)
         treatment = Treatment.learn(stack, self.diagonal, bool(self.center), weights)
+        missing = treatment.kind_of(stack, directed=self.directed) == "masked"
+        refused = refusal(self.get_params(deep=False), has_missing=missing)
+        if refused is not None:
+            raise InputError(refused)
         norms = treatment.loss_view(stack).squared_norms() if self.l1_penalty else weights
         rule = loading_rule(self.loadings, self.max_nonzeros, self.l1_penalty, norms, weights)
         return Plan(treatment, weights, largest, rule, groups, bool(self.directed))
@@ -298,7 +309,7 @@ class JointEmbedding(
         if fit.interrupted:
             raise KeyboardInterrupt("the fit was stopped; what it found so far is kept")
 
-    def _store(self, fit: Fit, projection: Projection) -> None:
+    def _store(self, fit: Fit, projection: Projection | MaskedProjection) -> None:
         """Set every fitted attribute."""
         self._fit, self._projection = fit, projection
         plan, Gamma = self._plan, projection.Gamma
@@ -311,6 +322,7 @@ class JointEmbedding(
         self.loadings_ = (Lam / scale).astype(self._dtype)
         path = projection.objective_path(rule, plan.weights)
         if plan.groups is not None:
+            assert isinstance(projection, Projection)
             mixing = plan.groups.mixing(plan.weights)
             path = projection.grouped_path(mixing, plan.group_weights, plan.weights)
             shared = (mixing @ Lam / scale).astype(self._dtype)

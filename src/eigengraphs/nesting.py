@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.plan import Plan
-from eigengraphs.projection import Projection
+from eigengraphs.projection import MaskedProjection, Projection
 from eigengraphs.settings import FIXED_BY_FIT, check_count, check_n_components, check_settings
 from eigengraphs.solvers.components import first_components
 from eigengraphs.solvers.protocol import Fit
@@ -29,19 +29,19 @@ class NestedComponents:
     _fit: Fit
     _fitted_with: dict[str, Any]
     _plan: Plan
-    _projection: Projection
+    _projection: Projection | MaskedProjection
     _training: GraphStack | None
 
     def _aligned(self, graphs: Any) -> GraphStack:
         raise NotImplementedError
 
-    def _project(self, stack: GraphStack) -> Projection:
+    def _project(self, stack: GraphStack) -> Projection | MaskedProjection:
         raise NotImplementedError
 
     def _solve(self, stack: GraphStack, d: int, resume: Fit | None) -> None:
         raise NotImplementedError
 
-    def _store(self, fit: Fit, projection: Projection) -> None:
+    def _store(self, fit: Fit, projection: Projection | MaskedProjection) -> None:
         raise NotImplementedError
 
     def extend(self, n_components: int, graphs: Any = None) -> Self:
@@ -84,8 +84,8 @@ class NestedComponents:
         if same:
             active = self._fit.active  # the others are random directions, of which nothing is kept
             now = self._project(stack)
-            rounding = np.sqrt(self._plan.treatment.loss_view(stack, self._plan.kind).rounding())
-            near = 1e-5 * np.sqrt(known.squared_norms) + 10 * rounding
+            view = self._plan.treatment.loss_view(stack, self._plan.kind_of(stack))
+            near = 1e-5 * np.sqrt(known.squared_norms) + 10 * np.sqrt(view.rounding())
             same = bool((np.abs(now.Psi - known.Psi)[:, active] <= near[:, None]).all())
             same &= np.allclose(now.squared_norms, known.squared_norms, rtol=1e-5)
         if not same:

@@ -50,10 +50,9 @@ class Plan:
     groups: Groups | None
     directed: bool
 
-    @property
-    def kind(self) -> ViewKind:
-        """How graphs are looked at."""
-        return "directed" if self.directed else "undirected"
+    def kind_of(self, stack: GraphStack) -> ViewKind:
+        """Return how graphs are looked at."""
+        return self.treatment.kind_of(stack, directed=self.directed)
 
     @property
     def group_weights(self) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigengraphs.errors import AlignmentError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.plan import Plan
-from eigengraphs.projection import Projection, project
+from eigengraphs.projection import MaskedProjection, Projection, project
 from eigengraphs.settings import check_weights
 from eigengraphs.solvers.protocol import Fit
 from eigengraphs.threads import one_blas_thread
@@ -51,9 +51,11 @@ class ProjectedGraphs:
         Lam = self._project(stack).loadings(self._plan.rule)
         return (Lam / self._plan.treatment.scale).astype(self._dtype)
 
-    def _project(self, stack: GraphStack) -> Projection:
-        treatment = self._plan.treatment
-        view = treatment.loss_view(stack, self._plan.kind)
+    def _project(self, stack: GraphStack) -> Projection | MaskedProjection:
+        treatment, kind = self._plan.treatment, self._plan.kind_of(stack)
+        if kind == "masked" and self._plan.directed:
+            stack.require_complete("a directed fit takes complete graphs alone; fill the entries")
+        view = treatment.loss_view(stack, kind)
         with one_blas_thread():
             return project(view, self._fit, hollow=treatment.hollow)
 

@@ -8,12 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.errors import InputError
 from eigengraphs.solvers.loadings import active_gram, solve_loadings
+from eigengraphs.solvers.loadings_each import solve_loadings_each
 from eigengraphs.solvers.protocol import Fit
 from eigengraphs.solvers.ruled import stage_loadings
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule, objective_of
 
-__all__ = ["Projection", "gram", "project"]
+__all__ = ["MaskedProjection", "Projection", "gram", "project", "projection_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -67,12 +69,62 @@ class Projection:
         return np.maximum(total + np.array(explained), 0.0)
 
 
+@dataclass(frozen=True)
+class MaskedProjection:
+    """The same where graphs have hidden entries: each has inner products of its own."""
+
+    Gammas: Array  # (m, d, d) of the components, over what each graph observes
+    Psi: Array  # (m, d) of the graphs with the components
+    squared_norms: Array  # (m,)
+    Gamma: Array  # (d, d) of the components over all entries
+    observed: Array  # (m,) share of its entries that each graph observes
+
+    def first(self, k: int) -> MaskedProjection:
+        """Return the same with the first k components."""
+        return MaskedProjection(
+            self.Gammas[:, :k, :k], self.Psi[:, :k], self.squared_norms, self.Gamma[:k, :k],
+            self.observed,
+        )  # fmt: skip
+
+    def loadings(self, rule: LoadingRule) -> Array:
+        """Return the least-squares loadings, (m, d), graph by graph."""
+        if not isinstance(rule, FreeLoadings):
+            raise InputError(
+                "graphs with missing entries have free loadings alone, and this fit has others; "
+                "fill the missing entries"
+            )
+        return solve_loadings_each(self.Gammas, self.Psi, self.Gamma, self.observed)
+
+    def residuals(self, Lam: Array) -> Array:
+        """Return ||A_i - sum_k Lam_ik e_k||^2 over observed entries, (m,), Lam (m, k)."""
+        k = Lam.shape[1]
+        squares = np.einsum("ij,ijk,ik->i", Lam, self.Gammas[:, :k, :k], Lam)
+        left = self.squared_norms + squares - 2 * np.einsum("ik,ik->i", Lam, self.Psi[:, :k])
+        return np.asarray(np.maximum(left, 0.0))
+
+    def objective_path(self, rule: LoadingRule, weights: Array) -> Array:
+        """Return sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components, (d + 1,)."""
+        stages = (self.first(k).loadings(rule) for k in range(self.Psi.shape[1] + 1))
+        return np.array([weights @ self.residuals(Lam) for Lam in stages])
+
+
 def gram(fit: Fit, *, hollow: bool) -> Array:
     """Return the inner products of the components, zero for those that are nothing, (d, d)."""
     return active_gram(fit.H, fit.active, G=fit.G, hollow=hollow)
 
 
-def project(view: Any, fit: Fit, *, hollow: bool) -> Projection:
+def project(view: Any, fit: Fit, *, hollow: bool) -> Projection | MaskedProjection:
     """Read graphs once for their inner products with the components of a fit."""
     Psi = view.quadratic_forms(fit.H) if fit.G is None else view.bilinear_forms(fit.H, fit.G)
-    return Projection(gram(fit, hollow=hollow), Psi, view.squared_norms())
+    return projection_of(view, fit, Psi, hollow=hollow)
+
+
+def projection_of(
+    view: Any, fit: Fit, Psi: Array, *, hollow: bool
+) -> Projection | MaskedProjection:
+    """Return the projection of graphs whose inner products with the components are known."""
+    Gamma = gram(fit, hollow=hollow)
+    if not hasattr(view, "grams"):
+        return Projection(Gamma, Psi, view.squared_norms())
+    Gammas = view.grams(fit.H) * np.outer(fit.active, fit.active)
+    return MaskedProjection(Gammas, Psi, view.squared_norms(), Gamma, view.observed())

@@ -11,12 +11,13 @@ import numpy as np
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.group_means import group_means
 from eigengraphs.plan import Plan
-from eigengraphs.projection import Projection, gram, project
+from eigengraphs.projection import MaskedProjection, Projection, project, projection_of
 from eigengraphs.settings import given_start, tolerance
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.components import with_signs, with_signs_pair
 from eigengraphs.solvers.directed import directed
 from eigengraphs.solvers.directions import basis_width
+from eigengraphs.solvers.masked import masked
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.solvers.spectral import spectral
@@ -36,7 +37,7 @@ def find_components(
     seed: np.random.SeedSequence,
     resume: Fit | None,
     watch: Watcher | None,
-) -> tuple[Fit, Projection]:
+) -> tuple[Fit, Projection | MaskedProjection]:
     """Return d components, and what the graphs have in common with them.
 
     Parameters
@@ -62,7 +63,8 @@ def find_components(
         # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
         searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
         weights = plan.group_weights
-    search = treatment.search_view(searched, plan.kind)
+    kind = plan.kind_of(searched)
+    search = treatment.search_view(searched, kind)
     hollow = treatment.diagonal == "unobserved"
     tol = tolerance(settings["tol"], stack.dtype)
     common = {
@@ -77,7 +79,9 @@ def find_components(
         "resume": resume,
         "watch": watch,
     }
-    if plan.directed:
+    if kind == "masked":
+        fit = masked(search, d, hollow=hollow, **common)
+    elif plan.directed:
         cache = _products_fit(searched, sides=2)
         fit = directed(search, d, cache=cache, hollow=hollow, **common)
     elif searched.n_graphs == 1 and not hollow and settings["loadings"] == "shared":
@@ -98,14 +102,13 @@ def find_components(
     if groups is not None:
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         fit = replace(fit, n_passes=3 + (treatment.mean is not None))
-        view = treatment.loss_view(stack, plan.kind)
+        view = treatment.loss_view(stack, kind)
         return fit, project(view, fit, hollow=treatment.hollow)
     fit = replace(fit, n_passes=fit.n_passes + others)
-    loss = treatment.loss_view(stack, plan.kind, search)
+    loss = treatment.loss_view(stack, kind, search)
     sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
     Psi = fit.Psi + loss.diagonal_forms(*sides) - search.diagonal_forms(*sides)
-    Gamma = gram(fit, hollow=treatment.hollow)
-    return fit, Projection(Gamma, Psi, loss.squared_norms())
+    return fit, projection_of(loss, fit, Psi, hollow=treatment.hollow)
 
 
 def _products_fit(stack: GraphStack, sides: int = 1) -> bool:

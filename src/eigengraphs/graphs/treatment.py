@@ -79,6 +79,13 @@ class Treatment:
         """Whether pairs s = t take no part in loadings and residuals."""
         return self.diagonal != "observed"
 
+    def kind_of(self, stack: GraphStack, *, directed: bool) -> ViewKind:
+        """Return how to look at graphs: a hidden diagonal alone is no matter where none counts."""
+        mask = stack.mask
+        if mask is not None and (self.diagonal == "observed" or mask.hides_pairs):
+            return "masked"
+        return "directed" if directed else "undirected"
+
     def search_view(self, stack: GraphStack, kind: ViewKind = "undirected") -> Any:
         """Return the graphs on which components are searched."""
         return _VIEWS[kind](stack, self._search_rule, self.mean, self.scale)

@@ -1,0 +1,150 @@
+"""Missing entries and absent vertices: they take no part in the loss."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from known_graphs import column_errors, noiseless, random_symmetric
+from scipy import linalg
+
+from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.errors import InputError
+from eigengraphs.models import MultipleRandomEigenGraphs
+
+
+def with_gaps(A, share, seed, *, same=False):
+    """Replace a share of the vertex pairs by nan, others in each graph unless ``same``."""
+    rng = np.random.default_rng(seed)
+    m, n, _ = A.shape
+    gaps = np.triu(rng.random((1 if same else m, n, n)) < share, 1)
+    gaps = np.broadcast_to(gaps | gaps.transpose(0, 2, 1), A.shape)
+    return np.where(gaps, np.nan, A), gaps
+
+
+def section_5_2(seed, m=100):
+    """Two components on 20 vertices that differ by class; see the paper's section 5.2."""
+    rng = np.random.default_rng(seed)
+    n = 20
+    H = np.stack([np.ones(n), (-1.0) ** np.arange(n)], axis=1) / np.sqrt(n)
+    y = np.arange(m) % 2
+    Lam = np.where(y[:, None] == 0, [[10.0, 2.0]], [[10.0, -2.0]]) + 0.0
+    model = MultipleRandomEigenGraphs(H, Lam)
+    return np.array([np.asarray(A) for A in model.sample(random_state=rng).to_dense()])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_noiseless_graphs_with_gaps_come_back(share):
+    known = noiseless(n=30, m=12, d=3, seed=0)
+    A, _ = with_gaps(np.asarray(known.stack.dense), share, seed=1)
+    je = JointEmbedding(3, missing="unobserved", diagonal="observed", random_state=0).fit(A)
+    match = np.abs(known.H.T @ je.latent_positions_).argmax(axis=1)
+    # Greedy components are not quite the planted ones where gaps differ, but their span is.
+    fitted = je.inverse_transform(je.loadings_)
+    assert np.abs(fitted - known.stack.dense).max() < 0.05
+    assert sorted(match) == [0, 1, 2]
+
+
+def test_hiding_what_the_fit_says_anyway_changes_nothing():
+    """One component: with more, the first would meet entries that equal the fit of all."""
+    known = noiseless(n=24, m=10, d=2, seed=3)
+    data = np.asarray(known.stack.dense) + 0.05 * random_symmetric(10, 24, seed=4)
+    gaps = with_gaps(data, 0.1, seed=5)[1]
+    for _ in range(60):  # until those entries are what the fit to all of them says
+        complete = JointEmbedding(1, diagonal="observed", random_state=0, tol=1e-11).fit(data)
+        data = np.where(gaps, complete.inverse_transform(complete.loadings_), data)
+    hidden = JointEmbedding(
+        1, diagonal="observed", missing="unobserved", random_state=0, tol=1e-10
+    ).fit(np.where(gaps, np.nan, data))
+    assert column_errors(hidden.latent_positions_, complete.latent_positions_).max() < 1e-6
+    assert np.abs(hidden.loadings_ - complete.loadings_).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("diagonal", ["auto", "unobserved"])
+def test_hidden_pairs_are_predicted(seed, diagonal):
+    """Section 5.2 with 10 % of the pairs hidden: better than the mean graph and zero filling."""
+    truth = section_5_2(seed)
+    A, gaps = with_gaps(truth, 0.1, seed=seed + 50)
+    je = JointEmbedding(2, missing="unobserved", diagonal=diagonal, random_state=0).fit(A)
+    ours = je.inverse_transform(je.loadings_)[gaps]
+    mean = np.broadcast_to(np.nanmean(A, axis=0), A.shape)[gaps]
+    filled = JointEmbedding(2, random_state=0).fit(np.nan_to_num(A))
+    zeros = filled.inverse_transform(filled.loadings_)[gaps]
+    error = [((truth[gaps] - guess) ** 2).mean() for guess in (ours, mean, zeros)]
+    assert error[0] < error[1]
+    assert error[0] < error[2]
+
+
+def test_vertices_that_some_graphs_do_not_have():
+    known = noiseless(n=20, m=9, d=2, seed=7)
+    names = [f"v{s}" for s in range(20)]
+    frames = []
+    for i, A in enumerate(known.stack.dense):
+        keep = [s for s in range(20) if s not in (i, i + 5)]
+        frames.append(pd.DataFrame(A, names, names).iloc[keep, keep])
+    stack = GraphStack(frames, vertices="union", vertex_names=names, missing="unobserved")
+    je = JointEmbedding(2, missing="unobserved", diagonal="observed", random_state=0).fit(stack)
+    assert np.abs(je.inverse_transform(je.loadings_) - known.stack.dense).max() < 0.05
+    isolated = GraphStack(frames, vertices="union", vertex_names=names)
+    worse = JointEmbedding(2, diagonal="observed", random_state=0).fit(isolated)
+    gap = np.abs(worse.inverse_transform(worse.loadings_) - known.stack.dense).max()
+    assert gap > 0.05
+
+
+def test_transform_and_score_leave_gaps_out():
+    A, _ = with_gaps(random_symmetric(8, 12, seed=0) + 1.0, 0.2, seed=1)
+    je = JointEmbedding(2, missing="unobserved", diagonal="observed", random_state=0).fit(A)
+    assert np.allclose(je.transform(A), je.loadings_, atol=1e-9)
+    H = je.latent_positions_
+    E = np.einsum("sk,tk->kst", H, H)
+    for i in range(8):  # least squares over the observed entries, written out
+        seen = ~np.isnan(A[i])
+        lam = linalg.lstsq(E[:, seen].T, A[i][seen])[0]
+        assert je.loadings_[i] == pytest.approx(lam, abs=1e-9)
+    left = np.nansum((A - je.inverse_transform(je.loadings_)) ** 2)
+    assert je.objective_path_[-1] == pytest.approx(left, rel=1e-9)
+    assert je.score(A) == pytest.approx(1 - left / np.nansum(A**2), rel=1e-9)
+    assert (np.diff(je.objective_path_) <= 0).all()
+
+
+def test_gaps_in_new_graphs_alone():
+    A = random_symmetric(8, 12, seed=0) + 1.0
+    je = JointEmbedding(2, missing="unobserved", random_state=0).fit(A)  # complete
+    plain = JointEmbedding(2, random_state=0).fit(A)
+    assert np.array_equal(je.latent_positions_, plain.latent_positions_)
+    new, _ = with_gaps(A[:3], 0.2, seed=2)
+    assert np.isfinite(je.transform(new)).all()
+    with pytest.raises(InputError, match=r"missing='unobserved'"):
+        plain.transform(new)
+    with pytest.raises(InputError, match=r"missing='unobserved'"):
+        plain.transform(GraphStack(new, missing="unobserved"))
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_nesting_extending_and_pickling(center):
+    A, _ = with_gaps(random_symmetric(10, 14, seed=0) + 1.0, 0.15, seed=1)
+    settings = {"missing": "unobserved", "center": center, "random_state": 0}
+    long, short = JointEmbedding(3, **settings).fit(A), JointEmbedding(1, **settings).fit(A)
+    assert np.allclose(long.truncate(1).loadings_, short.loadings_, atol=1e-8)
+    assert np.allclose(short.extend(3).latent_positions_, long.latent_positions_, atol=1e-6)
+    back = pickle.loads(pickle.dumps(long))
+    assert np.array_equal(back.transform(A), long.transform(A))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"loadings": "shared"}, {"loadings": "class"}, {"loadings": "nonnegative"},
+     {"loadings": "sparse", "l1_penalty": 0.1}, {"refine": True}, {"solver": "algorithm1"}],
+    ids=str,
+)  # fmt: skip
+def test_what_does_not_go_with_gaps_is_refused(settings):
+    A, _ = with_gaps(random_symmetric(6, 8, seed=0), 0.2, seed=1)
+    with pytest.raises(InputError, match="missing"):
+        JointEmbedding(2, missing="unobserved", **settings).fit(A, [0, 1] * 3)
+
+
+def test_by_default_gaps_are_an_error_that_says_where():
+    A, _ = with_gaps(random_symmetric(6, 8, seed=0), 0.2, seed=1)
+    with pytest.raises(InputError, match=r"graphs\[0\].*missing='unobserved'"):
+        JointEmbedding(2).fit(A)
