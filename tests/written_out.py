@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 READS = (
     "multiply", "sum_multiply", "quadratic_forms", "mean", "squared_norms", "products", "project",
-    "weighted_multiply", "sketch", "bilinear_forms",
+    "weighted_multiply", "sketch", "bilinear_forms", "mean_residual",
 )  # fmt: skip
 
 
@@ -52,6 +52,22 @@ def objective(
     g = None if g is None else g / linalg.norm(g)
     forms = np.einsum("s,ist,t->i", h, R, h if g is None else g)
     return float(weights @ forms**2) / (norm_without_diagonal(h, g) if hollow else 1.0)
+
+
+def masked_objective(
+    R: Array, seen: Array, weights: Array, floors: Array, h: Array, *, hollow: bool = False
+) -> float:
+    """Return sum_i w_i <R_i, h h^T>^2 / ||M_i o h h^T||^2 at h / ||h||, M_i being ``seen``.
+
+    A squared norm below the floor fades, and all are bent upwards as above if ``hollow``.
+    """
+    h = h / linalg.norm(h)
+    E = np.outer(h, h)
+    t, q = (R * E).sum(axis=(1, 2)), (seen * E**2).sum(axis=(1, 2))
+    size = np.where(q < floors, (q**2 + floors**2) / (2 * floors), q)
+    if hollow:
+        size = size + 100 * max(float((h**4).sum()) - 0.5, 0.0) ** 2
+    return float(weights @ (t**2 / size))
 
 
 def slope(function: Any, x: Array, step: float = 1e-5) -> Array:

@@ -1,0 +1,63 @@
+"""Fits of graphs with hidden entries, for the tests of their solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs import GraphStack
+from eigengraphs.graphs.masked_view import MaskedView
+from eigengraphs.solvers.loadings import active_gram, component_gram
+from eigengraphs.solvers.loadings_each import objective_path_each, solve_loadings_each
+from eigengraphs.solvers.masked import masked
+from eigengraphs.solvers.protocol import Fit
+from written_out import Counted
+
+Array = NDArray[np.float64]
+COMMON = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 500}
+
+
+def solve(graphs: Any, d: int, rule: Any = "observed", **settings: Any) -> Fit:
+    """Fit a stack, or a view of one."""
+    view = graphs if isinstance(graphs, MaskedView | Counted) else MaskedView(graphs, rule)
+    defaults = {
+        **COMMON, "weights": np.ones(view.n_graphs), "seed": np.random.SeedSequence(0),
+        "hollow": view.hollow,
+    }  # fmt: skip
+    return masked(view, d, **{**defaults, **settings})
+
+
+def loadings(stack: GraphStack, H: Array, rule: Any = "observed") -> Array:
+    """Return the loadings of components, (m, d)."""
+    view = MaskedView(stack, rule)
+    whole = component_gram(H, hollow=view.hollow)
+    return solve_loadings_each(view.grams(H), view.quadratic_forms(H), whole, view.observed())
+
+
+def path(view: MaskedView, fit: Fit, weights: Array) -> Array:
+    """Return the objective with 0, 1, ..., d components."""
+    whole = active_gram(fit.H, fit.active, hollow=view.hollow)
+    Gammas = view.grams(fit.H) * np.outer(fit.active, fit.active)
+    return objective_path_each(
+        Gammas, fit.Psi, view.squared_norms(), weights, whole, view.observed()
+    )
+
+
+def pairs_at_random(m: int, n: int, share: float, seed: int = 0) -> NDArray[np.bool_]:
+    """Return pairs of vertices to hide, (m, n, n)."""
+    return np.triu(np.random.default_rng(seed).random((m, n, n)) < share)
+
+
+def absent(m: int, n: int, share: float, seed: int = 0) -> NDArray[np.bool_]:
+    """Return the entries of vertices that are absent from some graphs, (m, n, n)."""
+    gone = np.random.default_rng(seed).random((m, n)) < share
+    return gone[:, :, None] | gone[:, None, :]
+
+
+HIDDEN = {
+    "entries": lambda m, n: pairs_at_random(m, n, 0.2),
+    "vertices": lambda m, n: absent(m, n, 0.2),
+    "both": lambda m, n: pairs_at_random(m, n, 0.2) | absent(m, n, 0.2),
+}

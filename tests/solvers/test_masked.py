@@ -1,0 +1,233 @@
+"""Components of graphs with hidden entries: nested, and the known ones if complete."""
+
+import numpy as np
+import pytest
+from hidden_graphs import COMMON, HIDDEN, path, solve
+from known_graphs import column_errors, noiseless, random_symmetric
+from scipy import linalg
+
+from eigengraphs import GraphStack
+from eigengraphs.graphs.masked_mean import masked_mean
+from eigengraphs.graphs.masked_view import MaskedView
+from eigengraphs.graphs.view import StackView
+from eigengraphs.solvers.components import first_components, with_signs
+from eigengraphs.solvers.loadings import (
+    component_gram,
+    objective_path,
+)
+from eigengraphs.solvers.masked_quotient import FADES
+from eigengraphs.solvers.masked_refine import refine_masked
+from eigengraphs.solvers.subspace import subspace
+from written_out import Counted, masked_objective, slope
+
+# ---------------------------------------------------------------------- the known components
+
+
+@pytest.mark.parametrize("n", [25, 105])
+@pytest.mark.parametrize("rule", ["observed", "hollow", "filled"])
+def test_complete_graphs_have_the_components_of_the_subspace_solver(n, rule):
+    known = noiseless(n, 20, 3, seed=6)
+    Lam = known.Lam * [40, 20, 10]
+    A = np.einsum("sk,ik,tk->ist", known.H, Lam, known.H) + 0.2 * random_symmetric(20, n, seed=7)
+    stack, weights = GraphStack(A), np.linspace(0.5, 2, 20)
+    plain = StackView(stack, rule)
+    settings = {"weights": weights, "tol": 1e-9, "hollow": rule == "hollow"}
+    expected = subspace(
+        plain, 3, cache=True, seed=np.random.SeedSequence(0), **{**COMMON, **settings}
+    )
+    view = MaskedView(stack, rule)
+    fit = solve(view, 3, **settings)
+    assert column_errors(fit.H, expected.H).max() < 1e-6
+    Gamma = component_gram(expected.H, hollow=rule == "hollow")
+    objective = objective_path(Gamma, expected.Psi, plain.squared_norms(), weights)
+    assert np.allclose(path(view, fit, weights), objective, rtol=1e-6)
+    for mine, theirs in zip(fit.stages, expected.stages, strict=True):
+        assert mine.gain == pytest.approx(theirs.gain, rel=1e-6)
+
+
+def test_a_component_that_would_be_a_star_stops_where_it_does_in_the_subspace_solver():
+    A = np.zeros((3, 14, 14))
+    A[:, 0, 1:] = np.random.default_rng(0).uniform(0.5, 1, (3, 13))
+    A += A.transpose(0, 2, 1)
+    stack, weights = GraphStack(A), np.ones(3)
+    expected = subspace(
+        StackView(stack, "hollow"), 1, cache=True, weights=weights, hollow=True,
+        seed=np.random.SeedSequence(0), **COMMON,
+    )  # fmt: skip
+    fit = solve(stack, 1, "hollow")
+    assert (expected.H**4).sum() > 0.5
+    assert fit.stages[0].gain == pytest.approx(expected.stages[0].gain, rel=1e-6)
+    assert column_errors(with_signs(np.abs(fit.H)), np.abs(expected.H)).max() < 1e-5
+
+
+@pytest.mark.parametrize("rule", ["observed", "hollow"])
+def test_reported_gradients_and_gains_are_those_of_the_objective_written_out(rule):
+    A, weights = random_symmetric(8, 18, seed=1), np.linspace(0.5, 2, 8)
+    stack = GraphStack(A).hide(HIDDEN["both"](8, 18))
+    seen = stack.mask.toarray() * (1 - np.eye(18) * (rule == "hollow"))
+    floors = FADES * seen.mean(axis=(1, 2))
+    fit = solve(stack, 4, rule, weights=weights, tol=1e-3)
+    assert np.allclose(fit.Psi, np.einsum("sk,ist,tk->ik", fit.H, A * seen, fit.H))
+    for k, stage in enumerate(fit.stages):
+        E = np.einsum("sk,tk->kst", fit.H[:, :k], fit.H[:, :k])
+        R = A * seen
+        for i in range(8):
+            X = (E * seen[i]).reshape(k, 18**2).T
+            R[i] -= (X @ linalg.lstsq(X, R[i].ravel())[0]).reshape(18, 18) if k else 0.0
+
+        def objective(h, R=R):
+            return masked_objective(R, seen, weights, floors, h, hollow=rule == "hollow")
+
+        h = fit.H[:, k]
+        assert stage.gain == pytest.approx(objective(h), rel=1e-9)
+        # Short differences: the objective bends at sum_s h_s^4 = 1/2, near which components stop.
+        gradient = linalg.norm(slope(objective, h, step=1e-7)) / 4 / stage.gain
+        assert abs(stage.stationarity - gradient) < 1e-6
+        assert stage.stationarity <= 1e-3
+        assert stage.stop_reason == "stationary"
+
+
+def test_a_saddle_point_is_left():
+    u = np.full(6, 6**-0.5)
+    E = np.outer(u, u)
+    A = np.array([linalg.block_diag(3 * E, E), linalg.block_diag(E, 3 * E)])
+    between = np.concatenate([u, u])[:, None] / np.sqrt(2)  # stationary, by symmetry
+    fit = solve(GraphStack(A), 1, init=between)
+    assert fit.stages[0].gain == pytest.approx(10)
+    assert fit.stages[0].start == "given"
+    assert min(linalg.norm(fit.H[:6]), linalg.norm(fit.H[6:])) < 1e-6
+
+
+# ---------------------------------------------------------------------- nesting and the like
+
+
+NOISE = GraphStack(random_symmetric(10, 24, seed=8)).hide(HIDDEN["both"](10, 24))
+
+
+def test_the_first_components_do_not_depend_on_how_many_follow():
+    fits = [solve(NOISE, d) for d in (1, 3, 5)]  # noise has many optima to end in
+    for fit in fits[:-1]:
+        d = fit.H.shape[1]
+        assert np.array_equal(fit.H, fits[-1].H[:, :d])
+        assert fit.stages == fits[-1].stages[:d]
+
+
+def test_a_resumed_fit_goes_on_as_one_that_was_never_stopped():
+    whole = solve(NOISE, 5)
+    for k in (1, 3, 5):
+        fit = solve(NOISE, 5, resume=first_components(whole, k))
+        assert np.array_equal(fit.H[:, :k], whole.H[:, :k])
+        assert column_errors(fit.H, whole.H).max() < 1e-6
+        assert np.allclose(fit.Psi, whole.Psi)
+
+
+def test_the_objective_never_rises():
+    view = MaskedView(NOISE)
+    fit = solve(view, 6)
+    falls = -np.diff(path(view, fit, np.ones(10)))
+    gains = np.array([stage.gain for stage in fit.stages])
+    assert (falls >= gains * (1 - 1e-9)).all()  # all loadings solved again take off no less
+
+
+@pytest.mark.parametrize("rule", ["observed", "hollow", "filled"])
+def test_sparse_is_dense(rule):
+    stack = GraphStack(random_symmetric(10, 24, seed=9, density=0.4)).hide(HIDDEN["both"](10, 24))
+    mean = masked_mean(stack, np.ones(10))
+    for center in (None, mean):
+        dense = solve(MaskedView(stack, rule, center), 2)
+        sparse = solve(MaskedView(stack.to_sparse(), rule, center), 2)
+        assert column_errors(dense.H, sparse.H).max() < 1e-5
+        assert np.allclose(dense.Psi, sparse.Psi, atol=1e-5)
+
+
+def test_float32_is_nearly_float64():
+    known = noiseless(30, 20, 2, seed=4)
+    A = 10 * known.stack.dense * 1.0 + 0.1 * random_symmetric(20, 30, seed=5)
+    stack = GraphStack(A).hide(HIDDEN["both"](20, 30))
+    exact, rough = solve(stack, 2), solve(stack.astype(np.float32), 2, tol=1e-5)
+    assert column_errors(exact.H, rough.H).max() < 1e-4
+    assert all(stage.converged for stage in rough.stages)
+
+
+def test_a_weight_counts_as_copies_and_none_as_absence():
+    stack = NOISE[[0, 0, 1, 2, 3]]
+    twice = solve(stack, 2)
+    weighted = solve(NOISE[:5], 2, weights=np.array([2.0, 1, 1, 1, 0]))
+    view = MaskedView(stack)
+    assert twice.stages[0].gain == pytest.approx(weighted.stages[0].gain, rel=1e-6)
+    assert path(view, twice, np.ones(5))[0] == pytest.approx(
+        path(MaskedView(NOISE[:5]), weighted, np.array([2.0, 1, 1, 1, 0]))[0]
+    )
+
+
+@pytest.mark.parametrize("init", ["auto", "svd", "random"])
+def test_passes_are_counted_as_they_are_taken(init):
+    view = Counted(MaskedView(NOISE))
+    fit = solve(view, 3, init=init, n_init=2)
+    assert fit.n_passes == view.total
+
+
+def test_starts():
+    direction = np.random.default_rng(0).standard_normal((24, 1))
+    fit = solve(NOISE, 2, init=direction, max_iter=0)
+    assert column_errors(fit.H[:, :1], direction / linalg.norm(direction)).max() < 1e-12
+    assert fit.stages[0].stop_reason == "max_iter"
+    assert fit.stages[0].start == "given"
+    assert np.isnan(fit.stages[0].agreement)
+    assert fit.stages[1].start in ("svd", "squares", "random")
+    assert solve(NOISE, 1, init="svd").stages[0].start == "svd"
+    many = solve(NOISE, 1, n_init=12).stages[0]
+    assert many.gain >= solve(NOISE, 1).stages[0].gain * (1 - 1e-9)
+    assert 0 < many.agreement <= 1
+    centred = MaskedView(NOISE, "observed", masked_mean(NOISE, np.ones(10)))
+    assert solve(centred, 1, init="svd").stages[0].start == "squares"  # the mean is nothing
+
+
+def test_nothing_left_to_fit():
+    known = noiseless(20, 10, 1, seed=0)
+    stack = known.stack.hide(HIDDEN["both"](10, 20))
+    fit = solve(stack, 3)
+    assert [stage.stop_reason for stage in fit.stages] == ["stationary", "exhausted", "exhausted"]
+    assert np.allclose(linalg.norm(fit.H, axis=0), 1)
+    everything = GraphStack(np.ones((2, 4, 4))).hide(np.ones((4, 4), dtype=bool))
+    assert not solve(everything, 2).active.any()
+
+
+def test_one_side_of_bipartite_graphs_is_no_end():
+    A = np.zeros((1, 8, 8))
+    A[:, :4, 4:] = A[:, 4:, :4] = 1.0
+    one_side = np.repeat([1.0, 0.0], 4)[:, None]  # h^T A h = 0 there
+    fit = solve(GraphStack(A), 1, init=one_side)
+    assert fit.stages[0].gain == pytest.approx(16)
+
+
+def test_an_interruption_keeps_the_finished_components():
+    whole = solve(NOISE, 3)
+
+    def stop(progress):
+        assert progress.n_passes > 0
+        if progress.component == 2 and progress.n_iter == 2:
+            raise KeyboardInterrupt
+
+    fit = solve(NOISE, 3, watch=stop)
+    assert fit.interrupted
+    assert np.array_equal(fit.H, whole.H[:, :2])
+    assert fit.stages == whole.stages[:2]
+    resumed = solve(NOISE, 3, resume=fit)
+    assert column_errors(resumed.H, whole.H).max() < 1e-6
+
+    def at_once(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solve(NOISE, 2, watch=at_once)
+
+
+def test_refining_leaves_components_that_run_into_each_other_as_they_were():
+    # A matrix of rank two whose best components do not exist: they become equal, and cancel.
+    A = random_symmetric(1, 6, seed=0)
+    view = MaskedView(GraphStack(A))
+    greedy = solve(view, 2)
+    monster = refine_masked(view, greedy, weights=np.ones(1), tol=1e-9, max_iter=200)
+    before, after = path(view, greedy, np.ones(1))[-1], path(view, monster, np.ones(1))[-1]
+    assert after <= before * (1 + 1e-9)
