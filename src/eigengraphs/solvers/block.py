@@ -27,6 +27,9 @@ __all__ = ["BLOCK", "FLAT", "Block", "Job", "Space", "find_block"]
 
 BLOCK = 12  # components that are searched together
 _SEARCH = 3  # rounds that search
+_SEARCH_ON = 8  # and until this one from the first component on that moved elsewhere
+_STAYED = 0.99  # |cosine| with itself, a round before, of a component that did not move
+_SETTLED = 1e-2  # relative gradient: when all are below, those that stay compete no more
 _FROM_POOL = 3  # earlier components that a place is given to while searching, the best later
 _HISTORY = 2  # earlier solutions that a shortened basis keeps
 _ROUGH = 1e-3  # relative gradient in the core that is enough while searching
@@ -207,6 +210,8 @@ class _State:
         self._n_iter = 0
         self._core_tol = np.full(size, _ROUGH)
         self._n_fixed = 0  # finished components, before which none is unfinished
+        self._n_stayed = 0  # components that did not move, before which none did
+        self._n_settled = 0  # as many, or none while some are far from finished
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
         self.fit: Any = None
         self.record: _Record | None = None
@@ -219,6 +224,8 @@ class _State:
         """Solve the core and look outside; return whether this was the last round."""
         job, space = self._job, self._space
         searching = self._n_iter < self._searches
+        if self._searches and not searching:
+            searching = self._n_iter < _SEARCH_ON and self._n_stayed < self._size
         fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
         n_random = job.n_random if searching else job.n_beside_given * fresh
         search = Search(
@@ -228,14 +235,18 @@ class _State:
             n_squares=job.n_squares if searching and fresh else 0,
             random=space.random_starts(rng, self._size, n_random),
             n_fixed=self._n_fixed,
+            n_stayed=self._n_stayed,
+            n_settled=self._n_settled,
             n_pool=_FROM_POOL if searching else 1,
         )
         fit = space.solve(self._size, search, self._core_tol)
         self.fit = fit
         self._r, self._stationarity = space.look_outside(fit)
         self._n_iter += 1
-        if searching:
-            self._agreement = fit.agreement
+        if self._n_iter >= self._searches:
+            self._n_stayed = _count_stayed(self._warm, fit)
+            self._n_settled = self._n_stayed if self._stationarity.max() <= _SETTLED else 0
+        self._agreement = np.where(np.isnan(fit.agreement), self._agreement, fit.agreement)
         last = self._judge(searching)
         # One assignment: whenever an interruption comes, the record is of one round.
         self.record = _Record(
@@ -317,3 +328,12 @@ class _State:
             found.agreement[:want], reasons, self._size, found.n_iter, self._space.n_passes,
             interrupted,
         )  # fmt: skip
+
+
+def _count_stayed(warm: Array, fit: Any) -> int:
+    """Return how many components are where ``warm`` (s, b) has them, up to the first that moved."""
+    if warm.shape[1] != fit.Y.shape[1]:
+        return 0
+    sizes = np.sqrt((warm**2).sum(axis=0) * (fit.Y**2).sum(axis=0))
+    cosines = np.abs((warm * fit.Y).sum(axis=0))
+    return int(np.cumprod((cosines >= _STAYED * sizes) | (fit.gains == 0)).sum())

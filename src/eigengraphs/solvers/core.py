@@ -54,6 +54,8 @@ class Search:
     n_squares: int  # and from so many top eigenvectors of the sum of squared cores
     random: Array  # (d, b, s) and from these, for each component
     n_fixed: int = 0  # the first so many components are those of warm, as they are
+    n_settled: int = 0  # and so many start from those of warm, in order
+    n_stayed: int = 0  # and so many from the best that is left, alone
     n_pool: int = 1  # how many of those that are left, when not in order
 
 
@@ -109,14 +111,16 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
     for k in range(d):
         quotient = Quotient(R, packing, problem.V if problem.hollow else None, rough)
         starts = np.zeros((0, s))
-        if search.in_order or k < search.n_fixed:
+        in_order = search.in_order or k < max(search.n_fixed, search.n_settled)
+        stays = k < max(search.n_fixed, search.n_stayed)
+        if in_order:
             starts, pool = pool[:1], pool[1:]
         elif len(pool):
             best = np.argsort(-_falls(quotient, deflation, pool), kind="stable")
-            starts = pool[best[: search.n_pool]]
+            starts = pool[best[: 1 if stays else search.n_pool]]
         if spectral:
             starts = np.vstack([starts, *_spectral(search, R, mean, squares, packing)])
-        if k < len(search.random):
+        if k < len(search.random) and not stays:
             starts = np.vstack([starts, search.random[k]])
         if len(starts) == 0:
             starts = _elsewhere(quotient, s)[None]
@@ -132,7 +136,7 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             # y^T C_i y = 0 for all i, as on one side of bipartite graphs: no way is up from
             # there, but from almost anywhere else.
             y, gains[k], stationarity[k] = quotient.maximise(_elsewhere(quotient, s), tol[k])
-        if not search.in_order and k >= search.n_fixed and len(pool):
+        if not in_order and len(pool):
             taken = np.abs(pool @ y)
             # One at least, lest a component that moved far leaves a place too few.
             pool = pool[(taken < _SAME) & (taken < taken.max())]
