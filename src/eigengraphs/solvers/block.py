@@ -28,6 +28,7 @@ __all__ = ["BLOCK", "FLAT", "Block", "Job", "Space", "find_block"]
 BLOCK = 12  # components that are searched together
 _SEARCH = 3  # rounds that search
 _SEARCH_ON = 8  # and until this one from the first component on that moved elsewhere
+_FEW = BLOCK // 3  # if fewer stay, it is noise, and one maximum is as good as another
 _STAYED = 0.99  # |cosine| with itself, a round before, of a component that did not move
 _SETTLED = 1e-2  # relative gradient: when all are below, those that stay compete no more
 _FROM_POOL = 3  # earlier components that a place is given to while searching, the best later
@@ -225,7 +226,7 @@ class _State:
         job, space = self._job, self._space
         searching = self._n_iter < self._searches
         if self._searches and not searching:
-            searching = self._n_iter < _SEARCH_ON and self._n_stayed < self._size
+            searching = self._n_iter < _SEARCH_ON and _FEW <= self._n_stayed < self._size
         fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
         n_random = job.n_random if searching else job.n_beside_given * fresh
         search = Search(
