@@ -104,7 +104,7 @@ def test_steps_near_a_maximum_are_newtons(case):
     H = problem.hessian(y) / 4
     for e in np.eye(len(y)):
         r = e - (e @ y) * y
-        step = problem.quotient._step(y, f, r, S, is_stationary=False)
+        step, _ = problem.quotient._step(y, f, r, S, is_stationary=False)
         assert abs(step @ y) < 1e-8 * linalg.norm(step)
         # Second differences at steps of 1e-4 are good for about six digits.
         assert np.allclose(-H @ step, r, atol=1e-4 * (1 + np.abs(H).max() * linalg.norm(step)))

@@ -27,6 +27,7 @@ _BEND = BEND = 100.0  # q turns upwards at sum_s h_s^4 = 1/2 + 1/(2 * _BEND)
 _QUOTIENT_STEPS = 8
 _NEWTON_STEPS = 60
 _CURVED = 1e-5  # curvature over f of a direction that leads up from a stationary point
+_SHORT = 1e-2  # step of Newton's method across which the curvature keeps its sign
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -131,13 +132,16 @@ class Quotient:
             if self._state(higher)[0] > f:
                 y = higher
                 f, r, S = self._state(y)
+        is_maximum = False
         for _ in range(_NEWTON_STEPS):
             small = _norm(r) <= tol * f
-            if f == 0.0 or (small and tol > 1e3 * _CURVED):
+            if f == 0.0 or (small and (is_maximum or tol > 1e3 * _CURVED)):
                 break
-            step = self._step(y, f, r, S, small)
+            step, concave = self._step(y, f, r, S, small)
             if step is None:
                 break
+            # Concave a short step before: so it is here, and need not be looked at again.
+            is_maximum = concave and _norm(step) <= _SHORT
             for trial in self._trials(y, f, r, S, step):
                 f_new, r_new, S_new = self._state(trial)
                 if f_new > f * (1 + 4 * _EPS):
@@ -160,7 +164,7 @@ class Quotient:
         yield from _along(y, step)
         if self._V is not None:
             # A step across the bend, which it cannot see from below, is far too long.
-            bent = self._step(y, f, r, S, is_stationary=False, bent=True)
+            bent, _ = self._step(y, f, r, S, is_stationary=False, bent=True)
             if bent is not None:
                 yield from _along(y, bent)
         yield self.climb(y[None], 1, exact=True)[0]  # slower
@@ -181,8 +185,11 @@ class Quotient:
 
     def _step(
         self, y: Array, f: float, r: Array, S: Array, is_stationary: bool, bent: bool = False
-    ) -> Array | None:
-        """Return the step to try, or None at a maximum; ``bent`` as if q were bent already."""
+    ) -> tuple[Array | None, bool]:
+        """Return the step to try, or None at a maximum, and whether f is concave here.
+
+        ``bent`` as if q were bent already.
+        """
         BtB = np.empty(S.shape, dtype=np.float32)
         packed_curvature(self._rough, y.astype(np.float32), BtB)
         K = -2.0 * BtB - S  # minus the Hessian
@@ -199,17 +206,17 @@ class Quotient:
         K -= uy.T
         factor, info = linalg.lapack.dpotrf(K, lower=1)
         if info == 0:
-            return (
-                None if is_stationary else np.asarray(linalg.lapack.dpotrs(factor, r, lower=1)[0])
-            )
+            if is_stationary:
+                return None, True
+            return np.asarray(linalg.lapack.dpotrs(factor, r, lower=1)[0]), True
         # The default driver, evr, may fail where many eigenvalues are equal.
         values, vectors = linalg.eigh(K, check_finite=False, driver="evd")
         if is_stationary:
             if values[0] >= -_CURVED * f:
-                return None
-            return 0.3 * np.asarray(vectors[:, 0])  # a saddle point, and the way up
+                return None, False
+            return 0.3 * np.asarray(vectors[:, 0]), False  # a saddle point, and the way up
         scale = np.maximum(np.abs(values), 1e-3 * f)
-        return np.asarray(vectors @ ((vectors.T @ r) / scale))
+        return np.asarray(vectors @ ((vectors.T @ r) / scale)), False
 
     def _norm_curvature(self, y: Array, is_bent: bool = False) -> Array:
         """Return the Hessian of q / 4 on the tangent space, up to terms that are small there."""
