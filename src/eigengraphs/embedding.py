@@ -134,6 +134,8 @@ class JointEmbedding(
     cluster_ : (m,)
         With nonnegative loadings: the component with the largest loading of each graph, from 0;
         -1 for a graph without any.
+    refinement_ : Refinement
+        With ``refine=True``: what it brought, and the greedy components.
     objective_path_ : (d + 1,)
         Objective with the first 0, 1, ..., d components, on the entries that the loss counts.
     explained_ratio_ : (d,)
@@ -292,7 +294,7 @@ class JointEmbedding(
         # Thousands of short products: threads inside each cost more than they bring, badly so on
         # a busy machine, and make the rounding depend on the number of cores.
         with one_blas_thread():
-            fit, projection = find_components(
+            found = find_components(
                 self._plan,
                 stack,
                 d,
@@ -302,8 +304,12 @@ class JointEmbedding(
                 watch=printer.watcher,
             )
         printer.close()
+        fit = found.fit
         self._training: GraphStack | None = stack
-        self._store(fit, projection)
+        self._greedy = found.greedy
+        if found.refinement is not None:
+            self.refinement_ = found.refinement
+        self._store(fit, found.projection)
         tol, free = tolerance(self.tol, stack.dtype), isinstance(self._plan.rule, FreeLoadings)
         warn_of_trouble(fit, self.degenerate_, tol, self.max_iter, free=free)
         if fit.interrupted:

@@ -27,6 +27,7 @@ class NestedComponents:
 
     get_params: Any
     _fit: Fit
+    _greedy: Fit
     _fitted_with: dict[str, Any]
     _plan: Plan
     _projection: Projection | MaskedProjection
@@ -75,7 +76,7 @@ class NestedComponents:
         self._require_training_graphs(stack)  # an array that is shared may have changed
         d = check_n_components(n_components, stack.n_vertices, directed=self._plan.directed)
         longer = self._copy(d)
-        longer._solve(stack, d, resume=self._fit)
+        longer._solve(stack, d, resume=self._greedy)
         return longer
 
     def _require_training_graphs(self, stack: GraphStack) -> None:
@@ -99,9 +100,15 @@ class NestedComponents:
         check_is_fitted(self)
         check_count("n_components", n_components)
         d = len(self._fit.stages)
+        if self._fitted_with["refine"] and n_components < d:
+            raise InputError(
+                "components that were refined together do not nest; fit again with "
+                f"n_components={n_components}, or truncate a fit with refine=False"
+            )
         if n_components > d:
             raise InputError(f"n_components must be from 1 to {d}, got {n_components}")
         shorter = self._copy(n_components)
+        shorter._greedy = first_components(self._greedy, n_components)
         shorter._store(
             first_components(self._fit, n_components), self._projection.first(n_components)
         )

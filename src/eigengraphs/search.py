@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.group_means import group_means
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection, project, projection_of
+from eigengraphs.refinement import Refinement, improve
 from eigengraphs.settings import given_start, tolerance
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.components import with_signs, with_signs_pair
@@ -23,9 +24,19 @@ from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.solvers.spectral import spectral
 from eigengraphs.solvers.subspace import subspace
 
-__all__ = ["find_components"]
+__all__ = ["Found", "find_components"]
 
 _SMALL_PRODUCTS = 2**28  # bytes
+
+
+@dataclass(frozen=True)
+class Found:
+    """Components, and how they came about."""
+
+    fit: Fit
+    projection: Projection | MaskedProjection  # of all graphs on them
+    greedy: Fit  # before they were refined: where a longer fit goes on
+    refinement: Refinement | None
 
 
 def find_components(
@@ -37,7 +48,7 @@ def find_components(
     seed: np.random.SeedSequence,
     resume: Fit | None,
     watch: Watcher | None,
-) -> tuple[Fit, Projection | MaskedProjection]:
+) -> Found:
     """Return d components, and what the graphs have in common with them.
 
     Parameters
@@ -92,6 +103,13 @@ def find_components(
         rule = None if isinstance(plan.rule, FreeLoadings) else plan.rule
         cache = _products_fit(searched)
         fit = subspace(search, d, cache=cache, hollow=hollow, rule=rule, **common)
+    greedy, refinement = fit, None
+    if settings["refine"] and not fit.interrupted:
+        fit, refinement = improve(
+            search, fit, weights=weights, rule=plan.rule, tol=tol, max_iter=settings["max_iter"],
+            cache=_products_fit(searched), hollow=hollow, masked=kind == "masked",
+            unit=plan.largest_weight / treatment.scale**2, watch=watch,
+        )  # fmt: skip
     if fit.G is None:
         fit = replace(fit, H=with_signs(fit.H))
     else:
@@ -103,12 +121,13 @@ def find_components(
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         fit = replace(fit, n_passes=3 + (treatment.mean is not None))
         view = treatment.loss_view(stack, kind)
-        return fit, project(view, fit, hollow=treatment.hollow)
+        return Found(fit, project(view, fit, hollow=treatment.hollow), greedy, refinement)
     fit = replace(fit, n_passes=fit.n_passes + others)
     loss = treatment.loss_view(stack, kind, search)
     sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
     Psi = fit.Psi + loss.diagonal_forms(*sides) - search.diagonal_forms(*sides)
-    return fit, projection_of(loss, fit, Psi, hollow=treatment.hollow)
+    projection = projection_of(loss, fit, Psi, hollow=treatment.hollow)
+    return Found(fit, projection, greedy, refinement)
 
 
 def _products_fit(stack: GraphStack, sides: int = 1) -> bool:

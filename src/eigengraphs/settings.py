@@ -124,11 +124,7 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
             if asked:
                 return f"{what} is beyond solver='algorithm1', the paper's; use solver='subspace'"
     if has_missing:
-        others = {
-            f"loadings={loadings!r}": loadings != "free",
-            "directed=True": directed,
-            "refine=True": refine,
-        }
+        others = {f"loadings={loadings!r}": loadings != "free", "directed=True": directed}
         for what, asked in others.items():
             if asked:
                 return (

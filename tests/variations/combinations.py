@@ -101,8 +101,13 @@ def _cell(results: dict[str, list[str]], notes: list[str]) -> str:
         if what != "works" and what not in notes:
             notes.append(what)
         text = "works" if what == "works" else f"refused ({notes.index(what) + 1})"
-        parts.append(text if len(where) == 4 else f"{text}: {'; '.join(where)}")
-    return "<br>".join(parts)
+        names = {
+            ("dense", "dense, centred", "sparse", "sparse, centred"): "",
+            ("dense", "sparse"): "",
+            ("dense, centred", "sparse, centred"): "centred: ",
+        }
+        parts.append(names.get(tuple(sorted(where)), "; ".join(where) + ": ") + text)
+    return ", ".join(parts)
 
 
 _HEAD = """# What goes with what

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["pack_outer", "packed_curvature", "packed_state", "raise_quotients"]
+__all__ = [
+    "pack_outer",
+    "packed_curvature",
+    "packed_multiply",
+    "packed_state",
+    "raise_quotients",
+]
 
 announce_compiling()
 
@@ -73,6 +79,24 @@ def pack_outer(Y: Array, out: Array) -> None:
             for column in range(row):
                 z[e + column] = twice * y[column]
             z[e + row] = y[row] * y[row]
+            e += row + 1
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def packed_multiply(Z: Array, Y: Array, out: Array) -> None:
+    """Fill the rows of ``out`` (b, s) with S_i y_i, S_i a packed row of ``Z`` (b, p)."""
+    for i in range(Y.shape[0]):
+        z, y, w = Z[i], Y[i], out[i]
+        e = 0
+        for row in range(y.shape[0]):
+            entry = z[e : e + row]
+            total = 0.0
+            for column in range(row):
+                total += entry[column] * y[column]
+            share = y[row] / _SQRT2
+            for column in range(row):
+                w[column] += share * entry[column]
+            w[row] = total / _SQRT2 + z[e + row] * y[row]
             e += row + 1
 
 

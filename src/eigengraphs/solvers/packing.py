@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigengraphs.solvers.core_kernels import pack_outer
+from eigengraphs.solvers.core_kernels import pack_outer, packed_multiply
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["Packing"]
@@ -67,3 +67,9 @@ class Packing:
         packed: Array = np.empty((len(Y), self.size))
         pack_outer(np.ascontiguousarray(Y), packed)
         return packed
+
+    def multiply(self, Z: Array, Y: Array) -> Array:
+        """Return S_i y_i, (b, s), for packed matrices ``Z`` (b, p) and the rows of ``Y`` (b, s)."""
+        products: Array = np.empty((len(Y), self._s))
+        packed_multiply(np.ascontiguousarray(Z), np.ascontiguousarray(Y), products)
+        return products

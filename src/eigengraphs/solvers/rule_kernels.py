@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["penalised_rows", "pursue_rows"]
+__all__ = ["penalised_rows", "pursue_rows", "support_rows"]
 
 announce_compiling()
 
@@ -86,6 +86,22 @@ def pursue_rows(C: Array, Psi: Array, most: int, signed: bool, previous: Array, 
         now, then = _objective(C, Psi[i], beta), _objective(C, Psi[i], other)
         if then < now - 8 * d * _EPS * abs(now):
             beta[:] = other
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def support_rows(C: Array, Psi: Array, support: Mask, signed: bool, out: Array) -> None:
+    """Fill each row of ``out`` with least squares on its row of ``support`` (m, d).
+
+    Nonnegative ones unless ``signed``.
+    """
+    m, d = Psi.shape
+    order, L, sigma = np.empty(d, np.int64), np.empty((d, d)), np.ones(d)
+    for i in range(m):
+        out[i] = 0.0
+        if signed:
+            _least_squares(C, Psi[i], support[i], order, L, out[i])
+        else:
+            _active_set(C, Psi[i], 0.0, False, support[i], order, 0, L, out[i], sigma)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -199,17 +199,20 @@ class RuledSpace(SymmetricSpace):
     ) -> tuple[tuple[Array, float, float, float], Array]:
         """Return component k (y, f, relative gradient, agreement), and what is left of the pool."""
         starts = np.zeros((0, packing.order))
-        if search.in_order or k < search.n_fixed:
+        in_order = search.in_order or k < max(search.n_fixed, search.n_settled)
+        stays = k < max(search.n_fixed, search.n_stayed)
+        if in_order:
             starts, pool = pool[:1], pool[1:]
         elif len(pool):
             best = np.argsort(-ascent.gains(pool), kind="stable")
-            starts = pool[best[: search.n_pool]]
+            starts = pool[best[: 1 if stays else search.n_pool]]
         if k < search.n_fixed:
             return (*ascent.measure(starts[0]), np.nan), pool
-        starts = np.vstack([starts, *self._further(search, k, R, packing)])
+        if not stays or len(starts) == 0:
+            starts = np.vstack([starts, *self._further(search, k, R, packing)])
         start, agreement = _best_of(ascent, starts, max(tol, _ROUGH))
         y, f, stationarity = ascent.maximise(start, tol)
-        if not search.in_order and len(pool):
+        if not in_order and len(pool):
             taken = np.abs(pool @ y)
             # One at least, lest a component that moved far leaves a place too few.
             pool = pool[(taken < _SAME) & (taken < taken.max())]

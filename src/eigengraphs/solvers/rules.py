@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.loadings import solve_loadings
 from eigengraphs.solvers.protocol import Array
-from eigengraphs.solvers.rule_kernels import penalised_rows, pursue_rows
+from eigengraphs.solvers.rule_kernels import penalised_rows, pursue_rows, support_rows
 
 __all__ = [
     "FreeLoadings",
@@ -29,6 +30,7 @@ __all__ = [
     "NonnegativeLoadings",
     "PenalisedLoadings",
     "SparseLoadings",
+    "SupportLoadings",
     "objective_of",
 ]
 
@@ -118,6 +120,30 @@ class SparseLoadings:
         pursue_rows(
             C, Psi, self.max_nonzeros, not self.nonnegative, _padded(previous, Psi), out
         )  # fmt: skip
+        return _of_length(out, lengths)
+
+
+@dataclass(frozen=True)
+class SupportLoadings:
+    """Loadings that are zero but on a support: least squares, nonnegative ones if so wished.
+
+    Parameters
+    ----------
+    support : (m, d)
+        Where the loadings of each graph may differ from zero.
+    nonnegative
+        No loading is below zero.
+    """
+
+    support: NDArray[np.bool_]
+    nonnegative: bool = False
+
+    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+        """Return the loadings, (m, d); ``previous`` does not matter."""
+        del previous
+        C, Psi, lengths = _of_norm_one(Gamma, Psi)
+        out = np.zeros_like(Psi)
+        support_rows(C, Psi, self.support, not self.nonnegative, out)
         return _of_length(out, lengths)
 
 

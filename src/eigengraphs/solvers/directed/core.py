@@ -122,14 +122,16 @@ def solve_pairs(problem: PairProblem, d: int, search: Search, tol: Array | float
     for k in range(d):
         quotient = PairQuotient(state.R, packing, bases, state.rough)
         starts = np.zeros((0, length))
-        if search.in_order or k < search.n_fixed:
+        in_order = search.in_order or k < max(search.n_fixed, search.n_settled)
+        stays = k < max(search.n_fixed, search.n_stayed)
+        if in_order:
             starts, pool = pool[:1], pool[1:]
         elif len(pool):
             best = np.argsort(-_falls(quotient, deflation, pool), kind="stable")
-            starts = pool[best[: search.n_pool]]
+            starts = pool[best[: 1 if stays else search.n_pool]]
         if spectral:
             starts = np.vstack([starts, *state.spectral_starts(search)])
-        if k < len(search.random):
+        if k < len(search.random) and not stays:
             starts = np.vstack([starts, search.random[k]])
         if len(starts) == 0:
             starts = _elsewhere(quotient, packing)[None]
@@ -144,7 +146,7 @@ def solve_pairs(problem: PairProblem, d: int, search: Search, tol: Array | float
         if left > problem.nothing and gains[k] <= problem.floor:
             # y^T C_i z = 0 for all i: no way is up from there, but from almost anywhere else.
             x, gains[k], stationarity[k] = quotient.maximise(_elsewhere(quotient, packing), tol[k])
-        if not search.in_order and k >= search.n_fixed and len(pool):
+        if not in_order and len(pool):
             taken = np.abs(packing.cosines(pool, x[None])[:, 0])
             # One at least, lest a component that moved far leaves a place too few.
             pool = pool[(taken < _SAME) & (taken < taken.max())]
