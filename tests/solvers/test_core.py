@@ -120,6 +120,25 @@ def test_components_in_order_stay_with_their_starts():
     assert np.isnan(fit.agreement).all()  # one start each
 
 
+def test_settled_components_keep_their_places_and_the_others_compete():
+    C, Y = planted([4.0, 3.0, 2.0, 1.0])
+    search = Search(Y[:, [2, 3, 1, 0]], False, False, 0, np.zeros((0, 0, 8)), n_settled=1)
+    fit = solve_core(problem_of(C), 4, search, 1e-10)
+    assert np.abs(np.abs(fit.Y.T @ Y[:, [2, 0, 1, 3]]) - np.eye(4)).max() < 1e-8
+
+
+def test_components_that_stayed_are_not_searched_again():
+    C, Y = planted([3.0, 2.0, 1.0])
+    # The warm vectors know nothing of the best component: a random start alone can find it.
+    random = np.tile(Y[:, 0], (3, 1, 1))
+    for n_stayed, first in ((0, 0), (1, 1)):
+        search = Search(Y[:, [1, 2]], False, False, 0, random, n_stayed=n_stayed)
+        fit = solve_core(problem_of(C), 2, search, 1e-10)
+        assert abs(fit.Y[:, 0] @ Y[:, first]) > 1 - 1e-8
+        assert np.isnan(fit.agreement[0]) == (n_stayed == 1)
+        assert abs(fit.Y[:, 1] @ Y[:, 1 - first]) > 1 - 1e-8
+
+
 def test_warm_starts_without_an_order_go_to_the_best_place():
     C, Y = planted([3.0, 2.0, 1.0])
     search = Search(Y[:, [2, 0, 1]], False, False, 0, np.zeros((0, 0, 8)))
