@@ -9,6 +9,7 @@ from eigengraphs import GraphStack
 from eigengraphs.graphs.directed_sparse import transposes
 from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.kernels import flat_transpose
+from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.graphs.view import StackView, mean_graph
 
 M, N = 6, 9
@@ -187,3 +188,29 @@ def test_one_vertex_is_no_trouble(storage):
     for rule, values in (("observed", [2, 0]), ("filled", [0, 0]), ("hollow", [0, 0])):
         view = DirectedView(stack, rule)
         assert np.allclose(view.bilinear_forms(np.ones((1, 1)), np.ones((1, 1)))[:, 0], values)
+
+
+@pytest.mark.parametrize("diagonal", ["filled", "observed", "unobserved"])
+@pytest.mark.parametrize("center", [False, True])
+def test_a_treatment_gives_directed_views(storage, diagonal, center):
+    A = random_directed(M, N, seed=4, hollow=diagonal != "observed")
+    stack, weights = stored(GraphStack(A), storage), np.arange(1.0, M + 1)
+    treatment = Treatment.learn(stack, diagonal, center, weights)
+    search = treatment.search_view(stack, directed=True)
+    loss = treatment.loss_view(stack, search, directed=True)
+    rules = {
+        "filled": ("filled", "hollow"),
+        "observed": ("observed", "observed"),
+        "unobserved": ("hollow", "hollow"),
+    }
+    H, G = np.random.default_rng(0).standard_normal((2, N, 2))
+    for view, rule in zip((search, loss), rules[diagonal], strict=True):
+        assert isinstance(view, DirectedView)
+        B = written_out(A, rule, weights if center else None, treatment.scale)
+        expected = np.einsum("sk,ist,tk->ik", H, B, G)
+        assert np.allclose(view.bilinear_forms(H, G), expected)
+        assert np.allclose(view.squared_norms(), (B**2).sum(axis=(1, 2)))
+    change = loss.diagonal_forms(H, G) - search.diagonal_forms(H, G)
+    assert np.allclose(search.bilinear_forms(H, G) + change, loss.bilinear_forms(H, G))
+    assert isinstance(treatment.loss_view(stack, directed=True), DirectedView)
+    assert isinstance(treatment.search_view(stack), StackView)

@@ -10,7 +10,12 @@ from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.solvers.core import Search, compress
 from eigengraphs.solvers.directed.core import PairProblem, solve_pairs
 from eigengraphs.solvers.directed.deflated import DeflatedDirected
-from eigengraphs.solvers.directed.kernels import pair_curvature, pair_state, raise_pairs
+from eigengraphs.solvers.directed.kernels import (
+    keep_tangents,
+    pair_curvature,
+    pair_state,
+    raise_pairs,
+)
 from eigengraphs.solvers.directed.pairs import PairDeflation, PairPacking, unit_pairs
 from eigengraphs.solvers.directed.products import CachedPairBasis, StreamedPairBasis
 from eigengraphs.solvers.directed.quotient import PairQuotient
@@ -49,11 +54,24 @@ def test_state_is_what_numpy_says():
 def test_curvature_is_what_numpy_says(dtype):
     rng = np.random.default_rng(0)
     C, y, z = rng.standard_normal((6, S, T)), rng.standard_normal(S), rng.standard_normal(T)
-    found = np.empty((S + T, S + T), dtype)
+    total, found = rng.standard_normal((S, T)), np.empty((S + T, S + T))
     RT = np.ascontiguousarray(C.reshape(6, -1).T, dtype=dtype)
-    pair_curvature(RT, y.astype(dtype), z.astype(dtype), found)
+    pair_curvature(RT, y.astype(dtype), z.astype(dtype), total, found)
     B = np.hstack([C @ z, np.einsum("s,ist->it", y, C)]).T
-    assert np.allclose(found, B @ B.T, atol=1e-4 if dtype == np.float32 else 1e-12)
+    cross = np.block([[np.zeros((S, S)), total], [total.T, np.zeros((T, T))]])
+    assert np.allclose(found, B @ B.T + cross, atol=1e-4 if dtype == np.float32 else 1e-12)
+
+
+def test_tangents_are_kept_and_the_point_is_set_apart():
+    rng = np.random.default_rng(0)
+    K = rng.standard_normal((S + T, S + T))
+    K, x = K + K.T, drawn_pairs(S, 1, t=T)[:, 0]
+    E = np.zeros((S + T, 2))
+    E[:S, 0], E[S:, 1] = x[:S], x[S:]
+    P = np.eye(S + T) - E @ E.T
+    expected = P @ K @ P + 7.0 * E @ E.T
+    keep_tangents(K, x, S, 7.0)
+    assert np.allclose(K, expected)
 
 
 def test_pairs_are_raised_to_the_top_singular_pair_and_never_lowered():

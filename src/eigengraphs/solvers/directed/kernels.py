@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["pair_curvature", "pair_state", "raise_pairs"]
+__all__ = ["keep_tangents", "pair_curvature", "pair_state", "raise_pairs"]
 
 announce_compiling()
 
@@ -86,8 +86,10 @@ def pair_state(R: Array, y: Array, z: Array, S: Array) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def pair_curvature(RT: NDArray[Any], y: NDArray[Any], z: NDArray[Any], out: NDArray[Any]) -> None:
-    """Fill ``out`` (s + t, s + t) with B B^T for the columns b_i = (C_i z, C_i^T y).
+def pair_curvature(
+    RT: NDArray[Any], y: NDArray[Any], z: NDArray[Any], S: Array, out: Array
+) -> None:
+    """Fill ``out`` (s + t, s + t) with B B^T + [[0, S], [S^T, 0]], columns b_i = (C_i z, C_i^T y).
 
     C_i is a packed column of ``RT`` (s t, r). The graphs run fastest, so that every loop is long
     and goes through memory in order.
@@ -102,4 +104,32 @@ def pair_curvature(RT: NDArray[Any], y: NDArray[Any], z: NDArray[Any], out: NDAr
                 left[i] += z[column] * entry[i]
             for i in range(r):
                 right[i] += y[row] * entry[i]
-    np.dot(B, B.T, out)
+    out[:, :] = np.dot(B, B.T)
+    for row in range(s):
+        for column in range(t):
+            out[row, s + column] += S[row, column]
+            out[s + column, row] += S[row, column]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def keep_tangents(K: Array, x: Array, s: int, value: float) -> None:
+    """Make the two halves of ``x`` eigenvectors of symmetric ``K``, in place, with one value.
+
+    On what is orthogonal to both, ``K`` (s + t, s + t) stays as it is.
+    """
+    size = x.shape[0]
+    E, W = np.zeros((2, size)), np.empty((2, size))
+    E[0, :s], E[1, s:] = x[:s], x[s:]
+    for row in range(size):
+        W[0, row] = np.dot(K[row, :s], x[:s])
+        W[1, row] = np.dot(K[row, s:], x[s:])
+    M = np.dot(E, W.T)
+    for half in range(2):
+        W[half] -= 0.5 * (M[0, half] * E[0] + M[1, half] * E[1] + value * E[half])
+    # K - E^T W - W^T E, whose products with the halves are value times them.
+    for row in range(size):
+        for column in range(size):
+            K[row, column] -= (
+                E[0, row] * W[0, column] + W[0, row] * E[0, column]
+                + E[1, row] * W[1, column] + W[1, row] * E[1, column]
+            )  # fmt: skip

@@ -18,7 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.solvers.directed.kernels import pair_curvature, pair_state, raise_pairs
+from eigengraphs.solvers.directed.kernels import (
+    keep_tangents,
+    pair_curvature,
+    pair_state,
+    raise_pairs,
+)
 from eigengraphs.solvers.directed.pairs import PairPacking, unit_pairs
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.quotient import BEND, CONCENTRATED, squared_norm
@@ -199,11 +204,9 @@ class PairQuotient:
         x, f, r, S = now
         s = self._packing.s
         y, z = x[:s].astype(np.float32), x[s:].astype(np.float32)
-        BBt = np.empty((len(x), len(x)), dtype=np.float32)
-        pair_curvature(self._rough, y, z, BBt)
-        K = -BBt.astype(np.float64)  # minus the Hessian
-        K[:s, s:] -= S
-        K[s:, :s] -= S.T
+        K = np.empty((len(x), len(x)))
+        pair_curvature(self._rough, y, z, S, K)
+        np.negative(K, out=K)  # minus the Hessian
         if self._bases is None:
             K.flat[:: len(x) + 1] += f
         else:
@@ -211,14 +214,8 @@ class PairQuotient:
             h, g = self._vectors(x)
             r = r * float(squared_norm(h**2 @ g**2))
         # On the tangent spaces alone: y and z get an eigenvalue of their own, above all others.
-        E = np.zeros((len(x), 2))
-        E[:s, 0], E[s:, 1] = x[:s], x[s:]
-        KE = K @ E
-        W = KE - E @ (0.5 * (E.T @ KE) + 2.0 * f * np.eye(2))
-        WE = W @ E.T
-        K -= WE
-        K -= WE.T
-        factor, info = linalg.lapack.dpotrf(K, lower=1)
+        keep_tangents(K, x, s, 4.0 * f)
+        factor, info = linalg.lapack.dpotrf(K.T, lower=1, clean=0)
         if info == 0:
             return (
                 None if is_stationary else np.asarray(linalg.lapack.dpotrs(factor, r, lower=1)[0])
