@@ -19,7 +19,7 @@ from eigengraphs.solvers.protocol import Array, Fit, MaskedGraphs
 
 __all__ = ["refine_masked"]
 
-_WORST = 1e6  # condition of the components' inner products beyond which they run into each other
+_WORST = 1e4  # condition of the components' inner products beyond which they run into each other
 
 
 def refine_masked(
@@ -37,7 +37,7 @@ def refine_masked(
     solved for each of them; its gradient with respect to h_k is -4 sum_i w_i Lam_ik R_i h_k. By
     limited-memory BFGS; an evaluation reads the graphs once and the hidden entries once for every
     eight of d (d + 1) / 2 columns. There need be no minimum: where components run into each other,
-    so that the condition of their inner products exceeds 1e6, the greedy fit is returned as it was.
+    so that the condition of their inner products exceeds 1e4, the greedy fit is returned as it was.
 
     Parameters
     ----------
