@@ -196,8 +196,8 @@ def test_a_treatment_gives_directed_views(storage, diagonal, center):
     A = random_directed(M, N, seed=4, hollow=diagonal != "observed")
     stack, weights = stored(GraphStack(A), storage), np.arange(1.0, M + 1)
     treatment = Treatment.learn(stack, diagonal, center, weights)
-    search = treatment.search_view(stack, directed=True)
-    loss = treatment.loss_view(stack, search, directed=True)
+    search = treatment.search_view(stack, "directed")
+    loss = treatment.loss_view(stack, "directed", search)
     rules = {
         "filled": ("filled", "hollow"),
         "observed": ("observed", "observed"),
@@ -212,5 +212,5 @@ def test_a_treatment_gives_directed_views(storage, diagonal, center):
         assert np.allclose(view.squared_norms(), (B**2).sum(axis=(1, 2)))
     change = loss.diagonal_forms(H, G) - search.diagonal_forms(H, G)
     assert np.allclose(search.bilinear_forms(H, G) + change, loss.bilinear_forms(H, G))
-    assert isinstance(treatment.loss_view(stack, directed=True), DirectedView)
+    assert isinstance(treatment.loss_view(stack, "directed"), DirectedView)
     assert isinstance(treatment.search_view(stack), StackView)

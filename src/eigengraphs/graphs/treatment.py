@@ -36,8 +36,8 @@ class Treatment:
     ``"filled"`` puts the mean of its row into each diagonal entry to find the components, and
     takes loadings, residuals and scores from the pairs of different vertices alone.
     ``"observed"`` keeps the diagonal as part of the data, as the paper's model does.
-    ``"unobserved"`` leaves it out of the search, too. Of graphs with hidden entries, the mean of a row
-    and the mean graph are those of what is observed.
+    ``"unobserved"`` leaves it out of the search, too. Of graphs with hidden entries, the mean of a
+    row and the mean graph are those of what is observed.
     """
 
     diagonal: Diagonal
