@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eigengraphs import datasets, errors, models
+    from eigengraphs.choosing import select_dimension
+    from eigengraphs.dimension import DimensionChoice
     from eigengraphs.embedding import JointEmbedding
     from eigengraphs.expected import GraphPositions
     from eigengraphs.graphs import GraphStack
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ComponentMatch",
+    "DimensionChoice",
     "GraphPositions",
     "GraphStack",
     "JointEmbedding",
@@ -26,16 +29,19 @@ __all__ = [
     "errors",
     "match_components",
     "models",
+    "select_dimension",
 ]
 __version__ = "0.1.0.dev0"
 
 # Loaded when first used: scikit-learn and numba take longer to import than most commands to run.
 _HOME = {
     "ComponentMatch": "eigengraphs.matching",
+    "DimensionChoice": "eigengraphs.dimension",
     "GraphPositions": "eigengraphs.expected",
     "GraphStack": "eigengraphs.graphs",
     "JointEmbedding": "eigengraphs.embedding",
     "match_components": "eigengraphs.matching",
+    "select_dimension": "eigengraphs.choosing",
 }
 
 

@@ -1,0 +1,6 @@
+"""Choosing the number of components: four rules, and what to make of them."""
+
+from eigengraphs.dimension.result import DimensionChoice
+from eigengraphs.dimension.search import choose_n_components
+
+__all__ = ["DimensionChoice", "choose_n_components"]

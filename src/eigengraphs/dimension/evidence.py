@@ -1,0 +1,182 @@
+"""Run each rule on the fits that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.dimension.elbow import elbow
+from eigengraphs.dimension.fits import RoughFits
+from eigengraphs.dimension.halves import last_replicated, replication
+from eigengraphs.dimension.held_out import combined, leading, noise_p_values
+from eigengraphs.dimension.hidden_pairs import Blocks, prediction_errors, smallest_good
+from eigengraphs.graphs import GraphStack
+from eigengraphs.randomness import seed_sequence
+from eigengraphs.solvers.protocol import Array
+from eigengraphs.threads import one_blas_thread
+
+__all__ = ["Evidence", "Job", "by_elbow", "by_hidden_pairs", "by_splits", "reasons_against"]
+
+_FIRST_LOOK = 6  # components; twice as many where these do not show the end
+_SPLITS = 3
+_SETS = 5  # of vertices, whose pairs are hidden in turn
+_FEW_VERTICES = 50  # below, hidden pairs are so few that a second round of sets is taken
+_SIGNS_TELL_FROM = 7  # vertices: all signs agree by chance with probability 2^(1 - n)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Graphs and how to fit them; what all rules share."""
+
+    stack: GraphStack
+    weights: Array  # (m,), positive
+    fits: RoughFits
+    max_components: int
+    alpha: float
+    seed: np.random.SeedSequence
+    tell: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one rule found."""
+
+    choice: int
+    curve: Array
+    level: Array | None = None
+
+
+def reasons_against(job: Job) -> dict[str, str]:
+    """Return the rules that cannot run, and why."""
+    m, n, _ = job.stack.shape
+    reasons = {}
+    least = 4 if job.fits.centered else 2
+    if m < least:
+        centred = " of centred graphs" if job.fits.centered else ""
+        why = f"halves{centred} need at least {least} graphs; this stack has {m}"
+        reasons["loadings"] = reasons["halves"] = why
+    elif n < _SIGNS_TELL_FROM:
+        reasons["halves"] = (
+            f"similarities on fewer than {_SIGNS_TELL_FROM} vertices may be chance; this stack "
+            f"has {n}"
+        )
+    if n < 6:
+        reasons["pairs"] = f"hiding pairs needs at least 6 vertices; this stack has {n}"
+    elif not job.stack.facts.off_norm.any():
+        reasons["pairs"] = "there are no edges between different vertices to hide"
+    return reasons
+
+
+def by_elbow(job: Job) -> Evidence:
+    """Look where the objective of one fit flattens out."""
+    job.tell(f"elbow: {job.max_components} components on all graphs")
+    fit = job.fits.fit(job.stack, job.max_components, job.weights, job.seed)
+    return Evidence(elbow(fit.objective_path_), np.asarray(fit.explained_ratio_))
+
+
+# ------------------------------------------------------------------ halves of the graphs
+
+
+def by_splits(job: Job, wanted: tuple[str, ...]) -> dict[str, Evidence]:
+    """Find components on halves of the graphs: test loadings, compare components.
+
+    Looks at a few components first, and at more as long as the last of them still counts.
+    """
+    d = min(job.max_components, _FIRST_LOOK)
+    while True:
+        found = _splits(job, d, wanted)
+        # One component beyond the last that is found again may be a matter of their order.
+        ends = [found[rule].choice < d - (rule == "halves") for rule in wanted]
+        if all(ends) or d == job.max_components:
+            return found
+        d = min(2 * d, job.max_components)
+
+
+def _splits(job: Job, d: int, wanted: tuple[str, ...]) -> dict[str, Evidence]:
+    seeds = _seeds(job, 0, _SPLITS if job.stack.n_graphs > 2 else 1)
+    p_values, compared = [], []
+    for b, seed in enumerate(seeds):
+        job.tell(f"halves of the graphs: split {b + 1} of {len(seeds)}, {d} components")
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(job.stack.n_graphs)
+        halves = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
+        stacks = [job.stack[half] for half in halves]
+        H = [
+            job.fits.positions(graphs, d, job.weights[half], seed)
+            for graphs, half in zip(stacks, halves, strict=True)
+        ]
+        if "halves" in wanted:
+            compared.append(replication(H[0], H[1], job.alpha / 2))  # twice the median is taken
+        if "loadings" in wanted:
+            p_values.append(_held_out(job, stacks[1], H[0], len(halves[0]), rng))
+            p_values.append(_held_out(job, stacks[0], H[1], len(halves[1]), rng))
+    found = {}
+    if "loadings" in wanted:
+        p = combined(np.array(p_values))
+        found["loadings"] = Evidence(leading(p, job.alpha), p, np.full(d, job.alpha))
+    if "halves" in wanted:
+        p = combined(np.array([each.p_values for each in compared]))
+        found["halves"] = Evidence(
+            last_replicated(p, job.alpha),
+            np.median([each.similarities for each in compared], axis=0),
+            np.median([each.levels for each in compared], axis=0),
+        )
+    return found
+
+
+def _held_out(
+    job: Job, graphs: GraphStack, H: Array, n_training: int, rng: np.random.Generator
+) -> Array:
+    # A mean of their own: beside the training graphs' mean, all would differ from it by its noise.
+    treatment = job.fits.treat(graphs, job.fits.treatment.diagonal, np.ones(graphs.n_graphs))
+    with one_blas_thread():
+        return noise_p_values(
+            treatment.loss_view(graphs),
+            H,
+            rng,
+            hollow=treatment.hollow,
+            centered=job.fits.centered,
+            n_training=n_training,
+        )
+
+
+# ------------------------------------------------------------------ hidden pairs
+
+
+def by_hidden_pairs(job: Job) -> Evidence | str:
+    """Hide the pairs within sets of vertices in turn, and predict them; or say why not."""
+    n = job.stack.n_vertices
+    n_sets = min(_SETS, n // 2)
+    sets = []
+    for seed in _seeds(job, 1, 2 if n < _FEW_VERTICES else 1):
+        member = np.random.default_rng(seed).permutation(n) % n_sets
+        sets += [member == j for j in range(n_sets)]
+    others = n - max(int(hidden.sum()) for hidden in sets)
+    most = min(job.max_components, others * (others - 1) // 2)
+    rounding = 1e-5 if job.stack.dtype == np.float32 else 1e-9
+    d = min(most, _FIRST_LOOK)
+    while True:
+        errors = [_hide(job, hidden, d, f"{j + 1} of {len(sets)}") for j, hidden in enumerate(sets)]
+        kept = np.array([error for error in errors if error[0] > 0])
+        if len(kept) < 3:
+            return "hidden pairs have hardly an edge among them, so that none can be predicted"
+        found = Evidence(*smallest_good(kept, job.alpha, rounding))
+        if found.choice < d - 1 or d == most:
+            return found
+        d = min(2 * d, most)
+
+
+def _hide(job: Job, hidden: NDArray[np.bool_], d: int, which: str) -> Array:
+    job.tell(f"hidden pairs: set {which}, {d} components")
+    with one_blas_thread():
+        blocks = Blocks(job.stack, job.fits.treatment, hidden)
+    H = job.fits.positions(blocks.other_graphs, d, job.weights, job.seed)
+    with one_blas_thread():
+        return prediction_errors(blocks, H, job.weights)
+
+
+def _seeds(job: Job, purpose: int, count: int) -> list[np.random.SeedSequence]:
+    return seed_sequence(job.seed).spawn(purpose + 1)[purpose].spawn(count)

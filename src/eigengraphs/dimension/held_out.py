@@ -1,0 +1,132 @@
+"""The loadings rule: whether loadings of graphs without a say look like noise around zero.
+
+Components found on some graphs explain something of these even where there is nothing to find.
+On other graphs, a component of noise is a direction like any other with the same entries up to
+signs: turning the signs of vertices at random gives as many such directions as one likes, and
+with them the size of the noise, whatever its variance from pair to pair.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from eigengraphs.dimension.staged import staged_basis
+from eigengraphs.graphs.view import StackView
+from eigengraphs.solvers.loadings import component_gram
+from eigengraphs.solvers.protocol import Array
+
+__all__ = ["combined", "leading", "noise_p_values"]
+
+_NOISE_VALUES = 400  # of loadings of noise that a variance is estimated from
+_FEWEST_FLIPS, _MOST_FLIPS = 4, 64
+
+
+def noise_p_values(
+    view: StackView,
+    H: Array,
+    rng: np.random.Generator,
+    *,
+    hollow: bool,
+    centered: bool,
+    n_training: int,
+) -> Array:
+    """Return p-values of "component k adds nothing to those before it", (d,).
+
+    The loading of a graph on what component k adds, z_i = <A_i, Q_k>, has mean zero then, and the
+    variance v of a random direction. Two alternatives are tested, and twice the smaller p-value
+    is returned: a mean other than zero, and squares that are larger than v, as of loadings that
+    are different from graph to graph around zero. Of centred graphs only the second.
+
+    Parameters
+    ----------
+    view
+        Graphs that took no part in finding ``H``, as the loss sees them.
+    H : (n, d)
+        Components found on other graphs.
+    rng
+        Source of the signs.
+    hollow : bool
+        Whether pairs s = t take no part.
+    centered : bool
+        Whether the mean of these very graphs is taken off.
+    n_training
+        Number of graphs that ``H`` was found on.
+    """
+    m = view.n_graphs
+    W = staged_basis(component_gram(H, hollow=hollow))
+    Z = view.quadratic_forms(H) @ W
+    flips = int(np.clip(-(-_NOISE_VALUES // m), _FEWEST_FLIPS, _MOST_FLIPS))
+    noise = _noise_squares(view, H, W, Z @ W.T, flips, rng, hollow=hollow)  # (m, d)
+
+    lost = 1 if centered else 0
+    by_graph = noise.sum(axis=1)
+    same = float(by_graph.sum() ** 2 / max((by_graph**2).sum(), 1e-300))  # m if all are alike
+    df = max(same - lost, 1.0)
+    # Residuals are smaller than the noise by the components that were taken off; none are exact.
+    n_pairs = len(H) * (len(H) - 1) / 2
+    v = noise.mean(axis=0) * n_pairs / max(n_pairs - H.shape[1], 1.0)
+    v = np.maximum(v, max(10 * view.rounding().mean(), 1e-300))
+    c = _error_of_earlier(H, W)
+    p = stats.f.sf((Z**2).mean(axis=0) / (v * (1 + c / n_training)), df, flips * df)
+    if not centered:
+        z = Z.sum(axis=0) / np.sqrt(m * v * (1 + c * m / n_training))
+        p = np.minimum(1.0, 2 * np.minimum(p, 2 * stats.t.sf(np.abs(z), flips * df)))
+    return np.where(W.any(axis=0), p, 1.0)
+
+
+def _noise_squares(
+    view: StackView,
+    H: Array,
+    W: Array,
+    Lam: Array,
+    flips: int,
+    rng: np.random.Generator,
+    *,
+    hollow: bool,
+) -> Array:
+    """Return the mean square of <A_i - fit, Q_k with signs of vertices turned>, (m, d).
+
+    Its expectation is the variance of <E_i, Q_k> for noise E_i that is independent from pair to
+    pair, with squares of residuals in place of variances.
+    """
+    squares = np.zeros(Lam.shape)
+    for _ in range(flips):
+        turned = rng.choice([-1.0, 1.0], size=(len(H), 1)) * H
+        of_fit = (H.T @ turned) ** 2
+        if hollow:
+            of_fit -= (H**2).T @ H**2
+        squares += ((view.quadratic_forms(turned) - Lam @ of_fit) @ W) ** 2
+    return squares / flips
+
+
+def _error_of_earlier(H: Array, W: Array) -> Array:
+    """Return how much the errors of earlier components add to the noise of later ones, (d,).
+
+    h_l is known up to an error of variance sigma^2 / (sum of lam_il^2) an entry. What
+    lam_il h_l h_l^T leaves behind is 2 lam_il h_l^T Q_k (error) in all graphs alike, so that its
+    variance beside that of the noise, 2 sigma^2, is c / (number of training graphs) with
+    c = 2 sum_l |Q_k h_l|^2, less the part along h_l, which has no error.
+    """
+    d = H.shape[1]
+    cosines = H.T @ H
+    c = np.zeros(d)
+    for k in range(d):
+        U = H @ (W[:, k, None] * cosines[:, :k])  # Q_k h_l for l < k
+        along = np.einsum("sl,sl->l", H[:, :k], U)
+        c[k] = 2 * float((U**2).sum() - (along**2).sum())
+    return np.clip(c, 0.0, 2.0)
+
+
+def combined(p_values: Array) -> Array:
+    """Return one p-value for several, (b, d) to (d,), that may depend on each other in any way.
+
+    Twice the median: if half of them are below t, their share below t is 1/2 where t is expected.
+    """
+    return np.minimum(1.0, 2 * np.median(p_values, axis=0))
+
+
+def leading(p_values: Array, alpha: float) -> int:
+    """Return how many components come before the first that looks like noise."""
+    above = np.flatnonzero(p_values > alpha)
+    return int(above[0]) if above.size else len(p_values)
