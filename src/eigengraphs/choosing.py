@@ -8,6 +8,8 @@ from typing import Any, Literal
 from eigengraphs.dimension import DimensionChoice, choose_n_components
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.randomness import RandomState
 
 __all__ = ["select_dimension"]
@@ -80,11 +82,14 @@ def select_dimension(
             "n_components"
         )
 
+    steps = Preprocessing.of(settings.pop("preprocess", None))
+    stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
+
     def make_estimator(d: int) -> JointEmbedding:
         return JointEmbedding(d, **settings)
 
     return choose_n_components(
-        graphs,
+        steps.apply(stack),
         make_estimator,
         max_components=max_components,
         method=method,

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.certificates import describe, warn_of_trouble
+from eigengraphs.dimension import choose_for
 from eigengraphs.errors import InputError
 from eigengraphs.expected import ExpectedGraphs
 from eigengraphs.graphs import GraphStack
@@ -53,8 +54,9 @@ class JointEmbedding(
 
     Parameters
     ----------
-    n_components : int, default 2
-        Number of components, d.
+    n_components : int or "auto", default 2
+        Number of components, d. "auto" lets :func:`~eigengraphs.select_dimension` choose it, up to
+        12, on the training graphs.
     loadings : {"free", "shared", "class", "nonnegative", "sparse"}
         "free": every graph has loadings of its own. "shared": components fit the mean graph, all
         graphs having the same loadings (the paper's Variation 1). "class": graphs of one class
@@ -166,6 +168,8 @@ class JointEmbedding(
         What centring subtracts.
     n_components_ : int
         Number of components that were found.
+    dimension_choice_ : DimensionChoice
+        With ``n_components="auto"``: what each rule says, and why this number.
     n_vertices_, vertex_names_
         Of the training graphs.
 
@@ -180,7 +184,7 @@ class JointEmbedding(
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         loadings: str = "free",
         max_nonzeros: int | None = None,
@@ -237,13 +241,20 @@ class JointEmbedding(
         settings = self.get_params(deep=False)
         check_settings(settings)
         stack = self._stack(graphs)
-        d = check_n_components(self.n_components, stack.n_vertices, directed=self.directed)
-        given_start(self.init, stack.n_vertices, d, directed=self.directed)
         seed = seed_sequence(self.random_state)
         plan = self._decide(stack, y, sample_weight)
+        wanted, choice = self.n_components, None
+        if isinstance(wanted, str) and wanted == "auto":
+            choice = choose_for(self, stack, sample_weight, seed)
+            wanted = choice.n_components
+        d = check_n_components(wanted, stack.n_vertices, directed=self.directed)
+        given_start(self.init, stack.n_vertices, d, directed=self.directed)
 
         before = self.__dict__.copy()
         self._seed, self._plan = seed, plan
+        self.__dict__.pop("dimension_choice_", None)
+        if choice is not None:
+            self.dimension_choice_ = choice
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
         self._fitted_with = {name: settings[name] for name in FIXED_BY_FIT}
         self.n_vertices_ = stack.n_vertices

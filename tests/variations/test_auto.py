@@ -1,0 +1,62 @@
+"""n_components="auto" in the estimator."""
+
+import numpy as np
+import pytest
+from known_graphs import noiseless, random_symmetric
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from eigengraphs import JointEmbedding, select_dimension
+from eigengraphs.errors import InputError
+
+
+def planted(m=30, n=24, d=3, seed=0):
+    known = noiseless(n, m, d, seed)
+    return np.asarray(known.stack.dense) + 0.05 * random_symmetric(m, n, seed)
+
+
+def test_the_number_is_chosen_and_the_fit_is_the_one_with_it():
+    A = planted()
+    auto = JointEmbedding("auto", random_state=0).fit(A)
+    assert auto.n_components_ == auto.dimension_choice_.n_components == 3
+    given = JointEmbedding(3, random_state=0).fit(A)
+    assert np.array_equal(auto.latent_positions_, given.latent_positions_)
+    assert not hasattr(given, "dimension_choice_")
+    assert set(auto.dimension_choice_.choices) == {"elbow", "loadings", "pairs", "halves"}
+    assert auto.n_components == "auto"  # as scikit-learn's clone wants it
+    assert auto.extend(4).n_components_ == 4
+    assert auto.truncate(2).n_components_ == 2
+
+
+@pytest.mark.parametrize("loadings", ["shared", "class", "nonnegative"])
+def test_other_loadings_take_the_number_of_free_ones(loadings):
+    A = planted()
+    je = JointEmbedding("auto", loadings=loadings, random_state=0).fit(A, np.arange(30) % 3)
+    assert je.n_components_ == 3
+
+
+def test_steps_and_settings_have_their_part_in_the_choice():
+    A = np.expm1(np.abs(planted()))
+    inside = JointEmbedding("auto", preprocess="log1p", center=True, random_state=0).fit(A)
+    apart = select_dimension(A, preprocess="log1p", center=True, random_state=0)
+    outside = select_dimension(np.log1p(A), center=True, random_state=0)
+    assert apart.choices == outside.choices
+    assert inside.n_components_ >= 1
+
+
+def test_in_a_pipeline_only_training_graphs_have_a_say():
+    A, y = planted(), np.arange(30) % 2
+    pipeline = make_pipeline(JointEmbedding("auto", random_state=0), LogisticRegression())
+    assert len(cross_val_score(pipeline, A, y, cv=3)) == 3
+
+
+def test_what_is_refused():
+    A = planted(m=6)
+    with pytest.raises(InputError, match="whole number >= 1 or 'auto'"):
+        JointEmbedding("many").fit(A)
+    with pytest.raises(InputError, match="undirected graphs without missing entries"):
+        JointEmbedding("auto", directed=True).fit(A)
+    A[0, 0, 1] = A[0, 1, 0] = np.nan
+    with pytest.raises(InputError, match="undirected graphs without missing entries"):
+        JointEmbedding("auto", missing="unobserved").fit(A)
