@@ -13,7 +13,7 @@ from known_graphs import (
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.directed_view import DirectedView
-from eigengraphs.graphs.view import StackView
+from eigengraphs.graphs.view import StackView, mean_graph
 from eigengraphs.solvers.components import with_signs, with_signs_pair
 from eigengraphs.solvers.directed import directed
 from eigengraphs.solvers.directed.whole import whole_pairs_pay
@@ -203,6 +203,43 @@ def test_loops_that_nobody_observes_do_not_attract_components(n):
     u = (fit.H**2 * fit.G**2).sum(axis=0)
     assert (u < 0.52).all()
     assert all(stage.converged for stage in fit.stages)
+
+
+def test_dependent_components_keep_the_fit_going():
+    # Nine components on three vertices are dependent vectors, and all of them stay in the bases.
+    A = 0.02 * random_directed(30, LARGE, seed=1)
+    A[:, :3, :3] = 5 * random_directed(30, 3, seed=2)
+    fit = solve(observed(A), 11, tol=1e-6, max_iter=80)
+    assert all(stage.stop_reason == "stationary" for stage in fit.stages)
+    assert (pair_stationarity(A, fit.H, fit.G, np.ones(30)) <= 1.1e-6).all()
+    inside = (fit.H[:3, :9] ** 2).sum(axis=0) * (fit.G[:3, :9] ** 2).sum(axis=0)
+    assert (inside > 0.99).all()
+
+
+@pytest.mark.parametrize("n", [SMALL, LARGE])
+def test_equal_singular_values_are_no_trouble(n):
+    cycle = np.roll(np.eye(n), 1, axis=1)
+    fit = solve(observed(np.array([cycle, cycle @ cycle])), 3, tol=1e-6)
+    assert all(stage.stop_reason == "stationary" for stage in fit.stages)
+    fit = solve(observed(cycle[None]), 3)
+    assert np.allclose([stage.gain for stage in fit.stages], 1)
+
+
+@pytest.mark.parametrize("n", [SMALL, LARGE])
+def test_equal_graphs_that_are_centred_leave_nothing(n, storage):
+    stack = stored(GraphStack(np.repeat(random_directed(1, n, seed=3), 5, axis=0)), storage)
+    fit = solve(DirectedView(stack, "filled", mean_graph(stack, np.ones(5))), 2)
+    assert not fit.active.any()
+
+
+def test_components_at_their_precision_do_not_hold_up_the_others():
+    A = noiseless_directed(LARGE, 20, 1, seed=2).stack.dense
+    A = A + 1e-6 * random_directed(20, LARGE, seed=2)
+    view = DirectedView(GraphStack(A.astype(np.float32)), "hollow")
+    fit = solve(view, 3, tol=1e-5, hollow=True)
+    assert all(stage.converged for stage in fit.stages)
+    assert fit.stages[0].stop_reason == "stationary"
+    assert fit.stages[0].n_iter < 60
 
 
 def test_signs_turn_together():

@@ -129,4 +129,13 @@ class DirectedDense:
 
     def line_sums(self) -> NDArray[np.float64]:
         """Return the mean of the sums of row s and of column s, (m, n)."""
-        return (self._left.row_sums() + self._right.row_sums()) / 2
+        m, n, _ = self._A.shape
+        ones, sums = np.ones(n, dtype=self._A.dtype), np.empty((m, n))
+
+        def work(lo: int, hi: int) -> None:
+            for first, last in self._left.steps(lo, hi):
+                rows, columns = self._A[first:last] @ ones, self._AT[first:last] @ ones
+                sums[first:last] = (rows.astype(np.float64) + columns) / 2
+
+        self._on_blocks(work)
+        return sums

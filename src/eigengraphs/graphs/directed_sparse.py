@@ -44,7 +44,9 @@ class DirectedSparse:
         self, U: NDArray[np.float64], V: NDArray[np.float64], columns: BothSides
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return [U B_left]^T A_i B_right, and V^T A_i^T B_left."""
-        onto_left = _cross(self._right, np.column_stack([U, columns.left.B]), columns.right)
+        B = columns.left.B
+        UB = np.column_stack([U.astype(B.dtype), B])
+        onto_left = _cross(self._right, UB, columns.right)
         return onto_left, _cross(self._left, V, columns.left)
 
     def weighted_multiply(

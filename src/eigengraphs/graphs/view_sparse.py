@@ -133,7 +133,7 @@ class SparseProducts:
     def project(self, V: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
         """Return [V B]^T A_i B, (m, s + b, b)."""
         if V.shape[1]:
-            return self.cross(np.column_stack([V, columns.B]), columns)
+            return self.cross(np.column_stack([V.astype(self._dtype), columns.B]), columns)
         cores = self.cross(columns.B, columns, self._upper)  # B on both sides: half of A_i will do
         cores += cores.transpose(0, 2, 1).copy()
         return cores
