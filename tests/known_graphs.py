@@ -30,6 +30,15 @@ def section_5_1(m: int, seed: int, *, loops: bool) -> Known:
     return Known(model.sample(random_state=rng, loops=loops), H, Lam)
 
 
+def section_5_2(m: int, seed: int, *, loops: bool) -> Known:
+    """Sample the design of section 5.2: 100 vertices, 2 components, two classes of graphs."""
+    rng = np.random.default_rng(seed)
+    H = np.stack([np.ones(100), np.repeat([-1.0, 1.0], 50)], axis=1) / 10
+    Lam = np.array([[25.0, 5.0], [22.5, 2.5]])[rng.integers(2, size=m)]
+    model = MultipleRandomEigenGraphs(H, Lam)
+    return Known(model.sample(random_state=rng, loops=loops), H, Lam)
+
+
 def noiseless(n: int, m: int, d: int, seed: int) -> Known:
     """Make graphs sum_k Lam_ik h_k h_k^T with orthonormal h_k and positive loadings."""
     rng = np.random.default_rng(seed)

@@ -69,7 +69,7 @@ def select_dimension(
     Examples
     --------
     >>> import eigengraphs as eg
-    >>> model = eg.models.StochasticBlockModel([[0.5, 0.2], [0.2, 0.5]], sizes=[20, 20])
+    >>> model = eg.models.StochasticBlockModel([[0.5, 0.2], [0.2, 0.5]], [0, 1] * 20)
     >>> choice = eg.select_dimension(model.sample(20, random_state=0), random_state=0)
     >>> choice.n_components, choice.choices
     (2, {'elbow': 2, 'loadings': 2, 'pairs': 2, 'halves': 2})

@@ -21,6 +21,7 @@ from eigengraphs.threads import one_blas_thread
 __all__ = ["Evidence", "Job", "by_elbow", "by_hidden_pairs", "by_splits", "reasons_against"]
 
 _FIRST_LOOK = 6  # components; twice as many where these do not show the end
+_ELBOW_LOOKS_AT = 8  # at least: it takes gains of noise to see where they begin
 _SPLITS = 3
 _SETS = 5  # of vertices, whose pairs are hidden in turn
 _FEW_VERTICES = 50  # below, hidden pairs are so few that a second round of sets is taken
@@ -34,7 +35,8 @@ class Job:
     stack: GraphStack
     weights: Array  # (m,), positive
     fits: RoughFits
-    max_components: int
+    max_components: int  # that may be chosen
+    possible: int  # that make sense for such graphs, at least as many
     alpha: float
     seed: np.random.SeedSequence
     tell: Callable[[str], None]
@@ -72,9 +74,11 @@ def reasons_against(job: Job) -> dict[str, str]:
 
 def by_elbow(job: Job) -> Evidence:
     """Look where the objective of one fit flattens out."""
-    job.tell(f"elbow: {job.max_components} components on all graphs")
-    fit = job.fits.fit(job.stack, job.max_components, job.weights, job.seed)
-    return Evidence(elbow(fit.objective_path_), np.asarray(fit.explained_ratio_))
+    d = min(job.possible, max(job.max_components, _ELBOW_LOOKS_AT))
+    job.tell(f"elbow: {d} components on all graphs")
+    fit = job.fits.fit(job.stack, d, job.weights, job.seed)
+    choice = min(elbow(fit.objective_path_), job.max_components)
+    return Evidence(choice, np.asarray(fit.explained_ratio_))
 
 
 # ------------------------------------------------------------------ halves of the graphs

@@ -20,6 +20,7 @@ __all__ = ["combined", "leading", "noise_p_values"]
 
 _NOISE_VALUES = 400  # of loadings of noise that a variance is estimated from
 _FEWEST_FLIPS, _MOST_FLIPS = 4, 64
+_COLUMNS = 48  # that the graphs are multiplied with at a time
 
 
 def noise_p_values(
@@ -90,13 +91,19 @@ def _noise_squares(
     Its expectation is the variance of <E_i, Q_k> for noise E_i that is independent from pair to
     pair, with squares of residuals in place of variances.
     """
+    n, d = H.shape
+    at_once = max(1, _COLUMNS // d)
     squares = np.zeros(Lam.shape)
-    for _ in range(flips):
-        turned = rng.choice([-1.0, 1.0], size=(len(H), 1)) * H
-        of_fit = (H.T @ turned) ** 2
-        if hollow:
-            of_fit -= (H**2).T @ H**2
-        squares += ((view.quadratic_forms(turned) - Lam @ of_fit) @ W) ** 2
+    for first in range(0, flips, at_once):
+        turned = [
+            rng.choice([-1.0, 1.0], size=(n, 1)) * H for _ in range(first, min(first + at_once, flips))
+        ]
+        Psi = view.quadratic_forms(np.hstack(turned))
+        for b, directions in enumerate(turned):
+            of_fit = (H.T @ directions) ** 2
+            if hollow:
+                of_fit -= (H**2).T @ H**2
+            squares += ((Psi[:, b * d : (b + 1) * d] - Lam @ of_fit) @ W) ** 2
     return squares / flips
 
 

@@ -30,7 +30,8 @@ class DimensionChoice:
     curves: dict[str, NDArray[np.float64]]
     """What each rule looked at.
 
-    "elbow": share of the squared norm that components 1, 2, ... explain when they are added.
+    "elbow": share of the squared norm that components 1, 2, ... explain when they are added, at
+    least 8 if there are as many.
     "loadings": p-value of "component k adds nothing" for k = 1, 2, ....
     "pairs": squared error over hidden pairs with 0, 1, ... components, beside that with none.
     "halves": similarity of the pair that is least alike among the first 1, 2, ... components.

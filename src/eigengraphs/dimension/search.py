@@ -55,11 +55,13 @@ def choose_n_components(
     if not weights.all():
         stack, weights = stack[weights > 0], weights[weights > 0]
     fits = RoughFits(stack, make_estimator, weights)
+    possible = _most(stack, hollow=fits.treatment.hollow)
     job = Job(
         stack,
         weights / weights.max(),
         fits,
-        min(int(max_components), _most(stack, hollow=fits.treatment.hollow)),
+        min(int(max_components), possible),
+        possible,
         float(alpha),
         seed_sequence(random_state),
         _teller(verbose, callback),
