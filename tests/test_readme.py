@@ -9,8 +9,8 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+def blocks(language, page=README):
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def test_the_python_of_the_readme_runs(capsys):
@@ -19,6 +19,14 @@ def test_the_python_of_the_readme_runs(capsys):
     printed = capsys.readouterr().out
     assert "(32, 8) (332, 8)" in printed
     assert "True" in printed
+
+
+def test_the_python_of_the_page_of_variations_runs(capsys):
+    code = "\n".join(blocks("python", ROOT / "docs" / "variations.md"))
+    exec(compile(code, "variations.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "(32, 4)" in printed
+    assert "less is left" in printed
 
 
 @pytest.mark.parametrize("target", ["demo", "test"])
