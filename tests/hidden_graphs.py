@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from written_out import Counted
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.masked_view import MaskedView
@@ -13,7 +14,6 @@ from eigengraphs.solvers.loadings import active_gram, component_gram
 from eigengraphs.solvers.loadings_each import objective_path_each, solve_loadings_each
 from eigengraphs.solvers.masked import masked
 from eigengraphs.solvers.protocol import Fit
-from written_out import Counted
 
 Array = NDArray[np.float64]
 COMMON = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 500}

@@ -66,7 +66,9 @@ def test_a_component_whose_loadings_have_mean_zero():
 
 def test_without_noise_nothing_is_left_beyond_the_components():
     choice = choose(noiseless(30, 10, 3, 0).stack)
-    assert (choice.choices["elbow"], choice.choices["loadings"], choice.choices["halves"]) == (3,) * 3
+    assert (choice.choices["elbow"], choice.choices["loadings"], choice.choices["halves"]) == (
+        3,
+    ) * 3
     assert choice.n_components == 3
 
 

@@ -14,7 +14,11 @@ def made(choices, left_out=None, n_components=None, max_components=6):
     k = max_components
     curves = {"elbow": 0.5 ** np.arange(1, k + 1), "loadings": rng.uniform(size=k)}
     curves |= {"pairs": np.linspace(1, 0.5, k + 1), "halves": np.linspace(1, 0, k)}
-    levels = {"loadings": np.full(k, 0.05), "pairs": np.full(k + 1, 0.01), "halves": np.full(k, 0.5)}
+    levels = {
+        "loadings": np.full(k, 0.05),
+        "pairs": np.full(k + 1, 0.01),
+        "halves": np.full(k, 0.5),
+    }
     return DimensionChoice(
         n_components=n_components or max(1, sorted(choices.values())[len(choices) // 2]),
         choices=choices,

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from known_graphs import noiseless, random_symmetric, stored
+from written_out import READS, outer_products
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import DegenerateWarning
@@ -12,7 +13,6 @@ from eigengraphs.graphs import treatment
 from eigengraphs.graphs.view import StackView
 from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.view_sparse import SparseProducts
-from written_out import READS, outer_products
 
 
 @pytest.fixture

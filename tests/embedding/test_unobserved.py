@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from known_graphs import column_errors, noiseless, random_symmetric, section_5_1, stored
+from written_out import hollow_stationarity, residuals
 
 from eigengraphs import GraphStack, JointEmbedding, match_components
 from eigengraphs.errors import DegenerateWarning, InputError
-from written_out import hollow_stationarity, residuals
 
 CONCENTRATED = 0.5  # sum_s h_s^4 of two vertices
 

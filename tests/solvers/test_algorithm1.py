@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from known_graphs import column_errors, random_symmetric, section_5_1
 from scipy import linalg
+from written_out import Counted
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView
@@ -15,7 +16,6 @@ from eigengraphs.solvers.loadings import (
     solve_loadings,
 )
 from eigengraphs.solvers.protocol import Progress
-from written_out import Counted
 
 
 def transcription(A, d, max_iter=20_000, tol=1e-7):

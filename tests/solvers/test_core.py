@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from known_graphs import random_symmetric
 from scipy import linalg
+from written_out import objective, residuals
 
 from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
 from eigengraphs.solvers.packing import Packing
-from written_out import objective, residuals
 
 
 def problem_of(C, *, weights=None, frozen=None, hollow=False, floor=0.0):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from known_graphs import random_symmetric, stored
+from written_out import outer_products, residuals
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView
 from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.deflation import Deflation, packed_components
 from eigengraphs.solvers.packing import Packing
-from written_out import outer_products, residuals
 
 N, S = 11, 5
 

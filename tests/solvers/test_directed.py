@@ -10,6 +10,12 @@ from known_graphs import (
     random_symmetric,
     stored,
 )
+from written_out import (
+    hollow_pair_stationarity,
+    objective,
+    pair_stationarity,
+    residuals,
+)
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.directed_view import DirectedView
@@ -24,12 +30,6 @@ from eigengraphs.solvers.loadings import (
     solve_loadings,
 )
 from eigengraphs.solvers.subspace import subspace
-from written_out import (
-    hollow_pair_stationarity,
-    objective,
-    pair_stationarity,
-    residuals,
-)
 
 SMALL, LARGE = 14, 75  # vertices, below and beyond the shortcut
 

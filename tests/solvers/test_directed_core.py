@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from known_graphs import random_directed, stored
 from scipy import linalg
+from written_out import objective, outer_products, residuals, slope
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.directed_view import DirectedView
@@ -21,7 +22,6 @@ from eigengraphs.solvers.directed.products import CachedPairBasis, StreamedPairB
 from eigengraphs.solvers.directed.quotient import PairQuotient
 from eigengraphs.solvers.directed.space import pair_width
 from eigengraphs.solvers.loadings import active_gram, component_gram
-from written_out import objective, outer_products, residuals, slope
 
 S, T, N = 5, 4, 11
 

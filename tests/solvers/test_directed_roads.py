@@ -9,6 +9,7 @@ from known_graphs import (
     random_symmetric,
     stored,
 )
+from written_out import pair_stationarity
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
@@ -18,7 +19,6 @@ from eigengraphs.solvers.components import first_components
 from eigengraphs.solvers.directed import directed
 from eigengraphs.solvers.directed.whole import whole_pairs_pay
 from eigengraphs.solvers.subspace import subspace
-from written_out import pair_stationarity
 
 SMALL, LARGE = 14, 75  # vertices, below and beyond the shortcut
 

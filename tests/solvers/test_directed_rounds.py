@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from known_graphs import column_errors, noiseless_directed, pair_errors, random_directed
+from written_out import Counted, pair_stationarity
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
@@ -10,7 +11,6 @@ from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.solvers.block import BLOCK
 from eigengraphs.solvers.directed import directed
 from eigengraphs.solvers.protocol import Progress
-from written_out import Counted, pair_stationarity
 
 SMALL, LARGE = 12, 75  # vertices, below and beyond the shortcut
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from known_graphs import random_symmetric
 from scipy import linalg
+from written_out import masked_objective, slope
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.masked_view import MaskedView
@@ -11,7 +12,6 @@ from eigengraphs.solvers.loadings import component_gram, objective_path, solve_l
 from eigengraphs.solvers.loadings_each import UNSEEN, objective_path_each, solve_loadings_each
 from eigengraphs.solvers.masked_quotient import Line, Loss, Place, Products
 from eigengraphs.solvers.masked_residuals import MaskedResiduals
-from written_out import masked_objective, slope
 
 M, N = 6, 8
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from known_graphs import random_symmetric, stored
+from written_out import Counted
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView, mean_graph
 from eigengraphs.solvers.directions import basis_width, orthonormal
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import CachedBasis, StreamedBasis
-from written_out import Counted
 
 M, N = 5, 12
 KINDS = [CachedBasis, StreamedBasis]

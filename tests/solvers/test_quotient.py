@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from known_graphs import random_symmetric
 from scipy import linalg
+from written_out import norm_without_diagonal, objective, slope
 
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.quotient import CONCENTRATED, Quotient, norm_gradient, squared_norm
-from written_out import norm_without_diagonal, objective, slope
 
 
 class Problem:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from known_graphs import column_errors, noiseless, random_symmetric, stored
+from written_out import hollow_stationarity, objective, residuals, stationarity
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView
@@ -11,7 +12,6 @@ from eigengraphs.solvers.components import first_components
 from eigengraphs.solvers.loadings import active_gram, solve_loadings
 from eigengraphs.solvers.subspace import subspace
 from eigengraphs.solvers.whole import whole_pays
-from written_out import hollow_stationarity, objective, residuals, stationarity
 
 LARGE = 105  # vertices, beyond the shortcut
 COMMON = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 200}

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from known_graphs import column_errors, noiseless, random_symmetric
+from written_out import Counted, stationarity
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView
 from eigengraphs.solvers.block import BLOCK
 from eigengraphs.solvers.protocol import Progress
 from eigengraphs.solvers.subspace import subspace
-from written_out import Counted, stationarity
 
 LARGE = 105  # vertices, beyond the shortcut
 SMALL = 15

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from variations.combinations import KINDS, LOADINGS, Y, combinations, graphs, outcome, page
 
 from eigengraphs import JointEmbedding
-from variations.combinations import KINDS, LOADINGS, Y, combinations, graphs, outcome, page
 
 PAGE = Path(__file__).parents[2] / "docs" / "combinations.md"
 
