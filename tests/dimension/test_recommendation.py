@@ -7,6 +7,8 @@ from known_graphs import noiseless, random_symmetric, section_5_1, section_5_2
 import eigengraphs as eg
 from eigengraphs.dimension.result import recommend
 
+THREE = ("loadings", "pairs", "halves")
+
 
 def choose(stack, **settings):
     return eg.select_dimension(stack, random_state=0, **settings)
@@ -108,8 +110,8 @@ def test_false_alarms_are_rarer_than_alpha():
         ({"elbow": 4, "pairs": 0}, 1, ("pairs",)),
         ({"elbow": 4}, 4, ("elbow",)),
         ({"elbow": 4, "loadings": 12, "pairs": 12, "halves": 4}, 4, ("halves",)),
-        ({"elbow": 4, "loadings": 12, "pairs": 12, "halves": 12}, 12, ("loadings", "pairs", "halves")),
-        ({"elbow": 0, "loadings": 0, "pairs": 0, "halves": 0}, 1, ("loadings", "pairs", "halves")),
+        ({"elbow": 4, "loadings": 12, "pairs": 12, "halves": 12}, 12, THREE),
+        ({"elbow": 0, "loadings": 0, "pairs": 0, "halves": 0}, 1, THREE),
     ],
 )  # fmt: skip
 def test_the_middle_of_the_rules_that_found_an_end(choices, expected, rules):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from hidden_graphs import COMMON, HIDDEN, path, solve
 from known_graphs import column_errors, noiseless, random_symmetric
 from scipy import linalg
 from written_out import Counted, masked_objective, slope
@@ -18,7 +19,6 @@ from eigengraphs.solvers.loadings import (
 from eigengraphs.solvers.masked_quotient import FADES
 from eigengraphs.solvers.masked_refine import refine_masked
 from eigengraphs.solvers.subspace import subspace
-from hidden_graphs import COMMON, HIDDEN, path, solve
 
 # ---------------------------------------------------------------------- the known components
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from hidden_graphs import COMMON, HIDDEN, loadings, pairs_at_random, solve
 from known_graphs import column_errors, noiseless, random_symmetric, stored
 from scipy import linalg
 
@@ -18,7 +19,6 @@ from eigengraphs.solvers.loadings import (
 from eigengraphs.solvers.loadings_each import solve_loadings_each
 from eigengraphs.solvers.masked_refine import refine_masked
 from eigengraphs.solvers.subspace import subspace
-from hidden_graphs import COMMON, HIDDEN, loadings, pairs_at_random, solve
 
 
 @pytest.mark.parametrize("rule", ["observed", "hollow"])

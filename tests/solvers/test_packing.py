@@ -32,6 +32,14 @@ def test_packed_outer_products_give_quadratic_forms(s):
     assert np.allclose(packing.outer(Y) @ packing.pack(C).T, forms)
 
 
+@pytest.mark.parametrize("s", ORDERS)
+def test_packed_matrices_multiply_vectors(s):
+    C = random_symmetric(4, s, seed=5)
+    Y = np.random.default_rng(2).standard_normal((4, s))
+    packing = Packing(s)
+    assert np.allclose(packing.multiply(packing.pack(C), Y), np.einsum("ist,it->is", C, Y))
+
+
 @pytest.mark.parametrize(("s", "b"), [(1, 1), (5, 2), (6, 6), (9, 1)])
 def test_the_last_rows_complete_a_packed_corner(s, b):
     C = random_symmetric(3, s, seed=2)

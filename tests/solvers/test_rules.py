@@ -17,6 +17,7 @@ from eigengraphs.solvers.rules import (
     NonnegativeLoadings,
     PenalisedLoadings,
     SparseLoadings,
+    SupportLoadings,
     objective_of,
 )
 
@@ -186,6 +187,22 @@ def test_previous_loadings_with_too_many_nonzeros_are_ignored():
     Gamma, Psi = E.T @ E, a @ E
     rule = SparseLoadings(1)
     assert np.array_equal(rule.solve(Gamma, Psi, previous=Psi), rule.solve(Gamma, Psi))
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_loadings_on_a_support_are_least_squares_on_it(nonnegative):
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        E, a = columns("plain", seed)
+        lengths = linalg.norm(E, axis=0)
+        support = rng.random((len(a), E.shape[1])) < 0.5
+        Lam = SupportLoadings(support, nonnegative).solve(E.T @ E, a @ E)
+        assert not Lam[~support].any()
+        fit = nnls if nonnegative else linalg.lstsq
+        for graph, lam, here in zip(a, Lam, support, strict=True):
+            if here.any():
+                expected = fit(E[:, here] / lengths[here], graph)[0]
+                assert np.allclose((lam * lengths)[here], expected, atol=1e-7, rtol=1e-7)
 
 
 # ------------------------------------------------------------------------------------ penalised

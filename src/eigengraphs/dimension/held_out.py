@@ -58,16 +58,14 @@ def noise_p_values(
     W = staged_basis(component_gram(H, hollow=hollow))
     Z = view.quadratic_forms(H) @ W
     flips = int(np.clip(-(-_NOISE_VALUES // m), _FEWEST_FLIPS, _MOST_FLIPS))
-    noise = _noise_squares(view, H, W, Z @ W.T, flips, rng, hollow=hollow)  # (m, d)
+    noise = _noise_squares(view, H, W, Z, flips, rng, hollow=hollow)  # (m, d)
 
-    lost = 1 if centered else 0
-    by_graph = noise.sum(axis=1)
-    same = float(by_graph.sum() ** 2 / max((by_graph**2).sum(), 1e-300))  # m if all are alike
-    df = max(same - lost, 1.0)
-    # Residuals are smaller than the noise by the components that were taken off; none are exact.
-    n_pairs = len(H) * (len(H) - 1) / 2
-    v = noise.mean(axis=0) * n_pairs / max(n_pairs - H.shape[1], 1.0)
-    v = np.maximum(v, max(10 * view.rounding().mean(), 1e-300))
+    # Degrees of freedom as if all graphs had noise of one size (Satterthwaite); the squares of
+    # means over few flips are too large by 2 / flips, as of normal values.
+    squares = (noise**2).sum(axis=0) / (1 + 2 / flips)
+    alike = noise.sum(axis=0) ** 2 / np.maximum(squares, 1e-300)
+    df = np.clip(alike - (1 if centered else 0), 1.0, m)
+    v = np.maximum(noise.mean(axis=0), max(10 * view.rounding().mean(), 1e-300))
     c = _error_of_earlier(H, W)
     p = stats.f.sf((Z**2).mean(axis=0) / (v * (1 + c / n_training)), df, flips * df)
     if not centered:
@@ -80,30 +78,34 @@ def _noise_squares(
     view: StackView,
     H: Array,
     W: Array,
-    Lam: Array,
+    Z: Array,
     flips: int,
     rng: np.random.Generator,
     *,
     hollow: bool,
 ) -> Array:
-    """Return the mean square of <A_i - fit, Q_k with signs of vertices turned>, (m, d).
+    """Return the mean square of <R_i, Q_k with signs of vertices turned>, (m, d).
 
-    Its expectation is the variance of <E_i, Q_k> for noise E_i that is independent from pair to
-    pair, with squares of residuals in place of variances.
+    R_i is what the components before k leave of A_i. (Component k itself, and all after it, are
+    noise if k is; taking them off as well would take most of the noise away where they sit on few
+    vertices.) The expectation is the variance of <E_i, Q_k> for noise E_i that is independent
+    from pair to pair, with squares of residuals in place of variances.
     """
     n, d = H.shape
     at_once = max(1, _COLUMNS // d)
-    squares = np.zeros(Lam.shape)
+    squares = np.zeros(Z.shape)
     for first in range(0, flips, at_once):
         turned = [
-            rng.choice([-1.0, 1.0], size=(n, 1)) * H for _ in range(first, min(first + at_once, flips))
+            rng.choice([-1.0, 1.0], size=(n, 1)) * H
+            for _ in range(first, min(first + at_once, flips))
         ]
         Psi = view.quadratic_forms(np.hstack(turned))
         for b, directions in enumerate(turned):
-            of_fit = (H.T @ directions) ** 2
+            G = (H.T @ directions) ** 2  # <h_j h_j^T, h_k h_k^T with signs turned>
             if hollow:
-                of_fit -= (H**2).T @ H**2
-            squares += ((Psi[:, b * d : (b + 1) * d] - Lam @ of_fit) @ W) ** 2
+                G -= (H**2).T @ H**2
+            of_earlier = Z @ np.triu(W.T @ G @ W, 1)
+            squares += (Psi[:, b * d : (b + 1) * d] @ W - of_earlier) ** 2
     return squares / flips
 
 

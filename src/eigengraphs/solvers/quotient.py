@@ -20,7 +20,7 @@ from eigengraphs.solvers.core_kernels import packed_curvature, packed_state, rai
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["BEND", "CONCENTRATED", "Quotient", "norm_gradient", "squared_norm"]
+__all__ = ["BEND", "CONCENTRATED", "Quotient", "norm_curvature", "norm_gradient", "squared_norm"]
 
 CONCENTRATED = 0.5  # of sum_s h_s^4, 1 being a single vertex and 1/2 two
 _BEND = BEND = 100.0  # q turns upwards at sum_s h_s^4 = 1/2 + 1/(2 * _BEND)
@@ -46,6 +46,13 @@ def norm_gradient(H: Array) -> Array:
     on_h = 1.0 - _BEND * excess * (1.0 + excess)
     gradient: Array = H * on_h - H**3 * (1.0 - 2.0 * _BEND * excess)
     return gradient
+
+
+def norm_curvature(H: Array) -> Array:
+    """Return vectors x_k, (n, d), such that bending adds about x_k x_k^T to the Hessian of q."""
+    bent = (H**4).sum(axis=0) > CONCENTRATED
+    vectors: Array = np.sqrt(2 * _BEND) * 4 * H**3 * bent
+    return vectors
 
 
 def _norm(x: Array) -> float:

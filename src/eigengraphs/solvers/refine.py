@@ -204,7 +204,7 @@ class _Rounds:
         self._best, self._lowest, self._since = np.inf, np.inf, 0
         self._r, self._theta, self._sizes = np.zeros_like(H), np.zeros(d), np.zeros(d)
         self._rounding = np.zeros(d)
-        self._moved, self._settled = False, True
+        self._moved, self._near, self._settled = False, False, True
         self.record: _Record | None = None
         self._first: _Record | None = None
 
@@ -259,7 +259,7 @@ class _Rounds:
         )
         point = objective(self._Y)
         if np.isfinite(self._core_tol):
-            point = descend(objective, point, self._core_tol, _STEPS, eliminate=free)
+            point = descend(objective, point, self._core_tol, _STEPS)
         Psi = basis.cores @ packing.outer(point.Y.T).T
         return point, Psi, self._rule.solve(point.Gamma, Psi) if free else point.Lam
 
@@ -274,8 +274,8 @@ class _Rounds:
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         if size <= (0.9 if self._n_iter else 1.0) * self._tol and self._settled:
             return "stationary"
-        near = bool((self._sizes <= np.maximum(self._rounding, self._tol)).all())
-        if near and self._since >= _PATIENCE:
+        self._near = bool((self._sizes <= np.maximum(self._rounding, self._tol)).all())
+        if self._near and self._since >= _PATIENCE:
             return "precision"
         if self._since >= _STALLED:
             return "stalled"
@@ -329,8 +329,11 @@ class _Rounds:
         found, first = self.record, self._first
         if found.objective > first.objective:
             found = first
-        # Where the core finds no way down and the basis holds everything, rounding is all there is.
-        reason = self.record.reason or ("interrupted" if interrupted else "precision")
+        reason = self.record.reason
+        if interrupted:
+            reason = "interrupted"
+        elif not reason:  # the basis holds everything, and the core finds no way down
+            reason = "precision" if self._near else "stalled"
         return Refined(
             found.H, found.Psi, found.Lam, self.record.n_iter, self._basis.n_passes + 1,
             found.stationarity, reason, first.objective, found.objective, found.condition,

@@ -27,10 +27,10 @@ from scipy import linalg
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
-from eigengraphs.solvers.quotient import norm_gradient, squared_norm
+from eigengraphs.solvers.quotient import norm_curvature, norm_gradient, squared_norm
 from eigengraphs.solvers.rules import objective_of
 
-__all__ = ["Bend", "Objective", "Point", "carried", "holding", "relative", "search_gram"]
+__all__ = ["Bend", "Objective", "Point", "carried", "holding", "relative", "search_gram", "tangent"]
 
 Loadings: TypeAlias = Callable[[Array, Array], Array]  # (Gamma, Psi) -> Lam
 
@@ -98,22 +98,24 @@ class Bend:
     def __call__(self, Gamma: Array) -> tuple[float, Array, Array]:
         """Return its value, infinite out of bounds, its gradient (d, d) and its curvature.
 
-        The latter are vectors v (d, e): the bend's Hessian in Gamma is about sum_e K_e K_e^T for
-        K_e = v_e v_e^T as a vector.
+        The latter are matrices K (e, d, d): the bend's Hessian is about sum_e K_e K_e^T, if K_e is
+        taken as a vector.
         """
         size = float(linalg.norm(Gamma))
         values, vectors = linalg.eigh(Gamma, driver="evd", check_finite=False)
-        none = np.zeros_like(Gamma)
+        none, flat = np.zeros_like(Gamma), np.zeros((0, *Gamma.shape))
         if size / max(float(values[0]), _LEAST * size) > self.end:
-            return np.inf, none, none[:, :0]
+            return np.inf, none, flat
         depth = np.log(np.maximum(size / self.begin / np.maximum(values, _LEAST * size), 1.0))
         if not depth.any():
-            return 0.0, none, none[:, :0]
+            return 0.0, none, flat
         values = np.maximum(values, _LEAST * size)
         gradient = (vectors * (-2 * self.strength * depth / values)) @ vectors.T
         gradient += 2 * self.strength * depth.sum() * Gamma / size**2
         bent = depth > 0
-        curvature = vectors[:, bent] * np.sqrt(np.sqrt(2 * self.strength) / values[bent])
+        v = vectors[:, bent].T
+        sizes = np.sqrt(2 * self.strength) / values[bent]
+        curvature = sizes[:, None, None] * v[:, :, None] * v[:, None, :]
         return self.strength * float(depth @ depth), gradient, curvature
 
     def met(self, Gamma: Array) -> bool:
@@ -135,10 +137,11 @@ class Point:
     value: float  # bent, less sum_i w_i ||A_i||^2; infinite out of bounds
     r: Array  # (s, d) minus a quarter of the gradient
     Lam: Array  # (r, d)
+    weighted: Array  # (r, d) w_i Lam_ik
     N: Array  # (d, d) sum_i w_i Lam_ij Lam_ik and what the bend adds
     M: Array  # (d, d) the former alone
     Gamma: Array  # (d, d)
-    bent: Array  # (d, e) curvature of the bend
+    bent: Array  # (e, s, d) vectors x: bending adds about the sum of x x^T to the Hessian
 
     @property
     def stationarity(self) -> Array:
@@ -206,7 +209,7 @@ class Objective:
         Gamma = search_gram(H, hollow=self._hollow)
         bent, D, curvature = self._bend(Gamma)
         if not np.isfinite(bent):
-            return Point(Y, bent, np.zeros_like(Y), D, D, D, Gamma, curvature)
+            return Point(Y, bent, np.zeros_like(Y), D, D, D, D, Gamma, np.zeros((0, *Y.shape)))
         Psi = self._R @ self._packing.outer(Y.T).T
         Lam = self._loadings(Gamma, Psi)
         weighted = self._weights[:, None] * Lam
@@ -216,8 +219,21 @@ class Objective:
             sums, norms = np.abs(weighted).sum(axis=0), np.sqrt(np.diagonal(Gamma))
             value += 2 * self._penalty * float(sums @ norms)
             D = D + np.diag(self._penalty * sums / norms)
-        held = holding(H, M + D, hollow=self._hollow)
         r = self._packing.multiply(weighted.T @ self._R, Y.T).T  # sum_i w_i Lam_ik C_i y_k
-        r -= self._V.T @ held if self._hollow else held
-        r -= Y * (Y * r).sum(axis=0)  # tangent, as lengths do not matter, but for rounding
-        return Point(Y, value, r, Lam, M + D, M, Gamma, curvature)
+        # Tangent, as lengths do not matter, but for rounding.
+        r = tangent(Y, r - self._inside(holding(H, M + D, hollow=self._hollow)))
+        turns = [4 * self._inside(holding(H, K, hollow=self._hollow)) for K in curvature]
+        if self._hollow:
+            alone = self._inside(np.sqrt(np.diagonal(M)) * norm_curvature(H))
+            turns += [alone * (np.arange(Y.shape[1]) == k) for k in np.flatnonzero(alone.any(0))]
+        bends = np.array([tangent(Y, turn) for turn in turns]).reshape(-1, *Y.shape)
+        return Point(Y, value, r, Lam, weighted, M + D, M, Gamma, bends)
+
+    def _inside(self, X: Array) -> Array:
+        """Return the coordinates, (s, d), of what is (n, d) if H is."""
+        return np.asarray(self._V.T @ X if self._hollow else X)
+
+
+def tangent(Y: Array, X: Array) -> Array:
+    """Return X without what would change the lengths of the columns."""
+    return np.asarray(X - Y * (Y * X).sum(axis=0))
