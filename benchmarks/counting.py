@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -78,8 +79,8 @@ def counted_reads() -> Iterator[Counter[str]]:
 
     patches: dict[str, Any] = {
         name: counted(name, method)
-        for name, method in vars(StackView).items()
-        if callable(method) and not name.startswith("_") and name not in _NO_READS
+        for name, method in inspect.getmembers(StackView, inspect.isfunction)
+        if not name.startswith("_") and name not in _NO_READS
     }
     mean_graph = treatment.mean_graph
 
