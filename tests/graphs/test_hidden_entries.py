@@ -221,6 +221,17 @@ def test_hiding_entries_of_directed_graphs(storage):
     assert same(stack.hide(pairs), expected)
 
 
+def test_a_graph_that_hides_one_side_has_a_direction_even_if_it_shows_none(storage):
+    A = np.ones((1, 4, 4))
+    A[0, 0, 1] = 0
+    pairs = np.zeros((4, 4), dtype=bool)
+    pairs[1, 0] = True
+    stack = stored(GraphStack(A), storage).hide(pairs)
+    assert np.array_equal(stack.to_dense().dense, stack.to_dense().dense.transpose(0, 2, 1))
+    assert stack.is_directed
+    assert not stack.symmetrize().is_directed
+
+
 def test_hiding_nothing_is_nothing():
     stack = GraphStack(np.ones((2, 3, 3)))
     assert stack.hide(np.zeros((3, 3), dtype=bool)) is stack

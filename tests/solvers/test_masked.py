@@ -183,6 +183,15 @@ def test_starts():
     assert solve(centred, 1, init="svd").stages[0].start == "squares"  # the mean is nothing
 
 
+def test_a_start_where_nobody_sees_it_is_replaced():
+    known = noiseless(12, 6, 1, seed=0)
+    gone = np.zeros((12, 12), dtype=bool)
+    gone[4] = True
+    fit = solve(known.stack.hide(gone), 1, init=np.eye(12)[:, 4:5])
+    assert fit.stages[0].stop_reason == "stationary"
+    assert fit.H[4, 0] == 0
+
+
 def test_nothing_left_to_fit():
     known = noiseless(20, 10, 1, seed=0)
     stack = known.stack.hide(HIDDEN["both"](10, 20))

@@ -208,19 +208,20 @@ def test_complete_graphs_have_the_loadings_they_always_had(with_whole):
 def test_what_a_graph_does_not_see_gets_no_loading():
     H = np.zeros((8, 2))
     H[:4, 0] = H[4:, 1] = 0.5
-    H = H + 1e-5 * np.random.default_rng(0).standard_normal(H.shape)
+    H = H + 3e-3 * np.random.default_rng(0).standard_normal(H.shape)
     H /= linalg.norm(H, axis=0)
     seen = np.zeros((3, 8, 8))
     seen[0] = 1
-    seen[1, :4, :4] = 1  # sees a ten-billionth of the second component's square
+    seen[1, :4, :4] = 1  # sees next to nothing of the second component
     A = 3 * np.ones((8, 8)) * seen
     Gammas, Psi = grams_written_out(H, seen), np.einsum("sk,ist,tk->ik", H, A, H)
     observed = seen.mean(axis=(1, 2))
-    assert Gammas[1, 1, 1] < UNSEEN * observed[1]
+    assert 1e-12 < Gammas[1, 1, 1] < UNSEEN * observed[1]
+    assert np.abs(solve_loadings_each(Gammas, Psi)[1, 1]) > 100  # whatever fits the rest of it
     found = solve_loadings_each(Gammas, Psi, component_gram(H), observed)
-    assert np.allclose(found[1], [12, 0], atol=1e-3)
+    assert np.allclose(found[1], [12, 0], atol=0.2)
     assert np.array_equal(found[2], [0, 0])
-    assert np.allclose(found[0], [12, 12], atol=1e-3)
+    assert np.allclose(found[0], [12, 12], atol=0.2)
 
 
 def test_no_components_no_loadings():

@@ -14,7 +14,7 @@ from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.masked_mean import masked_mean
 from eigengraphs.graphs.masked_view import MaskedView
 from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.graphs.view import DiagonalRule, StackView
+from eigengraphs.graphs.view import DiagonalRule, StackView, mean_graph
 
 __all__ = ["Diagonal", "Treatment", "ViewKind"]
 
@@ -62,7 +62,10 @@ class Treatment:
         rule: Diagonal = "observed" if value is None else "filled"
         if diagonal != "auto":
             rule = cast(Diagonal, diagonal)
-        mean = masked_mean(stack, weights) if center else None
+        mean = None
+        if center:
+            find = mean_graph if stack.mask is None else masked_mean
+            mean = find(stack, weights)
         # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to
         # norm 1 or thereabouts, by a power of two, which costs no rounding.
         largest = float(stack.facts.norm[weights > 0].max())
