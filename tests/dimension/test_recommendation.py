@@ -7,8 +7,6 @@ from known_graphs import noiseless, random_symmetric, section_5_1, section_5_2
 import eigengraphs as eg
 from eigengraphs.dimension.result import recommend
 
-THREE = ("loadings", "pairs", "halves")
-
 
 def choose(stack, **settings):
     return eg.select_dimension(stack, random_state=0, **settings)
@@ -101,17 +99,20 @@ def test_false_alarms_are_rarer_than_alpha():
     assert sum(alarms) < 7
 
 
+TESTED = ("loadings", "pairs", "halves")
+
+
 @pytest.mark.parametrize(
     ("choices", "expected", "rules"),
     [
-        ({"elbow": 9, "loadings": 2, "pairs": 3, "halves": 2}, 2, ("loadings", "pairs", "halves")),
-        ({"elbow": 9, "loadings": 4, "pairs": 3, "halves": 2}, 3, ("loadings", "pairs", "halves")),
+        ({"elbow": 9, "loadings": 2, "pairs": 3, "halves": 2}, 2, TESTED),
+        ({"elbow": 9, "loadings": 4, "pairs": 3, "halves": 2}, 3, TESTED),
         ({"elbow": 1, "loadings": 4, "pairs": 3}, 3, ("loadings", "pairs")),
         ({"elbow": 4, "pairs": 0}, 1, ("pairs",)),
         ({"elbow": 4}, 4, ("elbow",)),
         ({"elbow": 4, "loadings": 12, "pairs": 12, "halves": 4}, 4, ("halves",)),
-        ({"elbow": 4, "loadings": 12, "pairs": 12, "halves": 12}, 12, THREE),
-        ({"elbow": 0, "loadings": 0, "pairs": 0, "halves": 0}, 1, THREE),
+        ({"elbow": 4, "loadings": 12, "pairs": 12, "halves": 12}, 12, TESTED),
+        ({"elbow": 0, "loadings": 0, "pairs": 0, "halves": 0}, 1, TESTED),
     ],
 )  # fmt: skip
 def test_the_middle_of_the_rules_that_found_an_end(choices, expected, rules):
