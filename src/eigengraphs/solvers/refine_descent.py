@@ -126,8 +126,8 @@ class _GaussNewton:
                       - 2 sum_ljm M_kl (h_k . h_j) (h_l . h_m) (G^2)^-1_jm h_j (h_m . x_l),
 
     with G^2 the squares of h_k . h_l. The second sum is what the loadings follow: if some are zero
-    and stay so, it is one for each support. Outside of span H only the first term is left, one (d, d)
-    matrix for all; inside there are d^2 numbers.
+    and stay so, it is one for each support. Outside of span H only the first term is left, one
+    (d, d) matrix for all; inside there are d^2 numbers.
 
     Parameters
     ----------
