@@ -117,3 +117,32 @@ def pair_errors(fit: Fit, H: NDArray[np.float64], G: NDArray[np.float64]) -> NDA
     """Return how far h_k above g_k are from others, up to their common sign, pair by pair."""
     assert fit.G is not None
     return column_errors(np.vstack([fit.H, fit.G]), np.vstack([H, G]))
+
+
+def correlated_blocks(
+    n: int, correlation: float, seed: int, *, directed: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Draw two graphs of one model with 3 blocks (0.5 within, 0.2 between) whose edges correlate.
+
+    Both have edge probabilities P; given an edge of the first, the second has it with
+    probability P + correlation (1 - P), and given none with P (1 - correlation).
+    """
+    rng = np.random.default_rng(seed)
+    block = np.arange(n) * 3 // n
+    P = np.where(block[:, None] == block, 0.5, 0.2)
+    one = rng.random((n, n)) < P
+    other = rng.random((n, n)) < np.where(one, P + correlation * (1 - P), P * (1 - correlation))
+    if directed:
+        off = ~np.eye(n, dtype=bool)
+        return 1.0 * (one & off), 1.0 * (other & off)
+    one, other = np.triu(one, 1), np.triu(other, 1)
+    return 1.0 * (one | one.T), 1.0 * (other | other.T)
+
+
+def partly_shuffled(n: int, share: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return an order in which a share of the vertices stand at wrong places, and these places."""
+    rng = np.random.default_rng(seed)
+    ring = rng.permutation(n)[: round(share * n)]
+    order = np.arange(n)
+    order[ring] = np.roll(ring, 1)
+    return order, np.sort(ring)

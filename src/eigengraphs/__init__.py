@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eigengraphs import datasets, errors, models
+    from eigengraphs.alignment import Alignment, align
     from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
     from eigengraphs.embedding import JointEmbedding
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from eigengraphs.matching import ComponentMatch, match_components
 
 __all__ = [
+    "Alignment",
     "ComponentMatch",
     "DimensionChoice",
     "GraphPositions",
     "GraphStack",
     "JointEmbedding",
+    "align",
     "datasets",
     "errors",
     "match_components",
@@ -35,11 +38,13 @@ __version__ = "0.1.0.dev0"
 
 # Loaded when first used: scikit-learn and numba take longer to import than most commands to run.
 _HOME = {
+    "Alignment": "eigengraphs.alignment",
     "ComponentMatch": "eigengraphs.matching",
     "DimensionChoice": "eigengraphs.dimension",
     "GraphPositions": "eigengraphs.expected",
     "GraphStack": "eigengraphs.graphs",
     "JointEmbedding": "eigengraphs.embedding",
+    "align": "eigengraphs.alignment",
     "match_components": "eigengraphs.matching",
     "select_dimension": "eigengraphs.choosing",
 }

@@ -59,6 +59,24 @@ def test_names_follow_the_vertices(stack):
     assert stack.select_vertices(["f", "b"]).vertex_names == ("f", "b")
 
 
+def test_each_graph_in_its_own_order(stack):
+    orders = np.array([rng.permutation(6) for _ in range(4)])
+    after = stack.reorder(orders)
+    expected = [A[np.ix_(order, order)] for A, order in zip(DIRECTED, orders, strict=True)]
+    assert np.array_equal(after.to_dense().dense, expected)
+    assert after.is_sparse == stack.is_sparse
+    assert after.vertex_names == tuple("abcdef")  # names of places
+    assert np.array_equal(after.facts.n_loops, stack.facts.n_loops)
+    back = after.reorder(np.argsort(orders, axis=1))
+    assert np.array_equal(back.to_dense().dense, DIRECTED)
+    same = stack.reorder(orders[0])
+    assert np.array_equal(same.to_dense().dense, stack.select_vertices(orders[0]).to_dense().dense)
+    with pytest.raises(InputError, match=r"orders\[1\] must hold each of 0 ... 5 once"):
+        stack.reorder(np.array([[0, 1, 2, 3, 4, 5], [0, 0, 2, 3, 4, 5]] * 2))
+    with pytest.raises(InputError, match=r"for each of 4 graphs; got an array of shape \(4, 5\)"):
+        stack.reorder(np.zeros((4, 5), dtype=int))
+
+
 @pytest.mark.parametrize(
     ("which", "text"),
     [

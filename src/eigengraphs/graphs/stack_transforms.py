@@ -185,6 +185,35 @@ class StackTransforms(ABC):
         mask = None if self._mask is None else self._mask.select(keep)
         return self._make(storage, None, self._graph_names, names, mask)
 
+    def reorder(self, orders: Any) -> Self:
+        """Return the graphs with their vertices in other orders, each graph in its own.
+
+        Parameters
+        ----------
+        orders : (m, n) or (n,)
+            Permutations of 0 ... n - 1: vertex s of the new graph i is vertex ``orders[i, s]``
+            of the old one. One permutation (n,) serves all graphs.
+
+        Names of the vertices stay where they are: they name places in the common order.
+        """
+        if self._mask is not None:
+            raise InputError("graphs with hidden entries are not reordered; fill them first")
+        m, n, _ = self.shape
+        given = np.asarray(orders)
+        if given.shape not in ((m, n), (n,)) or given.dtype.kind not in "iu":
+            raise InputError(
+                f"orders must hold one permutation of {n} vertices for each of {m} graphs; got an "
+                f"array of shape {given.shape} and dtype {given.dtype}"
+            )
+        each = np.broadcast_to(given, (m, n)).astype(np.intp)
+        wrong = np.flatnonzero((np.sort(each, axis=1) != np.arange(n)).any(axis=1))
+        if wrong.size:
+            raise InputError(
+                f"orders[{wrong[0]}] must hold each of 0 ... {n - 1} once, as a permutation does"
+            )
+        storage = transforms.reorder(self._storage, each)
+        return self._make(storage, self._facts, self._graph_names, self._vertex_names)
+
     def in_order_of(self, names: Sequence[str]) -> Self:
         """Return the graphs with their vertices in the order of ``names``, which must be theirs."""
         if tuple(names) == self.vertex_names:
