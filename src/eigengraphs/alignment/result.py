@@ -42,9 +42,9 @@ class Alignment:
           correlation found. Two vertices with the same edges have at most 1/2 each.
 
         It compares with single swaps and with other starts only: a matching that is wrong as a
-        whole can look sure where all starts end in it, or with ``n_init=1``. Seeds, and all
-        vertices of a reference that is one of the graphs, have 1; all others 0 in a graph whose
-        weights are all the same.
+        whole can look sure where all starts end in it, or with ``n_init=1``. Near chance it is
+        lower than the share of right matches. Seeds, and all vertices of a reference that is
+        one of the graphs, have 1; all others 0 in a graph whose weights are all the same.
     """
 
     stack: GraphStack
