@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from experiments import refined
+from experiments import misaligned, refined
 from experiments.output import Outcome, write_outcome
 
 EXPERIMENTS: dict[str, Callable[[bool, int, Path], Outcome]] = {
+    "misaligned": misaligned.run,
     "refined": refined.run,
 }
 

@@ -40,6 +40,11 @@ from eigengraphs.threads import one_blas_thread
 
 __all__ = ["JointEmbedding"]
 
+_OF_SOME_FITS = (
+    "class_loadings_", "classes_", "cluster_", "latent_positions_right_", "refinement_",
+    "shared_loadings_",
+)  # fmt: skip
+
 
 class JointEmbedding(
     ProjectedGraphs, NestedComponents, ExpectedGraphs, TransformerMixin, BaseEstimator
@@ -318,6 +323,8 @@ class JointEmbedding(
         fit = found.fit
         self._training: GraphStack | None = stack
         self._greedy = found.greedy
+        for name in _OF_SOME_FITS:  # of a fit before, with other settings
+            self.__dict__.pop(name, None)
         if found.refinement is not None:
             self.refinement_ = found.refinement
         self._store(fit, found.projection)
