@@ -130,9 +130,9 @@ def run(quick: bool, seed: int, output: Path) -> Outcome:
         [_cells(row) for row in rows],
         f"reproduced, with a caution. With {tenth.share:.0%} of the vertices shuffled in half of "
         f"the graphs, their positions are off by {tenth.touched:.2f} of the spread of positions, "
-        f"those of the other vertices by {tenth.untouched:.2f}. The loadings of the shuffled graphs "
-        f"are off by {tenth.loadings_touched:.3f} of their size. But beside how much loadings differ "
-        f"from graph to graph, which is what a classifier sees, it is {tenth.over_spread:.2f}. "
+        f"those of the other vertices by {tenth.untouched:.2f}. The loadings of the shuffled "
+        f"graphs are off by {tenth.loadings_touched:.3f} of their size. But beside how much they "
+        f"differ from graph to graph, which a classifier sees, it is {tenth.over_spread:.2f}. "
         f"Graph matching puts {tenth.put_back:.0%} of the vertices back.",
         f"python -m experiments misaligned{' --quick' if quick else ''} --seed {seed}",
     )

@@ -18,7 +18,7 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directions import basis_width, orthonormal
-from eigengraphs.solvers.loadings import component_gram, condition
+from eigengraphs.solvers.loadings import component_gram, condition, rounding_share
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import Basis, CachedBasis, StreamedBasis
 from eigengraphs.solvers.protocol import Array, Progress, SubspaceGraphs, Watcher
@@ -69,7 +69,8 @@ class Refined:
     n_iter: int  # rounds
     n_passes: int
     stationarity: Array  # (d,) ||r_k|| / theta_k
-    stop_reason: str  # "stationary", "precision", "stalled", "max_iter", "interrupted"
+    # "stationary", "precision", "stalled", "max_iter", "interrupted", "exhausted" (the start fits)
+    stop_reason: str
     objective_before: float  # sum_i w_i ||A_i - sum_k Lam_ik h_k h_k^T||^2, and the penalty if any
     objective_after: float
     condition: float  # of the components' inner products
@@ -78,7 +79,7 @@ class Refined:
     @property
     def converged(self) -> bool:
         """Whether the components are as good as the tolerance or the arithmetic allows."""
-        return self.stop_reason in ("stationary", "precision")
+        return self.stop_reason in ("stationary", "precision", "exhausted")
 
 
 def refine(
@@ -128,6 +129,11 @@ def refine(
     if not (lengths > 0).all():
         raise InputError(
             f"component {int(np.argmin(lengths))} is zero; leave out those that fit nothing"
+        )
+    if H.shape[1] > (most := n * (n - 1 if hollow else n + 1) // 2):
+        raise InputError(
+            f"{H.shape[1]} components on {n} vertices are dependent, at most {most} are not; leave "
+            "out those that fit nothing"
         )
     if not max_condition > 1:
         raise InputError(f"max_condition must be above 1, got {max_condition}")
@@ -290,6 +296,8 @@ class _Rounds:
         losses += 2 * self._penalty * np.abs(Lam) @ np.sqrt(np.diagonal(Gamma))
         bound_met = self._bend.met(search_gram(H, hollow=self._hollow))
         objective = max(self._total + float(self._weights @ losses), 0.0)
+        if self._first is None and not reason and objective <= rounding_share(len(H)) * self._total:
+            reason = "exhausted"
         self.record = _Record(
             H, Psi, Lam, objective, self._sizes, reason, self._n_iter, condition(Gamma), bound_met
         )

@@ -20,6 +20,7 @@ __all__ = ["descend"]
 _MEMORY = 10  # steps that the Hessian is learnt from
 _DAMPING = 0.01  # of the curvature of each component alone
 _SUPPORTS = 32  # of which it is known how the loadings follow
+_NOTHING = 1e-10  # of the largest: a component that carries so little
 _ARMIJO = 1e-4
 _SHORTEST = 1e-8  # step length that is still tried
 _EPS = float(np.finfo(np.float64).eps)
@@ -139,7 +140,9 @@ class _GaussNewton:
         Y = point.Y
         d = Y.shape[1]
         alone = np.diagonal(point.M)
-        scale = 1 / np.sqrt(np.maximum(alone, max(1e-12 * float(alone.max()), 1e-300)))
+        # What carries nothing moves for the bend's sake alone, and not far.
+        largest = max(float(alone.max()), 1e-300)
+        scale = 1 / np.sqrt(np.where(alone > _NOTHING * largest, alone, largest))
         M = point.M * np.outer(scale, scale)  # a unit diagonal: then damping is the same for all
         G = Y.T @ Y
         Q, P = linalg.qr(Y, mode="economic")  # h_k = Q p_k
