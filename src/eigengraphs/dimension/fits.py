@@ -56,7 +56,7 @@ class RoughFits:
         given = estimator.get_params(deep=False)
         rough: dict[str, Any] = {
             "diagonal": self.treatment.diagonal,
-            "max_iter": min(given["max_iter"], _ROUNDS[given["solver"]]),
+            "max_iter": min(given["max_iter"], _ROUNDS.get(given["solver"], given["max_iter"])),
             "random_state": seed,
             "verbose": 0,
             "callback": None,
