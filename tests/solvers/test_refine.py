@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from known_graphs import column_errors, noiseless, random_symmetric
+from refining import LARGE, RULES, greedy, improve, skewed, view_of
 from scipy import linalg
 from scipy.optimize import linear_sum_assignment
+from written_out import norm_without_diagonal, outer_products, slope
 
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.packing import Packing
@@ -15,8 +17,6 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
     SupportLoadings,
 )
-from refining import LARGE, RULES, greedy, improve, skewed, view_of
-from written_out import norm_without_diagonal, outer_products, slope
 
 
 def matched_errors(found, truth):

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 from known_graphs import column_errors, random_symmetric, stored
+from refining import LARGE, RULES, greedy, improve, skewed, view_of
+from written_out import Counted
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.rules import FreeLoadings, NonnegativeLoadings, SparseLoadings
-from refining import LARGE, RULES, greedy, improve, skewed, view_of
-from written_out import Counted
 
 # -------------------------------------------------------------------------------------- every road
 
