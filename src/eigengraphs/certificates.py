@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from eigengraphs.errors import DegenerateWarning
 from eigengraphs.solvers.protocol import Fit
 
-__all__ = ["describe", "warn_of_trouble"]
+__all__ = ["describe", "warn_of_bound", "warn_of_trouble"]
 
 
 def warn_of_trouble(
@@ -55,6 +55,18 @@ def warn_of_trouble(
             f"component {_numbers(tiny)} sits on one or two vertices alone, where without the "
             "diagonal its loadings mean nothing (degenerate_ tells which); use fewer components, "
             "or another setting of diagonal",
+            DegenerateWarning,
+            stacklevel=_levels_to_caller(),
+        )
+
+
+def warn_of_bound(refinement: Any) -> None:
+    """Warn of components that ran into each other while they were refined."""
+    if refinement.bound_met:
+        warnings.warn(
+            "refined components ran towards each other, with loadings of opposite signs, until a "
+            f"bound on the condition of their inner products stopped them (it is now "
+            f"{refinement.condition:.0f}); use fewer components, or refine=False",
             DegenerateWarning,
             stacklevel=_levels_to_caller(),
         )

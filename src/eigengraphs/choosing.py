@@ -83,7 +83,15 @@ def select_dimension(
         )
 
     steps = Preprocessing.of(settings.pop("preprocess", None))
-    stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
+    stack = graphs
+    if not isinstance(graphs, GraphStack):
+        stack = GraphStack(graphs, copy=False, missing=settings.get("missing", "error"))
+    if settings.get("directed") or stack.has_missing:
+        what = "directed graphs" if settings.get("directed") else "graphs with missing entries"
+        raise InputError(
+            f"the number of components is not chosen for {what}; symmetrize() or fill them to "
+            "choose it, or compare fits by score"
+        )
 
     def make_estimator(d: int) -> JointEmbedding:
         return JointEmbedding(d, **settings)

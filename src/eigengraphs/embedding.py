@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigengraphs.certificates import describe, warn_of_trouble
+from eigengraphs.certificates import describe, warn_of_bound, warn_of_trouble
 from eigengraphs.dimension import choose_for
-from eigengraphs.errors import InputError
 from eigengraphs.expected import ExpectedGraphs
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.preprocess import Preprocessing
-from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.nesting import NestedComponents
-from eigengraphs.plan import Plan, groups_of, loading_rule
+from eigengraphs.plan import decide
 from eigengraphs.progress import ProgressPrinter
 from eigengraphs.projecting import ProjectedGraphs
 from eigengraphs.projection import MaskedProjection, Projection
@@ -27,9 +25,7 @@ from eigengraphs.settings import (
     FIXED_BY_FIT,
     check_n_components,
     check_settings,
-    check_weights,
     given_start,
-    refusal,
     tolerance,
 )
 from eigengraphs.solvers.loadings import condition
@@ -61,10 +57,12 @@ class JointEmbedding(
     ----------
     n_components : int or "auto", default 2
         Number of components, d. "auto" lets :func:`~eigengraphs.select_dimension` choose it, up to
-        12, on the training graphs.
+        12, on the training graphs, as free loadings would have it; for undirected graphs without
+        missing entries.
     loadings : {"free", "shared", "class", "nonnegative", "sparse"}
         "free": every graph has loadings of its own. "shared": components fit the mean graph, all
-        graphs having the same loadings (the paper's Variation 1). "class": graphs of one class
+        graphs having the same loadings (the paper's Variation 1); an eigendecomposition,
+        whatever ``solver`` and ``init`` say. "class": graphs of one class
         ``y`` have the same loadings (Variation 2). In these two, ``loadings_`` and ``transform``
         still give every graph its own, so that no label leaks. "nonnegative": no loading is below
         zero (Variation 3). "sparse": few loadings of a graph differ from zero.
@@ -245,9 +243,10 @@ class JointEmbedding(
         # All that may be refused comes before anything is set: a refused fit leaves an older one.
         settings = self.get_params(deep=False)
         check_settings(settings)
-        stack = self._stack(graphs)
+        steps = Preprocessing.of(self.preprocess)
+        stack = self._stack(graphs, steps, self.directed)
         seed = seed_sequence(self.random_state)
-        plan = self._decide(stack, y, sample_weight)
+        plan = decide(settings, stack, y, sample_weight)
         wanted, choice = self.n_components, None
         if isinstance(wanted, str) and wanted == "auto":
             choice = choose_for(self, stack, sample_weight, seed)
@@ -256,7 +255,7 @@ class JointEmbedding(
         given_start(self.init, stack.n_vertices, d, directed=self.directed)
 
         before = self.__dict__.copy()
-        self._seed, self._plan = seed, plan
+        self._seed, self._plan, self._steps = seed, plan, steps
         self.__dict__.pop("dimension_choice_", None)
         if choice is not None:
             self.dimension_choice_ = choice
@@ -274,7 +273,7 @@ class JointEmbedding(
             raise
         return self
 
-    def _stack(self, graphs: Any) -> GraphStack:
+    def _stack(self, graphs: Any, steps: Preprocessing, directed: bool) -> GraphStack:
         # No copy: a stack made here is read at once, and only `extend` comes back to it.
         if isinstance(graphs, GraphStack):
             stack = graphs
@@ -282,28 +281,13 @@ class JointEmbedding(
                 stack.require_complete("fit with missing='unobserved' to leave them out")
         else:
             stack = GraphStack(graphs, copy=False, missing=cast(Any, self.missing))
-        stack = Preprocessing.of(self.preprocess).apply(stack)
-        if not self.directed:
+        stack = steps.apply(stack)
+        if not directed:
             stack.require_undirected(
                 "make the graphs undirected with GraphStack(graphs).symmetrize(), or fit them "
                 "with directed=True"
             )
         return stack
-
-    def _decide(self, stack: GraphStack, y: Any, sample_weight: Any) -> Plan:
-        weights = check_weights(sample_weight, stack.n_graphs)
-        counted = weights[(weights > 0) & (stack.facts.norm > 0)]
-        largest = float(counted.max(initial=0.0)) or 1.0
-        weights = weights / largest  # 1e-200 for all is as good as 1 for all
-        groups = groups_of(self.loadings, y, stack)
-        treatment = Treatment.learn(stack, self.diagonal, bool(self.center), weights)
-        missing = treatment.kind_of(stack, directed=self.directed) == "masked"
-        refused = refusal(self.get_params(deep=False), has_missing=missing)
-        if refused is not None:
-            raise InputError(refused)
-        norms = treatment.loss_view(stack).squared_norms() if self.l1_penalty else weights
-        rule = loading_rule(self.loadings, self.max_nonzeros, self.l1_penalty, norms, weights)
-        return Plan(treatment, weights, largest, rule, groups, bool(self.directed))
 
     def _solve(self, stack: GraphStack, d: int, resume: Fit | None) -> None:
         printer = ProgressPrinter(d, self.verbose, self.callback)
@@ -327,6 +311,7 @@ class JointEmbedding(
             self.__dict__.pop(name, None)
         if found.refinement is not None:
             self.refinement_ = found.refinement
+            warn_of_bound(found.refinement)
         self._store(fit, found.projection)
         tol, free = tolerance(self.tol, stack.dtype), isinstance(self._plan.rule, FreeLoadings)
         warn_of_trouble(fit, self.degenerate_, tol, self.max_iter, free=free)
@@ -350,7 +335,7 @@ class JointEmbedding(
             mixing = plan.groups.mixing(plan.weights)
             path = projection.grouped_path(mixing, plan.group_weights, plan.weights)
             shared = (mixing @ Lam / scale).astype(self._dtype)
-            if self.loadings == "class":
+            if self._fitted_with["loadings"] == "class":
                 self.classes_, self.class_loadings_ = plan.groups.labels, shared
             else:
                 self.shared_loadings_ = shared[0]
@@ -376,6 +361,19 @@ class JointEmbedding(
         self.mean_graph_ = plan.treatment.mean
 
     # ------------------------------------------------------------------ scikit-learn, notebooks
+
+    # Here and not in a base class: scikit-learn's set_output looks at a class's own methods.
+    def transform(self, graphs: Any) -> Any:
+        """Return the loadings of graphs, (m', d), each projected on the components by itself.
+
+        Graphs with vertex names are put in the order of the training graphs' names. Where only one
+        side has names, graphs go by the order of their vertices.
+        """
+        return self._loadings(graphs)
+
+    def fit_transform(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return the loadings of the training graphs, (m, d)."""
+        return self.fit(graphs, y, sample_weight).loadings_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return je1, je2, ... for the columns of the loadings."""

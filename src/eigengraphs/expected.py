@@ -14,18 +14,22 @@ from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.plan import Plan
 from eigengraphs.solvers.protocol import Fit
 
-__all__ = ["ExpectedGraphs", "GraphPositions"]
+__all__ = ["DirectedPositions", "ExpectedGraphs", "GraphPositions"]
 
 
 class GraphPositions(NamedTuple):
-    """Positions of the vertices in one graph: A is about X Diag(signs) X^T.
-
-    Of a directed graph, X Diag(signs) Y^T: edges go from rows of X to rows of Y.
-    """
+    """Positions of the vertices in one graph: A is about X Diag(signs) X^T."""
 
     positions: NDArray[Any]  # X = H |D|^(1/2), (n, d)
     signs: NDArray[np.float64]  # sign of each loading, (d,)
-    right: NDArray[Any] | None = None  # Y = G |D|^(1/2), (n, d), of a directed graph
+
+
+class DirectedPositions(NamedTuple):
+    """The same of a directed graph: A is about X Diag(signs) Y^T, from rows of X to rows of Y."""
+
+    positions: NDArray[Any]  # X = H |D|^(1/2), (n, d)
+    signs: NDArray[np.float64]  # sign of each loading, (d,)
+    right: NDArray[Any]  # Y = G |D|^(1/2), (n, d)
 
 
 class ExpectedGraphs:
@@ -67,8 +71,10 @@ class ExpectedGraphs:
             np.einsum("iss->is", A)[...] = self._plan.treatment.diagonal_value
         return A.astype(self._dtype)
 
-    def graph_positions(self, graph: int | str) -> GraphPositions:
+    def graph_positions(self, graph: int | str) -> GraphPositions | DirectedPositions:
         """Return the vertices' positions in one training graph, H |D_i|^(1/2), and the signs.
+
+        Of a directed graph, also G |D_i|^(1/2).
 
         Parameters
         ----------
@@ -77,10 +83,11 @@ class ExpectedGraphs:
         """
         check_is_fitted(self)
         lam = self.loadings_[one_place(graph, self._graph_names, "training graph")]
-        root, right = np.sqrt(np.abs(lam)), None
-        if self._fit.G is not None:
-            right = self.latent_positions_right_ * root
-        return GraphPositions(self.latent_positions_ * root, np.sign(lam), right)
+        root = np.sqrt(np.abs(lam))
+        X = self.latent_positions_ * root
+        if self._fit.G is None:
+            return GraphPositions(X, np.sign(lam))
+        return DirectedPositions(X, np.sign(lam), self.latent_positions_right_ * root)
 
     def to_mreg(self, law: Literal["bernoulli", "poisson", "gaussian"] = "bernoulli") -> Any:
         """Return the fit as a :class:`~eigengraphs.models.MultipleRandomEigenGraphs` model.

@@ -100,7 +100,7 @@ class NestedComponents:
         check_is_fitted(self)
         check_count("n_components", n_components)
         d = len(self._fit.stages)
-        if self._fitted_with["refine"] and n_components < d:
+        if hasattr(self, "refinement_") and n_components < d:
             raise InputError(
                 "components that were refined together do not nest; fit again with "
                 f"n_components={n_components}, or truncate a fit with refine=False"
@@ -117,6 +117,6 @@ class NestedComponents:
     def _copy(self, n_components: int) -> Self:
         other: Self = clone(self).set_params(n_components=int(n_components))
         for name, value in vars(self).items():
-            if name not in other.__dict__:
+            if name not in other.__dict__ and name != "dimension_choice_":
                 setattr(other, name, value)
         return other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.treatment import Treatment, ViewKind
+from eigengraphs.settings import check_weights, refusal
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
@@ -20,7 +22,7 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
 )
 
-__all__ = ["Groups", "Plan", "groups_of", "loading_rule"]
+__all__ = ["Groups", "Plan", "decide", "groups_of", "loading_rule"]
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,17 @@ def groups_of(loadings: str, y: Any, stack: GraphStack) -> Groups | None:
             f"y[{missing[0]}] is {labels[missing[0]]!r}; every graph needs a label, so leave out "
             "graphs that have none"
         )
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise InputError(
+            "y must hold labels of one kind, all numbers or all texts; got a mixture"
+        ) from None
     if type_of_target(labels) not in ("binary", "multiclass"):
         raise InputError(
             f"y must hold class labels, got {type_of_target(labels)} values; loadings='class' "
             "is for classes, and loadings='free' takes any graphs"
         )
-    classes, codes = np.unique(labels, return_inverse=True)
     return Groups(classes, codes.astype(np.intp))
 
 
@@ -106,3 +113,22 @@ def loading_rule(
         typical = float(np.sqrt(weights @ squared_norms / weights.sum()))
         return PenalisedLoadings(float(l1_penalty) * typical, nonnegative)
     return NonnegativeLoadings() if nonnegative else FreeLoadings()
+
+
+def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight: Any) -> Plan:
+    """Return the plan for training graphs, or raise an error if settings do not suit them."""
+    weights = check_weights(sample_weight, stack.n_graphs)
+    counted = weights[(weights > 0) & (stack.facts.norm > 0)]
+    largest = float(counted.max(initial=0.0)) or 1.0
+    weights = weights / largest  # 1e-200 for all is as good as 1 for all
+    loadings, directed = settings["loadings"], bool(settings["directed"])
+    groups = groups_of(loadings, y, stack)
+    treatment = Treatment.learn(stack, settings["diagonal"], bool(settings["center"]), weights)
+    missing = treatment.kind_of(stack, directed=directed) == "masked"
+    refused = refusal(settings, has_missing=missing)
+    if refused is not None:
+        raise InputError(refused)
+    penalty = settings["l1_penalty"]
+    norms = treatment.loss_view(stack).squared_norms() if penalty else weights
+    rule = loading_rule(loadings, settings["max_nonzeros"], penalty, norms, weights)
+    return Plan(treatment, weights, largest, rule, groups, directed)

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import AlignmentError
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection, project
 from eigengraphs.settings import check_weights
@@ -19,7 +20,7 @@ __all__ = ["ProjectedGraphs"]
 
 
 class ProjectedGraphs:
-    """``transform`` and ``score`` of :class:`~eigengraphs.JointEmbedding`."""
+    """Projections and ``score`` of :class:`~eigengraphs.JointEmbedding`."""
 
     loadings_: Any
     n_vertices_: int
@@ -28,24 +29,12 @@ class ProjectedGraphs:
     _fit: Fit
     _has_vertex_names: bool
     _plan: Plan
+    _steps: Preprocessing
 
-    def _stack(self, graphs: Any) -> GraphStack:
+    def _stack(self, graphs: Any, steps: Preprocessing, directed: bool) -> GraphStack:
         raise NotImplementedError
 
-    def fit(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find the components of training graphs."""
-        raise NotImplementedError
-
-    def fit_transform(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, and return the loadings of the training graphs, (m, d)."""
-        return self.fit(graphs, y, sample_weight).loadings_
-
-    def transform(self, graphs: Any) -> Any:
-        """Return the loadings of graphs, (m', d), each projected on the components by itself.
-
-        Graphs with vertex names are put in the order of the training graphs' names. Where only one
-        side has names, graphs go by the order of their vertices.
-        """
+    def _loadings(self, graphs: Any) -> Any:
         check_is_fitted(self)
         stack = self._aligned(graphs)
         Lam = self._project(stack).loadings(self._plan.rule)
@@ -60,7 +49,7 @@ class ProjectedGraphs:
             return project(view, self._fit, hollow=treatment.hollow)
 
     def _aligned(self, graphs: Any) -> GraphStack:
-        stack = self._stack(graphs)
+        stack = self._stack(graphs, self._steps, self._plan.directed)
         if stack.n_vertices != self.n_vertices_:
             raise AlignmentError(
                 f"the graphs have {stack.n_vertices} vertices, expected {self.n_vertices_} as in "

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.components import with_signs
 from eigengraphs.solvers.loadings import component_gram, condition
-from eigengraphs.solvers.loadings_each import solve_loadings_each
-from eigengraphs.solvers.masked_refine import refine_masked
+from eigengraphs.solvers.masked_refine import MAX_CONDITION, refine_masked
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import LoadingRule
 
-__all__ = ["Refinement", "improve"]
+__all__ = ["Improved", "Refinement", "improve"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -30,8 +28,9 @@ class Refinement:
     greedy_positions : (n, d)
         Unit columns of the greedy search, in its order: these nest.
     objective_greedy, objective_refined : float
-        Objectives on the graphs that are searched (with a filled diagonal, the filled ones), of
-        the greedy components and of the refined ones, in the unit of the graphs.
+        The objective with the greedy components and with those of the fit, as in
+        ``objective_path_``. With a filled diagonal components are refined on the filled graphs; if
+        that lets the objective off the diagonal rise, the greedy components are kept.
     gain : float
         Share of the greedy objective that refining took off, at least 0.
     n_iter : int
@@ -43,6 +42,8 @@ class Refinement:
     bound_met : bool
         Components would have gone on towards each other, with loadings of opposite signs towards
         infinity, for there need not be a best fit; a bound on the condition number stopped them.
+    kept_greedy : bool
+        Refining brought nothing, and the components are the greedy ones.
     """
 
     greedy_positions: Array
@@ -52,6 +53,7 @@ class Refinement:
     stop_reason: str
     condition: float
     bound_met: bool
+    kept_greedy: bool
 
     @property
     def gain(self) -> float:
@@ -59,6 +61,16 @@ class Refinement:
         if self.objective_greedy <= 0:
             return 0.0
         return max(1.0 - self.objective_refined / self.objective_greedy, 0.0)
+
+
+class Improved(NamedTuple):
+    """Components improved together."""
+
+    fit: Fit
+    n_iter: int
+    stop_reason: str
+    condition: float
+    bound_met: bool
 
 
 def improve(
@@ -72,10 +84,9 @@ def improve(
     cache: bool,
     hollow: bool,
     masked: bool,
-    unit: float,
     watch: Watcher | None,
-) -> tuple[Fit, Refinement]:
-    """Return the fit with its components improved together, and what that brought.
+) -> Improved:
+    """Return the fit with its components improved together.
 
     Parameters
     ----------
@@ -87,35 +98,18 @@ def improve(
         As for the solvers.
     masked
         Whether graphs have hidden entries.
-    unit : float
-        Of the objective, in which it is reported.
     """
-    greedy, on = with_signs(fit.H), fit.active
-    if masked:
-        better = refine_masked(
-            search, fit, weights=weights, tol=tol, max_iter=max_iter, hollow=hollow
-        )
-        size = condition(component_gram(better.H[:, on], hollow=hollow))
-        before, after = (
-            unit * _masked_objective(search, f, weights, hollow) for f in (fit, better)
-        )
-        unmoved = np.array_equal(better.H, fit.H)
-        n_iter = 0 if unmoved else max((stage.n_iter for stage in better.stages), default=0)
-        reason = "stalled"
-        if not unmoved:
-            worst = max(better.stages[k].stationarity for k in np.flatnonzero(on))
-            reason = _reason(worst, tol, n_iter >= max_iter)
-            stages = [
-                replace(stage, stop_reason=reason) if active else stage
-                for stage, active in zip(better.stages, on, strict=True)
-            ]
-            better = replace(better, H=with_signs(better.H), stages=tuple(stages))
-        bound_met = bool(unmoved and on.sum() > 1)
-        return better, Refinement(greedy, before, after, n_iter, reason, size, bound_met)
-    found = refine(
-        search, fit.H[:, on], weights=weights, rule=rule, tol=tol, max_iter=max_iter, cache=cache,
-        hollow=hollow, watch=watch,
-    )  # fmt: skip
+    on = fit.active
+    try:
+        if masked:
+            return _improve_masked(search, fit, weights, tol, max_iter, hollow)
+        found = refine(
+            search, fit.H[:, on], weights=weights, rule=rule, tol=tol, max_iter=max_iter,
+            cache=cache, hollow=hollow, watch=watch,
+        )  # fmt: skip
+    except KeyboardInterrupt:  # before there is anything better: what is greedy is kept
+        size = condition(component_gram(fit.H[:, on], hollow=hollow))
+        return Improved(replace(fit, interrupted=True), 0, "interrupted", size, False)
     H, Psi, stages = fit.H.copy(), fit.Psi.copy(), list(fit.stages)
     H[:, on], Psi[:, on] = found.H, found.Psi
     for place, k in enumerate(np.flatnonzero(on)):
@@ -124,25 +118,26 @@ def improve(
             stationarity=float(found.stationarity[place]),
         )  # fmt: skip
     better = replace(
-        fit, H=with_signs(H), Psi=Psi, stages=tuple(stages), n_passes=fit.n_passes + found.n_passes,
+        fit, H=H, Psi=Psi, stages=tuple(stages), n_passes=fit.n_passes + found.n_passes,
         interrupted=found.stop_reason == "interrupted",
     )  # fmt: skip
-    return better, Refinement(
-        greedy, unit * found.objective_before, unit * found.objective_after, found.n_iter,
-        found.stop_reason, found.condition, found.bound_met,
-    )  # fmt: skip
+    return Improved(better, found.n_iter, found.stop_reason, found.condition, found.bound_met)
 
 
-def _reason(stationarity: float, tol: float, out_of_time: bool) -> str:
-    if stationarity <= tol:
-        return "stationary"
-    return "max_iter" if out_of_time else "precision"
-
-
-def _masked_objective(search: Any, fit: Fit, weights: Array, hollow: bool) -> float:
-    """Return sum_i w_i ||residual_i||^2 over the observed entries."""
-    H, Psi = fit.H[:, fit.active], fit.Psi[:, fit.active]
-    whole = component_gram(H, hollow=hollow)
-    Lam = solve_loadings_each(search.grams(H), Psi, whole, search.observed())
-    left = search.squared_norms() - np.einsum("ik,ik->i", Lam, Psi)
-    return float(weights @ np.maximum(left, 0.0))
+def _improve_masked(
+    search: Any, fit: Fit, weights: Array, tol: float, max_iter: int, hollow: bool
+) -> Improved:
+    on = fit.active
+    better = refine_masked(search, fit, weights=weights, tol=tol, max_iter=max_iter, hollow=hollow)
+    size = condition(component_gram(better.H[:, on], hollow=hollow))
+    n_iter = max((better.stages[k].n_iter for k in np.flatnonzero(on)), default=0)
+    worst = max((better.stages[k].stationarity for k in np.flatnonzero(on)), default=0.0)
+    # Near the bound with a slope that leads on: there it was stopped.
+    bound_met = bool(worst > 1e3 * tol and size > 0.1 * MAX_CONDITION)
+    reason = "max_iter" if n_iter >= max_iter else "precision"
+    reason = "stationary" if worst <= tol else reason
+    stages = tuple(
+        replace(stage, stop_reason=reason) if active else stage
+        for stage, active in zip(better.stages, on, strict=True)
+    )
+    return Improved(replace(better, stages=stages), n_iter, reason, size, bound_met)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.group_means import group_means
+from eigengraphs.graphs.treatment import ViewKind
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection, project, projection_of
-from eigengraphs.refinement import Refinement, improve
+from eigengraphs.refinement import Improved, Refinement, improve
 from eigengraphs.settings import given_start, tolerance
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.components import with_signs, with_signs_pair
@@ -103,31 +105,74 @@ def find_components(
         rule = None if isinstance(plan.rule, FreeLoadings) else plan.rule
         cache = _products_fit(searched)
         fit = subspace(search, d, cache=cache, hollow=hollow, rule=rule, **common)
-    greedy, refinement = fit, None
-    if settings["refine"] and not fit.interrupted:
-        fit, refinement = improve(
-            search, fit, weights=weights, rule=plan.rule, tol=tol, max_iter=settings["max_iter"],
-            cache=_products_fit(searched), hollow=hollow, masked=kind == "masked",
-            unit=plan.largest_weight / treatment.scale**2, watch=watch,
-        )  # fmt: skip
-    if fit.G is None:
-        fit = replace(fit, H=with_signs(fit.H))
-    else:
-        H, G = with_signs_pair(fit.H, fit.G)
-        fit = replace(fit, H=H, G=G)
     # The mean, and the row sums.
     others = (treatment.mean is not None) + (treatment.diagonal == "filled")
+    fit = _signed(replace(fit, n_passes=fit.n_passes + others))
     if groups is not None:
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         fit = replace(fit, n_passes=3 + (treatment.mean is not None))
-        view = treatment.loss_view(stack, kind)
-        return Found(fit, project(view, fit, hollow=treatment.hollow), greedy, refinement)
-    fit = replace(fit, n_passes=fit.n_passes + others)
+    projected = partial(_projected, plan, stack, search, kind)
+    greedy = Found(fit, projected(fit), fit, None)
+    if not settings["refine"] or fit.interrupted:
+        return greedy
+    better = improve(
+        search, fit, weights=weights, rule=plan.rule, tol=tol, max_iter=settings["max_iter"],
+        cache=_products_fit(searched), hollow=hollow, masked=kind == "masked", watch=watch,
+    )  # fmt: skip
+    return _better_of(plan, greedy, better, projected)
+
+
+def _signed(fit: Fit) -> Fit:
+    """Return the fit with the sign of every component fixed."""
+    if fit.G is None:
+        return replace(fit, H=with_signs(fit.H))
+    H, G = with_signs_pair(fit.H, fit.G)
+    return replace(fit, H=H, G=G)
+
+
+def _projected(
+    plan: Plan, stack: GraphStack, search: Any, kind: ViewKind, fit: Fit
+) -> Projection | MaskedProjection:
+    """Return what all graphs have in common with components: no read, but for grouped ones."""
+    treatment = plan.treatment
+    if plan.groups is not None:
+        return project(treatment.loss_view(stack, kind), fit, hollow=treatment.hollow)
     loss = treatment.loss_view(stack, kind, search)
     sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
     Psi = fit.Psi + loss.diagonal_forms(*sides) - search.diagonal_forms(*sides)
-    projection = projection_of(loss, fit, Psi, hollow=treatment.hollow)
-    return Found(fit, projection, greedy, refinement)
+    return projection_of(loss, fit, Psi, hollow=treatment.hollow)
+
+
+def _better_of(
+    plan: Plan,
+    greedy: Found,
+    better: Improved,
+    projected: Callable[[Fit], Projection | MaskedProjection],
+) -> Found:
+    """Return the refined components, unless they leave more of the graphs than the greedy ones."""
+    fit = _signed(better.fit)
+    projection = projected(fit)
+    before, after = _objective(plan, greedy.projection), _objective(plan, projection)
+    kept = after > before
+    refinement = Refinement(
+        greedy.fit.H, before, min(before, after), better.n_iter, better.stop_reason,
+        better.condition, better.bound_met, kept,
+    )  # fmt: skip
+    if kept:
+        fit = replace(greedy.fit, n_passes=fit.n_passes, interrupted=fit.interrupted)
+        projection = greedy.projection
+    return Found(fit, projection, greedy.fit, refinement)
+
+
+def _objective(plan: Plan, projection: Projection | MaskedProjection) -> float:
+    """Return the objective in the unit of the graphs."""
+    path = projection.objective_path(plan.rule, plan.weights)
+    if plan.groups is not None:
+        assert isinstance(projection, Projection)
+        mixing = plan.groups.mixing(plan.weights)
+        path = projection.grouped_path(mixing, plan.group_weights, plan.weights)
+    with np.errstate(over="ignore"):
+        return float(path[-1] / plan.treatment.scale / plan.treatment.scale * plan.largest_weight)
 
 
 def _products_fit(stack: GraphStack, sides: int = 1) -> bool:

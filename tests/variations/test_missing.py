@@ -135,7 +135,7 @@ def test_nesting_extending_and_pickling(center):
 @pytest.mark.parametrize(
     "settings",
     [{"loadings": "shared"}, {"loadings": "class"}, {"loadings": "nonnegative"},
-     {"loadings": "sparse", "l1_penalty": 0.1}, {"refine": True}, {"solver": "algorithm1"}],
+     {"loadings": "sparse", "l1_penalty": 0.1}, {"solver": "algorithm1"}],
     ids=str,
 )  # fmt: skip
 def test_what_does_not_go_with_gaps_is_refused(settings):

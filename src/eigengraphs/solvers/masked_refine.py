@@ -17,9 +17,11 @@ from eigengraphs.solvers.loadings import component_gram, condition
 from eigengraphs.solvers.loadings_each import solve_loadings_each
 from eigengraphs.solvers.protocol import Array, Fit, MaskedGraphs
 
-__all__ = ["refine_masked"]
+__all__ = ["MAX_CONDITION", "refine_masked"]
 
-_WORST = 1e4  # condition of the components' inner products beyond which they run into each other
+MAX_CONDITION = (
+    1e4  # condition of the components' inner products beyond which they run into each other
+)
 
 
 def refine_masked(
@@ -36,8 +38,9 @@ def refine_masked(
     Minimises sum_i w_i ||M_i o (A_i - sum_k Lam_ik h_k h_k^T)||^2 over all h_k, loadings being
     solved for each of them; its gradient with respect to h_k is -4 sum_i w_i Lam_ik R_i h_k. By
     limited-memory BFGS; an evaluation reads the graphs once and the hidden entries once for every
-    eight of d (d + 1) / 2 columns. There need be no minimum: where components run into each other,
-    so that the condition of their inner products exceeds 1e4, the greedy fit is returned as it was.
+    eight of d (d + 1) / 2 columns. There need be no minimum: components may run
+    into each other. The best place is taken at which the condition of their inner products is at
+    most 1e4.
 
     Parameters
     ----------
@@ -61,8 +64,9 @@ def refine_masked(
                  "gtol": tol / np.sqrt(n * d)},
     )  # fmt: skip
     n_passes = fit.n_passes + problem.n_passes
-    H = _unit(found.x.reshape(n, d))
-    if condition(component_gram(H, hollow=hollow)) > _WORST:
+    # The best of all places within the bound: the greedy fit itself, if there is none other.
+    H = problem.best
+    if H is None:
         return replace(fit, n_passes=n_passes)
     _, slope, Psi, _ = problem.at(H)
     whole, forms, stages = fit.H.copy(), fit.Psi.copy(), list(fit.stages)
@@ -70,10 +74,6 @@ def refine_masked(
     for k, size in zip(np.flatnonzero(on), np.sqrt((slope**2).sum(axis=0)), strict=True):
         stages[k] = replace(stages[k], stationarity=float(size), n_iter=int(found.nit))
     return replace(fit, H=whole, Psi=forms, stages=tuple(stages), n_passes=n_passes + 1)
-
-
-def _unit(H: Array) -> Array:
-    return np.asarray(H / np.sqrt((H**2).sum(axis=0)))
 
 
 class _Together:
@@ -84,13 +84,18 @@ class _Together:
         self._observed = graphs.observed()
         self._total = float(weights @ graphs.squared_norms())
         self._first = 0.0
+        self._lowest = np.inf
+        self.best: Array | None = None  # (n, d) where the objective is lowest within the bound
         self.n_passes = 0
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Return the objective and its gradient, for vectors of any length."""
         H = x.reshape(-1, self._d)
         lengths = np.sqrt((H**2).sum(axis=0))
-        f, slope, _, _ = self.at(H / lengths)
+        H = H / lengths
+        f, slope, _, _ = self.at(H)
+        if f < self._lowest and condition(component_gram(H, hollow=self._hollow)) <= MAX_CONDITION:
+            self._lowest, self.best = f, H
         return f, (4 * slope / lengths).ravel()
 
     def at(self, H: Array) -> tuple[float, Array, Array, Array]:

@@ -1,0 +1,101 @@
+"""refine=True in the estimator."""
+
+import warnings
+
+import numpy as np
+import pytest
+from known_graphs import random_symmetric
+from scipy import linalg
+
+from eigengraphs import JointEmbedding, match_components
+from eigengraphs.errors import DegenerateWarning, InputError
+
+
+def overlapping(n=30, m=20, d=3, cosine=0.3, seed=0, noise=0.0):
+    rng = np.random.default_rng(seed)
+    root = linalg.cholesky(np.full((d, d), cosine) + (1 - cosine) * np.eye(d), lower=True)
+    H = linalg.qr(rng.standard_normal((n, d)), mode="economic")[0] @ root.T
+    A = np.einsum("sk,ik,tk->ist", H, rng.uniform(1, 3, (m, d)), H)
+    return A + noise * random_symmetric(m, n, seed), H
+
+
+def test_overlapping_components_are_recovered_where_greedy_ones_are_not():
+    A, H = overlapping()
+    greedy = JointEmbedding(3, diagonal="observed", random_state=0).fit(A)
+    refined = JointEmbedding(3, diagonal="observed", refine=True, random_state=0).fit(A)
+    assert match_components(H, greedy).similarities.min() < 0.95
+    assert match_components(H, refined).similarities.min() > 1 - 1e-9
+    assert np.allclose(np.abs(refined.refinement_.greedy_positions),
+                       np.abs(greedy.latent_positions_))  # fmt: skip
+
+
+@pytest.mark.parametrize("loadings", ["free", "class", "nonnegative"])
+@pytest.mark.parametrize("diagonal", ["observed", "filled", "unobserved"])
+def test_what_it_reports_is_the_objective_of_the_fit(loadings, diagonal):
+    if loadings == "nonnegative" and diagonal == "unobserved":
+        pytest.skip("refused")
+    for seed in range(3):
+        A = random_symmetric(8, 10, seed=seed, hollow=diagonal != "observed") + 0.5
+        A[:, range(10), range(10)] -= 0.5 * (diagonal != "observed")
+        settings = {"loadings": loadings, "diagonal": diagonal, "random_state": 0}
+        y = np.arange(8) % 3
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateWarning)
+            greedy = JointEmbedding(3, **settings).fit(A, y)
+            refined = JointEmbedding(3, refine=True, **settings).fit(A, y)
+        report = refined.refinement_
+        assert report.objective_greedy == pytest.approx(greedy.objective_path_[-1], rel=1e-9)
+        assert report.objective_refined == pytest.approx(refined.objective_path_[-1], rel=1e-9)
+        assert refined.objective_path_[-1] <= greedy.objective_path_[-1] * (1 + 1e-9)
+
+
+def test_a_gap_does_not_switch_refining_off():
+    for seed in range(3):
+        A = random_symmetric(8, 8, seed=seed)
+        A[0, 0, 1] = A[0, 1, 0] = np.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateWarning)
+            je = JointEmbedding(
+                3, missing="unobserved", refine=True, diagonal="observed", random_state=0
+            ).fit(A)
+        assert je.refinement_.gain > 0
+        assert je.refinement_.condition <= 1.01e4
+
+
+def test_graphs_without_a_best_fit_are_warned_of():
+    a, b = np.eye(8)[:2]
+    A = np.array([np.outer(a, b) + np.outer(b, a), np.outer(a, a)])
+    A += 1e-3 * random_symmetric(2, 8, seed=0)
+    with pytest.warns(DegenerateWarning, match="ran towards each other"):
+        je = JointEmbedding(2, refine=True, diagonal="observed", random_state=0).fit(A)
+    assert je.refinement_.bound_met
+    assert np.isfinite(je.loadings_).all()
+
+
+def test_refined_components_extend_and_do_not_truncate():
+    A, _ = overlapping(noise=0.05)
+    je = JointEmbedding(2, diagonal="observed", refine=True, random_state=0).fit(A)
+    longer = je.extend(3)
+    direct = JointEmbedding(3, diagonal="observed", refine=True, random_state=0).fit(A)
+    assert np.allclose(longer.latent_positions_, direct.latent_positions_, atol=1e-5)
+    with pytest.raises(InputError, match="do not nest"):
+        longer.truncate(2)
+
+
+def test_nothing_is_left_of_an_older_fit():
+    A, y = random_symmetric(6, 8, seed=0), [0, 1, 2] * 2
+    je = JointEmbedding(2, random_state=0)
+    for settings in ({"loadings": "class"}, {"loadings": "shared"}, {"loadings": "nonnegative"},
+                     {"loadings": "free", "directed": True}, {"directed": False}):  # fmt: skip
+        je.set_params(**settings).fit(A, y)
+    optional = {"class_loadings_", "classes_", "cluster_", "shared_loadings_", "refinement_",
+                "latent_positions_right_"}  # fmt: skip
+    assert not optional & set(vars(je))
+
+
+def test_transform_replays_what_was_fitted_and_not_what_was_set_since():
+    A = np.abs(random_symmetric(6, 8, seed=0))
+    je = JointEmbedding(2, preprocess="log1p", random_state=0).fit(A)
+    expected = je.transform(A)
+    je.set_params(preprocess=None, directed=True)
+    assert np.array_equal(je.transform(A), expected)
