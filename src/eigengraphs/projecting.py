@@ -27,6 +27,7 @@ class ProjectedGraphs:
     vertex_names_: tuple[str, ...]
     _dtype: np.dtype[Any]
     _fit: Fit
+    _fitted_with: dict[str, Any]
     _has_vertex_names: bool
     _plan: Plan
     _steps: Preprocessing
@@ -50,6 +51,10 @@ class ProjectedGraphs:
 
     def _aligned(self, graphs: Any) -> GraphStack:
         stack = self._stack(graphs, self._steps, self._plan.directed)
+        both_named = stack.has_vertex_names and self._has_vertex_names
+        fewer = both_named and set(stack.vertex_names) < set(self.vertex_names_)
+        if fewer and self._fitted_with["missing"] == "unobserved":
+            return stack.among(self.vertex_names_)
         if stack.n_vertices != self.n_vertices_:
             raise AlignmentError(
                 f"the graphs have {stack.n_vertices} vertices, expected {self.n_vertices_} as in "
@@ -57,7 +62,6 @@ class ProjectedGraphs:
             )
         # Without names vertices are called by their places, 0, 1, ...: a networkx graph whose
         # nodes are these numbers goes with arrays.
-        both_named = stack.has_vertex_names and self._has_vertex_names
         if both_named or set(stack.vertex_names) == set(self.vertex_names_):
             return stack.in_order_of(self.vertex_names_)
         return stack

@@ -92,6 +92,21 @@ def test_vertices_that_some_graphs_do_not_have():
     assert gap > 0.05
 
 
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_a_new_graph_may_lack_vertices(storage):
+    known = noiseless(n=15, m=6, d=2, seed=0)
+    names = [f"v{s}" for s in range(15)]
+    frames = [pd.DataFrame(A, names, names) for A in known.stack.dense]
+    je = JointEmbedding(2, missing="unobserved", diagonal="observed", random_state=0)
+    je.fit(frames[:5])
+    part = GraphStack([frames[5].iloc[[3, 1, 0, 2, 5, 7, 8], [3, 1, 0, 2, 5, 7, 8]]])
+    part = part.to_sparse() if storage == "sparse" else part
+    whole = je.transform(frames[5:])
+    assert np.allclose(je.transform(part), whole, atol=1e-5)  # it is noiseless, and on the span
+    with pytest.raises(InputError, match="expected 15"):
+        JointEmbedding(2, random_state=0).fit(frames[:5]).transform(part)
+
+
 def test_transform_and_score_leave_gaps_out():
     A, _ = with_gaps(random_symmetric(8, 12, seed=0) + 1.0, 0.2, seed=1)
     je = JointEmbedding(2, missing="unobserved", diagonal="observed", random_state=0).fit(A)

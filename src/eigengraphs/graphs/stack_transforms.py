@@ -214,6 +214,23 @@ class StackTransforms(ABC):
         storage = transforms.reorder(self._storage, each)
         return self._make(storage, self._facts, self._graph_names, self._vertex_names)
 
+    def among(self, names: Sequence[str]) -> Self:
+        """Return the graphs on the vertices ``names``; what they do not have is unobserved.
+
+        Every vertex of the stack must be among them.
+        """
+        unknown = sorted(set(self.vertex_names) - set(names))
+        if unknown or self._mask is not None:
+            what = f"these are not: {some_of(unknown)}" if unknown else "entries are hidden already"
+            raise AlignmentError(f"all vertices must be among those asked for; {what}")
+        m, _, _ = self.shape
+        n, place = len(names), {name: s for s, name in enumerate(names)}
+        at = np.array([place[name] for name in self.vertex_names])
+        storage = transforms.spread(self._storage, at, n)
+        present = np.zeros((m, n), dtype=np.bool_)
+        present[:, at] = True
+        return self._make(storage, None, self._graph_names, tuple(names), make_mask(present, None))
+
     def in_order_of(self, names: Sequence[str]) -> Self:
         """Return the graphs with their vertices in the order of ``names``, which must be theirs."""
         if tuple(names) == self.vertex_names:

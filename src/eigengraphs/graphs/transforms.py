@@ -30,6 +30,7 @@ __all__ = [
     "reorder",
     "select_vertices",
     "signed_log1p",
+    "spread",
     "symmetrize",
     "unit_norm",
 ]
@@ -194,6 +195,19 @@ def reorder(storage: Storage, orders: NDArray[np.intp]) -> Storage:
     columns = place[row_numbers(moved) // n, moved.indices].astype(moved.indices.dtype)
     # A copy of all but the columns: sorting them works in place.
     return _canonical(sparse.csr_array((moved.data, columns, moved.indptr), shape=moved.shape))
+
+
+def spread(storage: Storage, at: NDArray[np.intp], n_vertices: int) -> Storage:
+    """Return every graph on more vertices, its own at the places ``at``, zero elsewhere."""
+    if isinstance(storage, np.ndarray):
+        wide = np.zeros((len(storage), n_vertices, n_vertices), dtype=storage.dtype)
+        wide[:, at[:, None], at] = storage
+        return wide
+    n = storage.shape[1]
+    graph, s = np.divmod(row_numbers(storage), n)
+    shape = (storage.shape[0] // n * n_vertices, n_vertices)
+    rows, columns = graph * n_vertices + at[s], at[storage.indices]
+    return _canonical(sparse.coo_array((storage.data, (rows, columns)), shape=shape))
 
 
 def largest_common_component(graphs: Sequence[Any]) -> NDArray[np.intp]:
