@@ -181,8 +181,12 @@ def test_bad_settings_are_refused(stack, wrong, message):
 def test_directed_graphs_and_settings_are_refused(stack):
     with pytest.raises(InputError, match="is not symmetric"):
         eg.select_dimension(np.triu(np.ones((4, 8, 8))))
-    with pytest.raises(NotAvailableError):
+    with pytest.raises(InputError, match="not chosen for directed graphs"):
         eg.select_dimension(stack, directed=True)
+    holes = np.ones((4, 8, 8))
+    holes[0, 1, 2] = holes[0, 2, 1] = np.nan
+    with pytest.raises(InputError, match="not chosen for graphs with missing entries"):
+        eg.select_dimension(holes, missing="unobserved")
     with pytest.raises(NotAvailableError):
         eg.select_dimension(stack, loadings="shared")
 

@@ -12,6 +12,7 @@ from eigengraphs import JointEmbedding
 PAGE = Path(__file__).parents[2] / "docs" / "combinations.md"
 
 
+@pytest.mark.filterwarnings("ignore:refined components ran towards each other")
 @pytest.mark.parametrize("loadings", LOADINGS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_combination_works_or_is_refused(loadings, kind):
