@@ -1,1 +1,1 @@
-"""Experiments on what the paper claims, by the public interface alone."""
+"""The paper's experiments: RESULTS.md, and `python -m experiments` to run them again."""

@@ -18,6 +18,7 @@ def application() -> Any:
     except ImportError:
         raise MissingExtraError("typer", "cli", "the command line") from None
     from eigengraphs.cli.demo import demo
+    from eigengraphs.cli.reproduce import reproduce
 
     app = typer.Typer(
         name="eigengraphs",
@@ -40,6 +41,7 @@ def application() -> Any:
         """Embed many graphs on one vertex set together."""
 
     app.command()(demo)
+    app.command()(reproduce)
     return app
 
 

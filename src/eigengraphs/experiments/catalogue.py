@@ -1,0 +1,104 @@
+"""Which experiments there are, and how one is run from beginning to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from eigengraphs import __version__
+from eigengraphs.errors import InputError
+from eigengraphs.experiments.drawing import style
+from eigengraphs.experiments.journal import Journal
+from eigengraphs.experiments.outcome import Outcome, write_outcome
+from eigengraphs.experiments.results import write_results
+from eigengraphs.experiments.run import Progress, Run
+
+__all__ = ["CATALOGUE", "Entry", "reproduce"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An experiment: the module and function that run it, and what it is about."""
+
+    module: str
+    title: str
+    function: str = "run"
+
+    def load(self) -> Callable[[Run], Outcome]:
+        """Import the experiment."""
+        found: Callable[[Run], Outcome] = getattr(
+            import_module(f"eigengraphs.experiments.{self.module}"), self.function
+        )
+        return found
+
+
+CATALOGUE: dict[str, Entry] = {
+    "figure2": Entry("figure2", "bias of the positions as graphs are added"),
+    "figure3": Entry("figure3", "loadings against the oracle"),
+    "table1": Entry("table1", "four starts, and the subspace solver"),
+    "refined": Entry("refined", "one component at a time, or all together"),
+    "misaligned": Entry("misaligned", "a few misaligned vertices"),
+}
+
+
+def reproduce(
+    name: str,
+    *,
+    full: bool = False,
+    seed: int = 0,
+    output: Path = Path("experiments"),
+    jobs: int = 1,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> Path:
+    """Run an experiment; write its pictures, tables and row of RESULTS.md.
+
+    Parameters
+    ----------
+    name
+        A key of `CATALOGUE`.
+    full
+        The paper's repetitions, written to ``output/full`` and ``output/RESULTS.md``; else small
+        sizes, to ``output/quick`` and ``output/quick/RESULTS.md``.
+    seed
+        Decides every random number.
+    output
+        A folder; made if it does not exist.
+    jobs
+        Number of processes.
+    fresh
+        Forget what an interrupted run of the same experiment has finished.
+    progress
+        Called with the name, the steps done, and the number of all.
+
+    Returns
+    -------
+    Path
+        The RESULTS.md that holds the row.
+    """
+    if name not in CATALOGUE:
+        raise InputError(f"there is no experiment {name!r}; there are: {', '.join(CATALOGUE)}")
+    if seed < 0 or jobs < 1:
+        raise InputError(f"seed must be at least 0 and jobs at least 1; got {seed} and {jobs}")
+    experiment = CATALOGUE[name].load()
+    folder = output / ("full" if full else "quick")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the folder {folder} ({error}); give another --output"
+        ) from None
+    path = folder / "state" / f"{name}.jsonl"
+    if fresh:
+        path.unlink(missing_ok=True)
+    journal = Journal(path, f"{name} {full=} {seed=} eigengraphs {__version__}")
+    run = Run(
+        name, full=full, seed=seed, folder=folder, journal=journal, jobs=jobs, progress=progress
+    )
+    command = f"eigengraphs reproduce {name} {'--full' if full else '--quick'} --seed {seed}"
+    with style():
+        outcome = experiment(run)
+    write_outcome(outcome, name, command, folder)
+    return write_results(folder, output if full else folder, tuple(CATALOGUE))
