@@ -8,6 +8,7 @@ it was found, and what to do about it.
 __all__ = [
     "AlignmentError",
     "ConversionError",
+    "DatasetError",
     "DegenerateWarning",
     "EigengraphsError",
     "InputError",
@@ -35,6 +36,10 @@ class SelectionError(InputError, IndexError):
 
 class ConversionError(InputError):
     """A random graph model has no equivalent of the kind asked for."""
+
+
+class DatasetError(EigengraphsError, OSError):
+    """A file of a data set is absent, is not the published one, or cannot be had."""
 
 
 class NotAvailableError(EigengraphsError, NotImplementedError):

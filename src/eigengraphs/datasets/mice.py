@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.resources import as_file, files
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.datasets.frozen import Names, read_only
 from eigengraphs.graphs import GraphStack
 
 __all__ = ["Mice", "MouseRegions", "load_mice"]
-
-Names: TypeAlias = NDArray[np.str_]
 
 CITATION = (
     "Wang, N., Anderson, R. J., Ashbrook, D. G., et al. (2020). Variability and heritability "
@@ -122,11 +120,11 @@ def load_mice() -> Mice:
         fields: dict[str, NDArray[np.generic]] = {name: bundle[name] for name in bundle.files}
 
     def names(field: str) -> Names:
-        return _read_only(fields[field].astype(np.str_))
+        return read_only(fields[field].astype(np.str_))
 
     abbreviations, hemispheres = names("abbreviations"), names("hemispheres")
     regions = MouseRegions(
-        names=_read_only(np.strings.add(np.strings.add(abbreviations, "_"), hemispheres)),
+        names=read_only(np.strings.add(np.strings.add(abbreviations, "_"), hemispheres)),
         structures=names("structures"),
         abbreviations=abbreviations,
         hemispheres=hemispheres,
@@ -154,8 +152,3 @@ def _adjacency(planes: NDArray[np.uint32], n: int) -> NDArray[np.float64]:
     A = np.zeros((weights.shape[1], n, n))
     A[:, s, t] = A[:, t, s] = weights.T
     return A
-
-
-def _read_only(names: Names) -> Names:
-    names.setflags(write=False)
-    return names

@@ -38,6 +38,8 @@ CATALOGUE: dict[str, Entry] = {
     "figure2": Entry("figure2", "bias of the positions as graphs are added"),
     "figure3": Entry("figure3", "loadings against the oracle"),
     "table1": Entry("table1", "four starts, and the subspace solver"),
+    "figure4": Entry("figure4", "loadings of two classes of graphs"),
+    "figure5": Entry("figure5", "classification of graphs, by nine methods"),
     "refined": Entry("refined", "one component at a time, or all together"),
     "misaligned": Entry("misaligned", "a few misaligned vertices"),
 }

@@ -1,0 +1,87 @@
+"""Trade in 13 agricultural products among 145 countries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigengraphs.datasets.files import Folder, read_files
+from eigengraphs.datasets.frozen import Names, read_only
+from eigengraphs.datasets.r_files import read_r, require_rdata
+from eigengraphs.graphs import GraphStack
+
+__all__ = ["AgriTrade", "fetch_agri_trade"]
+
+CITATION = (
+    "MacDonald, P. W., Levina, E., and Zhu, J. (2022). Latent space models for multiplex networks "
+    "with shared structure. Biometrika 109, 683-706. De Domenico, M., Nicosia, V., Arenas, A., and "
+    "Latora, V. (2015). Structural reducibility of multilayer networks. Nature Communications 6, "
+    "6864. Trade: Food and Agriculture Organization of the United Nations."
+)
+LICENCE = (
+    "that of the R package multiness: GPL (>= 3) in its releases, MIT at the commit that the file "
+    "is fetched from"
+)
+SOURCE = "https://github.com/peterwmacd/multiness"
+FILE = "agri_trade/agri_trade.rda"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AgriTrade:
+    """Trade in 13 agricultural products among 145 countries in 2010.
+
+    Attributes
+    ----------
+    graphs : GraphStack
+        13 undirected hollow graphs on 145 vertices, named by product and by country. A weight is
+        the trade of the two countries in tonnes, as the source says, both directions together; it
+        is a whole number, and very uneven: take ``graphs.log1p()``.
+    products : ndarray of str, shape (13,)
+        Product of each graph, such as ``"Wine"``.
+    countries : ndarray of str, shape (145,)
+        Country of each vertex. One of them is ``"Unspecified"``.
+    citation, licence, source : str
+        What to cite, the terms, and where the file comes from.
+    """
+
+    graphs: GraphStack
+    products: Names
+    countries: Names
+    citation: str = CITATION
+    licence: str = LICENCE
+    source: str = SOURCE
+
+    def __repr__(self) -> str:
+        return f"AgriTrade({len(self.products)} products on {len(self.countries)} countries)"
+
+
+def fetch_agri_trade(*, data_folder: Folder = None, download: bool = True) -> AgriTrade:
+    """Fetch the trade in 13 agricultural products among 145 countries.
+
+    Parameters
+    ----------
+    data_folder : path, optional
+        Folder with the file, or for it: by default that of the environment variable
+        ``EIGENGRAPHS_DATA``, else the user's cache.
+    download : bool
+        Whether the file (0.15 MB) may be downloaded if absent. Its SHA-256 is checked.
+
+    Returns
+    -------
+    AgriTrade
+        Graphs, products, countries, citation, licence and source. Arrays are read-only.
+    """
+    require_rdata()
+    (content,) = read_files([FILE], data_folder=data_folder, download=download)
+    table = read_r(content)["agri_trade"]  # (n, n, m), with names on its axes
+    countries, _, products = (np.array(table[axis].values, dtype=np.str_) for axis in table.dims)
+    return AgriTrade(
+        graphs=GraphStack(
+            np.moveaxis(np.asarray(table.values, dtype=np.float64), 2, 0),
+            graph_names=products.tolist(),
+            vertex_names=countries.tolist(),
+        ),
+        products=read_only(products),
+        countries=read_only(countries),
+    )

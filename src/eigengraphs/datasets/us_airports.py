@@ -1,0 +1,108 @@
+"""Flights among 343 airports of the United States, month by month."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.datasets.files import Folder, read_files
+from eigengraphs.datasets.frozen import Names, read_only
+from eigengraphs.datasets.r_files import read_r, require_rdata
+from eigengraphs.datasets.registry import NO_LICENCE
+from eigengraphs.graphs import GraphStack
+
+__all__ = ["USAirports", "fetch_us_airports"]
+
+CITATION = (
+    "Agterberg, J., Lubberts, Z., and Arroyo, J. (2022). Joint spectral clustering in multilayer "
+    "degree-corrected stochastic blockmodels. arXiv:2212.05053. Flights: Bureau of Transportation "
+    "Statistics, T-100 Segment (US carriers only)."
+)
+SOURCE = "https://github.com/jesusdaniel/dcmase"
+FILE = "us_airports/US_airport_data.RData"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class USAirports:
+    """Flights among 343 airports in 69 months, January 2016 to September 2021.
+
+    Attributes
+    ----------
+    graphs : GraphStack
+        69 sparse graphs on 343 vertices, named by month (``"2016-01"``) and by airport
+        (``"ATL"``). A weight is a number of flights in that month.
+    months : ndarray of datetime64[M], shape (69,)
+        Month of each graph.
+    airports : ndarray of str, shape (343,)
+        Code of each airport.
+    coordinates : ndarray of float, shape (343, 2)
+        Longitude and latitude in degrees, in this order.
+    citation, licence, source : str
+        What to cite, the terms, and where the file comes from.
+    """
+
+    graphs: GraphStack
+    months: NDArray[np.datetime64]
+    airports: Names
+    coordinates: NDArray[np.float64]
+    citation: str = CITATION
+    licence: str = NO_LICENCE
+    source: str = SOURCE
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.graphs.is_directed else "undirected"
+        return (
+            f"USAirports({len(self.months)} {kind} graphs on {len(self.airports)} airports: "
+            f"{self.months[0]} to {self.months[-1]})"
+        )
+
+
+def fetch_us_airports(
+    *,
+    directed: bool = False,
+    loops: bool = False,
+    data_folder: Folder = None,
+    download: bool = True,
+) -> USAirports:
+    """Fetch the numbers of flights among 343 airports of the United States, month by month.
+
+    Parameters
+    ----------
+    directed : bool
+        With False, the weight of a pair is the number of flights between the two, both directions
+        added (A + A^T), as in the source's own analysis. With True, A as it is in the file; the
+        source does not say whether rows are origins or destinations.
+    loops : bool
+        Whether to keep the flights that end where they began (530 in all), each counted once.
+    data_folder : path, optional
+        Folder with the file, or for it: by default that of the environment variable
+        ``EIGENGRAPHS_DATA``, else the user's cache.
+    download : bool
+        Whether the file (1.2 MB) may be downloaded if absent. Its SHA-256 is checked.
+
+    Returns
+    -------
+    USAirports
+        Graphs, months, airports, coordinates, citation, licence and source. Arrays are read-only.
+    """
+    require_rdata()
+    (content,) = read_files([FILE], data_folder=data_folder, download=download)
+    tables = read_r(content)
+    flights = tables["Adj_list"]
+    if not directed:  # a loop is its own mirror image, and would count twice
+        flights = [A + A.T - sparse.diags_array(A.diagonal()) for A in flights]
+    months = np.arange("2016-01", "2021-10", dtype="datetime64[M]")
+    graphs = GraphStack(
+        flights,
+        graph_names=months.astype(str).tolist(),
+        vertex_names=tables["airport_names"].tolist(),
+    )
+    return USAirports(
+        graphs=graphs if loops else graphs.drop_loops(),
+        months=read_only(months),
+        airports=read_only(np.array(tables["airport_names"], dtype=np.str_)),
+        coordinates=read_only(np.array(tables["airport_coordinates"], dtype=np.float64)),
+    )

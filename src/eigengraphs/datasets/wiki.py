@@ -1,0 +1,123 @@
+"""Links among 1382 pages of Wikipedia, in English and in French."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from scipy.io import loadmat
+
+from eigengraphs.datasets.files import Folder, read_files
+from eigengraphs.datasets.frozen import Names, read_only
+from eigengraphs.datasets.r_files import read_r, require_rdata
+from eigengraphs.datasets.registry import NO_LICENCE
+from eigengraphs.graphs import GraphStack
+
+__all__ = ["Wiki", "fetch_wiki"]
+
+CITATION = (
+    "Suwan, S., Lee, D. S., Tang, R., Sussman, D. L., Tang, M., and Priebe, C. E. (2016). "
+    "Empirical Bayes estimation for the stochastic blockmodel. Electronic Journal of Statistics "
+    "10, 761-782 (graphs). Shen, C., Wang, Q., and Priebe, C. E. (2022). One-hot graph encoder "
+    "embedding. arXiv:2109.13098 (the repository that holds the labels)."
+)
+SOURCE = (
+    "https://github.com/adalisan/JOFC-GraphMatch (graphs), "
+    "https://github.com/cshen6/GraphEmd (labels)"
+)
+GRAPHS_FILE = "wiki/Wiki_orig.RData"
+LABELS_FILE = "wiki/GEEDimension14.mat"
+KINDS = np.array(["category", "people", "locations", "dates", "math"])  # labels 1 to 5
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Wiki:
+    """Pages of Wikipedia around "Algebraic geometry" and the links among them.
+
+    Attributes
+    ----------
+    graphs : GraphStack
+        Two undirected unweighted hollow graphs, ``"EN"`` and ``"FR"``, sparse: an edge where a
+        page links to the other, in either direction.
+    counts : GraphStack
+        The same two as directed graphs, sparse: entry (s, t) is the number of links from page s
+        to page t.
+    labels : ndarray of str, shape (n,)
+        What a page is about: ``"category"``, ``"people"``, ``"locations"``, ``"dates"`` or
+        ``"math"``.
+    citation, licence, source : str
+        What to cite, the terms, and where the files come from.
+
+    Notes
+    -----
+    Titles of pages are not published. Vertices are named ``"page-1"`` to ``"page-1382"``, as the
+    source counts them.
+    """
+
+    graphs: GraphStack
+    counts: GraphStack
+    labels: Names
+    citation: str = CITATION
+    licence: str = NO_LICENCE
+    source: str = SOURCE
+
+    def __repr__(self) -> str:
+        kinds = [kind for kind in KINDS.tolist() if (self.labels == kind).any()]
+        shown = ", ".join(f"{np.count_nonzero(self.labels == kind)} {kind}" for kind in kinds)
+        return f"Wiki(EN and FR on {len(self.labels)} pages: {shown})"
+
+    def paper_subset(self) -> Wiki:
+        """Return the 704 pages of section 5.3 of the paper.
+
+        People and math (the paper's "things" and "math terms" are one kind in these labels),
+        without pages that have no link to another of them in English, or none in French.
+        """
+        chosen = self._on(np.flatnonzero(np.isin(self.labels, ["people", "math"])))
+        degrees = [np.asarray(graph.sum(axis=0)).ravel() for graph in chosen.graphs]
+        return chosen._on(np.flatnonzero(np.min(degrees, axis=0) > 0))
+
+    def _on(self, pages: np.ndarray) -> Wiki:
+        return replace(
+            self,
+            graphs=self.graphs.select_vertices(pages),
+            counts=self.counts.select_vertices(pages),
+            labels=read_only(self.labels[pages]),
+        )
+
+
+def fetch_wiki(*, data_folder: Folder = None, download: bool = True) -> Wiki:
+    """Fetch the links among 1382 pages of Wikipedia, in English and in French.
+
+    Parameters
+    ----------
+    data_folder : path, optional
+        Folder with the files, or for them: by default that of the environment variable
+        ``EIGENGRAPHS_DATA``, else the user's cache.
+    download : bool
+        Whether absent files (0.8 MB) may be downloaded. Every file's SHA-256 is checked.
+
+    Returns
+    -------
+    Wiki
+        Graphs, link counts, labels, citation, licence and source. Arrays are read-only.
+    """
+    require_rdata()
+    graphs_file, labels_file = read_files(
+        [GRAPHS_FILE, LABELS_FILE], data_folder=data_folder, download=download
+    )
+    tables = read_r(graphs_file)
+    links = [tables["AG_wiki_en"], tables["AG_wiki_fr"]]
+    counts = GraphStack(
+        links,
+        graph_names=["EN", "FR"],
+        vertex_names=[f"page-{s}" for s in range(1, links[0].shape[0] + 1)],
+    )
+    labels: Any = BytesIO(labels_file)  # scipy's stubs know paths alone
+    codes = loadmat(labels)["out"][0, 0]["Y"].ravel().astype(np.intp)
+    return Wiki(
+        graphs=counts.symmetrize("max").binarize(),
+        counts=counts,
+        labels=read_only(KINDS[codes - 1]),
+    )
