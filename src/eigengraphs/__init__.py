@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs import datasets, errors, models
+    from eigengraphs import baselines, datasets, errors, models
     from eigengraphs.alignment import Alignment, align
     from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
@@ -28,6 +28,7 @@ __all__ = [
     "GraphStack",
     "JointEmbedding",
     "align",
+    "baselines",
     "datasets",
     "errors",
     "match_components",

@@ -1,0 +1,15 @@
+"""Methods that joint embedding is compared with: those of the paper, and later ones."""
+
+from eigengraphs.baselines.adjacency import AdjacencySpectralEmbedding
+from eigengraphs.baselines.laplacian import LaplacianEigenmap
+from eigengraphs.baselines.spectral_statistics import SpectralStatistics
+from eigengraphs.baselines.statistics import GraphStatistics
+from eigengraphs.baselines.vectorized_pca import VectorizedPCA
+
+__all__ = [
+    "AdjacencySpectralEmbedding",
+    "GraphStatistics",
+    "LaplacianEigenmap",
+    "SpectralStatistics",
+    "VectorizedPCA",
+]

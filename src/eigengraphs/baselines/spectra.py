@@ -1,0 +1,82 @@
+"""Leading eigenvectors of symmetric matrices: all at once on few vertices, Lanczos on many."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from eigengraphs.errors import InputError
+from eigengraphs.solvers.components import with_signs
+
+__all__ = ["FEW", "Order", "as_dense", "leading", "roots"]
+
+Order = Literal["magnitude", "value"]
+
+FEW = 300  # vertices up to which all eigenvectors take less time than Lanczos' first few
+_MEDIUM = 3000  # and up to which they are still to be had, where many of them are wanted
+
+
+def as_dense(A: Any) -> NDArray[np.float64]:
+    """Return an array (n, n) for an array, a sparse array or a linear operator."""
+    if isinstance(A, LinearOperator):
+        return np.asarray(A @ np.eye(A.shape[0]))
+    return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())
+
+
+def leading(A: Any, d: int, order: Order = "magnitude") -> tuple[Any, Any]:
+    """Return the d leading eigenvalues (d,), falling, and unit eigenvectors (n, d).
+
+    The first of the largest entries of each eigenvector is positive.
+
+    Parameters
+    ----------
+    A
+        Symmetric array, sparse array or linear operator, (n, n).
+    d
+        Number of eigenvalues, at most n.
+    order : {"magnitude", "value"}
+        What makes eigenvalues leading: size without sign, or with it.
+    """
+    n = A.shape[0]
+    if n > FEW and (20 * d <= n or n > _MEDIUM):
+        values, vectors = _lanczos(A, d, order)
+    elif order == "value":
+        # A part of the spectrum from one end takes half the time of the whole.
+        values, vectors = linalg.eigh(as_dense(A), subset_by_index=[n - d, n - 1])
+    else:
+        values, vectors = np.linalg.eigh(as_dense(A))
+    sizes = np.abs(values) if order == "magnitude" else values
+    first = np.argsort(-sizes, kind="stable")[:d]
+    return values[first], with_signs(vectors[:, first])
+
+
+def _lanczos(A: Any, d: int, order: Order) -> tuple[Any, Any]:
+    n = A.shape[0]
+    v0 = np.random.default_rng(0).standard_normal(n)  # the same for all graphs and runs
+    size = float(linalg.norm(A @ v0))
+    if size == 0:  # ARPACK refuses a zero operator
+        return np.zeros(d), np.eye(n, d)
+    # ARPACK takes eigenvalues far below 1 for converged: bring them near 1, without rounding.
+    scale = 2.0 ** -float(np.floor(np.log2(size / linalg.norm(v0))))
+    operator = LinearOperator((n, n), matvec=lambda v: scale * (A @ v), dtype=np.float64)
+    which: Any = "LM" if order == "magnitude" else "LA"
+    for width in (max(2 * d + 1, 20), max(6 * d, 100)):
+        try:
+            values, vectors = eigsh(operator, d, which=which, v0=v0, ncv=min(n, width))
+            return values / scale, vectors
+        except ArpackNoConvergence as error:
+            found = len(error.eigenvalues)
+    raise InputError(
+        f"Lanczos' method found {found} of {d} leading eigenvectors on {n} vertices; ask for "
+        "fewer components"
+    )
+
+
+def roots(values: NDArray[np.float64], least: float) -> tuple[Any, Any]:
+    """Return sqrt|values| and 1/sqrt|values|, both zero where |values| <= least."""
+    up = np.sqrt(np.where(np.abs(values) > least, np.abs(values), 0.0))
+    return up, np.divide(1.0, up, out=np.zeros_like(up), where=up > 0)
