@@ -40,8 +40,13 @@ CATALOGUE: dict[str, Entry] = {
     "table1": Entry("table1", "four starts, and the subspace solver"),
     "figure4": Entry("figure4", "loadings of two classes of graphs"),
     "figure5": Entry("figure5", "classification of graphs, by nine methods"),
+    "dimension": Entry("dimension", "the paper's two rules for the number of components"),
+    "hollow": Entry("hollow", "graphs without self-loops"),
     "refined": Entry("refined", "one component at a time, or all together"),
     "misaligned": Entry("misaligned", "a few misaligned vertices"),
+    "mice": Entry("mice", "genotypes of 32 mice"),
+    "airports": Entry("airports", "69 months of flights"),
+    "trade": Entry("trade", "trade in 13 products"),
 }
 
 

@@ -15,6 +15,7 @@ from eigengraphs.experiments.run import Run
 __all__ = ["run"]
 
 Array = NDArray[np.float64]
+SHOWN = (10, 20, 60, 200)
 Results = dict[str, Array]  # by method, (repetitions, sizes)
 
 
@@ -36,7 +37,7 @@ def run(run: Run) -> Outcome:
         for i, m in enumerate(sizes)
     )
     shown = tuple(
-        (diagonal, name, *(measured(values[:, sizes.index(m)]) for m in (10, 20, 60, 200)))
+        (diagonal, name, *(measured(values[:, sizes.index(m)]) for m in SHOWN))
         for diagonal, methods in results.items()
         for name, values in methods.items()
     )
@@ -50,8 +51,8 @@ def run(run: Run) -> Outcome:
             for finding in _findings(diagonal, methods, sizes)
         ),
         (
-            Table(("diagonal", "method", "m = 10", "m = 20", "m = 60", "m = 200"), shown, "summary"),
-            Table(("diagonal", "method", "graphs", "accuracy", "standard error"), rows, shown=False),
+            Table(("diagonal", "method", *(f"m = {m}" for m in SHOWN)), shown, "summary"),
+            Table(("diagonal", "method", "graphs", "accuracy", "se"), rows, shown=False),
         ),
         (_picture(run, results, sizes),),
         f"1-NN, leaving out one of the m embedded graphs, {repetitions} repetitions. Two "

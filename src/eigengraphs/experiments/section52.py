@@ -51,6 +51,7 @@ def classify(
     The first m graphs of one sample are embedded without their classes; then each is left out
     of the neighbours of the others, as in the paper.
     """
+    del repetition  # the random stream is its own
     graphs, classes = draw_5_2(max(sizes), rng, loops=diagonal == "observed")
     found: dict[str, list[float]] = {name: [] for name in [*METHODS, *LATER]}
     for name, method in _EACH.items():
