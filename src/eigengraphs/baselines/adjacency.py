@@ -7,19 +7,22 @@ import numpy as np
 from eigengraphs.baselines.estimator import Array
 from eigengraphs.baselines.inputs import check_choice, check_dimension, each_graph, with_diagonal
 from eigengraphs.baselines.procrustes import ProcrustesBaseline
-from eigengraphs.baselines.spectra import leading
+from eigengraphs.baselines.spectra import leading, roots, rounding
 from eigengraphs.graphs import GraphStack
 
 __all__ = ["AdjacencySpectralEmbedding", "adjacency_positions"]
 
 
 def adjacency_positions(stack: GraphStack, d: int, *, scaled: bool = True) -> Array:
-    """Return U_i |S_i|^(1/2), or U_i, of the d eigenvalues largest in magnitude, (m, n, d)."""
+    """Return U_i |S_i|^(1/2), or U_i, of the d eigenvalues largest in magnitude, (m, n, d).
+
+    Columns beyond the rank of a graph are zero: eigenvectors there are arbitrary.
+    """
     X = np.empty((stack.n_graphs, stack.n_vertices, d))
     for i, A in enumerate(each_graph(stack)):
         values, X[i] = leading(A, d)
-        if scaled:
-            X[i] *= np.sqrt(np.abs(values))
+        root, inverse = roots(values, rounding(values, stack.n_vertices))
+        X[i] *= root if scaled else root * inverse
     return X
 
 

@@ -14,7 +14,7 @@ from eigengraphs.baselines.inputs import as_stack, like_training
 from eigengraphs.graphs import GraphStack
 from eigengraphs.threads import one_blas_thread
 
-__all__ = ["Array", "GraphBaseline"]
+__all__ = ["Array", "GraphBaseline", "PositionsBaseline"]
 
 Array = NDArray[np.float64]
 
@@ -128,3 +128,26 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags
+
+
+class PositionsBaseline(GraphBaseline):
+    """A method that gives every vertex a position in every graph; compared entry by entry."""
+
+    @property
+    def positions_(self) -> Array:
+        """Positions of the vertices in each training graph, (m, n, d)."""
+        return self.positions()
+
+    def positions(self, graphs: Any = None) -> Array:
+        """Return the positions of the vertices in each graph, (m', n, d).
+
+        Parameters
+        ----------
+        graphs
+            By default the training graphs.
+        """
+        return self._embedded_graphs(graphs)
+
+    def _feature_names(self) -> list[str]:
+        d = self._embedded.shape[2]
+        return [f"{name}_{k + 1}" for name in self.vertex_names_ for k in range(d)]

@@ -1,4 +1,7 @@
-"""Undirected graphs as vectors of vertex pairs, whose inner products are those of the matrices."""
+"""Sparse graphs as sparse vectors of vertex pairs, with inner products kept.
+
+``solvers.packing`` does the same to arrays.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +13,9 @@ from scipy import sparse
 
 from eigengraphs.graphs import GraphStack
 
-__all__ = ["AllPairs", "JoinedPairs"]
+__all__ = ["JoinedPairs"]
 
 _ROOT = np.sqrt(2.0)  # a pair s < t stands for two entries
-
-
-@dataclass(frozen=True)
-class AllPairs:
-    """All pairs s <= t of n vertices, row by row."""
-
-    n: int
-
-    def vectors(self, stack: GraphStack) -> NDArray[np.float64]:
-        """Return the graphs as rows, (m, n (n + 1) / 2)."""
-        s, t = np.triu_indices(self.n)
-        X = stack.to_dense().dense.reshape(-1, self.n**2).take(s * self.n + t, axis=1)
-        X[:, s < t] *= _ROOT
-        return X
-
-    def matrices(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return rows (k, n (n + 1) / 2) as matrices (k, n, n)."""
-        s, t = np.triu_indices(self.n)
-        A = np.zeros((len(X), self.n, self.n))
-        A[:, s, t] = A[:, t, s] = np.where(s < t, X / _ROOT, X)
-        return A
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.baselines.pairs import AllPairs, JoinedPairs
+from eigengraphs.baselines.pairs import JoinedPairs
 from eigengraphs.baselines.spectra import leading
 from eigengraphs.graphs import GraphStack
 from eigengraphs.solvers.components import column_signs
+from eigengraphs.solvers.packing import Packing
 
 __all__ = ["DenseBasis", "Solution", "SparseBasis"]
 
@@ -37,15 +38,15 @@ class Solution:
 class DenseBasis:
     """Components as vectors."""
 
-    pairs: AllPairs
+    packing: Packing
     center: NDArray[np.float64]  # (p,)
     vectors: NDArray[np.float64]  # (d, p)
 
     @classmethod
     def solve(cls, stack: GraphStack, d: int, *, center: bool) -> Solution:
         """Find the components of training graphs, by the smaller of X X^T and X^T X."""
-        pairs = AllPairs(stack.n_vertices)
-        X = pairs.vectors(stack)
+        packing = Packing(stack.n_vertices)
+        X = packing.pack(stack.dense)
         m, p = X.shape
         size = float(np.einsum("ij,ij->", X, X))
         mean = X.mean(axis=0) if center else np.zeros(p)
@@ -61,25 +62,27 @@ class DenseBasis:
             vectors[: kept.sum()] = V[:, kept].T
         scores = X @ vectors.T
         signs = column_signs(scores)
-        basis = cls(pairs, mean, vectors * signs[:, None])
+        basis = cls(packing, mean, vectors * signs[:, None])
         total = float(np.einsum("ij,ij->", X, X))
         return Solution(basis, scores * signs, _padded(squares[kept], d), total)
 
     def scores(self, stack: GraphStack) -> NDArray[np.float64]:
         """Return the scores of graphs, (m', d)."""
-        return np.asarray((self.pairs.vectors(stack) - self.center) @ self.vectors.T)
+        return np.asarray(
+            (self.packing.pack(stack.to_dense().dense) - self.center) @ self.vectors.T
+        )
 
     def mean(self) -> NDArray[np.float64]:
         """Return the mean graph, (n, n)."""
-        return np.asarray(self.pairs.matrices(self.center[None])[0])
+        return self.packing.unpack(self.center)
 
     def components(self) -> NDArray[np.float64]:
         """Return the components as matrices of norm 1, (d, n, n)."""
-        return self.pairs.matrices(self.vectors)
+        return self.packing.unpack(self.vectors)
 
     def graphs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the graphs that have these scores, (m', n, n)."""
-        return self.pairs.matrices(scores @ self.vectors + self.center)
+        return self.packing.unpack(scores @ self.vectors + self.center)
 
 
 @dataclass(frozen=True)

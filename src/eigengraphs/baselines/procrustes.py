@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.baselines.estimator import Array, GraphBaseline
+from eigengraphs.baselines.estimator import Array, PositionsBaseline
 from eigengraphs.graphs.parallel import spans
 
 __all__ = ["ProcrustesBaseline", "procrustes_distances"]
@@ -61,17 +61,8 @@ def _nuclear_norms(C: NDArray[np.float64]) -> Array:
     return np.asarray(np.linalg.svd(C, compute_uv=False).sum(axis=-1))
 
 
-class ProcrustesBaseline(GraphBaseline):
+class ProcrustesBaseline(PositionsBaseline):
     """A method that gives vertices positions in each graph by itself."""
-
-    @property
-    def positions_(self) -> Array:
-        """Positions of the vertices in each training graph, (m, n, d)."""
-        return self.positions()
-
-    def positions(self, graphs: object = None) -> Array:
-        """Return the positions of the vertices in each graph, (m, n, d); of the training graphs."""
-        return self._embedded_graphs(graphs)
 
     def _features(self, embedded: Array) -> Array:
         if embedded is self._embedded:

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.components import with_signs
 
-__all__ = ["FEW", "Order", "as_dense", "leading", "roots"]
+__all__ = ["FEW", "Order", "as_dense", "leading", "roots", "rounding"]
 
 Order = Literal["magnitude", "value"]
 
@@ -74,6 +74,11 @@ def _lanczos(A: Any, d: int, order: Order) -> tuple[Any, Any]:
         f"Lanczos' method found {found} of {d} leading eigenvectors on {n} vertices; ask for "
         "fewer components"
     )
+
+
+def rounding(values: NDArray[np.float64], n: int) -> float:
+    """Return the size up to which eigenvalues of an (n, n) matrix beside these are rounding."""
+    return float(4 * n * np.finfo(np.float64).eps * np.abs(values).max())
 
 
 def roots(values: NDArray[np.float64], least: float) -> tuple[Any, Any]:
