@@ -16,7 +16,7 @@ from eigengraphs.experiments.run import Run
 
 FOLDER = Path(experiments.__file__).parent
 # Data that is not bundled: tests of their own, which skip where it is absent.
-SIMULATED = ("figure2", "figure3", "table1", "refined", "misaligned")
+SIMULATED = ("figure2", "figure3", "table1", "figure4", "hollow", "refined", "misaligned")
 
 
 @pytest.mark.parametrize("name", SIMULATED)

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from eigengraphs.errors import EigengraphsError, InputError
+from eigengraphs.errors import EigengraphsError
 
 __all__ = ["reproduce"]
 
@@ -42,9 +42,8 @@ def reproduce(
     wanted = list(CATALOGUE) if "all" in names else list(dict.fromkeys(names))
     unknown = [name for name in wanted if name not in CATALOGUE]
     if unknown:
-        raise InputError(
-            f"there is no experiment {unknown[0]!r}; there are: {', '.join(CATALOGUE)}, all"
-        )
+        known = ", ".join(CATALOGUE)
+        raise typer.BadParameter(f"there is no experiment {unknown[0]!r}; there are: {known}, all")
     columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
     failed = []
@@ -63,7 +62,7 @@ def reproduce(
                 if len(wanted) == 1:
                     raise
                 failed.append(name)
-                bars.console.print(f"{name}: {error}")
+                bars.console.print(f"{name}: {error}", markup=False, highlight=False)
     if len(failed) < len(wanted):
         print(f"wrote {path}")
     if failed:

@@ -94,8 +94,9 @@ def _picture(run: Run, found: dict[str, Any], largest: int) -> str:
         for rule, colour in (("elbow", 1), ("loadings", 2)):
             place = one["choices"].get(rule)
             if place is not None:
-                left.axvline(place, color=drawing.COLOURS[colour], label=rule)
-        left.legend()
+                left.axvline(place, color=drawing.COLOURS[colour], linestyle="--", linewidth=1,
+                             label=f"{rule}: {place}")  # fmt: skip
+        left.legend(loc="upper center")
         drawing.tidy(left, "dimension", "objective over that of 0", case)
         Lam = np.array(one["loadings"])
         Lam = Lam / np.abs(Lam).max()

@@ -41,14 +41,15 @@ def step(
 
 
 def run(run: Run) -> Outcome:
-    """Hold out each of the 32 mice."""
+    """Hold out each of the 32 mice (every fourth in a quick run)."""
     largest = 16 if run.full else 8
+    held_out = range(32) if run.full else range(0, 32, 4)
     settings = ("observed", "auto")
     results: dict[str, Any] = {}
     for diagonal in settings:
         steps = run.repeat(
             step,
-            ({"held_out": i, "diagonal": diagonal, "largest": largest} for i in range(32)),
+            ({"held_out": i, "diagonal": diagonal, "largest": largest} for i in held_out),
         )
         results[diagonal] = {
             name: np.array([one[name] for one in steps], dtype=float) for name in ("JE", "PCA")

@@ -6,7 +6,8 @@ import hashlib
 import inspect
 import json
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,6 +23,8 @@ Task: TypeAlias = dict[str, Any]
 Step: TypeAlias = Callable[..., Any]
 #: Called with the experiment's name, the number of steps done, and that of all.
 Progress: TypeAlias = Callable[[str, int, int], None]
+#: Places of tasks and their results, as they are finished.
+Results: TypeAlias = Generator[tuple[int, Any], None, None]
 
 
 class Run:
@@ -90,18 +93,19 @@ class Run:
         # The stream depends on the task alone: a comment in the source changes no result.
         calls = [(i, step, _entropy(self.seed, self.name, names[i]), asked[i]) for i in todo]
         self._tell(len(asked) - len(todo), len(asked))
-        for done, (index, result) in enumerate(self._results(calls, timed), start=1):
-            self._journal.add(keys[index], result)
-            self._tell(len(asked) - len(todo) + done, len(asked))
+        with closing(self._results(calls, timed)) as results:  # stops the processes on an error
+            for done, (index, result) in enumerate(results, start=1):
+                self._journal.add(keys[index], result)
+                self._tell(len(asked) - len(todo) + done, len(asked))
         return [self._journal[key] for key in keys]
 
-    def _results(self, calls: Sequence[tuple[Any, ...]], timed: bool) -> Iterable[tuple[int, Any]]:
+    def _results(self, calls: Sequence[tuple[Any, ...]], timed: bool) -> Results:
         if timed or self._jobs == 1 or len(calls) < 2:
             return (_call(*call) for call in calls)
         from joblib import Parallel, delayed  # scikit-learn requires it, so it is there
 
         run = Parallel(n_jobs=self._jobs, return_as="generator_unordered")
-        results: Iterable[tuple[int, Any]] = run(delayed(_call)(*call) for call in calls)
+        results: Results = run(delayed(_call)(*call) for call in calls)
         return results
 
     def _tell(self, done: int, total: int) -> None:
