@@ -29,6 +29,18 @@ def test_the_python_of_the_page_of_variations_runs(capsys):
     assert "less is left" in printed
 
 
+def test_the_python_of_the_page_of_baselines_prints_what_the_page_shows(capsys):
+    page = ROOT / "docs" / "baselines.md"
+    exec(compile("\n".join(blocks("python", page)), "baselines.md", "exec"), {})
+    *printed, last = capsys.readouterr().out.splitlines()
+    shown = blocks("text", page)[0].splitlines()
+    assert last == "(20,)"
+    for ours, theirs in zip(printed, shown, strict=True):
+        assert ours.split()[:-1] == theirs.split()[:-1]
+        # Of 100 graphs, a few may have two neighbours that are equally near but for rounding.
+        assert float(ours.split()[-1]) == pytest.approx(float(theirs.split()[-1]), abs=0.03)
+
+
 @pytest.mark.parametrize("target", ["demo", "test"])
 def test_its_make_targets_exist(target):
     assert f"make {target}" in "".join(blocks("sh"))

@@ -58,7 +58,12 @@ def like_training(stack: GraphStack, names: tuple[str, ...], *, have_names: bool
 
 def each_graph(stack: GraphStack) -> Iterator[Matrix]:
     """Yield the graphs one by one, arrays or CSR (n, n)."""
-    return iter(stack)
+    if not stack.is_sparse:
+        yield from stack.dense
+        return
+    n = stack.n_vertices
+    for i in range(stack.n_graphs):
+        yield stack.flat[i * n : (i + 1) * n]
 
 
 def rows(stack: GraphStack) -> Matrix:

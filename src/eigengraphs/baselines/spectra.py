@@ -49,7 +49,9 @@ def leading(A: Any, d: int, order: Order = "magnitude") -> tuple[Any, Any]:
         values, vectors = linalg.eigh(as_dense(A), subset_by_index=[n - d, n - 1])
     else:
         values, vectors = np.linalg.eigh(as_dense(A))
-    sizes = np.abs(values) if order == "magnitude" else values
+    sizes = values
+    if order == "magnitude":  # of lam and -lam the positive one first: rounding must not decide
+        sizes = np.abs(values) * (1 + 1e-12 * np.sign(values))
     first = np.argsort(-sizes, kind="stable")[:d]
     return values[first], with_signs(vectors[:, first])
 

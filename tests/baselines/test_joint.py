@@ -1,0 +1,157 @@
+"""Methods that embed graphs together, against their definitions written out."""
+
+import numpy as np
+import pytest
+from known_graphs import random_symmetric, section_5_2
+from scipy.spatial.distance import cdist
+
+from eigengraphs import GraphStack
+from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE, omnibus, spectra, unfolded
+
+JOINT = [MultipleASE, Omnibus, UnfoldedASE]
+
+
+def cosie(m, n, d, seed):
+    """Draw V R_i V^T, with V (n, d) orthonormal and symmetric R_i (m, d, d)."""
+    rng = np.random.default_rng(seed)
+    V = np.linalg.qr(rng.standard_normal((n, d)))[0]
+    R = random_symmetric(m, d, seed=seed) + np.diag(np.arange(d) + 2.0)
+    return V @ R @ V.T, V, R
+
+
+def by_lanczos(monkeypatch):
+    monkeypatch.setattr(spectra, "FEW", 8)
+    monkeypatch.setattr(spectra, "_MEDIUM", 8)
+    monkeypatch.setattr(omnibus, "_WHOLE", 8)
+    monkeypatch.setattr(unfolded, "_WHOLE", 8)
+
+
+@pytest.fixture(params=["whole", "Lanczos"])
+def way(request, monkeypatch):
+    """Both ways to eigenvectors: all of small matrices, few of large ones."""
+    if request.param == "Lanczos":
+        by_lanczos(monkeypatch)
+    return request.param
+
+
+def omnibus_matrix(A):
+    m, n, _ = A.shape
+    M = (A[:, None] + A[None]) / 2  # block (i, j)
+    return M.transpose(0, 2, 1, 3).reshape(m * n, m * n)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_omnibus_is_the_embedding_of_its_matrix(d, storage, way):
+    A = random_symmetric(5, 11, seed=4)
+    values, U = np.linalg.eigh(omnibus_matrix(A))
+    first = np.argsort(-np.abs(values))[:d]
+    expected = U[:, first] * np.sqrt(np.abs(values[first]))
+    fit = Omnibus(d).fit(GraphStack(A, storage=storage))
+    X = fit.positions_.reshape(-1, d)
+    assert fit.eigenvalues_ == pytest.approx(values[first])
+    assert X * np.sign((X * expected).sum(axis=0)) == pytest.approx(expected, abs=1e-8)
+    assert fit.latent_positions_ == pytest.approx(fit.positions_.mean(axis=0))
+
+
+def test_omnibus_positions_of_new_graphs_follow_by_nystroms_extension():
+    A, new = random_symmetric(5, 11, seed=4), random_symmetric(1, 11, seed=5)[0]
+    fit = Omnibus(3).fit(A)
+    X = fit.positions_
+    expected = sum((new + a) / 2 @ x for a, x in zip(A, X, strict=True)) / fit.eigenvalues_
+    assert fit.positions([new])[0] == pytest.approx(expected)
+
+
+def test_omnibus_of_one_graph_or_of_equal_graphs_is_its_embedding(way):
+    A = random_symmetric(1, 11, seed=0)
+    values, U = np.linalg.eigh(A[0])
+    first = np.argsort(-np.abs(values))[:2]
+    expected = U[:, first] * np.abs(values[first]) @ U[:, first].T
+    for m in (1, 3):
+        X = Omnibus(2).fit(np.repeat(A, m, axis=0)).positions_
+        for x in X:
+            assert x @ x.T == pytest.approx(expected)
+
+
+def test_unfolded_is_the_decomposition_of_graphs_side_by_side(storage, way):
+    A = random_symmetric(5, 11, seed=4)
+    U, S, Wt = np.linalg.svd(np.hstack(list(A)), full_matrices=False)
+    fit = UnfoldedASE(3).fit(GraphStack(A, storage=storage))
+    signs = np.sign((U[:, :3] * fit.latent_positions_).sum(axis=0)) * np.sqrt(S[:3])
+    assert fit.singular_values_ == pytest.approx(S[:3])
+    assert fit.latent_positions_ == pytest.approx(U[:, :3] * signs, abs=1e-8)
+    assert fit.positions_ == pytest.approx(Wt[:3].T.reshape(5, 11, 3) * signs, abs=1e-8)
+    # Nothing but the singular vectors: the product is the best approximation of the graphs.
+    both = fit.latent_positions_ @ fit.positions_.transpose(0, 2, 1)
+    assert np.hstack(list(both)) == pytest.approx(U[:, :3] * S[:3] @ Wt[:3], abs=1e-8)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize(("m", "n"), [(5, 11), (2, 30)])  # more and fewer columns than vertices
+def test_multiple_ase_is_the_common_space_of_embeddings(m, n, scaled, storage, way):
+    A, d = random_symmetric(m, n, seed=4), 3
+    each = []
+    for a in A:
+        values, U = np.linalg.eigh(a)
+        first = np.argsort(-np.abs(values))[:d]
+        each.append(U[:, first] * (np.sqrt(np.abs(values[first])) if scaled else 1.0))
+    V = np.linalg.svd(np.hstack(each))[0][:, :d]
+    fit = MultipleASE(d, scaled=scaled).fit(GraphStack(A, storage=storage))
+    signs = np.sign((V * fit.latent_positions_).sum(axis=0))
+    assert fit.latent_positions_ == pytest.approx(V * signs, abs=1e-7)
+    R = (V * signs).T @ A @ (V * signs)
+    assert fit.scores_ == pytest.approx(R, abs=1e-6)
+    lower = [(k, j) for k in range(d) for j in range(k + 1)]
+    Z = np.stack([R[:, k, j] * (1 if k == j else np.sqrt(2)) for k, j in lower], axis=1)
+    assert fit.transform(A) == pytest.approx(Z, abs=1e-6)
+    distances = cdist(R.reshape(m, -1), R.reshape(m, -1))
+    assert fit.pairwise_distances() == pytest.approx(distances, abs=1e-6)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_multiple_ase_recovers_a_common_space_without_noise(scaled, storage, way):
+    A, V, R = cosie(6, 20, 3, seed=0)
+    fit = MultipleASE(3, scaled=scaled).fit(GraphStack(A, storage=storage))
+    found = fit.latent_positions_
+    assert found @ found.T == pytest.approx(V @ V.T)
+    Q = V.T @ found
+    assert fit.scores_ == pytest.approx(Q.T @ R @ Q)
+    distances = np.sqrt(((R[:, None] - R) ** 2).sum(axis=(2, 3)))
+    assert fit.pairwise_distances() == pytest.approx(distances)
+
+
+def test_unfolded_recovers_a_common_space_without_noise(way):
+    A, V, _ = cosie(6, 20, 3, seed=0)
+    fit = UnfoldedASE(3).fit(A)
+    U = np.linalg.qr(fit.latent_positions_)[0]
+    assert pytest.approx(V @ V.T) == U @ U.T
+    assert fit.latent_positions_ @ fit.positions_.transpose(0, 2, 1) == pytest.approx(A)
+
+
+@pytest.mark.parametrize("method", JOINT)
+def test_dimensions_beyond_the_rank_add_nothing(method, way):
+    A, _, _ = cosie(6, 20, 2, seed=0)
+    enough, more = method(2).fit(A), method(5).fit(A)
+    if method is Omnibus:  # its matrix has up to twice the rank
+        enough = method(4).fit(A)
+    D = enough.pairwise_distances()
+    assert more.pairwise_distances() == pytest.approx(D, abs=1e-6)
+    assert not method(3).fit(np.zeros((3, 20, 20))).transform(np.zeros((2, 20, 20))).any()
+
+
+@pytest.mark.parametrize("method", JOINT)
+def test_the_filled_diagonal_is_that_of_new_graphs_too(method, storage):
+    A = random_symmetric(6, 9, seed=0, hollow=True)
+    B = A.copy()
+    np.einsum("iss->is", B)[...] = A.sum(axis=2) / 8
+    fit = method(2, diagonal="filled").fit(GraphStack(A[:4], storage=storage))
+    plain = method(2).fit(B[:4])
+    assert fit.transform(A[4:]) == pytest.approx(plain.transform(B[4:]), abs=1e-8)
+
+
+@pytest.mark.parametrize("method", JOINT)
+def test_they_tell_the_classes_of_section_5_2_apart(method):
+    known = section_5_2(60, seed=0, loops=True)
+    y = known.Lam[:, 0] > 24
+    D = method(2).fit(known.stack).pairwise_distances()
+    np.fill_diagonal(D, np.inf)
+    assert (y[D.argmin(axis=1)] == y).mean() >= 0.8

@@ -1,0 +1,162 @@
+"""Adjacency and Laplacian embeddings and eigenvalues, against numpy's eigenvectors written out."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from known_graphs import random_symmetric, section_5_2
+from scipy import sparse
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from eigengraphs import GraphStack
+from eigengraphs.baselines import (
+    AdjacencySpectralEmbedding,
+    LaplacianEigenmap,
+    SpectralStatistics,
+    procrustes,
+    spectra,
+)
+from eigengraphs.baselines.spectra import leading
+from eigengraphs.errors import InputError
+
+
+def low_rank(A, order, d):
+    """Return sum over the d leading eigenvalues of |lam| h h^T: positions X have X X^T."""
+    values, vectors = np.linalg.eigh(A)
+    first = np.argsort(-(np.abs(values) if order == "magnitude" else values))[:d]
+    return vectors[:, first] * np.abs(values[first]) @ vectors[:, first].T
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    return random_symmetric(4, 12, seed=3)
+
+
+def test_adjacency_positions_are_scaled_eigenvectors(weighted):
+    X = AdjacencySpectralEmbedding(3).fit(weighted).positions_
+    for A, x in zip(weighted, X, strict=True):
+        assert x @ x.T == pytest.approx(low_rank(A, "magnitude", 3))
+        assert np.diag(x.T @ x) == pytest.approx(np.sort(np.abs(np.linalg.eigvalsh(A)))[:-4:-1])
+
+
+def test_a_filled_diagonal_holds_the_mean_of_its_row(weighted, storage):
+    A = weighted.copy()
+    for a in A:
+        np.fill_diagonal(a, (a.sum(axis=1) - np.diag(a)) / 11)
+    filled = AdjacencySpectralEmbedding(2, diagonal="filled")
+    X = filled.fit(GraphStack(weighted, storage=storage)).positions_
+    assert AdjacencySpectralEmbedding(2).fit(A).positions_ == pytest.approx(X)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_laplacian_positions_are_eigenvectors_of_the_laplacian(scaled):
+    G = nx.gnp_random_graph(15, 0.4, seed=1)
+    L = nx.normalized_laplacian_matrix(G).toarray()
+    values, U = np.linalg.eigh(L)  # rising: the first are the smallest
+    U = U[:, :3] * (np.sqrt(np.abs(1 - values[:3])) if scaled else 1.0)
+    x = LaplacianEigenmap(3, scaled=scaled).fit([G]).positions_[0]
+    assert x @ x.T == pytest.approx(U @ U.T)
+
+
+def test_a_vertex_without_edges_stays_at_the_origin(storage):
+    G = nx.gnp_random_graph(10, 0.5, seed=0)
+    A = np.zeros((12, 12))
+    A[:10, :10] = nx.to_numpy_array(G)
+    stack = GraphStack([A], storage=storage)
+    for method in (LaplacianEigenmap(2), AdjacencySpectralEmbedding(2)):
+        alone, whole = method.fit([G]).positions_[0], method.fit(stack).positions_[0]
+        assert whole[10:] == pytest.approx(0.0, abs=1e-12)
+        assert whole[:10] == pytest.approx(alone)
+
+
+@pytest.mark.parametrize("method", [AdjacencySpectralEmbedding(2), LaplacianEigenmap(2)])
+def test_an_empty_graph_is_at_the_origin_and_negative_weights_are_no_trouble(method):
+    A = random_symmetric(3, 8, seed=0, hollow=True)
+    A[1] = 0.0
+    fit = method.fit(A)
+    assert not fit.positions_[1].any()
+    distances = fit.pairwise_distances()
+    assert np.isfinite(distances).all()
+    assert distances[1, 0] == pytest.approx(np.linalg.norm(fit.positions_[0]))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("order", ["magnitude", "value"])
+def test_lanczos_finds_what_all_eigenvectors_say(order, d, monkeypatch):
+    A = random_symmetric(1, 60, seed=1, density=0.2)[0]
+    values, U = leading(A, d, order)
+    monkeypatch.setattr(spectra, "FEW", 20)
+    monkeypatch.setattr(spectra, "_MEDIUM", 20)
+    for kind in (np.asarray, sparse.csr_array):
+        for scale in (1.0, 2.0**-700, 2.0**700):
+            found, V = leading(kind(A * scale), d, order)
+            assert found / scale == pytest.approx(values)
+            assert pytest.approx(U, abs=1e-8) == V
+
+
+def test_lanczos_goes_on_beyond_the_rank(monkeypatch):
+    monkeypatch.setattr(spectra, "FEW", 20)
+    monkeypatch.setattr(spectra, "_MEDIUM", 20)
+    edge = np.zeros((40, 40))
+    edge[3, 5] = edge[5, 3] = 2.0
+    values, U = leading(sparse.csr_array(edge), 4)
+    assert values == pytest.approx([2.0, -2.0, 0.0, 0.0])
+    assert pytest.approx(np.eye(4)) == U.T @ U
+    assert AdjacencySpectralEmbedding(4).fit([edge]).positions_[0, :, 2:] == pytest.approx(0.0)
+    assert not leading(np.zeros((40, 40)), 3)[0].any()
+
+
+@pytest.mark.parametrize("method", [AdjacencySpectralEmbedding(2), LaplacianEigenmap(3)])
+def test_large_sparse_graphs_are_never_made_dense(method, monkeypatch):
+    graphs = [nx.to_scipy_sparse_array(nx.gnp_random_graph(60, 0.2, seed=s)) for s in range(3)]
+    expected = method.fit(graphs).pairwise_distances()
+    monkeypatch.setattr(spectra, "FEW", 20)
+    monkeypatch.setattr(spectra, "_MEDIUM", 20)
+    monkeypatch.setattr(spectra, "as_dense", None)
+    assert method.fit(graphs).pairwise_distances() == pytest.approx(expected, abs=1e-6)
+
+
+def test_eigenvalues_fall_and_are_all_there(weighted, storage):
+    stack = GraphStack(weighted, storage=storage)
+    Z = SpectralStatistics().fit_transform(stack)
+    assert pytest.approx(np.linalg.eigvalsh(weighted)[:, ::-1]) == Z
+    assert SpectralStatistics(3).fit_transform(stack) == pytest.approx(Z[:, :3])
+    assert SpectralStatistics(3).fit(stack).get_feature_names_out()[2] == "eigenvalue3"
+
+
+def test_few_eigenvalues_of_many_vertices_come_from_lanczos(monkeypatch):
+    A = random_symmetric(2, 50, seed=0, density=0.3)
+    monkeypatch.setattr("eigengraphs.baselines.spectral_statistics.FEW", 20)
+    monkeypatch.setattr(spectra, "FEW", 20)
+    Z = SpectralStatistics(2).fit_transform(A)
+    assert pytest.approx(np.linalg.eigvalsh(A)[:, :-3:-1]) == Z
+
+
+def test_distances_to_training_graphs_serve_a_nearest_neighbour_classifier():
+    known = section_5_2(60, seed=1, loops=True)
+    y = known.Lam[:, 0] > 24
+    model = make_pipeline(
+        AdjacencySpectralEmbedding(2), KNeighborsClassifier(1, metric="precomputed")
+    )
+    fitted = model.fit(known.stack[:40], y[:40])
+    D = AdjacencySpectralEmbedding(2).fit(known.stack).pairwise_distances()
+    nearest = D[40:, :40].argmin(axis=1)
+    assert np.array_equal(fitted.predict(known.stack[40:]), y[:40][nearest])
+
+
+def test_each_pair_of_training_graphs_is_compared_once(monkeypatch):
+    A = random_symmetric(6, 5, seed=0)
+    fit = AdjacencySpectralEmbedding(2).fit(A)
+    sizes = []
+    inner = procrustes._nuclear_norms
+    monkeypatch.setattr(procrustes, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(procrustes, "_nuclear_norms", lambda C: sizes.append(C.shape) or inner(C))
+    fit.pairwise_distances()
+    assert sum(rows * columns for rows, columns, *_ in sizes) == 6 * 7 // 2
+
+
+@pytest.mark.parametrize("d", [0, 6, 2.0, "auto", True])
+def test_dimensions_that_cannot_be_are_refused(d):
+    for method in (AdjacencySpectralEmbedding, LaplacianEigenmap, SpectralStatistics):
+        with pytest.raises(InputError, match="n_components"):
+            method(d).fit(np.ones((2, 5, 5)))
