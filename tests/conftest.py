@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -19,3 +22,12 @@ settings.load_profile("eigengraphs")
 def storage(request: pytest.FixtureRequest) -> str:
     """Both ways to keep a stack."""
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder with the published files of data sets that are not bundled."""
+    folder = Path(os.environ.get("EIGENGRAPHS_DATA") or "nowhere")
+    if not folder.is_dir():
+        pytest.skip("needs the published files, in the folder that EIGENGRAPHS_DATA names")
+    return folder

@@ -8,6 +8,7 @@ import textwrap
 HIDE = """
 import importlib.abc, sys
 EXTRAS = {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph"}
+EXTRAS |= {"platformdirs", "rdata", "requests", "tqdm"}
 class Hide(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in EXTRAS:

@@ -1,9 +1,6 @@
 """Directed graphs: components h_k g_k^T."""
 
-import os
 import pickle
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +8,7 @@ from known_graphs import column_errors, stored
 from scipy import linalg
 
 from eigengraphs import GraphStack, JointEmbedding, match_components
+from eigengraphs.datasets import fetch_wiki
 from eigengraphs.errors import InputError
 
 
@@ -126,19 +124,7 @@ def test_what_is_refused():
         JointEmbedding(2, directed=True, init=np.ones((40, 2))).fit(A)
 
 
-def wiki_counts():
-    folder = os.environ.get("EIGENGRAPHS_DATA")
-    path = Path(folder or "") / "wiki" / "Wiki_orig.RData"
-    if not folder or not path.exists():
-        pytest.skip("needs EIGENGRAPHS_DATA with wiki/Wiki_orig.RData")
-    rdata = pytest.importorskip("rdata")
-    with warnings.catch_warnings():  # the file also holds graphs of another package
-        warnings.filterwarnings("ignore", "Missing constructor")
-        tables = rdata.read_rda(path)
-    return [np.asarray(tables[f"AG_wiki_{x}_mat"], dtype=np.float64) for x in ("en", "fr")]
-
-
-def test_directed_fits_predict_held_out_links_better_than_symmetrised_ones():
+def test_directed_fits_predict_held_out_links_better_than_symmetrised_ones(data_folder):
     """Hide 10 % of the vertex pairs of both wikis, both directions, and predict them.
 
     By squared error and by average precision: links are rare (one pair in fifty), so that the area
@@ -147,7 +133,7 @@ def test_directed_fits_predict_held_out_links_better_than_symmetrised_ones():
     """
     from sklearn.metrics import average_precision_score
 
-    A = np.log1p(np.array(wiki_counts()))
+    A = fetch_wiki(data_folder=data_folder, download=False).counts.log1p().to_dense().dense
     n = A.shape[1]
     hidden = np.triu(np.random.default_rng(0).random((n, n)) < 0.1, 1)
     hidden |= hidden.T

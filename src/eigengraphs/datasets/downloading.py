@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from eigengraphs.datasets.registry import HostedFile, address
@@ -20,63 +19,57 @@ AT_ONCE = 8  # hnu1 is 300 small files, and a request takes longer than a file
 TIMEOUT = 30  # seconds without a word from the server
 
 
-class _Download(BytesIO):
-    """What came so far; the bar follows."""
-
-    def __init__(self, bar: Any) -> None:
-        super().__init__()
-        self._bar = bar
-
-    def write(self, chunk: Any) -> int:
-        self._bar.update(len(chunk))
-        return super().write(chunk)
-
-
 def download_files(files: Sequence[HostedFile], folder: Path) -> None:
-    """Download files into their places in the folder, with a bar on the standard error."""
+    """Download files into their places in the folder, with a bar on the standard error.
+
+    A file is checked before anything is written, and nothing is written but whole files. The first
+    failure ends it all; files that came before stay, and need not come again.
+    """
     try:
-        import pooch
+        import requests
         from tqdm import tqdm
     except ImportError as error:
-        raise MissingExtraError(error.name or "pooch", "data", "downloading a data set") from None
+        raise MissingExtraError(error.name or "requests", "data", "downloading data") from None
     for place in {(folder / file.path).parent for file in files}:
         _make_writable(place)
-    get = pooch.HTTPDownloader(progressbar=False, chunk_size=1 << 14, timeout=TIMEOUT)
     what = files[0].path if len(files) == 1 else f"{len(files)} files"
     with (
+        requests.Session() as session,
         tqdm(total=sum(file.size for file in files), desc=what, unit="B", unit_scale=True) as bar,
         ThreadPoolExecutor(min(AT_ONCE, len(files))) as pool,
     ):
-        jobs = [pool.submit(_download, file, folder, get, bar) for file in files]
+        jobs = [pool.submit(_download, file, folder, session, bar) for file in files]
         try:
             for job in as_completed(jobs):
                 job.result()
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # the first failure is enough
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _download(file: HostedFile, folder: Path, get: Any, bar: Any) -> None:
+def _download(file: HostedFile, folder: Path, session: Any, bar: Any) -> None:
     url, target = address(file.path), folder / file.path
-    by_hand = f"or put the file by hand at {target}"
     if url is None:
         raise DatasetError(f"{file.path} is not published by itself: put it at {target}")
-    came = _Download(bar)
+    by_hand = f"or put the file by hand at {target}"
+    content = bytearray()
     try:
-        get(url, came, None)
-    except OSError as error:  # what requests raises is one
-        raise DatasetError(
-            _why(error, url, came.tell(), file) + f"; try again, {by_hand}"
-        ) from error
-    content = came.getvalue()
+        with session.get(url, stream=True, timeout=TIMEOUT) as response:
+            response.raise_for_status()
+            for chunk in response.iter_content(chunk_size=1 << 14):
+                content += chunk
+                bar.update(len(chunk))
+    except OSError as error:  # all that requests raises is one
+        why = _why(error, url, len(content), file)
+        raise DatasetError(f"{why}; try again, {by_hand}") from error
     found = sha256(content).hexdigest()
     if found != file.sha256:
         raise DatasetError(
-            f"{url} is not the published file and was not stored: expected SHA-256 {file.sha256} "
-            f"({file.size} bytes), found {found} ({len(content)} bytes); try again, and "
-            f"tell the developers if it stays so, {by_hand}"
+            f"{url} is not the file that was published, and was not stored: expected SHA-256 "
+            f"{file.sha256} ({file.size} bytes), found {found} ({len(content)} bytes); try again, "
+            f"{by_hand}"
         )
-    _store(content, target)
+    _store(bytes(content), target)
 
 
 def _why(error: OSError, url: str, n_bytes: int, file: HostedFile) -> str:
@@ -90,15 +83,12 @@ def _why(error: OSError, url: str, n_bytes: int, file: HostedFile) -> str:
 
 
 def _make_writable(place: Path) -> None:
-    reason = "it is read-only"
     try:
         place.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=place):  # permissions alone do not tell
+            pass
     except OSError as error:
-        reason = error.strerror or str(error)
-    else:
-        if os.access(place, os.W_OK | os.X_OK):
-            return
-    raise _unwritable(place, reason)
+        raise _unwritable(place, error) from error
 
 
 def _store(content: bytes, target: Path) -> None:
@@ -108,13 +98,13 @@ def _store(content: bytes, target: Path) -> None:
         part.write_bytes(content)
         part.replace(target)
     except OSError as error:
-        raise _unwritable(target.parent, error.strerror or str(error)) from error
+        raise _unwritable(target.parent, error) from error
     finally:
         part.unlink(missing_ok=True)
 
 
-def _unwritable(place: Path, reason: str) -> DatasetError:
+def _unwritable(place: Path, error: OSError) -> DatasetError:
     return DatasetError(
-        f"cannot store downloads in {place}: {reason}; name a folder that can be written to by "
-        "data_folder or the environment variable EIGENGRAPHS_DATA"
+        f"cannot store downloads in {place}: {error.strerror or error}; name a folder that can be "
+        "written to by data_folder or the environment variable EIGENGRAPHS_DATA"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from eigengraphs.datasets.registry import HostedFile, registered
-from eigengraphs.errors import DatasetError, MissingExtraError
+from eigengraphs.errors import DatasetError, InputError, MissingExtraError
 
 __all__ = ["VARIABLE", "Folder", "find_folder", "read_file_if_there", "read_files"]
 
@@ -20,15 +20,17 @@ Folder: TypeAlias = str | os.PathLike[str] | None
 def find_folder(data_folder: Folder) -> Path:
     """Return the folder given, else that of ``EIGENGRAPHS_DATA``, else the user's cache."""
     if data_folder is not None:
+        if not isinstance(data_folder, str | os.PathLike):
+            raise InputError(f"data_folder must be a path, got data_folder={data_folder!r}")
         return Path(data_folder).expanduser()
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named).expanduser()
     try:
-        import pooch
+        from platformdirs import user_cache_path
     except ImportError:
-        raise MissingExtraError("pooch", "data", "finding the user's cache folder") from None
-    return Path(pooch.os_cache("eigengraphs"))
+        raise MissingExtraError("platformdirs", "data", "finding the user's cache") from None
+    return user_cache_path("eigengraphs", "eigengraphs")
 
 
 def read_files(paths: Sequence[str], *, data_folder: Folder, download: bool) -> list[bytes]:
@@ -45,13 +47,13 @@ def read_files(paths: Sequence[str], *, data_folder: Folder, download: bool) -> 
     """
     folder = find_folder(data_folder)
     wanted = [registered()[path] for path in paths]
-    absent = [file for file in wanted if not (folder / file.path).is_file()]
+    absent = [file for file in wanted if not _is_there(folder / file.path)]
     if absent and not download:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise DatasetError(
-            f"{folder / absent[0].path}{more} is needed, is not there, and may not be downloaded "
-            f"(download=False): allow it, put the file there, or name the folder that "
-            f"holds it by data_folder or {VARIABLE}"
+            f"not found: {folder / absent[0].path}{more}, and download=False; allow the download, "
+            f"put the files there by hand, or name the folder that holds them by data_folder or "
+            f"the environment variable {VARIABLE}"
         )
     if absent:
         from eigengraphs.datasets.downloading import download_files
@@ -63,9 +65,16 @@ def read_files(paths: Sequence[str], *, data_folder: Folder, download: bool) -> 
 def read_file_if_there(path: str, *, data_folder: Folder) -> bytes | None:
     """Return the content of one file, checked, or None if it is not in the folder."""
     folder = find_folder(data_folder)
-    if not (folder / path).is_file():
+    if not _is_there(folder / path):
         return None
     return _read(registered()[path], folder)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # a folder that may not be looked into
+        raise DatasetError(f"cannot look for {path}: {error.strerror}") from error
 
 
 def _read(file: HostedFile, folder: Path) -> bytes:

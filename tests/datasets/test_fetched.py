@@ -1,0 +1,266 @@
+"""The published data sets hold what is known of them."""
+
+from collections import Counter
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from eigengraphs.datasets import (
+    fetch_agri_trade,
+    fetch_hnu1,
+    fetch_us_airports,
+    fetch_wiki,
+)
+from eigengraphs.datasets.r_files import read_r
+
+
+@pytest.fixture(scope="module")
+def wiki(data_folder):
+    return fetch_wiki(data_folder=data_folder, download=False)
+
+
+@pytest.fixture(scope="module")
+def hnu1(data_folder):
+    return fetch_hnu1(data_folder=data_folder, download=False)
+
+
+@pytest.fixture(scope="module")
+def airports(data_folder):
+    return fetch_us_airports(data_folder=data_folder, download=False)
+
+
+@pytest.fixture(scope="module")
+def trade(data_folder):
+    return fetch_agri_trade(data_folder=data_folder, download=False)
+
+
+@pytest.mark.parametrize("name", ["wiki", "hnu1", "airports", "trade"])
+def test_nothing_can_be_changed_and_source_and_terms_are_told(name, request):
+    data = request.getfixturevalue(name)
+    with pytest.raises(FrozenInstanceError):
+        data.graphs = None
+    arrays = [value for value in vars(data).values() if isinstance(value, np.ndarray)]
+    assert len(arrays) >= 1
+    assert not any(array.flags.writeable for array in arrays)
+    assert data.source.startswith("https://github.com/")
+    assert "20" in data.citation
+    assert "none stated" in data.licence or "GPL" in data.licence
+
+
+# ---------------------------------------------------------------------------------- wiki
+
+
+def test_wiki_has_two_unweighted_graphs_with_the_known_numbers_of_edges(wiki):
+    assert repr(wiki) == (
+        "Wiki(EN and FR on 1382 pages: 119 category, 372 people, 270 locations, 191 dates, "
+        "430 math)"
+    )
+    graphs = wiki.graphs
+    assert graphs.graph_names == ("EN", "FR")
+    assert graphs.vertex_names[:2] == ("page-1", "page-2")
+    assert not graphs.is_directed
+    assert not graphs.is_weighted
+    assert graphs.is_hollow
+    assert graphs.is_sparse
+    A = graphs.to_dense().dense
+    assert (A.sum(axis=(1, 2)) / 2).tolist() == [18_857, 14_973]
+    assert (A[0] * A[1]).sum() / 2 == 7_952
+    assert (A.sum(axis=2) == 0).sum(axis=1).tolist() == [0, 59]
+
+
+def test_wiki_counts_are_those_of_the_list_of_links_from_page_to_page(wiki, data_folder):
+    tables = read_r((data_folder / "wiki" / "Wiki_orig.RData").read_bytes())
+    assert wiki.counts.is_directed
+    assert wiki.counts.is_hollow
+    for i, language in enumerate(("en", "fr")):
+        links = np.asarray(tables[f"ag{language}"], dtype=int) - 1
+        written = np.zeros((1382, 1382))
+        np.add.at(written, (links[:, 0], links[:, 1]), 1)
+        assert np.array_equal(wiki.counts[i].toarray(), written)
+        assert np.array_equal(written, np.asarray(tables[f"AG_wiki_{language}_mat"]))
+
+
+def test_wiki_graphs_are_those_that_its_authors_symmetrised(wiki, data_folder):
+    rdata = pytest.importorskip("rdata")
+    # The file names no encoding; all that it names is in ASCII.
+    theirs = rdata.read_rda(data_folder / "wiki" / "wiki_adj.RData", default_encoding="ASCII")
+    assert np.array_equal(wiki.graphs["EN"].toarray(), theirs["en_a"])
+    assert np.array_equal(wiki.graphs["FR"].toarray(), theirs["fr_a"])
+
+
+def test_wiki_labels_fit_the_order_of_the_graphs(wiki):
+    """Pages of a kind are linked more than chance has it; labels in another order would not be."""
+    A = sum(graph.toarray() for graph in wiki.graphs)
+    same = wiki.labels[:, None] == wiki.labels
+    by_chance = [
+        A[same[np.ix_(order, order)]].sum()
+        for order in (np.random.default_rng(seed).permutation(1382) for seed in range(20))
+    ]
+    # Measured: 36 % of the links are within kinds; 23 to 24 % for labels in random order.
+    assert A[same].sum() > np.mean(by_chance) + 10 * np.std(by_chance)
+
+
+def test_the_subset_of_the_paper_has_704_pages(wiki):
+    subset = wiki.paper_subset()
+    assert Counter(subset.labels.tolist()) == {"people": 328, "math": 376}
+    assert repr(subset) == "Wiki(EN and FR on 704 pages: 328 people, 376 math)"
+    A, C = (stack.to_dense().dense for stack in (subset.graphs, subset.counts))
+    assert (A.sum(axis=2) > 0).all()
+    assert np.array_equal(A, (C + C.transpose(0, 2, 1) > 0).astype(float))
+    # The names tell which pages are left, and the labels and links are still theirs.
+    pages = [wiki.graphs.vertex_names.index(name) for name in subset.graphs.vertex_names]
+    assert subset.counts.vertex_names == subset.graphs.vertex_names
+    assert np.array_equal(subset.labels, wiki.labels[pages])
+    assert np.array_equal(C[1], wiki.counts[1].toarray()[np.ix_(pages, pages)])
+    # Of the pages left out, every one has another kind, or no link to those of the two kinds.
+    others = np.setdiff1d(np.arange(1382), pages)
+    of_kind = np.isin(wiki.labels, ["people", "math"])
+    links = np.array([graph.toarray()[others][:, of_kind].sum(axis=1) for graph in wiki.graphs])
+    assert (~of_kind[others] | (links == 0).any(axis=0)).all()
+    assert len(subset.paper_subset().labels) == 704
+
+
+# ---------------------------------------------------------------------------------- hnu1
+
+
+def test_hnu1_has_thirty_subjects_with_ten_sessions_in_the_order_of_numbers(hnu1):
+    assert repr(hnu1) == "HNU1(300 graphs on 70 regions: 30 subjects, 10 sessions each)"
+    assert hnu1.sessions.reshape(30, 10).tolist() == [list(range(1, 11))] * 30
+    subjects = [f"sub-{number:07d}" for number in range(25427, 25457)]
+    assert hnu1.subjects.tolist() == np.repeat(subjects, 10).tolist()
+    assert hnu1.graphs.graph_names[:2] == ("sub-0025427_ses-1", "sub-0025427_ses-2")
+    assert hnu1.graphs.graph_names[9] == "sub-0025427_ses-10"
+
+
+def test_hnu1_graphs_are_hollow_counts_with_the_known_ranges(hnu1):
+    graphs = hnu1.graphs
+    assert graphs.shape == (300, 70, 70)
+    assert graphs.is_hollow
+    assert not graphs.is_directed
+    A = graphs.dense[:, *np.triu_indices(70, k=1)]
+    edges = np.count_nonzero(A, axis=1)
+    assert (edges.min(), edges.max(), edges.sum()) == (883, 1351, 325_932)
+    assert (A[A > 0].min(), A.max(), A.sum()) == (1, 63_035, 1_055_534_852)
+    assert np.array_equal(A, np.round(A))
+
+
+@pytest.mark.parametrize("name", ["sub-0025427_ses-10", "sub-0025440_ses-2"])
+def test_one_graph_of_hnu1_is_that_of_its_file(hnu1, data_folder, name):
+    s, t, counts = np.loadtxt(data_folder / "hnu1" / f"{name}_dwi_desikan.ssv", dtype=int).T
+    upper = sparse.coo_array((counts, (s - 1, t - 1)), shape=(70, 70)).toarray()
+    assert np.array_equal(hnu1.graphs[name], upper + upper.T)
+
+
+def test_regions_of_hnu1_come_right_then_left(hnu1, data_folder):
+    table = np.loadtxt(data_folder / "hnu1" / "vertices.tsv", dtype=str, skiprows=1)
+    assert table[:, 0].tolist() == [str(s) for s in range(1, 71)]
+    assert hnu1.hemispheres.tolist() == table[:, 1].tolist() == ["R"] * 35 + ["L"] * 35
+    assert hnu1.lobes.tolist() == table[:, 2].tolist()
+    assert Counter(hnu1.lobes.tolist()) == {"F": 29, "P": 14, "T": 12, "S": 9, "O": 6}
+    # The order is that of the graphs: fibres stay within a hemisphere more often than not.
+    weight = hnu1.graphs.dense.sum(axis=0)
+    within = weight[hnu1.hemispheres[:, None] == hnu1.hemispheres].sum()
+    assert within > 0.7 * weight.sum()  # measured 0.819; 0.493 if the order were random
+
+
+def test_every_scan_of_hnu1_is_nearest_to_another_of_its_subject(hnu1):
+    X = hnu1.graphs.log1p().dense.reshape(300, -1)
+    norms = np.einsum("ij,ij->i", X, X)
+    distances = norms[:, None] + norms - 2 * X @ X.T
+    np.fill_diagonal(distances, np.inf)
+    assert np.array_equal(hnu1.subjects[distances.argmin(axis=1)], hnu1.subjects)
+
+
+# ---------------------------------------------------------------------------------- airports
+
+
+def test_airports_are_69_months_of_undirected_flights(airports):
+    assert repr(airports) == (
+        "USAirports(69 undirected graphs on 343 airports: 2016-01 to 2021-09)"
+    )
+    graphs = airports.graphs
+    assert graphs.shape == (69, 343, 343)
+    assert graphs.is_hollow
+    assert graphs.is_weighted
+    assert graphs.graph_names == tuple(airports.months.astype(str))
+    assert graphs.vertex_names == tuple(airports.airports)
+    assert airports.months.dtype == np.dtype("datetime64[M]")
+    assert (np.diff(airports.months) == np.timedelta64(1, "M")).all()
+    assert airports.airports[[0, 1, -1]].tolist() == ["PIT", "ATL", "MWA"]
+
+
+def test_directed_flights_are_those_of_the_file_and_undirected_ones_their_sum(
+    airports, data_folder
+):
+    content = (data_folder / "us_airports" / "US_airport_data.RData").read_bytes()
+    A = np.array([matrix.toarray() for matrix in read_r(content)["Adj_list"]])
+    assert np.abs(A - A.transpose(0, 2, 1)).max() == 209
+    assert np.trace(A, axis1=1, axis2=2).sum() == 530
+
+    def dense(**settings):
+        fetched = fetch_us_airports(data_folder=data_folder, download=False, **settings)
+        assert fetched.graphs.is_directed == settings.get("directed", False)
+        return fetched.graphs.to_dense().dense
+
+    hollow = A * ~np.eye(343, dtype=bool)
+    assert np.array_equal(dense(directed=True, loops=True), A)
+    assert np.array_equal(dense(directed=True), hollow)
+    assert np.array_equal(dense(), hollow + hollow.transpose(0, 2, 1))
+    assert np.array_equal(dense(loops=True), hollow + hollow.transpose(0, 2, 1) + A - hollow)
+
+
+def test_the_months_are_those_of_short_februaries_and_of_spring_2020(airports):
+    flights = np.array([graph.sum() / 2 for graph in airports.graphs])
+    month_of_year = airports.months.astype(int) % 12
+    for year in range(5):  # the shortest month has the fewest flights, but for 2020
+        places = np.arange(12 * year, 12 * year + 12)
+        fewest = places[flights[places].argmin()]
+        assert month_of_year[fewest] == (1 if year < 4 else 4)
+    drop = np.diff(np.log(flights)).argmin()
+    assert str(airports.months[drop + 1]) == "2020-04"
+
+
+def test_coordinates_are_longitude_then_latitude(airports):
+    where = dict(zip(airports.airports.tolist(), airports.coordinates.tolist(), strict=True))
+    assert where["JFK"] == pytest.approx([-73.78, 40.64], abs=0.01)
+    assert where["LAX"] == pytest.approx([-118.41, 33.94], abs=0.01)
+    assert airports.coordinates.shape == (343, 2)
+
+
+# ---------------------------------------------------------------------------------- trade
+
+
+def test_trade_is_symmetric_hollow_and_named(trade, data_folder):
+    assert repr(trade) == "AgriTrade(13 products on 145 countries)"
+    graphs = trade.graphs
+    assert graphs.shape == (13, 145, 145)
+    assert graphs.is_hollow
+    assert not graphs.is_directed
+    assert graphs.graph_names == tuple(trade.products)
+    assert graphs.vertex_names == tuple(trade.countries)
+    assert len(set(trade.countries)) == 145
+    A = graphs.dense
+    assert np.array_equal(A, np.round(A))
+    assert (A[A > 0].min(), A.max()) == (1, 2_643_638)
+    pairs = np.count_nonzero(A, axis=(1, 2)) / 2
+    counts = dict(zip(trade.products.tolist(), pairs.tolist(), strict=True))
+    assert (counts["Wine"], counts["Prepared foods"], counts["Tea"]) == (2459, 4380, 2188)
+    content = (data_folder / "agri_trade" / "agri_trade.rda").read_bytes()
+    table = read_r(content)["agri_trade"]
+    for product, s, t in [("Wine", "France", "Germany"), ("Tea", "Kenya", "Pakistan")]:
+        k = trade.products.tolist().index(product)
+        i, j = (trade.countries.tolist().index(name) for name in (s, t))
+        weight = float(table.sel(dim_0=s, dim_1=t, dim_2=product))
+        assert A[k, i, j] == A[k, j, i] == weight > 0
+
+
+def test_the_names_of_countries_fit_the_weights(trade):
+    """Wine comes from where it is made, tea from where it grows."""
+    for product, growers in [
+        ("Wine", {"France", "Italy", "Spain"}),
+        ("Tea", {"Kenya", "Sri Lanka", "China"}),
+    ]:
+        weight = trade.graphs[product].sum(axis=0)
+        assert growers <= set(trade.countries[np.argsort(-weight)[:8]].tolist())

@@ -1,0 +1,384 @@
+"""Getting files: from a folder, from a server, and every way in which that may fail."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import contextmanager
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from eigengraphs.datasets import fetch_agri_trade, fetch_hnu1, files, registry
+from eigengraphs.datasets.hnu1 import SCANS
+from eigengraphs.errors import DatasetError, InputError
+
+# Three hundred files as small as can be, in the place of those of hnu1: scan k has one edge, of
+# weight k + 1.
+TINY = {
+    f"hnu1/sub-{subject:07d}_ses-{session}_dwi_desikan.ssv": f"1 70 {k + 1}\n".encode()
+    for k, (subject, session) in enumerate(SCANS)
+}
+FIRST, LAST = next(iter(TINY)), next(reversed(TINY))
+
+
+class Server:
+    """A server of files on this machine that may misbehave, and remembers what it was asked."""
+
+    def __init__(self, contents):
+        self.contents = dict(contents)  # by name alone
+        self.asked = []
+        self.answer = self.give
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.host = f"http://127.0.0.1:{self.http.server_port}"
+
+    def _handler(server):
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                server.asked.append(self.path)
+                server.answer(self, self.path.rpartition("/")[2])
+
+            def log_message(self, *args):
+                pass
+
+        return Handler
+
+    def give(self, request, name, declared=None, upto=None):
+        content = self.contents.get(name)
+        request.send_response(404 if content is None else 200)
+        if declared is not False:
+            request.send_header("Content-Length", str(len(content or b"")))
+        request.end_headers()
+        request.wfile.write((content or b"")[:upto])
+        request.close_connection = True
+
+
+@contextmanager
+def serving(contents, monkeypatch):
+    server = Server(contents)
+    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    monkeypatch.setattr(registry, "HOST", server.host)
+    try:
+        yield server
+    finally:
+        server.http.shutdown()
+        server.http.server_close()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def no_way_to_the_outside(monkeypatch, tmp_path):
+    pytest.importorskip("requests")
+    monkeypatch.delenv("EIGENGRAPHS_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(registry, "HOST", "http://127.0.0.1:9")  # nobody is there
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """The registry of the tiny files."""
+    known = {
+        path: registry.HostedFile(path, sha256(content).hexdigest(), len(content))
+        for path, content in TINY.items()
+    }
+    monkeypatch.setattr(files, "registered", lambda: known)
+
+
+@pytest.fixture
+def server(tiny, monkeypatch):
+    with serving({Path(path).name: TINY[path] for path in TINY}, monkeypatch) as server:
+        yield server
+
+
+def stored(folder):
+    """Every file below a folder, hidden ones too."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+    }
+
+
+def put(contents, folder):
+    for path, content in contents.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+
+
+# ------------------------------------------------------------------------------ downloading
+
+
+def test_absent_files_are_downloaded_once_and_with_a_bar(server, tmp_path, capsys):
+    hnu1 = fetch_hnu1(data_folder=tmp_path)
+    assert stored(tmp_path) == TINY
+    assert hnu1.graphs.dense[:, 0, 69].tolist() == list(range(1, 301))
+    assert sorted(server.asked) == sorted(
+        "/jesusdaniel/multiGM/b9cf82e5/BrainData/" + path.removeprefix("hnu1/") for path in TINY
+    )
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "300 files: 100%" in said.err
+    fetch_hnu1(data_folder=tmp_path)
+    fetch_hnu1(data_folder=tmp_path, download=False)
+    assert len(server.asked) == 300
+    assert capsys.readouterr().err == ""
+
+
+def test_only_what_is_absent_is_downloaded(server, tmp_path, capsys):
+    put(TINY, tmp_path)
+    (tmp_path / LAST).unlink()
+    fetch_hnu1(data_folder=tmp_path)
+    assert len(server.asked) == 1
+    assert f"{LAST}: 100%" in capsys.readouterr().err
+    assert stored(tmp_path) == TINY
+
+
+def test_files_are_readable_as_those_that_one_writes_oneself(server, tmp_path):
+    put({path: TINY[path] for path in TINY if path != LAST}, tmp_path)
+    fetch_hnu1(data_folder=tmp_path)
+    assert (tmp_path / LAST).stat().st_mode == (tmp_path / FIRST).stat().st_mode
+
+
+def test_a_folder_is_the_argument_else_the_variable_else_the_cache(server, tmp_path, monkeypatch):
+    cache, named, given = tmp_path / "cache" / "eigengraphs", tmp_path / "named", tmp_path / "given"
+    for folder in (cache, named, given):
+        put({path: TINY[path] for path in TINY if path != LAST}, folder)
+    fetch_hnu1()
+    assert [LAST in stored(folder) for folder in (cache, named, given)] == [True, False, False]
+    monkeypatch.setenv("EIGENGRAPHS_DATA", str(named))
+    fetch_hnu1()
+    assert [LAST in stored(folder) for folder in (cache, named, given)] == [True, True, False]
+    fetch_hnu1(data_folder=str(given))
+    assert [LAST in stored(folder) for folder in (cache, named, given)] == [True, True, True]
+    assert len(server.asked) == 3
+    monkeypatch.setenv("EIGENGRAPHS_DATA", "")  # as good as none
+    fetch_hnu1(download=False)
+
+
+def test_a_real_file_goes_the_whole_way(data_folder, tmp_path, monkeypatch):
+    content = (data_folder / "agri_trade" / "agri_trade.rda").read_bytes()
+    with serving({"agri_trade.rda": content}, monkeypatch) as server:
+        trade = fetch_agri_trade(data_folder=tmp_path)
+        again = fetch_agri_trade(data_folder=tmp_path)
+    assert len(server.asked) == 1
+    assert server.asked[0].startswith("/peterwmacd/multiness/d55a861f")
+    assert trade.graphs.shape == (13, 145, 145)
+    assert (again.graphs.dense == trade.graphs.dense).all()
+
+
+# ------------------------------------------------------------------------------ failing
+
+
+def test_a_file_with_another_content_is_not_stored(server, tmp_path):
+    server.contents[Path(LAST).name] = b"1 70 301\n"
+    with pytest.raises(DatasetError) as caught:
+        fetch_hnu1(data_folder=tmp_path)
+    said = str(caught.value)
+    assert server.host in said
+    assert Path(LAST).name in said
+    assert sha256(TINY[LAST]).hexdigest() in said
+    assert sha256(b"1 70 301\n").hexdigest() in said
+    assert str(tmp_path / LAST) in said
+    # What came whole is kept, and what is still absent comes when next asked for.
+    whole = stored(tmp_path)
+    assert whole.items() <= TINY.items()
+    assert LAST not in whole
+    server.contents[Path(LAST).name] = TINY[LAST]
+    server.asked.clear()
+    fetch_hnu1(data_folder=tmp_path)
+    assert len(server.asked) == 300 - len(whole)
+
+
+def test_a_download_that_breaks_off_leaves_nothing(data_folder, tmp_path, monkeypatch):
+    content = (data_folder / "agri_trade" / "agri_trade.rda").read_bytes()
+    with serving({"agri_trade.rda": content}, monkeypatch) as server:
+        server.answer = lambda request, name: server.give(request, name, upto=100_000)
+        with pytest.raises(DatasetError, match=r"broke off after [0-9]+ of 148797 bytes") as caught:
+            fetch_agri_trade(data_folder=tmp_path)
+        assert f"{server.host}/peterwmacd/multiness" in str(caught.value)
+        assert str(tmp_path / "agri_trade" / "agri_trade.rda") in str(caught.value)
+        assert stored(tmp_path) == {}
+        server.answer = server.give
+        fetch_agri_trade(data_folder=tmp_path)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_tiny_file_cut_short_is_not_stored_whether_or_not_its_length_was_told(
+    server, tmp_path, declared
+):
+    put({path: TINY[path] for path in TINY if path != FIRST}, tmp_path)
+    server.answer = lambda request, name: server.give(request, name, declared=declared, upto=3)
+    with pytest.raises(DatasetError, match=r"3 (of 7 )?bytes"):
+        fetch_hnu1(data_folder=tmp_path)
+    assert FIRST not in stored(tmp_path)
+    assert len(stored(tmp_path)) == 299
+
+
+def test_a_file_that_the_server_does_not_have_is_named(server, tmp_path):
+    server.contents.clear()
+    with pytest.raises(DatasetError, match="status 404") as caught:
+        fetch_hnu1(data_folder=tmp_path)
+    assert f"{server.host}/jesusdaniel/multiGM" in str(caught.value)
+    assert f"by hand at {tmp_path / 'hnu1'}" in str(caught.value)
+    assert stored(tmp_path) == {}
+    assert len(server.asked) < 300  # the first failure ends it
+
+
+def test_without_a_network_the_address_and_the_folder_are_told(tiny, tmp_path, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]  # free again when this block ends
+    monkeypatch.setattr(registry, "HOST", f"http://127.0.0.1:{port}")
+    with pytest.raises(DatasetError, match="no answer from") as caught:
+        fetch_hnu1(data_folder=tmp_path)
+    assert f"http://127.0.0.1:{port}/jesusdaniel/multiGM/b9cf82e5/BrainData/" in str(caught.value)
+    assert f"by hand at {tmp_path / 'hnu1'}" in str(caught.value)
+    assert stored(tmp_path) == {}
+
+
+def test_a_disk_that_fills_up_leaves_nothing(server, tmp_path, monkeypatch):
+    def half(path, content):
+        with path.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(DatasetError, match="No space left on device"):
+        fetch_hnu1(data_folder=tmp_path)
+    assert stored(tmp_path) == {}
+
+
+# ------------------------------------------------------------------------------ the folder
+
+
+def test_download_false_asks_nobody_and_says_what_is_absent(server, tmp_path):
+    with pytest.raises(DatasetError, match="download=False") as caught:
+        fetch_hnu1(data_folder=tmp_path, download=False)
+    assert str(tmp_path / FIRST) in str(caught.value)
+    assert "299 more" in str(caught.value)
+    assert "EIGENGRAPHS_DATA" in str(caught.value)
+    assert server.asked == []
+    assert stored(tmp_path) == {}
+
+
+def test_a_file_in_the_folder_that_is_not_the_published_one_is_refused_and_kept(server, tmp_path):
+    put(TINY, tmp_path)
+    (tmp_path / LAST).write_bytes(b"1 70 1\n")
+    with pytest.raises(DatasetError, match="not the published file") as caught:
+        fetch_hnu1(data_folder=tmp_path)
+    assert str(tmp_path / LAST) in str(caught.value)
+    assert sha256(TINY[LAST]).hexdigest() in str(caught.value)
+    assert sha256(b"1 70 1\n").hexdigest() in str(caught.value)
+    assert "delete it" in str(caught.value)
+    assert server.asked == []
+    assert (tmp_path / LAST).read_bytes() == b"1 70 1\n"
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_asked_for(server, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(DatasetError, match="cannot store downloads in") as caught:
+        fetch_hnu1(data_folder=tmp_path / "file" / "folder")
+    assert "data_folder or the environment variable EIGENGRAPHS_DATA" in str(caught.value)
+    assert server.asked == []
+
+
+@contextmanager
+def read_only_folder(contents):
+    """A folder that this process cannot write to, even if it runs as root."""
+    folder = Path(tempfile.mkdtemp())  # not tmp_path, which is closed to all but its owner
+    put(contents, folder)
+    places = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+    for place in places:
+        place.chmod(0o555)
+    root = os.geteuid() == 0
+    try:
+        if root:
+            try:
+                os.seteuid(65534)  # nobody
+            except OSError:
+                pytest.skip("root may write anywhere, and cannot become another user here")
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        for place in places:
+            place.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs the permissions of Unix")
+def test_a_read_only_folder_serves_what_it_holds_and_refuses_downloads(server):
+    with read_only_folder(TINY) as folder:
+        hnu1 = fetch_hnu1(data_folder=folder)
+    assert hnu1.graphs.n_graphs == 300
+    assert server.asked == []
+    with read_only_folder({FIRST: TINY[FIRST]}) as folder:
+        with pytest.raises(
+            DatasetError, match=r"cannot store downloads in .*: (Permission|Read-only)"
+        ):
+            fetch_hnu1(data_folder=folder)
+        assert stored(folder) == {FIRST: TINY[FIRST]}
+    assert server.asked == []
+
+
+def test_lobes_are_none_where_their_file_is_absent_and_hemispheres_are_still_known(tiny, tmp_path):
+    put(TINY, tmp_path)
+    hnu1 = fetch_hnu1(data_folder=tmp_path, download=False)
+    assert hnu1.lobes is None
+    assert "lobes unknown" in repr(hnu1)
+    assert hnu1.hemispheres.tolist() == ["R"] * 35 + ["L"] * 35
+
+
+def test_a_folder_must_be_a_path():
+    with pytest.raises(InputError, match="data_folder must be a path"):
+        fetch_hnu1(data_folder=3)
+
+
+# ------------------------------------------------------------------------------ the registry
+
+
+def test_the_registry_is_that_of_the_folder(data_folder):
+    lines = (data_folder / "SHA256SUMS").read_text().splitlines()
+    sums = {path.removeprefix("./"): digest for digest, path in map(str.split, lines)}
+    known = registry.registered()
+    assert {path: file.sha256 for path, file in known.items()} == sums
+    assert all((data_folder / path).stat().st_size == file.size for path, file in known.items())
+
+
+def test_every_file_but_one_has_an_address():
+    addresses = {path: registry.address(path) for path in registry.registered()}
+    assert [path for path, found in addresses.items() if found is None] == ["hnu1/vertices.tsv"]
+    assert all(
+        found.endswith("/" + path.rpartition("/")[2]) for path, found in addresses.items() if found
+    )
+    assert len(set(addresses.values())) == 306
+
+
+def test_reading_from_a_folder_needs_no_package_for_downloads(data_folder):
+    code = """
+import sys
+sys.modules.update(platformdirs=None, requests=None, tqdm=None, rdata=None)
+from eigengraphs.datasets import fetch_hnu1, fetch_wiki
+from eigengraphs.errors import MissingExtraError
+print(fetch_hnu1(data_folder=sys.argv[1]).graphs.n_graphs)
+for fetch, folder in [(fetch_hnu1, None), (fetch_hnu1, "nowhere"), (fetch_wiki, sys.argv[1])]:
+    try:
+        fetch(data_folder=folder)
+    except MissingExtraError as error:
+        print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(data_folder)], capture_output=True, text=True, check=False
+    )
+    said = done.stdout.splitlines()
+    assert said[:1] == ["300"], done.stderr
+    for package, line in zip(["platformdirs", "requests", "rdata"], said[1:], strict=True):
+        assert f"needs the package '{package}'" in line
+    assert all("pip install 'eigengraphs[data]'" in line for line in said[1:])
+    assert not Path("nowhere").exists()
