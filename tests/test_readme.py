@@ -51,3 +51,10 @@ def test_its_links_lead_somewhere():
     for page in [README, *ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_page_of_data_sets_prints_what_it_says(capsys, data_folder, monkeypatch):
+    monkeypatch.setenv("EIGENGRAPHS_DATA", str(data_folder))
+    page = ROOT / "docs" / "datasets.md"
+    exec(compile("\n".join(blocks("python", page)), "datasets.md", "exec"), {})
+    assert capsys.readouterr().out == "".join(blocks("text", page))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -100,7 +101,8 @@ def _store(content: bytes, target: Path) -> None:
     except OSError as error:
         raise _unwritable(target.parent, error) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # mostly because it has its name by now
+            part.unlink()
 
 
 def _unwritable(place: Path, error: OSError) -> DatasetError:

@@ -69,7 +69,7 @@ class Wiki:
         return f"Wiki(EN and FR on {len(self.labels)} pages: {shown})"
 
     def paper_subset(self) -> Wiki:
-        """Return the 704 pages of section 5.3 of the paper.
+        """Return the 704 pages of section 5.4 of the paper.
 
         People and math (the paper's "things" and "math terms" are one kind in these labels),
         without pages that have no link to another of them in English, or none in French.
