@@ -58,3 +58,8 @@ def test_the_page_of_data_sets_prints_what_it_says(capsys, data_folder, monkeypa
     page = ROOT / "docs" / "datasets.md"
     exec(compile("\n".join(blocks("python", page)), "datasets.md", "exec"), {})
     assert capsys.readouterr().out == "".join(blocks("text", page))
+
+
+def test_the_python_of_the_page_of_reproducing_runs(capsys):
+    exec(compile("\n".join(blocks("python", ROOT / "docs" / "reproducing.md")), "page", "exec"), {})
+    assert capsys.readouterr().out == "# What came ou\n"
