@@ -27,10 +27,10 @@ def find_folder(data_folder: Folder) -> Path:
     if named:
         return Path(named).expanduser()
     try:
-        from platformdirs import user_cache_path
+        import pooch
     except ImportError:
-        raise MissingExtraError("platformdirs", "data", "finding the user's cache") from None
-    return user_cache_path("eigengraphs", "eigengraphs")
+        raise MissingExtraError("pooch", "data", "finding the user's cache") from None
+    return Path(pooch.os_cache("eigengraphs"))
 
 
 def read_files(paths: Sequence[str], *, data_folder: Folder, download: bool) -> list[bytes]:
