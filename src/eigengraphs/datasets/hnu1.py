@@ -44,9 +44,9 @@ class HNU1:
     hemispheres : ndarray of str, shape (70,)
         ``"R"`` for the first 35 regions, ``"L"`` for the others.
     lobes : ndarray of str, shape (70,), or None
-        ``"F"``, ``"O"``, ``"P"``, ``"S"`` or ``"T"``: frontal, occipital, parietal,
-        subcortical or temporal. None unless the data folder holds ``hnu1/vertices.tsv``, which
-        cannot be downloaded.
+        ``"F"``, ``"O"``, ``"P"`` or ``"T"``: frontal, occipital, parietal or temporal; or
+        ``"S"``, which the source does not explain. None unless the data folder holds
+        ``hnu1/vertices.tsv``, which cannot be downloaded.
     citation, licence, source : str
         What to cite, the terms, and where the files come from.
     """
