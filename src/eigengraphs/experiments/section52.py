@@ -55,7 +55,7 @@ def classify(
     graphs, classes = draw_5_2(max(sizes), rng, loops=diagonal == "observed")
     found: dict[str, list[float]] = {name: [] for name in [*METHODS, *LATER]}
     for name, method in _EACH.items():
-        D = method().fit(graphs).pairwise_distances(graphs)
+        D = method().fit(graphs).pairwise_distances()
         found[name] = [accuracy(D[:m, :m], classes[:m]) for m in sizes]
     statistics = baselines.GraphStatistics(standardize=False).fit_transform(graphs)
     for m in sizes:
@@ -66,7 +66,7 @@ def classify(
         scaled = statistics[:m] / np.where(scale > 0, scale, 1.0)
         found["GS"].append(accuracy(pairwise_distances(scaled), classes[:m]))
         for name, method in _TOGETHER.items():
-            D = method().fit(some).pairwise_distances(some)
+            D = method().fit(some).pairwise_distances()
             found[name].append(accuracy(D, classes[:m]))
     return found
 
