@@ -14,6 +14,7 @@ from eigengraphs.experiments.journal import Journal
 from eigengraphs.experiments.outcome import Outcome, write_outcome
 from eigengraphs.experiments.results import write_results
 from eigengraphs.experiments.run import Progress, Run
+from eigengraphs.report.files import output_folder
 
 __all__ = ["CATALOGUE", "Entry", "reproduce"]
 
@@ -90,13 +91,7 @@ def reproduce(
     if seed < 0 or jobs < 1:
         raise InputError(f"seed must be at least 0 and jobs at least 1; got {seed} and {jobs}")
     experiment = CATALOGUE[name].load()
-    folder = output / ("full" if full else "quick")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot make the folder {folder} ({error}); give another --output"
-        ) from None
+    folder = output_folder(output / ("full" if full else "quick"))
     path = folder / "state" / f"{name}.jsonl"
     if fresh:
         path.unlink(missing_ok=True)

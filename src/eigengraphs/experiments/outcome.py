@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from eigengraphs.errors import InputError
+from eigengraphs.report.files import whole_file, write_table
 
 __all__ = ["Finding", "Outcome", "Table", "Verdict", "measured", "read_outcome", "write_outcome"]
 
@@ -70,22 +70,16 @@ def write_outcome(outcome: Outcome, name: str, command: str, folder: Path) -> No
     """Write tables as TSV, and what RESULTS.md needs as JSON; a reader never sees half a file."""
     for table in outcome.tables:
         path = folder / (f"{name}-{table.part}.tsv" if table.part else f"{name}.tsv")
-        partial = path.with_suffix(".partial")
-        with partial.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-            writer.writerow(table.columns)
-            writer.writerows([_text(cell, digits=6) for cell in row] for row in table.rows)
-        partial.replace(path)
-    path = folder / f"{name}.json"
-    partial = path.with_suffix(".partial")
+        rows = ([_text(cell, digits=6) for cell in row] for row in table.rows)
+        write_table(path, table.columns, rows)
     kept = asdict(outcome) | {"name": name, "command": command}
     kept["tables"] = [
         {"columns": table.columns, "rows": [[_text(cell) for cell in row] for row in table.rows]}
         for table in outcome.tables
         if table.shown
     ]
-    partial.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+    with whole_file(folder / f"{name}.json") as path:
+        path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_outcome(path: Path) -> dict[str, object]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eigengraphs.experiments.outcome import read_outcome
+from eigengraphs.report.files import whole_file
 
 __all__ = ["write_results"]
 
@@ -40,9 +41,8 @@ def write_results(outcomes: Path, folder: Path, order: Sequence[str]) -> Path:
     for kept in known:
         lines += _section(kept, place)
     path = folder / "RESULTS.md"
-    partial = path.with_suffix(".partial")
-    partial.write_text(_HEAD + "\n".join(lines) + "\n", encoding="utf-8")
-    partial.replace(path)
+    with whole_file(path) as temporary:
+        temporary.write_text(_HEAD + "\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
