@@ -36,11 +36,13 @@ class Entry:
 
 
 CATALOGUE: dict[str, Entry] = {
+    "figure1": Entry("figure1", "which models hold which others"),
     "figure2": Entry("figure2", "bias of the positions as graphs are added"),
     "figure3": Entry("figure3", "loadings against the oracle"),
     "table1": Entry("table1", "four starts, and the subspace solver"),
     "figure4": Entry("figure4", "loadings of two classes of graphs"),
     "figure5": Entry("figure5", "classification of graphs, by nine methods"),
+    "theory": Entry("theory", "theorems 2.1, 3.1, 4.1 and 4.2, in numbers"),
     "dimension": Entry("dimension", "the paper's two rules for the number of components"),
     "hollow": Entry("hollow", "graphs without self-loops"),
     "refined": Entry("refined", "one component at a time, or all together"),
