@@ -17,7 +17,10 @@ from eigengraphs.experiments.run import Run
 FOLDER = Path(experiments.__file__).parent
 WRITERS = {"catalogue", "outcome", "results"}  # of files, which are the library's own affair
 # Data that is not bundled: tests of their own, which skip where it is absent.
-SIMULATED = ("figure2", "figure3", "table1", "figure4", "hollow", "refined", "misaligned")
+SIMULATED = (
+    "figure1", "figure2", "figure3", "table1", "figure4", "theory", "hollow", "refined",
+    "misaligned",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SIMULATED)

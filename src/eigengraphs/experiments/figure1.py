@@ -29,9 +29,7 @@ def run(run: Run) -> Outcome:
         nesting_checks.arrow, ({"which": i, "draws": draws} for i in range(len(ARROWS)))
     )
     gaps = run.repeat(nesting_checks.gap, ({"which": i, "draws": draws} for i in range(len(GAPS))))
-    freed = run.repeat(
-        nesting_checks.freed, ({"size": size, "draws": draws} for size in HALVES)
-    )
+    freed = run.repeat(nesting_checks.freed, ({"size": size, "draws": draws} for size in HALVES))
     same = run.repeat(
         nesting_checks.identical, ({"source": name, "draws": draws} for name in SAME_FOR_ALL)
     )
@@ -78,7 +76,9 @@ def _kept(one: dict[str, Any]) -> bool:
 
 def _apart(one: dict[str, Any]) -> int:
     """Count the draws that are refused and shown to be apart from all of the target."""
-    return min(one["refused"], sum(x > PROBABILITY for x in one["least"]))
+    return sum(
+        refused and x > PROBABILITY for refused, x in zip(one["refused"], one["least"], strict=True)
+    )
 
 
 def _arrow_rows(arrows: list[Any]) -> tuple[tuple[str | int | float, ...], ...]:
@@ -129,7 +129,7 @@ def _one_graph(
     by_name = {(g.source, g.target): one for g, one in zip(GAPS, gaps, strict=True)}
     indefinite = [by_name[source, "RDPG"] for source in ("SBM, B indefinite", "MREG")]
     others = [one for gap, one in zip(GAPS, gaps, strict=True) if gap.target != "RDPG"]
-    refused = sum(one["refused"] for one in indefinite)
+    refused = sum(sum(one["refused"]) for one in indefinite)
     apart = sum(_apart(one) for one in indefinite)
     strict = all(_apart(one) == draws for one in others) and apart > 0
     return (
@@ -158,7 +158,7 @@ def _one_graph(
         ),
         Finding(
             "an indefinite matrix makes an SBM no RDPG (reading the caption as a condition)",
-            f"SBMs of two blocks, B indefinite, are RDPGs all the same in "
+            "SBMs of two blocks, B indefinite, are RDPGs all the same in "
             + ", ".join(f"{one['count']}" for one in freed)
             + f" of {draws} draws with n = " + ", ".join(str(2 * size) for size in HALVES)
             + f" (probabilities within {max(one['error'] for one in freed):.0e})",
@@ -170,9 +170,7 @@ def _one_graph(
     )  # fmt: skip
 
 
-def _many_graphs(
-    same: list[Any], family: dict[int, list[Any]], draws: int
-) -> tuple[Finding, ...]:
+def _many_graphs(same: list[Any], family: dict[int, list[Any]], draws: int) -> tuple[Finding, ...]:
     spread = [x for one in same for x in one["spread"]]
     good = all(_holds(one) for one in same) and min(spread) > PROBABILITY
     needs = {K: sorted({one["dimension"] for one in found}) for K, found in family.items()}

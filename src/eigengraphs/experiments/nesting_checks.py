@@ -161,10 +161,10 @@ def arrow(rng: np.random.Generator, *, which: int, draws: int) -> Any:
 def gap(rng: np.random.Generator, *, which: int, draws: int) -> Any:
     """Try to convert random models that are none of the target; bound their distance from it."""
     one = GAPS[which]
-    refused, least = 0, []
+    refused, least = [], []
     for _ in range(draws):
         model = DRAWS[one.source](rng)
-        refused += one.refused(model)
+        refused.append(one.refused(model))
         least.append(one.least(model.edge_probabilities()))
     return {"refused": refused, "least": least}
 

@@ -18,7 +18,7 @@ _ONE: tuple[_Box, ...] = (
      "IER  =  MREG, $d = n$  =  SBM, $n$ blocks", (0.3, 6.2), "-"),
     (0.55, 0.5, 8.0, 5.3, _BLUE, "MREG, $d < n/2$", (0.85, 5.4), "-"),
     (1.0, 0.95, 4.6, 4.0, _ORANGE, "SBM, $K \\leq d$", (1.3, 4.55), "-"),
-    (3.3, 1.35, 4.8, 3.0, _GREEN, "RDPG, $X \\in \\mathbb{R}^{n \\times d}$", (5.85, 3.95), "-"),
+    (3.3, 1.35, 4.8, 3.0, _GREEN, "RDPG in $\\mathbb{R}^d$", (5.85, 3.95), "-"),
     (3.75, 1.75, 1.35, 1.25, _PURPLE, "ER", (3.95, 2.65), "-"),
 )  # fmt: skip
 _MANY: tuple[_Box, ...] = (
@@ -92,6 +92,8 @@ def _legend(axes: Any, points: list[int], numbers: dict[int, tuple[int, int]]) -
     axes.axis("off")
     for row, number in enumerate(points):
         held, of = numbers[number]
-        axes.text(0.35, row + 0.4, str(number), ha="right", va="center", fontsize=7.5, weight="bold")
+        axes.text(
+            0.35, row + 0.4, str(number), ha="right", va="center", fontsize=7.5, weight="bold"
+        )
         axes.text(0.55, row + 0.4, _WORDS[number], va="center", fontsize=7.2)
         axes.text(10.0, row + 0.4, f"{held} of {of}", ha="right", va="center", fontsize=7.2)
