@@ -6,8 +6,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.experiments import nesting_checks
 from eigengraphs.experiments.block_families import family
-from eigengraphs.experiments.nesting_checks import ARROWS, GAPS
-from eigengraphs.experiments.nesting_draws import DRAWS
+from eigengraphs.experiments.nesting_checks import ARROWS, DRAWS, GAPS
 
 
 @pytest.mark.parametrize("which", range(len(ARROWS)))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import eigengraphs as eg
 from eigengraphs.errors import DegenerateWarning
-from eigengraphs.experiments.nesting_draws import blocks, symmetric
 
 __all__ = ["family"]
 
@@ -26,8 +25,9 @@ def family(rng: np.random.Generator, *, K: int, repetition: int) -> Any:
     K (K + 1) / 2. ``fitted`` is what refined joint embeddings of the matrices reach.
     """
     full = K * (K + 1) // 2
-    labels = blocks(rng, K)
-    B = np.stack([symmetric(rng, K) for _ in range(2 * full)])
+    labels = rng.permutation(np.repeat(np.arange(K), rng.integers(4, 9, K)))
+    upper = np.triu(rng.uniform(size=(2 * full, K, K)))
+    B = upper + np.triu(upper, 1).transpose(0, 2, 1)
     P = B[:, labels][:, :, labels]
     model = eg.models.MultipleRandomEigenGraphs.from_block_models(labels, B)
     s, t = np.triu_indices(len(labels), 1)

@@ -3,6 +3,8 @@
 Loops are ignored, as the caption has it: only the pairs s < t of probabilities are compared. The
 diagonal is then free, up to the x_s . x_s <= 1 of a random dot product graph, so what is shown not
 to be one is shown for every diagonal.
+
+The random models are drawn in this module too: a run begins a step anew when its module changes.
 """
 
 from __future__ import annotations
@@ -16,16 +18,109 @@ from numpy.typing import NDArray
 
 import eigengraphs as eg
 from eigengraphs.errors import ConversionError
-from eigengraphs.experiments.nesting_draws import DRAWS, symmetric
 
 __all__ = [
-    "ARROWS", "GAPS", "SAME_FOR_ALL", "Arrow", "Gap", "arrow", "freed", "gap",
+    "ARROWS", "DRAWS", "GAPS", "SAME_FOR_ALL", "Arrow", "Gap", "arrow", "freed", "gap",
     "identical",
 ]  # fmt: skip
 
 Array = NDArray[np.float64]
 Model = Any  # one of eg.models
+Rng = np.random.Generator
 GRAPHS = 3  # sampled from each source, to compare likelihoods
+
+
+def erdos_renyi(rng: Rng) -> eg.models.ErdosRenyi:
+    """Draw an edge probability."""
+    return eg.models.ErdosRenyi(int(rng.integers(20, 31)), rng.uniform(0.05, 0.95))
+
+
+def block_definite(rng: Rng) -> eg.models.StochasticBlockModel:
+    """Draw 2 to 4 blocks and a positive semidefinite B: inner products of K vectors."""
+    K = int(rng.integers(2, 5))
+    rows = rng.uniform(size=(K, K))
+    rows *= rng.uniform(0.3, 0.95, size=(K, 1)) / np.linalg.norm(rows, axis=1, keepdims=True)
+    return eg.models.StochasticBlockModel(rows @ rows.T, blocks(rng, K))
+
+
+def block(rng: Rng) -> eg.models.StochasticBlockModel:
+    """Draw 2 to 4 blocks and any B."""
+    K = int(rng.integers(2, 5))
+    return eg.models.StochasticBlockModel(symmetric(rng, K), blocks(rng, K))
+
+
+def block_indefinite(rng: Rng) -> eg.models.StochasticBlockModel:
+    """Draw blocks and a B with a negative eigenvalue."""
+    while True:
+        model = block(rng)
+        if np.linalg.eigvalsh(model.B)[0] < -0.05:
+            return model
+
+
+def dot_product(rng: Rng) -> eg.models.RandomDotProductGraph:
+    """Draw 1 to 4 dimensions and a position for each vertex, in a cone turned at random."""
+    n, d = int(rng.integers(20, 31)), int(rng.integers(1, 5))
+    X = rng.uniform(size=(n, d))
+    X *= rng.uniform(0.3, 0.95, size=(n, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
+    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    return eg.models.RandomDotProductGraph(X @ turn)
+
+
+def eigen_definite(rng: Rng) -> eg.models.MultipleRandomEigenGraphs:
+    """Draw 1 to 4 components that are not orthogonal, with loadings above zero."""
+    n, d = int(rng.integers(20, 31)), int(rng.integers(1, 5))
+    H = rng.uniform(size=(n, d))
+    H /= np.linalg.norm(H, axis=0)
+    lam = rng.uniform(0.2, 1.0, d)
+    return eg.models.MultipleRandomEigenGraphs(H, 0.95 * lam / ((H * lam) @ H.T).max())
+
+
+def eigen_indefinite(rng: Rng) -> eg.models.MultipleRandomEigenGraphs:
+    """Draw 2 to 4 components: one of about 0.5 everywhere, others with loadings of any sign."""
+    n, d = int(rng.integers(20, 31)), int(rng.integers(2, 5))
+    first = rng.uniform(0.65, 0.75, n)
+    others = rng.choice([-1.0, 1.0], (n, d - 1)) * rng.uniform(0.8, 1.2, (n, d - 1))
+    lam = rng.uniform(0.5, 1.0, d - 1) * rng.choice([-1.0, 1.0], d - 1)
+    lam[0] = -abs(lam[0])
+    lam *= 0.4 / np.abs((others * lam) @ others.T).max()
+    X = np.column_stack([first, others])
+    squares = (X**2).sum(axis=0)
+    return eg.models.MultipleRandomEigenGraphs(
+        X / np.sqrt(squares), np.concatenate([[1.0], lam]) * squares
+    )
+
+
+def inhomogeneous(rng: Rng) -> eg.models.InhomogeneousErdosRenyi:
+    """Draw a probability for every pair, and for every loop."""
+    return eg.models.InhomogeneousErdosRenyi(symmetric(rng, int(rng.integers(20, 31))))
+
+
+def symmetric(rng: Rng, n: int) -> Array:
+    """Draw a symmetric matrix with independent entries, uniform on [0.02, 0.98].
+
+    Nearer to 0 and 1 a logarithm would enlarge rounding.
+    """
+    P = np.triu(rng.uniform(0.02, 0.98, size=(n, n)))
+    return np.asarray(P + np.triu(P, 1).T)
+
+
+def blocks(rng: Rng, K: int) -> NDArray[np.int64]:
+    """Draw 4 to 8 vertices for each of K blocks, at least 20 in all, in any order."""
+    sizes = rng.integers(4, 9, K)
+    sizes[0] += max(0, 20 - int(sizes.sum()))
+    return np.asarray(rng.permutation(np.repeat(np.arange(K), sizes)), dtype=np.int64)
+
+
+DRAWS: dict[str, Callable[[Rng], eg.models.GraphModel]] = {
+    "ER": erdos_renyi,
+    "SBM, B psd": block_definite,
+    "SBM": block,
+    "SBM, B indefinite": block_indefinite,
+    "RDPG": dot_product,
+    "MREG, loadings > 0": eigen_definite,
+    "MREG": eigen_indefinite,
+    "IER": inhomogeneous,
+}
 
 
 @dataclass(frozen=True)
@@ -144,7 +239,7 @@ GAPS = (
 SAME_FOR_ALL = ("ER", "SBM", "RDPG", "IER")
 
 
-def arrow(rng: np.random.Generator, *, which: int, draws: int) -> Any:
+def arrow(rng: Rng, *, which: int, draws: int) -> Any:
     """Convert random models; compare probabilities and log-likelihoods of sampled graphs."""
     one = ARROWS[which]
     probability, likelihood, kept = [], [], 0
@@ -158,7 +253,7 @@ def arrow(rng: np.random.Generator, *, which: int, draws: int) -> Any:
     return {"probability": probability, "likelihood": likelihood, "kept": kept}
 
 
-def gap(rng: np.random.Generator, *, which: int, draws: int) -> Any:
+def gap(rng: Rng, *, which: int, draws: int) -> Any:
     """Try to convert random models that are none of the target; bound their distance from it."""
     one = GAPS[which]
     refused, least = [], []
@@ -169,7 +264,7 @@ def gap(rng: np.random.Generator, *, which: int, draws: int) -> Any:
     return {"refused": refused, "least": least}
 
 
-def freed(rng: np.random.Generator, *, size: int, draws: int) -> Any:
+def freed(rng: Rng, *, size: int, draws: int) -> Any:
     """Count the SBMs with two blocks of a size and indefinite B that are RDPGs all the same.
 
     With loops ignored the diagonal is free up to 1, and P is that of an RDPG if and only if it is
@@ -191,7 +286,7 @@ def freed(rng: np.random.Generator, *, size: int, draws: int) -> Any:
     return {"count": count, "error": error}
 
 
-def identical(rng: np.random.Generator, *, source: str, draws: int) -> Any:
+def identical(rng: Rng, *, source: str, draws: int) -> Any:
     """Represent independent graphs of one model by an MREG with one row of loadings a graph.
 
     ``spread`` is, for an MREG whose loadings differ (each graph has a fraction of them), half the

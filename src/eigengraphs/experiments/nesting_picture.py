@@ -38,7 +38,7 @@ _WORDS = {
     2: "SBM with psd $B$: an RDPG, no ER",
     3: "SBM with indefinite $B$: no RDPG, whatever diagonal",
     4: "RDPG: no two vertices alike, so no smaller SBM",
-    5: "MREG with a negative loading: no RDPG, no smaller SBM",
+    5: "MREG with a negative loading: neither of the two",
     6: "IER: no MREG with $d < n/2$; SBM and MREG with $n$",
     7: "i.i.d. ER, SBM, RDPG: MREG with equal loadings",
     8: "MREG with loadings that differ: no i.i.d. model",

@@ -33,7 +33,7 @@ def _independence(axes: Any, tasks: list[Task], fits: list[Any]) -> None:
         chosen = [f for t, f in zip(tasks, fits, strict=True) if t["diagonal"] == diagonal]
         x = [value for fit in chosen for value in fit["distance"]]
         y = [value for fit in chosen for value in fit["loading"]]
-        axes.plot(x, y, marker, color=drawing.COLOURS[number], alpha=0.6, markersize=3,
+        axes.plot(x, y, marker, color=drawing.COLOURS[number], alpha=0.4, markersize=2.5,
                   label=diagonal)  # fmt: skip
     axes.plot([0, 1], [0, 1], color=drawing.GREY, linewidth=0.8)
     drawing.tidy(axes, r"distance of $h_k h_k^T$ from the span", "largest loading / residual",
@@ -57,7 +57,7 @@ def _convergence(axes: Any, m: list[int], by_design: dict[str, list[Any]]) -> No
     axes.set_ylim(bottom=0.12 * guide[-1] * low / top)  # room for the legend
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    drawing.tidy(axes, "number of graphs m", r"$\|\hat h^m - h'\|$", "Theorem 4.1")
+    drawing.tidy(axes, "number of graphs m", r"$\|\hat h^m - h'\|$", "Theorem 4.1 (dotted: hollow)")
     axes.legend(loc="lower left")
 
 
@@ -77,5 +77,5 @@ def _bounds(axes: Any, designs: list[Any]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     drawing.tidy(axes, "bound", r"$\|h' - h_1\|$", "Theorem 4.2")
-    axes.set_ylim(bottom=ends[0] / 30)  # room for the legend
+    axes.set_ylim(bottom=ends[0] / 300)  # room for the legend
     axes.legend(loc="lower right")
