@@ -53,7 +53,8 @@ def run(run: Run) -> Outcome:
                    "residual with K (K + 1) / 2", "residual with K, at least",
                    "residual with K, fitted",
                    "residual with K (K + 1) / 2, fitted",
-                   "residual with one less than K (K + 1) / 2, at least", "residual with K, planted partition"),
+                   "residual with one less than K (K + 1) / 2, at least",
+                   "residual with K, planted partition"),
                   tuple(_family_row(K, family[K]) for K in BLOCKS), part="families"),
         ),
         (picture(run, _numbers(arrows, gaps, same, family, draws)),),
@@ -151,7 +152,8 @@ def _one_graph(
             "inclusions are strict",
             f"the conversion to RDPG is refused in {refused} of {2 * draws} indefinite models; in "
             f"{apart} no RDPG comes near, whatever its diagonal (the rest: next row); the other "
-            f"strict inclusions hold in {sum(_apart(one) for one in others)} of {len(others) * draws}",
+            f"strict inclusions hold in {sum(_apart(one) for one in others)} of "
+            f"{len(others) * draws}",
             "reproduced" if strict else "differs",
             "lower bounds over all models of the smaller kind are above zero, for example by the "
             "negative eigenvalues of P with ones on its diagonal"

@@ -40,7 +40,7 @@ def run(run: Run) -> Outcome:
     forced = run.repeat(
         representation_steps.dependent, ({"n": n, "draws": 20 * times} for n in (4, 6, 10))
     )
-    largest, repetitions = (2**14, 10) if run.full else (2**9, 3)
+    largest, repetitions = (2**14, 10) if run.full else (2**8, 3)
     estimates = run.repeat(
         population_steps.converge,
         ({"design": design, "repetition": r, "largest": largest}
@@ -51,7 +51,7 @@ def run(run: Run) -> Outcome:
         for i, design in enumerate(DESIGNS)
     }
     chunks = run.repeat(
-        population_steps.bounds, ({"chunk": i, "draws": 4} for i in range(50 if run.full else 3))
+        population_steps.bounds, ({"chunk": i, "draws": 4} for i in range(50 if run.full else 2))
     )
     designs = [one for chunk in chunks for one in chunk]
     sums = run.repeat(population_steps.identity, ({"n": n, "draws": 4 * times} for n in (3, 4)))
