@@ -6,7 +6,7 @@ from known_graphs import random_symmetric, section_5_2
 from scipy.spatial.distance import cdist
 
 from eigengraphs import GraphStack
-from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE, omnibus, spectra, unfolded
+from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE, spectra
 
 JOINT = [MultipleASE, Omnibus, UnfoldedASE]
 
@@ -22,8 +22,8 @@ def cosie(m, n, d, seed):
 def by_lanczos(monkeypatch):
     monkeypatch.setattr(spectra, "FEW", 8)
     monkeypatch.setattr(spectra, "_MEDIUM", 8)
-    monkeypatch.setattr(omnibus, "_WHOLE", 8)
-    monkeypatch.setattr(unfolded, "_WHOLE", 8)
+    monkeypatch.setattr(spectra, "_SUMS_DENSE", 8)
+    monkeypatch.setattr(spectra, "_SUMS_SPARSE", 8)
 
 
 @pytest.fixture(params=["whole", "Lanczos"])

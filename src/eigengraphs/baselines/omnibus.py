@@ -28,13 +28,11 @@ from eigengraphs.baselines.inputs import (
     rows,
     with_diagonal,
 )
-from eigengraphs.baselines.spectra import as_dense, leading, roots, rounding
+from eigengraphs.baselines.spectra import as_dense, leading, roots, rounding, sums_are_cheap
 from eigengraphs.graphs import GraphStack
 from eigengraphs.solvers.components import with_signs
 
 __all__ = ["Omnibus"]
-
-_WHOLE = 500  # vertices up to which the eigenproblem of order 2 n is made
 
 
 class Omnibus(PositionsBaseline):
@@ -82,7 +80,7 @@ class Omnibus(PositionsBaseline):
     def _learn(self, stack: GraphStack) -> Array:
         graphs, d = with_diagonal(stack, self.diagonal), int(self.n_components)
         m, n, _ = graphs.shape
-        if n <= _WHOLE:
+        if sums_are_cheap(n, is_sparse=graphs.is_sparse):
             mean = _mean(graphs)
             lam, s = _reduced_problem(graphs, mean, d)
             mean_s = mean @ s

@@ -12,12 +12,13 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.components import with_signs
 
-__all__ = ["FEW", "Order", "as_dense", "leading", "roots", "rounding"]
+__all__ = ["FEW", "Order", "as_dense", "leading", "roots", "rounding", "sums_are_cheap"]
 
 Order = Literal["magnitude", "value"]
 
 FEW = 300  # vertices up to which all eigenvectors take less time than Lanczos' first few
 _MEDIUM = 3000  # and up to which they are still to be had, where many of them are wanted
+_SUMS_DENSE, _SUMS_SPARSE = 1500, 500  # up to which one product a graph takes less than Lanczos
 
 
 def as_dense(A: Any) -> NDArray[np.float64]:
@@ -87,3 +88,11 @@ def roots(values: NDArray[np.float64], least: float) -> tuple[Any, Any]:
     """Return sqrt|values| and 1/sqrt|values|, both zero where |values| <= least."""
     up = np.sqrt(np.where(np.abs(values) > least, np.abs(values), 0.0))
     return up, np.divide(1.0, up, out=np.zeros_like(up), where=up > 0)
+
+
+def sums_are_cheap(n: int, *, is_sparse: bool) -> bool:
+    """Tell whether to make sums of squared graphs (n, n) rather than multiply by all of them.
+
+    Lanczos' method may be quicker, but takes ten times as long where eigenvalues are close.
+    """
+    return n <= (_SUMS_SPARSE if is_sparse else _SUMS_DENSE)

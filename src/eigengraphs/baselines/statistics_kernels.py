@@ -32,25 +32,62 @@ def count_triangles(indptr: Index, indices: Index, n: int, out: NDArray[np.int64
         Filled with the counts.
     """
     mark = np.full(n, -1, dtype=np.int64)
+    bits = np.zeros((0, 0), dtype=np.uint64)
     for i in range(out.shape[0]):
-        count, row = out[i], i * n
-        count[:] = 0
-        for s in range(n):
-            for a in range(indptr[row + s], indptr[row + s + 1]):
-                mark[indices[a]] = row + s
-            for a in range(indptr[row + s], indptr[row + s + 1]):
-                t = indices[a]
-                if t < s:
-                    continue
-                # Each triangle s < t < u is seen once: columns are read from the end down to t.
-                for b in range(indptr[row + t + 1] - 1, indptr[row + t] - 1, -1):
-                    u = indices[b]
-                    if u <= t:
-                        break
-                    if mark[u] == row + s:
-                        count[s] += 1
-                        count[t] += 1
-                        count[u] += 1
+        out[i] = 0
+        start = indptr[i * n : (i + 1) * n + 1]
+        # With one pair in 64 joined, a word of bits holds one neighbour or more.
+        if 64 * (start[n] - start[0]) >= n * n:
+            if bits.shape[0] == 0:
+                bits = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
+            _by_bits(start, indices, bits, out[i])
+        else:
+            _by_marks(start, indices, mark, out[i])
+
+
+@njit(cache=True, nogil=True)
+def _by_bits(start: Index, indices: Index, bits: Any, count: NDArray[np.int64]) -> None:
+    """Count common neighbours of the ends of each edge; ``bits`` (n, ceil(n / 64)) is for work."""
+    n, words = bits.shape
+    bits[:] = np.uint64(0)
+    for s in range(n):
+        for a in range(start[s], start[s + 1]):
+            t = indices[a]
+            bits[s, t >> 6] |= np.uint64(1) << np.uint64(t & 63)
+    for s in range(n):
+        for a in range(start[s], start[s + 1]):
+            t = indices[a]
+            if t < s:
+                continue
+            common = 0
+            for w in range(words):
+                common += _ones(bits[s, w] & bits[t, w])
+            count[s] += common
+            count[t] += common
+    for s in range(n):
+        count[s] //= 2  # each triangle was seen from both of its edges at s
+
+
+@njit(cache=True, nogil=True)
+def _by_marks(start: Index, indices: Index, mark: Any, count: NDArray[np.int64]) -> None:
+    """See each triangle s < t < u once; ``mark`` (n,) is for work."""
+    n = len(mark)
+    mark[:] = -1
+    for s in range(n):
+        for a in range(start[s], start[s + 1]):
+            mark[indices[a]] = s
+        for a in range(start[s], start[s + 1]):
+            t = indices[a]
+            if t < s:
+                continue
+            for b in range(start[t + 1] - 1, start[t] - 1, -1):  # from the end down to t
+                u = indices[b]
+                if u <= t:
+                    break
+                if mark[u] == s:
+                    count[s] += 1
+                    count[t] += 1
+                    count[u] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -10,12 +10,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from eigengraphs.baselines.estimator import Array, PositionsBaseline
 from eigengraphs.baselines.inputs import check_choice, check_dimension, rows, with_diagonal
-from eigengraphs.baselines.spectra import as_dense, leading, roots, rounding
+from eigengraphs.baselines.spectra import as_dense, leading, roots, rounding, sums_are_cheap
 from eigengraphs.graphs import GraphStack
 
 __all__ = ["UnfoldedASE"]
-
-_WHOLE = 500  # vertices up to which sum_i A_i^2 is made
 
 
 class UnfoldedASE(PositionsBaseline):
@@ -61,7 +59,7 @@ class UnfoldedASE(PositionsBaseline):
 
     def _learn(self, stack: GraphStack) -> Array:
         graphs, n = with_diagonal(stack, self.diagonal), stack.n_vertices
-        squares, U = leading(_sum_of_squares(rows(graphs), n), int(self.n_components), "value")
+        squares, U = leading(_sum_of_squares(graphs), int(self.n_components), "value")
         S = np.sqrt(np.where(squares > rounding(squares, n), squares, 0.0))
         root, inverse = roots(S, 0.0)
         self.singular_values_, self.latent_positions_ = S, U * root
@@ -76,8 +74,10 @@ class UnfoldedASE(PositionsBaseline):
         return np.asarray(products.reshape(graphs.n_graphs, *self._projection.shape))
 
 
-def _sum_of_squares(F: Any, n: int) -> Any:
-    """Return sum_i A_i^2, (n, n), for graphs below each other, (m n, n)."""
-    if n <= _WHOLE:
+def _sum_of_squares(graphs: GraphStack) -> Any:
+    """Return sum_i A_i^2, (n, n)."""
+    F: Any = rows(graphs)
+    n = graphs.n_vertices
+    if sums_are_cheap(n, is_sparse=graphs.is_sparse):
         return as_dense(F.T @ F)
     return LinearOperator((n, n), matvec=lambda v: F.T @ (F @ v), dtype=np.float64)
