@@ -181,6 +181,23 @@ def test_a_refused_fit_leaves_the_older_one(method, graphs, new_graphs):
     assert np.array_equal(method.transform(new_graphs), Z)
 
 
+def test_a_fit_that_fails_leaves_the_older_one(method, graphs, new_graphs, monkeypatch):
+    Z = method.fit(graphs).transform(new_graphs)
+    learn = type(method)._learn
+
+    def learn_and_fail(self, stack):
+        learn(self, stack)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(method), "_learn", learn_and_fail)
+        others = {"n_components": 1, "diagonal": "filled"}
+        method.set_params(**{k: v for k, v in others.items() if k in method.get_params()})
+        with pytest.raises(KeyboardInterrupt):
+            method.fit(new_graphs)
+    assert np.array_equal(method.transform(new_graphs), Z)
+
+
 def test_bad_graphs_are_refused_with_a_remedy(method, graphs):
     hidden = GraphStack(graphs).hide(np.eye(10) > 0)
     with pytest.raises(InputError, match=r"not symmetric.*symmetrize"):

@@ -101,12 +101,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
             Graphs of the columns; by default those of the rows.
         """
         a = self._embedded_graphs(graphs)
-        if other is not None:
-            return self._distances(a, self._embedded_graphs(other))
-        D = self._distances(a, a)
-        D = (D + D.T) / 2
-        np.fill_diagonal(D, 0.0)
-        return D
+        return self._distances(a, a if other is None else self._embedded_graphs(other))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return names of the columns of the features, (p,)."""
