@@ -44,6 +44,8 @@ CATALOGUE: dict[str, Entry] = {
     "figure5": Entry("figure5", "classification of graphs, by nine methods"),
     "figure6": Entry("figure6", "subjects of HNU1 recognised from d dimensions"),
     "figure7": Entry("figure7", "positions of brain regions, by hemisphere"),
+    "table2": Entry("table2", "clusters of Wikipedia pages in two languages"),
+    "figure8": Entry("figure8", "positions of Wikipedia pages, by category"),
     "theory": Entry("theory", "theorems 2.1, 3.1, 4.1 and 4.2, in numbers"),
     "dimension": Entry("dimension", "the paper's two rules for the number of components"),
     "hollow": Entry("hollow", "graphs without self-loops"),
