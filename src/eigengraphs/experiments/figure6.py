@@ -106,7 +106,7 @@ def ratios(curves: Curves, scans: int, target: float, *, symmetric: bool = True)
          curves.by_method[method]]
         for method in ("PCA", "JE")
     ]  # fmt: skip
-    return np.array(needed[0]) / np.array(needed[1])
+    return np.asarray(np.array(needed[0]) / np.array(needed[1]), dtype=float)
 
 
 def _reached(accuracies: Array, target: float) -> float:
@@ -183,6 +183,9 @@ def _fewer_parameters(setting: Setting, curves: Curves) -> Finding:
     squares = ratios(curves, setting.scans, TARGETS[0], symmetric=False)
     further = [(target, ratios(curves, setting.scans, target)) for target in TARGETS[1:]]
     fewer = bool(ratio.mean() >= 8)
+    each = parameters("PCA", 1, setting.scans) / parameters("JE", 1, setting.scans)
+    more = [f"{each / np.nanmean(values):.1f} for {target}" for target, values in further
+            if np.isfinite(values).any()]  # fmt: skip
     return Finding(
         "JE needs far fewer parameters for the same accuracy",
         f"one scan, {setting.centring}, {setting.diagonal}: to reach {TARGETS[0]}, PCA takes "
@@ -191,7 +194,8 @@ def _fewer_parameters(setting: Setting, curves: Curves) -> Finding:
         + "".join(f"; to reach {target}, {_measured_if_reached(values)}"
                   for target, values in further),
         "reproduced" if fewer else "differs",
-        "a component of JE has n numbers, one of PCA n(n+1)/2, and JE takes hardly more components"
+        f"a component costs {each:.0f} times less, and JE takes {each / ratio.mean():.1f} times as "
+        "many of them" + (f" ({', '.join(more)})" if more else "")
         if fewer
         else "less than 8 times",
     )  # fmt: skip
@@ -236,8 +240,11 @@ def _fewer_fibres(results: Results) -> Finding:
 
 
 def _metric(main: Results) -> Finding:
-    gaps = {setting: np.mean([_gap(curves, d, "JE, fitted graphs") for d in (5, 10, 20, 30)], axis=0)
-            for setting, curves in main.items()}  # fmt: skip
+    dimensions = (5, 10, 20, 30)
+    gaps = {
+        setting: np.mean([_gap(curves, d, "JE, fitted graphs") for d in dimensions], axis=0)
+        for setting, curves in main.items()
+    }
     worst = max(abs(gap.mean()) for gap in gaps.values())
     return Finding(
         "(not asked) distances between loadings, or between the fitted graphs?",
@@ -314,6 +321,8 @@ def _picture(run: Run, results: Results) -> str:
         (Setting(8), "eight scans per subject"),
         (Setting(1, kept=SPARSE), f"one scan, one fibre in {1 / SPARSE:.0f}"),
     )
+    largest = results[Setting(1)].by_method["JE"].shape[1]
+    ticks = [d for d in (1, 3, 10, 30, 100) if d <= largest]
     for row, (shown, title) in zip(axes, rows, strict=True):
         for method, diagonal, label, colour, style in lines:
             setting = shown._replace(diagonal=diagonal)
@@ -336,6 +345,10 @@ def _picture(run: Run, results: Results) -> str:
             panel.set_ylim(0, 1.03)
         row[1].set_xscale("log")
         row[2].set_yscale("log")
+        for panel in (row[0], row[2]):
+            panel.set_xscale("log")
+            panel.set_xticks(ticks, [str(d) for d in ticks])
+            panel.minorticks_off()
         last = row is axes[-1]
         drawing.tidy(row[0], "dimensions d" if last else "", "accuracy", title)
         drawing.tidy(row[1], "parameters" if last else "", "accuracy")

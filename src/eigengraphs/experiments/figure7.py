@@ -151,7 +151,7 @@ def _picture(run: Run, one: Any) -> str:
                                   color=colour, alpha=0.8, label=name)  # fmt: skip
                 panel.set_ylim(low[j] - margin[j], high[j] + margin[j])
             panel.tick_params(labelsize=5.5, length=2, pad=1)
-            panel.locator_params(nbins=3, prune="both")
+            panel.locator_params("x" if j == k else "both", nbins=3, prune="both")
             if j < D - 1:
                 panel.set_xticklabels([])
             if k > 0 or j == k:
@@ -162,7 +162,8 @@ def _picture(run: Run, one: Any) -> str:
 
 
 def _densities(panel: Any, h: Array, is_left: NDArray[np.bool_]) -> None:
-    grid = np.linspace(*panel.get_xlim(), 200)
+    low, high = panel.get_xlim()
+    grid = np.linspace(low, high, 200)
     for _, side, colour in SIDES:
         density = gaussian_kde(h[is_left == side])(grid)
         panel.plot(grid, density, color=colour, linewidth=1.0)

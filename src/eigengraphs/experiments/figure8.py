@@ -32,7 +32,7 @@ def run(run: Run) -> Outcome:
     )
     results: Results = dict(zip(keys, steps, strict=True))
     rows = tuple(
-        (diagonal, d, measured(one["accuracy"]), measured(one["chance"]),
+        (diagonal, str(d), measured(one["accuracy"]), measured(one["chance"]),
          f"{one['silhouette']:.3f}", *(f"{area:.3f}" for area in one["AUC"][:D]))
         for (diagonal, d), one in results.items()
     )  # fmt: skip
