@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -43,8 +44,15 @@ def style() -> Iterator[None]:
         from matplotlib import rc_context
     except ImportError:
         raise MissingExtraError("matplotlib", "experiments", "drawing a picture") from None
-    with rc_context(_STYLE):
-        yield
+    # The font's own dates are odd, which the writer of PDF says aloud for every picture.
+    logger = logging.getLogger("fontTools")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with rc_context(_STYLE):
+            yield
+    finally:
+        logger.setLevel(level)
 
 
 def figure(
