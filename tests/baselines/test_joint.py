@@ -53,6 +53,15 @@ def test_omnibus_is_the_embedding_of_its_matrix(d, storage, way):
     assert fit.latent_positions_ == pytest.approx(fit.positions_.mean(axis=0))
 
 
+@pytest.mark.parametrize("method", JOINT)
+def test_both_ways_agree_in_signs_too(method, monkeypatch):
+    graphs = [random_symmetric(3, 11, seed=seed) for seed in range(8)]
+    whole = [method(2).fit_transform(A) for A in graphs]
+    by_lanczos(monkeypatch)
+    for A, expected in zip(graphs, whole, strict=True):
+        assert method(2).fit_transform(A) == pytest.approx(expected, abs=1e-6)
+
+
 def test_omnibus_positions_of_new_graphs_follow_by_nystroms_extension():
     A, new = random_symmetric(5, 11, seed=4), random_symmetric(1, 11, seed=5)[0]
     fit = Omnibus(3).fit(A)
@@ -125,6 +134,16 @@ def test_unfolded_recovers_a_common_space_without_noise(way):
     U = np.linalg.qr(fit.latent_positions_)[0]
     assert pytest.approx(V @ V.T) == U @ U.T
     assert fit.latent_positions_ @ fit.positions_.transpose(0, 2, 1) == pytest.approx(A)
+
+
+def test_columns_beyond_the_rank_are_zero(way):
+    A, _, _ = cosie(6, 20, 2, seed=0)
+    fit = UnfoldedASE(4).fit(A)
+    assert (fit.singular_values_[:2] > 1).all()
+    assert not fit.singular_values_[2:].any()
+    assert not fit.latent_positions_[:, 2:].any()
+    assert not fit.positions_[..., 2:].any()
+    assert not Omnibus(6).fit(A).positions_[..., 4:].any()  # its matrix has twice the rank
 
 
 @pytest.mark.parametrize("method", JOINT)

@@ -97,6 +97,19 @@ def test_components_beyond_the_rank_are_zero(m, storage):
     assert fit.inverse_transform(fit.transform(copies)) == pytest.approx(copies)
 
 
+def test_copies_of_one_graph_have_no_components_but_rounding(storage):
+    A = random_symmetric(1, 6, seed=0) + 10.0
+    copies = np.repeat(A, 7, axis=0)  # sevenths: the mean is not exactly the graph
+    fit = VectorizedPCA(2).fit(GraphStack(copies, storage=storage))
+    assert fit.rank_ == 0
+    assert not fit.transform(A).any()
+
+
+def test_the_largest_score_of_each_component_is_positive(storage):
+    Z = VectorizedPCA(4).fit_transform(GraphStack(random_symmetric(9, 6, seed=3), storage=storage))
+    assert (Z[np.abs(Z).argmax(axis=0), range(4)] > 0).all()
+
+
 def test_few_vertices_in_many_graphs(storage):
     A = random_symmetric(50, 2, seed=0)  # 3 pairs
     fit = VectorizedPCA(3).fit(GraphStack(A, storage=storage))

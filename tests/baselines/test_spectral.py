@@ -132,6 +132,18 @@ def test_few_eigenvalues_of_many_vertices_come_from_lanczos(monkeypatch):
     assert pytest.approx(np.linalg.eigvalsh(A)[:, :-3:-1]) == Z
 
 
+def test_all_eigenvalues_of_many_vertices_are_beyond_lanczos(monkeypatch):
+    A = random_symmetric(1, 30, seed=0)
+    for name in ("FEW", "_MEDIUM"):
+        monkeypatch.setattr(spectra, name, 20)
+    monkeypatch.setattr("eigengraphs.baselines.spectral_statistics.FEW", 20)
+    expected = np.linalg.eigvalsh(A)[:, ::-1]
+    assert SpectralStatistics().fit_transform(A) == pytest.approx(expected)
+    assert SpectralStatistics(29).fit_transform(A) == pytest.approx(expected[:, :29])
+    X = AdjacencySpectralEmbedding(30).fit(A).positions_[0]
+    assert np.linalg.svd(X @ X.T)[1] == pytest.approx(np.sort(np.abs(expected[0]))[::-1])
+
+
 def test_distances_to_training_graphs_serve_a_nearest_neighbour_classifier():
     known = section_5_2(60, seed=1, loops=True)
     y = known.Lam[:, 0] > 24

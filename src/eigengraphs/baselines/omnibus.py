@@ -45,7 +45,9 @@ class Omnibus(PositionsBaseline):
 
     The method says nothing about new graphs. Here they get the positions that follow from those of
     the training graphs by Nyström's extension, 1/2 sum_j (A + A_j) X_j S^(-1), which for a training
-    graph is X_i. M itself is never made: the problem is one of order 2 n.
+    graph is X_i. M itself is never made: the problem is one of order 2 n. It holds the squares of
+    differences of graphs, so directions in which they differ by less than about 1e-7 of the
+    largest difference count as directions in which they do not differ.
 
     Parameters
     ----------
@@ -120,7 +122,8 @@ def _reduced_problem(graphs: GraphStack, mean: NDArray[np.float64], d: int) -> t
         C = as_dense(A) - mean
         G += C @ C
     values, W = np.linalg.eigh(G)
-    R = np.sqrt(np.maximum(values, 0.0))[:, None] * W.T
+    # What rounding leaves of a zero eigenvalue has a root that would pass for a small one of M.
+    R = np.sqrt(np.where(values > rounding(values, n), values, 0.0))[:, None] * W.T
     problem = np.zeros((2 * n, 2 * n))
     problem[:n, :n] = m * mean
     problem[n:, :n] = np.sqrt(m) / 2 * R

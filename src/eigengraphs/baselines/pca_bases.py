@@ -120,9 +120,8 @@ class SparseBasis:
     def scores(self, stack: GraphStack) -> NDArray[np.float64]:
         """Return the scores of graphs, (m', d)."""
         K = np.asarray((self.pairs.vectors(stack) @ self.X.T).toarray())
-        with_center = self.share * K.sum(axis=1)
-        K = K - self.products - with_center[:, None] + self.share * self.products.sum()
-        return np.asarray(K @ self.dual)
+        # The center's own part is the same for all training graphs, and columns of `dual` sum to 0.
+        return np.asarray((K - self.products) @ self.dual)
 
     def mean(self) -> sparse.csr_array:
         """Return the mean graph, (n, n)."""

@@ -43,7 +43,7 @@ def leading(A: Any, d: int, order: Order = "magnitude") -> tuple[Any, Any]:
         What makes eigenvalues leading: size without sign, or with it.
     """
     n = A.shape[0]
-    if n > FEW and (20 * d <= n or n > _MEDIUM):
+    if n > FEW and (20 * d <= n or (n > _MEDIUM and 2 * d <= n)):
         values, vectors = _lanczos(A, d, order)
     elif order == "value":
         # A part of the spectrum from one end takes half the time of the whole.
