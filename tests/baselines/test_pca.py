@@ -97,12 +97,13 @@ def test_components_beyond_the_rank_are_zero(m, storage):
     assert fit.inverse_transform(fit.transform(copies)) == pytest.approx(copies)
 
 
-def test_copies_of_one_graph_have_no_components_but_rounding(storage):
-    A = random_symmetric(1, 6, seed=0) + 10.0
-    copies = np.repeat(A, 7, axis=0)  # sevenths: the mean is not exactly the graph
-    fit = VectorizedPCA(2).fit(GraphStack(copies, storage=storage))
-    assert fit.rank_ == 0
-    assert not fit.transform(A).any()
+@pytest.mark.parametrize("seed", range(5))
+def test_copies_of_one_graph_have_no_components_but_rounding(seed, storage):
+    A = random_symmetric(1, 6, seed=seed) + 10.0
+    for m in (3, 7, 11):  # the mean is not exactly the graph
+        fit = VectorizedPCA(2).fit(GraphStack(np.repeat(A, m, axis=0), storage=storage))
+        assert fit.rank_ == 0
+        assert not fit.transform(A).any()
 
 
 def test_the_largest_score_of_each_component_is_positive(storage):
