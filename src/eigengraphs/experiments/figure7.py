@@ -86,7 +86,7 @@ def _findings(results: dict[Key, Any]) -> Iterable[Finding]:
                 "as in the paper"
                 if best == D
                 else "the order of components follows what varies most between graphs, and other "
-                "regions and weights vary otherwise",
+                "regions and weights may vary otherwise",
             )
         accuracy = float(np.mean(one["accuracy"]))
         chance = np.array(one["chance"])
