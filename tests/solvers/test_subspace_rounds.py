@@ -277,3 +277,36 @@ def test_what_one_graph_alone_has_is_not_overlooked():
     A[217] += 40 * np.outer(h, h)
     fit = solve(view_of(A), 1, weights=np.ones(300))
     assert abs(fit.H[:, 0] @ h) > 0.99
+
+
+# ------------------------------------------------------------------ noise waits
+
+
+class Widths:
+    """A view that notes how many columns each pass multiplies."""
+
+    def __init__(self, view):
+        self._view, self.widths = view, []
+
+    def __getattr__(self, name):
+        return getattr(self._view, name)
+
+    def products(self, B, consume, out=None):
+        self.widths.append(B.shape[1])
+        self._view.products(B, consume, out=out)
+
+
+def test_noise_waits_until_the_components_before_it_are_finished():
+    known = noiseless(LARGE, 12, 2, seed=1)
+    A = known.stack.dense + 0.01 * random_symmetric(12, LARGE, seed=2)
+    few, more = Widths(view_of(A)), Widths(view_of(A))
+    two, four = solve(few, 2), solve(more, 4)
+    # The first basis, a round of all, and from then on those that are ahead alone.
+    assert few.widths[1] == BLOCK
+    assert max(few.widths[2:]) <= 2
+    # Those that waited go on, the first two stay as they are, and nothing hangs on what is wanted.
+    assert more.widths[: len(few.widths)] == few.widths
+    assert max(more.widths[len(few.widths) :]) > 2
+    assert column_errors(two.H, four.H[:, :2]).max() < 1e-10
+    assert all(stage.stop_reason == "stationary" for stage in four.stages)
+    assert stationarity(A, four.H, np.ones(12)).max() <= 1e-8

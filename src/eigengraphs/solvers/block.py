@@ -31,9 +31,12 @@ _SEARCH_ON = 8  # and until this one from the first component on that moved else
 _FEW = BLOCK // 3  # if fewer stay, it is noise, and one maximum is as good as another
 _STAYED = 0.99  # |cosine| with itself, a round before, of a component that did not move
 _SETTLED = 1e-2  # relative gradient: when all are below, those that stay compete no more
+_FAR = 0.03  # relative gradient: with all others above, those before that are below go on alone
+_GAP = 4.0  # if they gain this many times as much as the others, which will not overtake them,
+_ALIKE = 2.0  # and which gain alike, up to this factor, as noise does
 _FROM_POOL = 3  # earlier components that a place is given to while searching, the best later
 _HISTORY = 2  # earlier solutions that a shortened basis keeps
-_ROUGH = 1e-3  # relative gradient in the core that is enough while searching
+_ROUGH = 3e-3  # relative gradient in the core that is enough for components far from finished
 FLAT = 1e-6  # relative gradient that the bend of an unobserved diagonal's norm resolves for sure
 _PATIENCE = 3  # rounds without progress near the rounding of the products
 _STALLED = 60  # and anywhere else
@@ -209,24 +212,27 @@ class _State:
         self._warm = warm  # (s, b)
         self._history: list[Array] = []  # earlier solutions, (s, d)
         self._n_iter = 0
-        self._core_tol = np.full(size, _ROUGH)
+        self._n_together = 0  # rounds of all components
+        self._n_at_work = size  # components of the next round; the others wait
+        self._core_tol = self._asked = np.full(size, _ROUGH)  # of the next core, and of the last
         self._n_fixed = 0  # finished components, before which none is unfinished
         self._n_stayed = 0  # components that did not move, before which none did
         self._n_settled = 0  # as many, or none while some are far from finished
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
-        self.fit: Any = None
         self.record: _Record | None = None
-        self._r = np.zeros((0, 0))  # gradients, one a column
-        self._stationarity = np.zeros(0)
-        self._done = self._near_rounding = np.zeros(0, dtype=bool)
+        self._Y = warm  # (s, size) where the components are
+        self._r = np.zeros((0, 0))  # gradients, one a column; of those that wait, when last seen
+        self._gains, self._stationarity = np.zeros(size), np.full(size, np.inf)
+        self._done = self._near_rounding = np.zeros(size, dtype=bool)
         self._agreement = np.full(size, np.nan)
 
     def step(self, rng: np.random.Generator) -> bool:
         """Solve the core and look outside; return whether this was the last round."""
-        job, space = self._job, self._space
-        searching = self._n_iter < self._searches
-        if self._searches and not searching:
-            searching = self._n_iter < _SEARCH_ON and _FEW <= self._n_stayed < self._size
+        job, space, k = self._job, self._space, self._n_at_work
+        together = k == self._size
+        searching = together and self._n_together < self._searches
+        if self._searches and together and not searching:
+            searching = self._n_together < _SEARCH_ON and _FEW <= self._n_stayed < self._size
         fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
         n_random = job.n_random if searching else job.n_beside_given * fresh
         search = Search(
@@ -234,34 +240,39 @@ class _State:
             in_order=self._searches == 0,
             by_mean=searching and fresh and job.by_mean,
             n_squares=job.n_squares if searching and fresh else 0,
-            random=space.random_starts(rng, self._size, n_random),
+            random=space.random_starts(rng, k, n_random),
             n_fixed=self._n_fixed,
             n_stayed=self._n_stayed,
             n_settled=self._n_settled,
             n_pool=_FROM_POOL if searching else 1,
         )
-        fit = space.solve(self._size, search, self._core_tol)
-        self.fit = fit
-        self._r, self._stationarity = space.look_outside(fit)
+        fit = space.solve(k, search, self._core_tol[:k])
+        self._asked = self._core_tol
+        r, stationarity = space.look_outside(fit)
+        self._r = r if together else np.column_stack([r, self._r[:, k:]])
+        self._Y = fit.Y if together else np.column_stack([fit.Y, _untaken(self._warm, fit.Y)])
+        self._gains = np.append(fit.gains, self._gains[k:])
+        self._stationarity = np.append(stationarity, self._stationarity[k:])
         self._n_iter += 1
-        if self._n_iter >= self._searches:
-            self._n_stayed = _count_stayed(self._warm, fit)
-            self._n_settled = self._n_stayed if self._stationarity.max() <= _SETTLED else 0
-        self._agreement = np.where(np.isnan(fit.agreement), self._agreement, fit.agreement)
+        self._n_together += together
+        self._n_stayed = _count_stayed(self._warm, fit)
+        self._n_settled = self._n_stayed if self._stationarity.max() <= _SETTLED else 0
+        known = np.append(fit.agreement, np.full(self._size - k, np.nan))
+        self._agreement = np.where(np.isnan(known), self._agreement, known)
         last = self._judge(searching)
         # One assignment: whenever an interruption comes, the record is of one round.
         self.record = _Record(
-            space.components(fit.Y), space.forms(fit.Y), fit.gains, self._stationarity,
+            space.components(self._Y), space.forms(self._Y), self._gains, self._stationarity,
             self._agreement, self._done, self._near_rounding, self._n_iter,
         )  # fmt: skip
         return last
 
     def _judge(self, searching: bool) -> bool:
         """Decide whether to go on, and how exactly the core is to be solved next."""
-        job, size = self._job, self._stationarity
-        gains = self.fit.gains
+        job, size, gains = self._job, self._stationarity, self._gains
+        waiting = np.arange(self._size) >= self._n_at_work
         improved = searching | (size < 0.9 * self._best)
-        self._since = np.where(improved, 0, self._since + 1)
+        self._since = np.where(improved, 0, self._since + ~waiting)
         self._best = np.where(improved, size, self._best)
         # Rounding of h and of the products is a random vector, of which a graph keeps 1 / sqrt(n).
         n = self._space.n_vertices
@@ -271,22 +282,45 @@ class _State:
         settled |= self._since >= _STALLED
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         self._done = (size <= 0.9 * job.tol) | settled
-        self._core_tol = np.clip(0.01 * size, 0.1 * job.tol, _ROUGH)
+        self._core_tol = np.where(size < _FAR, np.maximum(0.01 * size, 0.1 * job.tol), _ROUGH)
         if self._n_iter >= job.max_iter:
             return True
-        if self._n_iter < self._searches:
-            return bool(self._done.all())
-        self._n_fixed = int(np.cumprod(self._done).sum())
-        return self._n_fixed >= self._want
+        first = self._n_together < self._searches  # components come and go
+        if not first or self._n_at_work < self._size:
+            self._n_fixed = int(np.cumprod(self._done & ~waiting).sum())
+        self._n_at_work = self._count_at_work()
+        if first and self._n_at_work == self._size:
+            self._n_stayed = self._n_settled = 0
+            if self._done.all():
+                return True
+        return 0 < self._want <= self._n_fixed
+
+    def _count_at_work(self) -> int:
+        """Return how many components go on: all, or the first few that left the others behind.
+
+        These are where they will stay, and need a few more digits. The others, noise as a rule,
+        are far from anything and would take most of the time. They wait until those are finished.
+        """
+        if self._searches == 0:
+            return self._size
+        if self._n_at_work < self._size:
+            stay = self._n_fixed < self._n_at_work <= self._n_stayed
+            return self._n_at_work if stay else self._size
+        ahead = int(np.cumprod(self._stationarity < _FAR).sum())
+        if self._n_together == 1 or not self._n_fixed < ahead < self._size:
+            return self._size
+        before, behind = self._gains[:ahead], self._gains[ahead:]
+        noise = (self._stationarity[ahead:] >= _FAR).all() and behind.max() <= _ALIKE * behind.min()
+        return ahead if noise and before.min() >= _GAP * behind.max() else self._size
 
     def widen(self) -> bool:
         """Add what the gradients have outside of the basis; False if that is nothing."""
-        fit = self.fit
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
         open_ones[: self._n_fixed] = False
-        r = self._r[:, open_ones] / np.maximum(fit.gains[open_ones], 1e-300)
-        points = self._space.shorten([fit.Y, *self._history], r.shape[1])
+        open_ones[self._n_at_work :] = False
+        r = self._r[:, open_ones] / np.maximum(self._gains[open_ones], 1e-300)
+        points = self._space.shorten([self._Y, *self._history], r.shape[1])
         wider = self._space.widen(r, points)
         self._history = (points if wider is None else wider)[:_HISTORY]
         self._warm = self._history[0]
@@ -295,9 +329,11 @@ class _State:
     def sharpen(self) -> bool:
         """Ask more of the core when the basis holds all there is; False if it gave its best."""
         best = 0.1 * self._job.tol
-        if (self._core_tol <= best).all():
-            self._done[:] = True  # nothing but rounding is left to move the components
-            return False
+        k = self._n_at_work
+        if (self._asked[:k] <= best).all():
+            self._done[:k] = True  # nothing but rounding is left to move these components
+            self._n_fixed, self._n_at_work = k, self._size
+            return k < min(self._want, self._size)
         self._core_tol = np.full(self._size, best)
         return True
 
@@ -333,8 +369,21 @@ class _State:
 
 def _count_stayed(warm: Array, fit: Any) -> int:
     """Return how many components are where ``warm`` (s, b) has them, up to the first that moved."""
-    if warm.shape[1] != fit.Y.shape[1]:
+    if warm.shape[1] < fit.Y.shape[1]:
         return 0
+    warm = warm[:, : fit.Y.shape[1]]
     sizes = np.sqrt((warm**2).sum(axis=0) * (fit.Y**2).sum(axis=0))
     cosines = np.abs((warm * fit.Y).sum(axis=0))
     return int(np.cumprod((cosines >= _STAYED * sizes) | (fit.gains == 0)).sum())
+
+
+def _untaken(warm: Array, Y: Array) -> Array:
+    """Return the columns of ``warm`` (s, b) that are none of those of ``Y`` (s, d): b - d of them.
+
+    Each of ``Y`` takes the one that is nearest to it of those that are left.
+    """
+    near = np.abs(warm.T @ Y)  # (b, d)
+    left = np.ones(warm.shape[1], dtype=bool)
+    for k in range(Y.shape[1]):
+        left[np.argmax(np.where(left, near[:, k], -1.0))] = False
+    return np.asarray(warm[:, left])
