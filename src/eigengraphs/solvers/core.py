@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers.deflation import Deflation
@@ -23,7 +24,8 @@ __all__ = ["CoreFit", "CoreProblem", "Search", "compress", "root_of_moment", "so
 _CLIMB = 4  # steps of every start
 _FINALISTS = 3  # that go on to their maximum
 _CLOSE = 0.9  # to the best: how good a finalist must be
-_ROUGH = 1e-2  # relative gradient at which finalists are compared
+_FINAL_CLIMB = 4  # steps of finalists, after which they are compared where rounds follow
+_ROUGH = 1e-2  # relative gradient at which they are compared where none does
 _NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores, as when centred, is rounding
 _SAME = 0.99  # |cosine| of starts that climbed to one maximum
 _OVERLAP = 0.3  # of a component is counted as new at least: less makes loadings that cancel
@@ -57,6 +59,7 @@ class Search:
     n_settled: int = 0  # and so many start from those of warm, in order
     n_stayed: int = 0  # and so many from the best that is left, alone
     n_pool: int = 1  # how many of those that are left, when not in order
+    to_the_top: bool = False  # compare finalists at their maxima and not on their way
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,7 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
     Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
     agreement = np.full(d, np.nan)
     pool = search.warm.T  # (b, s), the vectors that no component has taken yet
+    pool_T = packing.outer(pool).astype(np.float32) @ rough  # (b, r) y^T C_i y, as R goes on
     left = problem.left
     for k in range(d):
         quotient = Quotient(R, packing, problem.V if problem.hollow else None, rough)
@@ -114,9 +118,9 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
         in_order = search.in_order or k < max(search.n_fixed, search.n_settled)
         stays = k < max(search.n_fixed, search.n_stayed)
         if in_order:
-            starts, pool = pool[:1], pool[1:]
+            starts, pool, pool_T = pool[:1], pool[1:], pool_T[1:]
         elif len(pool):
-            best = np.argsort(-_falls(quotient, deflation, pool), kind="stable")
+            best = np.argsort(-_falls(quotient, deflation, pool, pool_T), kind="stable")
             starts = pool[best[: 1 if stays else search.n_pool]]
         if spectral:
             starts = np.vstack([starts, *_spectral(search, R, mean, squares, packing)])
@@ -126,9 +130,12 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             starts = _elsewhere(quotient, s)[None]
         if len(starts) > 1:
             starts, agreement[k] = _explore(quotient, deflation, starts)
-        if len(starts) > 1:
+        if len(starts) > 1 and search.to_the_top:
             enough = max(tol[k], _ROUGH)
             starts = np.array([quotient.maximise(start, enough)[0] for start in starts])
+        elif len(starts) > 1:
+            starts = quotient.climb(starts, _FINAL_CLIMB)
+        if len(starts) > 1:
             starts = starts[[np.argmax(_falls(quotient, deflation, starts))]]
         climb = quotient.measure if k < search.n_fixed else quotient.maximise
         y, gains[k], stationarity[k] = climb(starts[0], tol[k])
@@ -139,7 +146,8 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
         if not in_order and len(pool):
             taken = np.abs(pool @ y)
             # One at least, lest a component that moved far leaves a place too few.
-            pool = pool[(taken < _SAME) & (taken < taken.max())]
+            kept = (taken < _SAME) & (taken < taken.max())
+            pool, pool_T = pool[kept], pool_T[kept]
         if left <= problem.nothing or gains[k] <= problem.floor:
             gains[k] = stationarity[k] = 0.0
             break
@@ -151,19 +159,24 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             squares = _deflated_squares(squares, packing.unpack(t @ R), packing.unpack(q), t @ t)
         linalg.blas.dger(-1.0, q, t, a=R.T, overwrite_a=True)  # R -= t q^T in place
         linalg.blas.sger(-1.0, t, q, a=rough.T, overwrite_a=True)
+        pool_T -= np.outer(packing.outer(pool) @ q, t).astype(np.float32)
         mean = mean - (mean @ packing.outer(y[None])[0] / square) * q
     return CoreFit(Y, gains, stationarity, agreement, deflation)
 
 
-def _falls(quotient: Quotient, deflation: Deflation, Y: Array) -> Array:
+def _falls(
+    quotient: Quotient, deflation: Deflation, Y: Array, T: NDArray[np.float32] | None = None
+) -> Array:
     """Return by how much the objective falls with each of the rows of ``Y`` (b, s).
 
     All loadings are solved again, so that it falls by more than f where components overlap. Among
-    maxima of f, the one to keep is the one that leaves least.
+    maxima of f, the one to keep is the one that leaves least. ``T`` (b, r) holds y^T C_i y, if they
+    are known.
     """
     norms = quotient.norms(Y)
     left = np.maximum(deflation.remaining(Y, norms), _OVERLAP * norms)
-    falls: Array = quotient.numerators(Y) / left
+    numerators = quotient.numerators(Y) if T is None else np.einsum("br,br->b", T, T, dtype=float)
+    falls: Array = numerators / left
     return falls
 
 
