@@ -12,6 +12,7 @@ from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
 __all__ = [
+    "pack_last",
     "pack_outer",
     "packed_curvature",
     "packed_multiply",
@@ -79,6 +80,27 @@ def pack_outer(Y: Array, out: Array) -> None:
             for column in range(row):
                 z[e + column] = twice * y[column]
             z[e + row] = y[row] * y[row]
+            e += row + 1
+
+
+@njit(cache=True, nogil=True)
+def pack_last(C: Array, out: Array) -> None:
+    """Fill ``out`` (m, any) with the packed last b rows of matrices; ``C`` (m, s, b) has b columns.
+
+    What is in these rows and in these columns is taken as the mean of both.
+    """
+    m, s, b = C.shape
+    old = s - b
+    for i in range(m):
+        X, z = C[i], out[i]
+        e = 0
+        for row in range(b):
+            for column in range(old):
+                z[e + column] = _SQRT2 * X[column, row]
+            e += old
+            for column in range(row):
+                z[e + column] = _SQRT2 * ((X[old + column, row] + X[old + row, column]) / 2)
+            z[e + row] = X[old + row, row]
             e += row + 1
 
 

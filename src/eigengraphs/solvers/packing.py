@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigengraphs.solvers.core_kernels import pack_outer, packed_multiply
+from eigengraphs.solvers.core_kernels import pack_last, pack_outer, packed_multiply
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["Packing"]
@@ -44,14 +44,9 @@ class Packing:
         ``C`` holds the last b columns of symmetric matrices; their square part is made symmetric,
         which it is but for rounding.
         """
-        _, s, b = C.shape
-        new = self._rows >= s - b
-        rows, columns = self._rows[new], self._columns[new]
-        packed: Array = C[:, columns, rows - (s - b)]
-        inside = columns >= s - b
-        packed[:, inside] += C[:, rows[inside], columns[inside] - (s - b)]
-        packed[:, inside] /= 2
-        packed *= self._factor[new]
+        m, s, b = C.shape
+        packed: Array = np.empty((m, self.size - (s - b) * (s - b + 1) // 2))
+        pack_last(np.ascontiguousarray(C, dtype=np.float64), packed)
         return packed
 
     def unpack(self, Z: Array) -> Array:

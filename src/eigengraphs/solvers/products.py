@@ -80,8 +80,7 @@ class CachedBasis(Basis):
         part = np.empty((m, b, n), dtype=self._graphs.dtype)
 
         def consume(lo: int, hi: int, P: NDArray[Any]) -> None:
-            for i in range(lo, hi):
-                cross[i] = (P[i - lo].astype(np.float64, copy=False) @ VB).T
+            cross[lo:hi] = (P.astype(np.float64, copy=False) @ VB).transpose(0, 2, 1)
 
         self._graphs.products(B, consume, out=part)
         self._parts.append(part)
