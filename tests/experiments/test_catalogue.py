@@ -12,14 +12,20 @@ import eigengraphs.experiments as experiments
 from eigengraphs.errors import InputError
 from eigengraphs.experiments import CATALOGUE, reproduce
 from eigengraphs.experiments.journal import Journal
+from eigengraphs.experiments.outcome import measured
 from eigengraphs.experiments.run import Run
 
 FOLDER = Path(experiments.__file__).parent
-WRITERS = {"catalogue", "outcome", "results"}  # of files, which are the library's own affair
+WRITERS = {
+    "catalogue",
+    "drawing",
+    "outcome",
+    "results",
+}  # of files
 # Data that is not bundled: tests of their own, which skip where it is absent.
 SIMULATED = (
-    "figure1", "figure2", "figure3", "table1", "figure4", "theory", "hollow", "refined",
-    "misaligned",
+    "figure1", "figure2", "figure3", "table1", "figure4", "figure5", "theory", "hollow",
+    "refined", "misaligned", "mice",
 )  # fmt: skip
 
 
@@ -45,6 +51,8 @@ def test_a_quick_run_leaves_tables_pictures_and_a_row(name, tmp_path):
     assert len({len(row) for row in rows}) == 1
     assert told[0][1] == 0
     assert told[-1][1] == told[-1][2] > 0
+    done = [step[1] for step in told]
+    assert done == sorted(done)
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
 
 
@@ -70,17 +78,18 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         _run(tmp_path / "cut", stop_after=3).repeat(_draw, tasks)
     with (tmp_path / "cut" / "state.jsonl").open("ab") as file:
-        file.write(b'{"key": "cut in the mid')  # a line that was being written
+        file.write(b'{"run": "seed 0", "key": "cut in the mid')  # a line that was being written
     counted = []
     again = _run(tmp_path / "cut", progress=lambda *step: counted.append(step[1]))
     assert again.repeat(_draw, tasks) == whole
     assert counted == [3, 4, 5, 6]
 
 
-def test_another_seed_begins_anew_and_processes_change_nothing(tmp_path):
+def test_another_seed_gives_other_results_and_processes_change_nothing(tmp_path):
     tasks = [{"repetition": r} for r in range(4)]
     one = _run(tmp_path).repeat(_draw, tasks)
     assert _run(tmp_path, seed=1).repeat(_draw, tasks) != one
+    assert _run(tmp_path).repeat(_draw, tasks) == one
     assert _run(tmp_path / "two", jobs=2).repeat(_draw, tasks) == one
 
 
@@ -95,9 +104,52 @@ def test_unknown_names_and_numbers_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
-def test_every_name_of_the_paper_is_there():
-    for name in CATALOGUE:
-        assert callable(CATALOGUE[name].load())
+def test_every_name_of_the_paper_is_there_and_loads():
+    paper = "figure1 figure2 figure3 table1 figure4 figure5 figure6 figure7 table2 figure8 theory"
+    assert set(paper.split()) < set(CATALOGUE)
+    for entry in CATALOGUE.values():
+        assert callable(entry.load())
+
+
+def test_runs_with_other_seeds_do_not_mix_and_damaged_lines_are_dropped(tmp_path):
+    tasks = [{"repetition": r} for r in range(3)]
+    one = _run(tmp_path).repeat(_draw, tasks)
+    other = Journal(tmp_path / "state.jsonl", "seed 1")
+    assert len(other) == 0
+    other.add("key", 1.0)
+    with (tmp_path / "state.jsonl").open("ab") as file:
+        file.write(b"\x00\x00\x00\n[1, 2]\n")
+    assert _run(tmp_path).repeat(_draw, tasks) == one
+    assert Journal(tmp_path / "state.jsonl", "seed 1")["key"] == 1.0
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "quick").mkdir()
+    (tmp_path / "quick" / "state").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot keep finished steps"):
+        reproduce("figure3", output=tmp_path)
+
+
+def test_a_timed_step_is_run_once_before_it_counts(tmp_path):
+    _CALLS.clear()
+    _run(tmp_path).repeat(_count, [{"repetition": r} for r in range(2)], timed=True)
+    assert _CALLS == [0, 0, 1]
+    _run(tmp_path).repeat(_count, [{"repetition": r} for r in range(2)], timed=True)
+    assert _CALLS == [0, 0, 1]  # nothing left to do, nothing to warm up for
+
+
+def test_standard_errors_show_two_digits():
+    assert measured([1.0, 1.0001]) == "1.000050 (0.000050)"
+    assert measured([1.0, 3.0]) == "2.000 (1.000)"
+    assert measured([0.5, 0.5]) == "0.500 (0.000)"
+    assert measured([0.5]) == "0.500"
+
+
+_CALLS = []
+
+
+def _count(rng, *, repetition):
+    _CALLS.append(repetition)
 
 
 def _draw(rng, *, repetition):

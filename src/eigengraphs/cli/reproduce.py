@@ -22,7 +22,7 @@ def reproduce(
     full: Annotated[
         bool, typer.Option("--full/--quick", help="The paper's repetitions, or minutes at most.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Decides every random number.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Decides what is drawn at random.")] = 0,
     output: Annotated[
         Path, typer.Option(help="Folder for pictures, tables and RESULTS.md.")
     ] = Path("experiments"),
@@ -35,15 +35,15 @@ def reproduce(
     from eigengraphs.experiments import CATALOGUE
     from eigengraphs.experiments import reproduce as run
 
+    unknown = [name for name in names if name not in {*CATALOGUE, "all", "list"}]
+    if unknown:
+        known = ", ".join(CATALOGUE)
+        raise typer.BadParameter(f"there is no experiment {unknown[0]!r}; there are: {known}, all")
     if "list" in names:
         for name, entry in CATALOGUE.items():
             print(f"{name:12}{entry.title}")
         return
     wanted = list(CATALOGUE) if "all" in names else list(dict.fromkeys(names))
-    unknown = [name for name in wanted if name not in CATALOGUE]
-    if unknown:
-        known = ", ".join(CATALOGUE)
-        raise typer.BadParameter(f"there is no experiment {unknown[0]!r}; there are: {known}, all")
     columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
     failed = []

@@ -94,7 +94,7 @@ def run(run: Run) -> Outcome:
 def _picture(run: Run, found: dict[str, Any]) -> str:
     months = np.array(found["months"], dtype="datetime64[M]").astype("datetime64[D]")
     Lam, H, places = (np.array(found[key]) for key in ("loadings", "positions", "coordinates"))
-    figure, axes = drawing.figure(7.4, 5.4, 2, 2)
+    figure, axes = drawing.figure(7.4, 4.9, 2, 2)
     lines, steps = axes[0]
     for k in range(D):
         level = Lam[:, k] / Lam[:12, k].mean()
@@ -105,14 +105,12 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
     for panel in (lines, steps):
         panel.axvspan(np.datetime64("2020-03-01"), np.datetime64("2020-06-01"), color="#f2d5c4",
                       zorder=0)  # fmt: skip
-    # Alaska and Hawaii would leave the mainland in a corner.
-    mainland = (places[:, 0] > -128) & (places[:, 1] > 23)
     for panel, k in zip(axes[1], (1, 2), strict=True):
-        h = H[mainland, k]
+        h = H[:, k]
         limit = np.abs(h).max()
-        dots = panel.scatter(*places[mainland].T, c=h, cmap="RdBu_r", vmin=-limit, vmax=limit,
+        dots = panel.scatter(*places.T, c=h, cmap="RdBu_r", vmin=-limit, vmax=limit,
                              s=4 + 250 * np.abs(h), edgecolor="#999999", linewidth=0.2)  # fmt: skip
         panel.set_aspect(1.25)
         drawing.tidy(panel, "longitude", "latitude", f"positions in component {k + 1}")
-        figure.colorbar(dots, ax=panel, shrink=0.8)
+        figure.colorbar(dots, ax=panel, shrink=0.6, label="position")
     return drawing.save(run, figure)

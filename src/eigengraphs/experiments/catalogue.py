@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from eigengraphs import __version__
-from eigengraphs.errors import InputError
+from eigengraphs.errors import EigengraphsError, InputError
 from eigengraphs.experiments.drawing import style
 from eigengraphs.experiments.journal import Journal
 from eigengraphs.experiments.outcome import Outcome, write_outcome
@@ -77,7 +77,7 @@ def reproduce(
         The paper's repetitions, written to ``output/full`` and ``output/RESULTS.md``; else small
         sizes, to ``output/quick`` and ``output/quick/RESULTS.md``.
     seed
-        Decides every random number.
+        Decides every random stream.
     output
         A folder; made if it does not exist.
     jobs
@@ -98,7 +98,7 @@ def reproduce(
         raise InputError(f"seed must be at least 0 and jobs at least 1; got {seed} and {jobs}")
     experiment = CATALOGUE[name].load()
     folder = output_folder(output / ("full" if full else "quick"))
-    path = folder / "state" / f"{name}.jsonl"
+    path = folder / "state" / f"{name}-{seed}.jsonl"
     if fresh:
         path.unlink(missing_ok=True)
     journal = Journal(path, f"{name} {full=} {seed=} eigengraphs {__version__}")
@@ -106,7 +106,14 @@ def reproduce(
         name, full=full, seed=seed, folder=folder, journal=journal, jobs=jobs, progress=progress
     )
     command = f"eigengraphs reproduce {name} {'--full' if full else '--quick'} --seed {seed}"
-    with style():
-        outcome = experiment(run)
-    write_outcome(outcome, name, command, folder)
-    return write_results(folder, output if full else folder, tuple(CATALOGUE))
+    try:
+        with style():
+            outcome = experiment(run)
+        write_outcome(outcome, name, command, folder)
+        return write_results(folder, output if full else folder, tuple(CATALOGUE))
+    except OSError as error:
+        if isinstance(error, EigengraphsError):
+            raise
+        raise InputError(
+            f"cannot write to {str(folder)!r}: {error.strerror or error}; give another --output"
+        ) from error

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from eigengraphs.errors import MissingExtraError
+from eigengraphs.report.files import whole_file
 
 if TYPE_CHECKING:
     from eigengraphs.experiments.run import Run
@@ -94,6 +95,8 @@ def tidy(axes: Any, x: str = "", y: str = "", title: str = "", legend: bool = Fa
 def save(run: Run, drawn: Any, part: str = "") -> str:
     """Write the picture as PNG to look at and as PDF to print; return the name of the first."""
     stem = f"{run.name}-{part}" if part else run.name
-    drawn.savefig(run.folder / f"{stem}.png", dpi=200)
-    drawn.savefig(run.folder / f"{stem}.pdf", metadata={"CreationDate": None})
+    with whole_file(run.folder / f"{stem}.png") as path:
+        drawn.savefig(path, dpi=200)
+    with whole_file(run.folder / f"{stem}.pdf") as path:
+        drawn.savefig(path, metadata={"CreationDate": None})
     return f"{stem}.png"

@@ -17,6 +17,7 @@ __all__ = ["run"]
 def run(run: Run) -> Outcome:
     """Draw graphs of section 5.1, and estimate the first loading in two ways."""
     sizes, repetitions = ((16, 64, 256, 1024, 4096), 20) if run.full else ((16, 64, 256), 3)
+    run.expect(len(DIAGONALS) * len(sizes) * repetitions)
     found: dict[tuple[str, int], list[Any]] = {
         (diagonal, m): run.repeat(
             section51.oracle,

@@ -32,7 +32,8 @@ def run(run: Run) -> Outcome:
             mine = Lam[classes == y]
             panel.scatter(*mine.T, s=12, color=colour, marker=marker, alpha=0.7, linewidth=0,
                           label=f"class {y}")  # fmt: skip
-            panel.plot(*truth[y], "+", color="black", markersize=11, markeredgewidth=1.4)
+            panel.plot(*truth[y], "+", color="black", markersize=11, markeredgewidth=1.4,
+                       label="the model" if y == 2 else None)  # fmt: skip
             for k in range(2):
                 rows.append((diagonal, y, k + 1, float(mine[:, k].mean()),
                              float(mine[:, k].std(ddof=1)), truth[y][k]))  # fmt: skip

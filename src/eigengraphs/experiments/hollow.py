@@ -46,6 +46,7 @@ def step(rng: np.random.Generator, *, repetition: int, m: int) -> dict[str, Any]
 def run(run: Run) -> Outcome:
     """Fit graphs with and without self-loops, under every treatment of the diagonal."""
     sizes, repetitions = ((64, 256, 1024, 4096), 20) if run.full else ((64, 256, 1024), 3)
+    run.expect(len(sizes) * repetitions)
     steps = {
         m: run.repeat(step, ({"repetition": r, "m": m} for r in range(repetitions))) for m in sizes
     }

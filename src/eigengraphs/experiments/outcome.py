@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from eigengraphs import __version__
 from eigengraphs.errors import InputError
 from eigengraphs.report.files import whole_file, write_table
 
@@ -60,9 +61,16 @@ class Outcome:
 
 
 def measured(values: object, digits: int = 3) -> str:
-    """Return the mean and, in parentheses as the paper prints it, its standard error."""
+    """Return the mean and, in parentheses as the paper prints it, its standard error.
+
+    ``digits`` after the point, or as many more as show two digits of the error.
+    """
     x = np.asarray(values, dtype=float)
-    error = x.std(ddof=1) / np.sqrt(x.size) if x.size > 1 else float("nan")
+    if x.size < 2:
+        return f"{x.mean():.{digits}f}"
+    error = float(x.std(ddof=1) / np.sqrt(x.size))
+    if error > 0:
+        digits = max(digits, 1 - int(np.floor(np.log10(error))))
     return f"{x.mean():.{digits}f} ({error:.{digits}f})"
 
 
@@ -72,7 +80,7 @@ def write_outcome(outcome: Outcome, name: str, command: str, folder: Path) -> No
         path = folder / (f"{name}-{table.part}.tsv" if table.part else f"{name}.tsv")
         rows = ([_text(cell, digits=6) for cell in row] for row in table.rows)
         write_table(path, table.columns, rows)
-    kept = asdict(outcome) | {"name": name, "command": command}
+    kept = asdict(outcome) | {"name": name, "command": command, "version": __version__}
     kept["tables"] = [
         {"columns": table.columns, "rows": [[_text(cell) for cell in row] for row in table.rows]}
         for table in outcome.tables

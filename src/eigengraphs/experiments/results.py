@@ -47,7 +47,8 @@ def write_results(outcomes: Path, folder: Path, order: Sequence[str]) -> Path:
 
 
 def _section(kept: dict[str, Any], place: Path) -> list[str]:
-    lines = ["", f"## {kept['name']}", "", f"**{kept['title']}.** `{kept['command']}`", ""]
+    made = f"`{kept['command']}` (eigengraphs {kept['version']})"
+    lines = ["", f"## {kept['name']}", "", f"**{kept['title']}.** {made}", ""]
     lines += [f"Diagonal: {kept['diagonal']}", ""]
     if kept["notes"]:
         lines += [kept["notes"], ""]

@@ -37,7 +37,7 @@ class Run:
     full
         The paper's repetitions; else sizes that take a minute.
     seed
-        Decides every random number of the run.
+        Decides every random stream of the run.
     folder
         Where pictures, tables and the journal go.
     journal
@@ -66,6 +66,7 @@ class Run:
         self._journal = journal
         self._jobs = jobs
         self._progress = progress
+        self._done = self._total = self._expected = 0
 
     def rng(self, *key: object) -> np.random.Generator:
         """Return the random stream of a key: the same in every run with this seed."""
@@ -83,7 +84,8 @@ class Run:
         step : function at the top of a module
             Returns numbers, texts, lists and dictionaries of these.
         timed
-            Steps measure their own time: one after another, in this process.
+            Steps measure their own time: one after another, in this process, after one that does
+            not count.
         """
         asked = list(tasks)
         names = [f"{step.__name__} {json.dumps(task, sort_keys=True)}" for task in asked]
@@ -92,11 +94,15 @@ class Run:
         todo = [index for index, key in enumerate(keys) if key not in self._journal]
         # The stream depends on the task alone: a comment in the source changes no result.
         calls = [(i, step, _entropy(self.seed, self.name, names[i]), asked[i]) for i in todo]
-        self._tell(len(asked) - len(todo), len(asked))
+        self._begin(len(asked), len(asked) - len(todo))
+        if timed and todo:
+            # Compiling and first imports must not be counted, in a resumed run neither.
+            step(np.random.default_rng(0), **asked[todo[0]])
         with closing(self._results(calls, timed)) as results:  # stops the processes on an error
-            for done, (index, result) in enumerate(results, start=1):
+            for index, result in results:
                 self._journal.add(keys[index], result)
-                self._tell(len(asked) - len(todo) + done, len(asked))
+                self._done += 1
+                self._tell()
         return [self._journal[key] for key in keys]
 
     def _results(self, calls: Sequence[tuple[Any, ...]], timed: bool) -> Results:
@@ -108,9 +114,18 @@ class Run:
         results: Results = run(delayed(_call)(*call) for call in calls)
         return results
 
-    def _tell(self, done: int, total: int) -> None:
+    def expect(self, steps: int) -> None:
+        """Say how many steps there will be in all, for a bar that does not begin anew."""
+        self._expected = steps
+
+    def _begin(self, asked: int, found: int) -> None:
+        self._total += asked
+        self._done += found
+        self._tell()
+
+    def _tell(self) -> None:
         if self._progress is not None:
-            self._progress(self.name, done, total)
+            self._progress(self.name, self._done, max(self._total, self._expected))
 
 
 def _call(index: int, step: Step, seed: list[int], task: Task) -> tuple[int, Any]:

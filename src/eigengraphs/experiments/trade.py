@@ -113,5 +113,5 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
     heat.set_xticks(range(D - 1), [str(k) for k in range(2, D + 1)])
     heat.set_xlabel("component")
     heat.set_title("loading over the first, standardised")
-    figure.colorbar(image, ax=heat, shrink=0.8)
+    figure.colorbar(image, ax=heat, shrink=0.8, label="standard deviations")
     return drawing.save(run, figure)
