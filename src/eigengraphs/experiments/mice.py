@@ -66,10 +66,10 @@ def run(run: Run) -> Outcome:
     )  # fmt: skip
     heads = ("JE, auto", "JE, observed", "PCA")
     curves = (results["auto"]["JE"], results["observed"]["JE"], results["auto"]["PCA"])
-    shown = tuple(
-        (d + 1, *[f"{right[:, d].mean():.3f} ({_error(right[:, d]):.3f})" for right in curves])
-        for d in range(largest)
-    )
+    shown: list[tuple[int | str, ...]] = []
+    for d in range(largest):
+        cells = [f"{right[:, d].mean():.3f} ({_error(right[:, d]):.3f})" for right in curves]
+        shown.append((d + 1, *cells))
     findings = []
     for diagonal, methods in results.items():
         best = {name: (right.mean(axis=0).max(), int(right.mean(axis=0).argmax()) + 1)
@@ -93,9 +93,9 @@ def run(run: Run) -> Outcome:
                 continue  # PCA sees no diagonal: one curve
             accuracy = results[diagonal][name].mean(axis=0)
             label = name if name == "PCA" else f"JE, diagonal {diagonal}"
-            d = np.arange(1, largest + 1)
-            axes[0].plot(d, accuracy, style, color=colour, marker="o", label=label)
-            axes[1].plot(d * parameters[name], accuracy, style, color=colour, marker="o")
+            dimensions = np.arange(1, largest + 1)
+            axes[0].plot(dimensions, accuracy, style, color=colour, marker="o", label=label)
+            axes[1].plot(dimensions * parameters[name], accuracy, style, color=colour, marker="o")
     axes[1].set_xscale("log")
     for panel in axes:
         panel.axhline(0.25, color=drawing.GREY, linewidth=0.8, label="chance")
@@ -107,7 +107,7 @@ def run(run: Run) -> Outcome:
         "by the mean of the 31 others.",
         tuple(findings),
         (
-            Table(("components", *heads), shown, "summary"),
+            Table(("components", *heads), tuple(shown), "summary"),
             Table(
                 ("diagonal", "method", "components", "accuracy", "se", "parameters"),
                 rows,
