@@ -47,7 +47,7 @@ def write_results(outcomes: Path, folder: Path, order: Sequence[str]) -> Path:
 
 
 def _section(kept: dict[str, Any], place: Path) -> list[str]:
-    made = f"`{kept['command']}` (eigengraphs {kept['version']})"
+    made = f"`{kept['command']}` (eigengraphs {kept.get('version', 'before 0.1')})"
     lines = ["", f"## {kept['name']}", "", f"**{kept['title']}.** {made}", ""]
     lines += [f"Diagonal: {kept['diagonal']}", ""]
     if kept["notes"]:
