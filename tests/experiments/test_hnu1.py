@@ -9,7 +9,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.errors import EigengraphsError
 from eigengraphs.experiments import reproduce
-from eigengraphs.experiments.figure6 import Curves, parameters, ratios
+from eigengraphs.experiments.figure6_curves import Curves, parameters, ratios
 from eigengraphs.experiments.hnu1_classify import FOLDS, split
 
 SESSIONS = np.tile(np.arange(1, 11), 30)
