@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eigengraphs.embedding import JointEmbedding
     from eigengraphs.expected import GraphPositions
     from eigengraphs.graphs import GraphStack
+    from eigengraphs.loading import load
     from eigengraphs.matching import ComponentMatch, match_components
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "baselines",
     "datasets",
     "errors",
+    "load",
     "match_components",
     "models",
     "select_dimension",
@@ -46,6 +48,7 @@ _HOME = {
     "GraphStack": "eigengraphs.graphs",
     "JointEmbedding": "eigengraphs.embedding",
     "align": "eigengraphs.alignment",
+    "load": "eigengraphs.loading",
     "match_components": "eigengraphs.matching",
     "select_dimension": "eigengraphs.choosing",
 }

@@ -20,6 +20,7 @@ from eigengraphs.progress import ProgressPrinter
 from eigengraphs.projecting import ProjectedGraphs
 from eigengraphs.projection import MaskedProjection, Projection
 from eigengraphs.randomness import RandomState, seed_sequence
+from eigengraphs.saving import SavedFits
 from eigengraphs.search import find_components
 from eigengraphs.settings import (
     FIXED_BY_FIT,
@@ -43,7 +44,7 @@ _OF_SOME_FITS = (
 
 
 class JointEmbedding(
-    ProjectedGraphs, NestedComponents, ExpectedGraphs, TransformerMixin, BaseEstimator
+    ProjectedGraphs, NestedComponents, ExpectedGraphs, SavedFits, TransformerMixin, BaseEstimator
 ):
     """Embed many graphs on one vertex set together.
 
