@@ -11,13 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs import baselines, datasets, errors, models
+    from eigengraphs import baselines, datasets, errors, io, models
     from eigengraphs.alignment import Alignment, align
     from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
     from eigengraphs.embedding import JointEmbedding
     from eigengraphs.expected import GraphPositions
     from eigengraphs.graphs import GraphStack
+    from eigengraphs.io import read
     from eigengraphs.loading import load
     from eigengraphs.matching import ComponentMatch, match_components
 
@@ -32,9 +33,11 @@ __all__ = [
     "baselines",
     "datasets",
     "errors",
+    "io",
     "load",
     "match_components",
     "models",
+    "read",
     "select_dimension",
 ]
 __version__ = "0.1.0.dev0"
@@ -50,6 +53,7 @@ _HOME = {
     "align": "eigengraphs.alignment",
     "load": "eigengraphs.loading",
     "match_components": "eigengraphs.matching",
+    "read": "eigengraphs.io",
     "select_dimension": "eigengraphs.choosing",
 }
 

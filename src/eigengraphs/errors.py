@@ -14,6 +14,8 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "NotAvailableError",
+    "ReadError",
+    "ReadNotice",
     "SelectionError",
 ]
 
@@ -28,6 +30,10 @@ class InputError(EigengraphsError, ValueError):
 
 class AlignmentError(InputError):
     """Graphs that should share one vertex set do not."""
+
+
+class ReadError(InputError):
+    """A file does not hold what it should; says which file, where in it, and what to do."""
 
 
 class SelectionError(InputError, IndexError):
@@ -58,3 +64,7 @@ class MissingExtraError(EigengraphsError, ImportError):
 
 class DegenerateWarning(UserWarning):
     """A result is defined by convention alone, because the data left nothing to decide it."""
+
+
+class ReadNotice(UserWarning):
+    """Files were read in a way that their owner may want to know of."""

@@ -63,6 +63,8 @@ def as_piece(graph: Any, where: str, weight: str | None, nan_for_masked: bool) -
 
     Masked entries of a numpy.ma array are refused, or become nan.
     """
+    if isinstance(graph, Piece):
+        return graph  # of a reader of files, which has checked it
     if sparse.issparse(graph):
         return _from_scipy(graph, where)
     if _is_instance(graph, "pandas", "DataFrame"):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from eigengraphs.errors import InputError
+from eigengraphs.whole_files import whole_file
 
 __all__ = ["output_folder", "whole_file", "write_table"]
 
@@ -24,20 +23,6 @@ def output_folder(path: str | os.PathLike[str]) -> Path:
             f"cannot make the output folder {str(folder)!r}: {error.strerror}; choose another"
         ) from None
     return folder
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside ``path``; what is written there gets the name at the end."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)  # mkstemp keeps files to their owner; results are to be shared
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -1,0 +1,224 @@
+"""From the graphs of many files to one stack, with errors that name the file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.errors import InputError, ReadError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.align import VertexRule
+from eigengraphs.graphs.coerce import Piece
+from eigengraphs.graphs.missing import MissingRule
+from eigengraphs.io.direction import DirectedRule, Matrix, as_matrices
+from eigengraphs.io.naming import natural
+from eigengraphs.io.notices import Notice, few
+from eigengraphs.io.raw import EdgeGraph, RawGraph
+
+__all__ = ["Assembled", "VerticesRule", "assemble"]
+
+VerticesRule: TypeAlias = Literal["auto", "union", "intersection", "strict"]
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A stack, what was done to each graph, and what was done to all."""
+
+    stack: GraphStack
+    of_graphs: tuple[tuple[Notice, ...], ...]
+    of_all: tuple[Notice, ...]
+
+
+def assemble(
+    graphs: Sequence[RawGraph],
+    paths: Sequence[Path],
+    graph_names: Sequence[str],
+    *,
+    vertices: VerticesRule,
+    directed: DirectedRule,
+    missing: MissingRule,
+) -> Assembled:
+    """Put graphs on one vertex set and into one stack."""
+    matrices, said = as_matrices(graphs, paths, directed)
+    of_graphs = [list(notices) for notices in said]
+    of_all = list[Notice]()
+    for i, path in enumerate(paths):
+        matrices[i] = _without_bad_diagonal(matrices[i], path, missing, of_graphs[i])
+    rule, order, names = _vertex_sets(graphs, paths, vertices, of_graphs, of_all)
+    if missing == "error":
+        _refuse_unknown(matrices, names, paths)
+    pieces = []
+    for matrix, own, graph, path in zip(matrices, names, graphs, paths, strict=True):
+        if isinstance(graph, EdgeGraph) and own is not None and len(own) > len(graph.names):
+            matrix = _on_more(matrix, graph.names, own)
+        sparse_file = not isinstance(graph, EdgeGraph) and not isinstance(graph.matrix, np.ndarray)
+        pieces.append(Piece(_canonical(matrix), own, sparse_file, str(path)))
+    stack = GraphStack(
+        pieces, graph_names=graph_names, vertex_names=order, vertices=rule, missing=missing
+    )
+    return Assembled(stack, tuple(map(tuple, of_graphs)), tuple(of_all))
+
+
+def _vertex_sets(
+    graphs: Sequence[RawGraph],
+    paths: Sequence[Path],
+    vertices: VerticesRule,
+    of_graphs: list[list[Notice]],
+    of_all: list[Notice],
+) -> tuple[VertexRule, tuple[str, ...] | None, list[tuple[str, ...] | None]]:
+    """Return the rule for the stack, the order of the vertices, and every graph's names."""
+    names = [graph.names for graph in graphs]
+    named = [own for own in names if own is not None]
+    if len(named) < len(names):
+        _same_sizes(graphs, paths)
+        if vertices in ("union", "intersection"):
+            raise ReadError(
+                f"vertices={vertices!r} goes by names, and {paths[names.index(None)]} has none; "
+                "give them with labels=, or leave vertices='auto'"
+            )
+        return "same", None, names
+    free = [isinstance(graph, EdgeGraph) and not graph.declared for graph in graphs]
+    sets = [frozenset(own) for own in named]
+    if len(set(sets)) == 1:
+        order = tuple(sorted(named[0], key=natural)) if all(free) else named[0]
+        for i, own in enumerate(named):
+            if own != order and not isinstance(graphs[i], EdgeGraph):
+                of_graphs[i].append(Notice.of("order", paths[i]))
+        return "same", order, names
+    if vertices == "intersection":
+        return "intersection", None, names
+    if vertices == "strict" or (vertices == "auto" and not all(free)):
+        _refuse_names(named, sets, paths)
+    every = tuple(dict.fromkeys(name for own in named for name in own))
+    order = tuple(sorted(every, key=natural)) if all(free) else every
+    lacking = sum(len(own) < len(every) for own in sets)
+    sizes = sorted({len(own) for own in sets})
+    of_all.append(
+        Notice(
+            "union",
+            f"{lacking} of {len(sets)} graphs name only some of the {len(every)} vertices (from "
+            f"{sizes[0]} to {sizes[-1]} of them); a vertex that a graph does not name has no edges "
+            "there",
+        )
+    )
+    # In a list of edges, a vertex that is not named is there and has no edges.
+    wide = [order if loose else own for own, loose in zip(named, free, strict=True)]
+    return "union", order, list(wide)
+
+
+def _same_sizes(graphs: Sequence[RawGraph], paths: Sequence[Path]) -> None:
+    sizes = [
+        len(graph.names) if isinstance(graph, EdgeGraph) else int(graph.matrix.shape[0])
+        for graph in graphs
+    ]
+    usual, count = Counter(sizes).most_common(1)[0]
+    odd = [i for i, size in enumerate(sizes) if size != usual]
+    if odd:
+        shown = few([f"{paths[i]} has {sizes[i]}" for i in odd])
+        raise ReadError(
+            f"{count} of {len(sizes)} graphs have {usual} vertices, but {shown}; without names of "
+            "vertices they cannot be aligned: leave those files out, write them again on the same "
+            "vertices, or use files that name their vertices"
+        )
+
+
+def _refuse_names(
+    named: Sequence[tuple[str, ...]], sets: Sequence[frozenset[str]], paths: Sequence[Path]
+) -> None:
+    usual, count = Counter(sets).most_common(1)[0]
+    odd = [i for i, own in enumerate(sets) if own != usual]
+    i = odd[0]
+    lacks = [name for name in named[sets.index(usual)] if name not in sets[i]]
+    has = [name for name in named[i] if name not in usual]
+    parts = [f"it lacks {few([repr(name) for name in lacks], 6)}"] * bool(lacks)
+    parts += [f"only it has {few([repr(name) for name in has], 6)}"] * bool(has)
+    more = f" ({len(odd) - 1} more files differ, too)" if len(odd) > 1 else ""
+    raise ReadError(
+        f"{paths[i]} has {len(sets[i])} vertices whose names differ from those of {count} of "
+        f"{len(sets)} graphs, such as {paths[sets.index(usual)].name}, which have {len(usual)}: "
+        f"{'; '.join(parts)}{more}. Mend the names, or pass vertices='intersection' for the "
+        "vertices that all have, or vertices='union' for all"
+    )
+
+
+def _without_bad_diagonal(
+    matrix: Matrix, path: Path, missing: MissingRule, notices: list[Notice]
+) -> Matrix:
+    """Leave out a diagonal that is nan or infinite throughout, as of Fisher's z of ones."""
+    if not isinstance(matrix, np.ndarray) or matrix.dtype.kind != "f" or len(matrix) < 2:
+        return matrix
+    diagonal = matrix.diagonal()
+    if np.isfinite(diagonal).any() or (missing == "unobserved" and np.isnan(diagonal).all()):
+        return matrix
+    if not np.isfinite(matrix).any():
+        return matrix
+    changed = matrix.copy()
+    np.fill_diagonal(changed, 0 if missing == "error" else np.nan)
+    notices.append(Notice.of("diagonal", path))
+    return changed
+
+
+def _refuse_unknown(
+    matrices: Sequence[Matrix], names: Sequence[tuple[str, ...] | None], paths: Sequence[Path]
+) -> None:
+    """Say which file has nan or infinity, and at which vertex."""
+    bad = [i for i, matrix in enumerate(matrices) if not np.isfinite(_values(matrix)).all()]
+    if not bad:
+        return
+    i = bad[0]
+    entries = sparse.coo_array(matrices[i])
+    wrong = ~np.isfinite(entries.data)
+    s, t = (coords[wrong] for coords in entries.coords)
+    n = matrices[i].shape[0]
+    own = names[i]
+    labels = [f"vertex {name!r}" for name in own or ()] or [f"vertex {v + 1}" for v in range(n)]
+    counts = np.bincount(s, minlength=n)
+    whole = np.flatnonzero(counts >= n - 1)
+    value = entries.data[wrong][0]
+    if 0 < whole.size < n:
+        where = f"has {value} in the whole row of {few([labels[v] for v in whole])}"
+    else:
+        where = f"has {value} from {labels[s[0]]} to {labels[t[0]]}"
+        where += f" and in {len(s) - 1} more entries" if len(s) > 1 else ""
+    more = f"; {len(bad)} of {len(paths)} files have such entries" if len(bad) > 1 else ""
+    raise ReadError(
+        f"{paths[i]} {where}{more}. Weights must be numbers: pass missing='unobserved' and what "
+        "is nan takes no part, or leave the file or the vertex out"
+        if np.isnan(value)
+        else f"{paths[i]} {where}{more}. Weights must be finite: mend the file, or leave it out"
+    )
+
+
+def _values(matrix: Matrix) -> NDArray[Any]:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.data
+
+
+def _on_more(matrix: Matrix, names: tuple[str, ...], target: tuple[str, ...]) -> Matrix:
+    """Put a graph on more vertices, which have no edges."""
+    place = {name: s for s, name in enumerate(target)}
+    move = np.array([place[name] for name in names], dtype=np.intp)
+    entries = sparse.coo_array(matrix)
+    s, t = entries.coords
+    size = (len(target), len(target))
+    return sparse.csr_array(sparse.coo_array((entries.data, (move[s], move[t])), shape=size))
+
+
+def _canonical(matrix: Matrix) -> Matrix:
+    """Return numbers as a stack wants them."""
+    if isinstance(matrix, np.ndarray):
+        if matrix.dtype.kind not in "biuf":
+            raise InputError(f"weights must be real numbers, got {matrix.dtype}")
+        return matrix
+    matrix = sparse.csr_array(matrix)
+    if not matrix.has_canonical_format or np.any(matrix.data == 0):
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return matrix

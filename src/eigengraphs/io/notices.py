@@ -1,0 +1,135 @@
+"""What a reader did that its user did not ask for, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Notice", "few", "summarise"]
+
+# Kind: what one file does, what several do, and whether it is worth a warning.
+_KINDS: dict[str, tuple[str, str, bool]] = {
+    "triangle": ("holds one triangle; mirrored", "hold one triangle; mirrored", True),
+    "triangle kept": (
+        "holds one triangle; left as it is, because other graphs have a direction",
+        "hold one triangle; left as they are, because other graphs have a direction",
+        True,
+    ),
+    "rounding": (
+        "is symmetric but for rounding; made symmetric",
+        "are symmetric but for rounding; made symmetric",
+        True,
+    ),
+    "diagonal": (
+        "has nan or infinity all along the diagonal, which was left out",
+        "have nan or infinity all along the diagonal, which was left out",
+        True,
+    ),
+    "columns": (
+        "names its columns in another order than its rows; put in the order of the rows",
+        "name their columns in another order than their rows; put in the order of the rows",
+        True,
+    ),
+    "order": (
+        "names its vertices in another order than the first file; aligned by name",
+        "name their vertices in another order than the first file; aligned by name",
+        True,
+    ),
+    "numbered": (
+        "has a row or column of running numbers, taken as vertex names",
+        "have a row or column of running numbers, taken as vertex names",
+        True,
+    ),
+    "ambiguous": (
+        "could be a matrix or an edge list",
+        "could be matrices or edge lists",
+        True,
+    ),
+    "repeated": (
+        "names pairs of vertices more than once; their weights were added",
+        "name pairs of vertices more than once; their weights were added",
+        True,
+    ),
+    "one way": (
+        "names each pair once, now in one order and now in the other; read as undirected "
+        "(directed=True keeps the direction)",
+        "name each pair once, now in one order and now in the other; read as undirected "
+        "(directed=True keeps the direction)",
+        True,
+    ),
+    "pairs once": (
+        "names each pair once; read as undirected",
+        "name each pair once; read as undirected",
+        False,
+    ),
+    "encoding": (
+        "is not in UTF-8; read as Windows text",
+        "are not in UTF-8; read as Windows text",
+        True,
+    ),
+    "attribute": (
+        "has no edge attribute 'weight'; the only number there is was taken",
+        "have no edge attribute 'weight'; the only number there is was taken",
+        True,
+    ),
+    "table": (
+        "is a table and no graph; left out",
+        "are tables and no graphs; left out",
+        True,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One thing that a reader did.
+
+    Attributes
+    ----------
+    kind : str
+        Equal for notices that can be said in one sentence, such as ``"triangle"``.
+    text : str
+        What was done, without the name of the file.
+    path : Path or None
+        The file; None for what concerns all.
+    loud : bool
+        Whether ``eigengraphs.read`` warns of it.
+    """
+
+    kind: str
+    text: str
+    path: Path | None = None
+    loud: bool = True
+
+    @classmethod
+    def of(cls, kind: str, path: Path, more: str = "") -> Notice:
+        """Make a notice of a kind that many files may share."""
+        text, _, loud = _KINDS[kind]
+        return cls(kind, text + more, path, loud)
+
+    def __str__(self) -> str:
+        return self.text if self.path is None else f"{self.path.name} {self.text}"
+
+
+def summarise(notices: Iterable[Notice]) -> list[Notice]:
+    """Return one notice for each kind, such as "17 files hold one triangle; mirrored"."""
+    kinds: dict[str, list[Notice]] = {}
+    for notice in notices:
+        kinds.setdefault(notice.kind, []).append(notice)
+    summary = []
+    for kind, group in kinds.items():
+        paths = list(dict.fromkeys(notice.path for notice in group if notice.path is not None))
+        if len(paths) > 1 and kind in _KINDS:
+            text = f"{len(paths)} files {_KINDS[kind][1]} ({few([path.name for path in paths])})"
+            summary.append(Notice(kind, text, None, any(notice.loud for notice in group)))
+        else:
+            said = dict.fromkeys(str(notice) for notice in group)
+            summary.append(Notice(kind, "; ".join(said), None, group[0].loud))
+    return summary
+
+
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first few names, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,118 @@
+"""Arrays of NumPy: .npy, .npz, and sparse matrices as scipy saves them. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigengraphs.errors import ReadError
+from eigengraphs.io.arrays import chosen, graphs_of_array
+from eigengraphs.io.raw import MatrixGraph
+
+__all__ = ["FLAT", "read_npy", "read_npz"]
+
+# Keys of a sparse stack as eigengraphs writes it: one matrix (m * n, n) for all graphs.
+FLAT = ("flat_data", "flat_indices", "flat_indptr")
+
+
+def read_npy(path: Path, data: bytes) -> list[MatrixGraph]:
+    """Read one graph (n, n), or several (m, n, n) or (n, n, m)."""
+    array = _load(path, data)
+    return list(graphs_of_array(path, array, "NumPy", graphs_first=True))
+
+
+def read_npz(path: Path, data: bytes, key: str | None) -> list[MatrixGraph]:
+    """Read graphs with their names as eigengraphs writes them, or one array of the file."""
+    bundle = _load(path, data)
+    if not hasattr(bundle, "files"):
+        return list(graphs_of_array(path, bundle, "NumPy", graphs_first=True))
+    arrays = {name: _entry(path, bundle, name) for name in bundle.files}
+    if {"format", "shape", "data"} <= set(arrays):
+        try:
+            matrix = sparse.load_npz(io.BytesIO(data))
+        except (ValueError, KeyError, NotImplementedError) as error:
+            raise ReadError(f"{path} is no sparse matrix that scipy can read: {error}") from None
+        return list(graphs_of_array(path, matrix, "NumPy", graphs_first=True))
+    if key is None and set(FLAT) <= set(arrays) and "n_graphs" in arrays:
+        return _flat(arrays)
+    if key is None and "graphs" in arrays and "graph_names" in arrays:
+        key = "graphs"
+    graphs = list[MatrixGraph]()
+    picked = chosen(path, arrays, key)
+    for name, array in picked.items():
+        found = graphs_of_array(path, array, "NumPy", graphs_first=True, where=f" ({name!r})")
+        if len(picked) > 1:
+            graphs += [
+                replace(graph, key=_key(name, i, len(found))) for i, graph in enumerate(found)
+            ]
+        else:
+            graphs += found
+    return _with_names(graphs, arrays) if set(picked) == {"graphs"} else graphs
+
+
+def _load(path: Path, data: bytes) -> Any:
+    try:
+        return np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        if "pickle" in str(error) and data[:6] == b"\x93NUMPY":
+            _refuse_pickle(path, "")
+        raise ReadError(
+            f"{path} is no file of NumPy, or not whole: {error}; write it again with np.save or "
+            "np.savez"
+        ) from None
+
+
+def _entry(path: Path, bundle: Any, name: str) -> Any:
+    try:
+        return bundle[name]
+    except ValueError:
+        return _refuse_pickle(path, f", array {name!r},")
+    except (OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ReadError(
+            f"{path}, array {name!r}, cannot be read: {error}; the file may be cut off"
+        ) from None
+
+
+def _refuse_pickle(path: Path, where: str) -> Any:
+    raise ReadError(
+        f"{path}{where} holds Python objects, which are never read because they can run code; "
+        "save plain numbers: np.save(path, np.asarray(graphs, dtype=float))"
+    )
+
+
+def _key(name: str, i: int, many: int) -> str:
+    return name if many == 1 else f"{name}_{i}"
+
+
+def _flat(arrays: dict[str, Any]) -> list[MatrixGraph]:
+    data, indices, indptr = (arrays[name] for name in FLAT)
+    m = int(arrays["n_graphs"])
+    n = (len(indptr) - 1) // m
+    flat = sparse.csr_array((data, indices, indptr), shape=(m * n, n))
+    graphs: list[MatrixGraph] = [
+        MatrixGraph(sparse.csr_array(flat[i * n : (i + 1) * n]), format="NumPy") for i in range(m)
+    ]
+    return _with_names(graphs, arrays)
+
+
+def _with_names(graphs: list[MatrixGraph], arrays: dict[str, Any]) -> list[MatrixGraph]:
+    """Put names and direction on graphs, where they are beside them."""
+    keys = arrays.get("graph_names")
+    names = arrays.get("vertex_names")
+    said = arrays.get("directed")
+    directed = None if said is None else bool(said)
+    return [
+        replace(
+            graph,
+            key=str(keys[i]) if keys is not None and len(keys) == len(graphs) else graph.key,
+            names=graph.names if names is None else tuple(map(str, names.tolist())),
+            directed=directed,
+        )
+        for i, graph in enumerate(graphs)
+    ]

@@ -1,0 +1,85 @@
+"""Tables of edges in Parquet files, one row an edge: graph, source, target, weight."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.errors import ReadError
+from eigengraphs.io.kinds import SOURCE, TARGET, WEIGHT
+from eigengraphs.io.naming import natural
+from eigengraphs.io.optional import need
+from eigengraphs.io.raw import EdgeGraph, RawGraph
+
+__all__ = ["METADATA", "read_parquet"]
+
+METADATA = b"eigengraphs"  # names that have no edge, and the direction, as JSON
+_GRAPH = ("graph", "graph_name", "graph_id", "subject", "subject_id", "participant_id", "sub", "id")
+
+
+def read_parquet(path: Path, data: bytes, key: str | None) -> list[RawGraph]:
+    """Read every graph of a table; ``key`` names the column of weights."""
+    need("pyarrow", "reading Parquet files")
+    parquet = need("pyarrow.parquet", "reading Parquet files")
+    try:
+        table = parquet.read_table(io.BytesIO(data))
+    except Exception as error:  # pyarrow has errors of its own, not all of one root
+        raise ReadError(f"{path} is no Parquet file that can be read: {error}") from None
+    said = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
+    columns = {name.lower(): name for name in table.column_names}
+
+    def find(words: Collection[str]) -> str | None:
+        return next((name for word, name in columns.items() if word in words), None)
+
+    graph, source, target = find(_GRAPH), find(SOURCE), find(TARGET)
+    weight = find(WEIGHT) if key is None else key
+    if source is None or target is None or (key is not None and key not in table.column_names):
+        raise ReadError(
+            f"{path} must be a table of edges with columns source and target, and perhaps graph "
+            f"and weight; it has: {', '.join(map(repr, table.column_names))}"
+        )
+    ends = [_coded(path, table, name) for name in (source, target)]
+    values = np.ones(len(ends[0][0]))
+    if weight is not None:
+        try:
+            values = np.asarray(table[weight].to_numpy(), dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ReadError(f"{path}: column {weight!r} must hold numbers") from None
+    names = tuple(said.get("vertices") or sorted({*ends[0][1], *ends[1][1]}, key=natural))
+    place = {name: s for s, name in enumerate(names)}
+    s, t = (np.array([place[name] for name in used], np.intp)[codes] for codes, used in ends)
+    if graph is None:
+        return [EdgeGraph(s, t, values, names, "vertices" in said, format="Parquet")]
+    codes, used = _coded(path, table, graph)
+    keys = said.get("graphs") or sorted(used, key=natural)
+    which = np.array([keys.index(name) for name in used], dtype=np.intp)[codes]
+    order = np.argsort(which, kind="stable")
+    cuts = np.searchsorted(which[order], np.arange(len(keys) + 1))
+    graphs = list[RawGraph]()
+    for i, name in enumerate(keys):
+        mine = order[cuts[i] : cuts[i + 1]]
+        # All graphs of one table are on its vertices.
+        parts = (s[mine], t[mine], values[mine], names)
+        graphs.append(EdgeGraph(*parts, True, said.get("directed"), key=name, format="Parquet"))
+    return graphs
+
+
+def _coded(path: Path, table: Any, name: str) -> tuple[NDArray[np.intp], list[str]]:
+    """Return a column as places in a list of names."""
+    column = table[name].combine_chunks()
+    if column.null_count:
+        row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
+        raise ReadError(
+            f"{path}: column {name!r} is empty in row {row + 1}; fill it, or leave out the row"
+        )
+    coded = column.dictionary_encode()
+    used = coded.dictionary.to_pylist()
+    if used and all(isinstance(value, float) and value.is_integer() for value in used):
+        used = [int(value) for value in used]  # as a column of numbers with gaps becomes
+    return np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.intp), list(map(str, used))

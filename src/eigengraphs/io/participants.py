@@ -1,0 +1,235 @@
+"""What is known of people: a table with a row each, and its rows for the graphs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.errors import InputError, ReadError
+from eigengraphs.io.bids import entities
+from eigengraphs.io.notices import few
+from eigengraphs.io.reading import Reading
+from eigengraphs.io.tables import column_of, read_table
+
+__all__ = ["Joined", "Participants", "join", "read_participants"]
+
+Column: TypeAlias = "NDArray[np.float64] | NDArray[np.str_]"
+
+_PERSON = [
+    "participant_id",
+    "participant",
+    "participants",
+    "subject_id",
+    "subject",
+    "subjects",
+    "sub",
+    "subid",
+    "sub_id",
+    "subjectkey",
+    "id",
+]
+_SESSION = ("session_id", "session", "ses", "ses_id", "visit")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Participants:
+    """A table of people.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        The people, without ``sub-``.
+    sessions : tuple of str or None
+        Their sessions without ``ses-``, where the table has a row for each.
+    columns : mapping of str to ndarray
+        Every column: numbers (nan for missing) where all are numbers, else words ('' for missing).
+    path : Path
+        The file.
+    """
+
+    ids: tuple[str, ...]
+    sessions: tuple[str, ...] | None
+    columns: Mapping[str, Column]
+    path: Path
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"Participants({len(self)} rows; columns: {', '.join(self.columns)})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Joined:
+    """Rows of a table for graphs.
+
+    Attributes
+    ----------
+    columns : mapping of str to ndarray, each with one value a graph
+        Of graphs that have no row: nan, or ''.
+    rows : ndarray of int
+        The row of every graph; -1 for none.
+    graphs_without_row : tuple of str
+        Names of graphs that the table does not know.
+    rows_without_graph : tuple of str
+        People (and sessions) of the table that have no graph.
+    """
+
+    columns: Mapping[str, Column]
+    rows: NDArray[np.intp]
+    graphs_without_row: tuple[str, ...]
+    rows_without_graph: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"Joined({len(self.rows)} graphs; columns: {', '.join(self.columns)}; "
+            f"{len(self.graphs_without_row)} graphs without a row, "
+            f"{len(self.rows_without_graph)} rows without a graph)"
+        )
+
+
+def read_participants(path: str | os.PathLike[str]) -> Participants:
+    """Read ``participants.tsv``, or another table with a column of people.
+
+    Parameters
+    ----------
+    path
+        A table with a header and a column ``participant_id``, ``subject`` or the like; with a
+        column ``session_id``, there may be a row for each session.
+
+    Returns
+    -------
+    Participants
+        The table; "n/a" and empty cells are missing.
+    """
+    table = read_table(Path(path))
+    lower = {name.lower(): name for name in table.columns}
+    person = next((lower[word] for word in _PERSON if word in lower), None)
+    if person is None:
+        raise ReadError(
+            f"{path} must have a column 'participant_id' (or 'subject', 'sub' or 'id'); it has: "
+            f"{', '.join(table.columns)}"
+        )
+    session = next((lower[word] for word in _SESSION if word in lower), None)
+    ids = tuple(_bare(cell, "sub") for cell in table.columns[person])
+    sessions = None
+    if session is not None:
+        sessions = tuple(_bare(cell, "ses") for cell in table.columns[session])
+    rows: dict[tuple[str, str], list[int]] = {}
+    for i, place in enumerate(table.places):
+        rows.setdefault((ids[i], sessions[i] if sessions else ""), []).append(place)
+    twice = {key: lines for key, lines in rows.items() if len(lines) > 1}
+    if twice:
+        shown = few(
+            [f"{_label(*key)!r} on lines {', '.join(map(str, at))}" for key, at in twice.items()], 5
+        )
+        raise ReadError(
+            f"{path} must have one row for each participant"
+            + (" and session" if sessions else "")
+            + f"; it has {shown}: keep one of them"
+            + ("" if sessions else ", or add a column 'session_id' that tells them apart")
+        )
+    columns = {name: column_of(cells) for name, cells in table.columns.items()}
+    columns[person] = np.array(table.columns[person], dtype=np.str_)
+    return Participants(ids, sessions, columns, Path(path))
+
+
+def join(
+    graphs: Reading | Sequence[str],
+    participants: Participants,
+    *,
+    missing: Literal["error", "keep"] = "error",
+) -> Joined:
+    """Find the row of every graph in a table of people.
+
+    Parameters
+    ----------
+    graphs
+        What :func:`read_files` returned, or names of graphs. The person is the entity ``sub``, or
+        else the name of the graph, or the beginning of it up to ``_``, ``-``, ``.`` or ``/``.
+    participants
+        The table. Several graphs of one person share a row.
+    missing
+        With "error", a graph without a row is refused.
+
+    Returns
+    -------
+    Joined
+        One value a graph for each column, and what did not match on either side.
+    """
+    if missing not in ("error", "keep"):
+        raise InputError(f"missing must be 'error' or 'keep', got {missing!r}")
+    names, known = _people(graphs)
+    place = {
+        (person, participants.sessions[i] if participants.sessions else ""): i
+        for i, person in enumerate(participants.ids)
+    }
+    people = set(participants.ids)
+    rows = np.full(len(names), -1, dtype=np.intp)
+    for i, name in enumerate(names):
+        person = known[i].get("sub") or _beginning(name, people)
+        session = _bare(known[i].get("ses", ""), "ses") if participants.sessions else ""
+        rows[i] = place.get((_bare(person, "sub"), session), -1)
+    without = tuple(name for name, row in zip(names, rows, strict=True) if row < 0)
+    unused = tuple(
+        _label(person, participants.sessions[i] if participants.sessions else "")
+        for i, person in enumerate(participants.ids)
+        if i not in set(rows.tolist())
+    )
+    if without and missing == "error":
+        _refuse_unmatched(participants, names, without, unused)
+    columns = {name: _taken(column, rows) for name, column in participants.columns.items()}
+    return Joined(columns, rows, without, unused)
+
+
+def _people(graphs: Any) -> tuple[list[str], list[Mapping[str, str]]]:
+    if isinstance(graphs, Reading):
+        return [file.name for file in graphs.files], [file.columns for file in graphs.files]
+    names = [str(name) for name in graphs]
+    return names, [entities(Path(name)) for name in names]
+
+
+def _bare(text: str, key: str) -> str:
+    return text.removeprefix(f"{key}-")
+
+
+def _label(person: str, session: str) -> str:
+    return f"{person} ses-{session}" if session else person
+
+
+def _beginning(name: str, people: set[str]) -> str:
+    """Return the longest beginning of a name, cut at a mark, that is a person."""
+    cuts = [match.start() for match in re.finditer(r"[_\-./ ]", name)]
+    for cut in [len(name), *reversed(cuts)]:
+        if name[:cut] in people:
+            return name[:cut]
+    return name
+
+
+def _taken(column: Column, rows: NDArray[np.intp]) -> Column:
+    found: Any = column[np.maximum(rows, 0)].copy() if len(column) else column
+    found[rows < 0] = np.nan if column.dtype.kind == "f" else ""
+    return found  # type: ignore[no-any-return]
+
+
+def _refuse_unmatched(
+    participants: Participants,
+    names: Sequence[str],
+    without: Sequence[str],
+    unused: Sequence[str],
+) -> None:
+    text = (
+        f"{len(without)} of {len(names)} graphs have no row in {participants.path}: "
+        f"{few(without, 6)}. Rows without a graph: {few(unused, 6) or 'none'}"
+    )
+    shorter = {person.lstrip("0") for person in participants.ids}
+    if any(_bare(name.split("_")[0], "sub").lstrip("0") in shorter for name in without):
+        text += ". Some differ by leading zeros alone: a spreadsheet may have taken them off"
+    raise ReadError(f"{text}. Add the rows, leave the graphs out, or pass missing='keep'")

@@ -1,0 +1,299 @@
+"""``read``: graphs from files, aligned, with a word on everything that was done to them."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from eigengraphs.errors import InputError, ReadError, ReadNotice
+from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.missing import MissingRule, check_missing
+from eigengraphs.io.assemble import VerticesRule, assemble
+from eigengraphs.io.bids import entities
+from eigengraphs.io.direction import DirectedRule
+from eigengraphs.io.formats import Format, IsTable, check_format, read_one
+from eigengraphs.io.naming import name_graphs
+from eigengraphs.io.notices import Notice, few, summarise
+from eigengraphs.io.raw import RawGraph
+from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
+from eigengraphs.io.sources import Source, SourceFile, SourceLike, find_files
+
+__all__ = ["FileEntry", "Reading", "read", "read_files"]
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """Where one graph came from.
+
+    Attributes
+    ----------
+    path, sha256 : Path, str
+        The file, and the hash of its bytes.
+    format : str
+        Such as "matrix", "edge list" or "GraphML".
+    name : str
+        Name of the graph in the stack.
+    notices : tuple of Notice
+        What was done to this graph.
+    columns : mapping of str to str
+        BIDS entities of the path, or further columns of the manifest.
+    """
+
+    path: Path
+    sha256: str
+    format: str
+    name: str
+    notices: tuple[Notice, ...]
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Graphs from files, and all that is to be said of them.
+
+    Attributes
+    ----------
+    stack : GraphStack
+        The graphs.
+    files : tuple of FileEntry
+        One for each graph, in the order of the stack.
+    notices : tuple of Notice
+        One for each kind, for all files.
+    seconds : float
+        What it took.
+    """
+
+    stack: GraphStack
+    files: tuple[FileEntry, ...]
+    notices: tuple[Notice, ...]
+    seconds: float
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """Entities and columns of a manifest, one value a graph; '' where a graph has none."""
+        keys = dict.fromkeys(key for file in self.files for key in file.columns)
+        return {key: [file.columns.get(key, "") for file in self.files] for key in keys}
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """One graph on its way into the stack."""
+
+    file: SourceFile
+    sha256: str
+    graph: RawGraph
+    several: bool  # its file holds more graphs
+
+
+def read(
+    source: SourceLike,
+    *,
+    format: Format = "auto",
+    key: str | None = None,
+    delimiter: str | None = None,
+    vertices: VerticesRule = "auto",
+    labels: LabelsLike | None = None,
+    directed: DirectedRule = "auto",
+    missing: MissingRule = "error",
+    on_notice: Callable[[Notice], object] | None = None,
+) -> GraphStack:
+    """Read graphs from files.
+
+    Parameters
+    ----------
+    source
+        A folder (with its folders), a pattern such as ``"data/**/*.csv"``, a file, a list of files,
+        or a manifest: a table with a column ``path``, and perhaps ``id`` and more.
+    format : str
+        "auto" tells by ending and content. Else "matrix", "edgelist", "graphml", "gml", "pajek",
+        "numpy", "matlab", "parquet", or "bids" (files called relmat, conmat or connectome).
+    key : str, optional
+        The array of a .mat or .npz file, "all" for each; the edge attribute of GraphML and GML;
+        the column of weights of Parquet.
+    delimiter : str, optional
+        What is between cells of text files; found where it is not given.
+    vertices : {"auto", "union", "intersection", "strict"}
+        What to do with graphs on different vertices. "auto": the union for edge lists, which do
+        not name vertices without edges; others are refused.
+    labels : path, sequence of str or VertexTable, optional
+        Names for the vertices; see :func:`eigengraphs.io.read_vertices`.
+    directed : "auto" or bool
+        "auto" mirrors half a matrix, and edges that are given once, unless a graph has weights
+        that differ between the two directions.
+    missing : {"error", "unobserved"}
+        What to do with nan; see :class:`~eigengraphs.GraphStack`.
+    on_notice : callable, optional
+        Called with each notice of what was done; by default, those that matter are warnings of
+        class ``ReadNotice``.
+
+    Returns
+    -------
+    GraphStack
+        The graphs with their names.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> import eigengraphs as eg
+    >>> folder = tempfile.mkdtemp()
+    >>> for subject in ("sub-01", "sub-02"):
+    ...     np.savetxt(f"{folder}/{subject}_connectome.csv", np.ones((4, 4)), delimiter=",")
+    >>> eg.read(folder).graph_names
+    ('sub-01', 'sub-02')
+    """
+    reading = read_files(
+        source,
+        format=format,
+        key=key,
+        delimiter=delimiter,
+        vertices=vertices,
+        labels=labels,
+        directed=directed,
+        missing=missing,
+    )
+    for notice in reading.notices:
+        if on_notice is not None:
+            on_notice(notice)
+        elif notice.loud:
+            warnings.warn(str(notice), ReadNotice, stacklevel=2)
+    return reading.stack
+
+
+def read_files(
+    source: SourceLike,
+    *,
+    format: Format = "auto",
+    key: str | None = None,
+    delimiter: str | None = None,
+    vertices: VerticesRule = "auto",
+    labels: LabelsLike | None = None,
+    directed: DirectedRule = "auto",
+    missing: MissingRule = "error",
+) -> Reading:
+    """Read graphs from files, with hashes, columns and notices; see :func:`eigengraphs.read`.
+
+    Returns
+    -------
+    Reading
+        The stack, an entry for each graph, and a notice for each kind of thing that was done.
+    """
+    start = time.perf_counter()
+    check_format(format)
+    check_missing(missing)
+    if vertices not in ("auto", "union", "intersection", "strict"):
+        raise InputError(
+            f"vertices must be 'auto', 'union', 'intersection' or 'strict', got {vertices!r}"
+        )
+    if directed != "auto" and not isinstance(directed, bool):
+        raise InputError(f"directed must be 'auto', True or False, got {directed!r}")
+    found = find_files(source, bids=format == "bids")
+    of_all = list(found.notices)
+    loaded = _load(found, format, key, delimiter, of_all)
+    names = _names(loaded, searched=found.searched)
+    of_all += _same_content(loaded, names)
+    graphs, paths = [item.graph for item in loaded], [item.file.path for item in loaded]
+    if labels is not None:
+        graphs = rename(graphs, paths, as_vertex_table(labels))
+    built = assemble(graphs, paths, names, vertices=vertices, directed=directed, missing=missing)
+    files = tuple(
+        FileEntry(
+            item.file.path,
+            item.sha256,
+            item.graph.format,
+            name,
+            (*item.graph.notices, *said),
+            {**entities(item.file.path), **item.file.columns},
+        )
+        for item, name, said in zip(loaded, names, built.of_graphs, strict=True)
+    )
+    of_files = [notice for file in files for notice in file.notices]
+    notices = summarise([*of_all, *of_files, *built.of_all])
+    return Reading(built.stack, files, tuple(notices), time.perf_counter() - start)
+
+
+def _load(
+    found: Source, format: Format, key: str | None, delimiter: str | None, of_all: list[Notice]
+) -> list[_Loaded]:
+    """Read every file once, tables of other things left out if they lie in a folder of graphs."""
+    loaded, tables = list[_Loaded](), list[IsTable]()
+    for file in found.files:
+        try:
+            data = file.path.read_bytes()
+        except OSError as error:
+            raise ReadError(f"cannot read {file.path}: {error.strerror}") from None
+        try:
+            graphs = read_one(file.path, data, format=format, key=key, delimiter=delimiter)
+        except IsTable as error:
+            tables.append(error)
+            of_all.append(Notice.of("table", file.path))
+            continue
+        sha256 = hashlib.sha256(data).hexdigest()
+        loaded += [_Loaded(file, sha256, graph, len(graphs) > 1) for graph in graphs]
+    if tables and (not found.searched or len(tables) >= len(loaded)):
+        raise tables[0]
+    return _settle_ambiguous(loaded, key, delimiter)
+
+
+def _settle_ambiguous(
+    loaded: list[_Loaded], key: str | None, delimiter: str | None
+) -> list[_Loaded]:
+    """Read a file that could be a matrix or an edge list as what the others are."""
+    unsure = [any(said.kind == "ambiguous" for said in item.graph.notices) for item in loaded]
+    sure = {item.graph.format for item, doubt in zip(loaded, unsure, strict=True) if not doubt}
+    formats: dict[str, Format] = {"matrix": "matrix", "edge list": "edgelist"}
+    if not any(unsure) or len(sure) != 1 or not sure <= set(formats):
+        return loaded
+    format = formats[next(iter(sure))]
+    settled = list[_Loaded]()
+    for item, doubt in zip(loaded, unsure, strict=True):
+        if not doubt:
+            settled.append(item)
+            continue
+        path = item.file.path
+        graphs = read_one(path, path.read_bytes(), format=format, key=key, delimiter=delimiter)
+        settled.append(replace(item, graph=graphs[0]))
+    return settled
+
+
+def _names(loaded: Sequence[_Loaded], *, searched: bool) -> list[str]:
+    """Return a name for every graph: of a manifest, of the file, or of what is in the file."""
+    paths = list(dict.fromkeys(item.file.path for item in loaded))
+    by_file = dict(zip(paths, name_graphs(paths, searched=searched), strict=True))
+    count: dict[Path, int] = {}
+    names = list[str]()
+    for item in loaded:
+        path = item.file.path
+        i = count[path] = count.get(path, -1) + 1
+        name = item.file.name or by_file[path]
+        if item.graph.key is not None:
+            name = item.graph.key if len(paths) == 1 else f"{name}_{item.graph.key}"
+        elif item.several:
+            name = str(i) if len(paths) == 1 else f"{name}_{i}"
+        names.append(name)
+    name, often = Counter(names).most_common(1)[0]
+    if often > 1:
+        same = [i for i, other in enumerate(names) if other == name]
+        shown = few([str(loaded[i].file.path) for i in same], 4)
+        raise ReadError(
+            f"{often} graphs would be called {name!r}: {shown}; keep one of the files, or give "
+            "each a name in a manifest (a table with columns 'path' and 'id')"
+        )
+    return names
+
+
+def _same_content(loaded: Sequence[_Loaded], names: Sequence[str]) -> list[Notice]:
+    """Say which files are copies of one another."""
+    hashes: dict[str, dict[Path, str]] = {}
+    for item, name in zip(loaded, names, strict=True):
+        hashes.setdefault(item.sha256, {})[item.file.path] = name
+    copies = [list(group.values()) for group in hashes.values() if len(group) > 1]
+    if not copies:
+        return []
+    shown = few([" = ".join(group) for group in copies])
+    text = f"{sum(map(len, copies))} files are copies of others, byte for byte ({shown}); if a "
+    return [Notice("copies", text + "subject got into the data twice, leave one file out")]

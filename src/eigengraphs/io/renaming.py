@@ -1,0 +1,105 @@
+"""Give the vertices of graphs the names of a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from eigengraphs.errors import InputError, ReadError
+from eigengraphs.io.labels import VertexTable, read_vertices
+from eigengraphs.io.notices import few
+from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
+
+__all__ = ["LabelsLike", "as_vertex_table", "rename"]
+
+LabelsLike: TypeAlias = "VertexTable | str | os.PathLike[str] | Sequence[str]"
+
+
+def as_vertex_table(labels: Any) -> VertexTable:
+    """Return the table that a path, a list of names or a table stands for."""
+    if isinstance(labels, VertexTable):
+        return labels
+    if isinstance(labels, str | os.PathLike):
+        return read_vertices(labels)
+    names = tuple(str(name) for name in labels)
+    if len(set(names)) < len(names):
+        repeated = sorted({name for i, name in enumerate(names) if name in names[:i]})
+        raise InputError(f"labels must be unique; more than once: {few(repeated)}")
+    return VertexTable(names)
+
+
+def rename(graphs: Sequence[RawGraph], paths: Sequence[Path], table: VertexTable) -> list[RawGraph]:
+    """Return graphs with the table's names.
+
+    Matrices without names take them in order. Vertices that are called by the table's ids, or by
+    running numbers from 0 or 1, take the name that belongs to the number.
+    """
+    used = {name for graph in graphs for name in graph.names or ()}
+    mapping = _mapping(used, table, paths) if used else {}
+    everything = table.names
+    if table.colours and used:
+        # A colour table lists the regions of all atlases: only those of the graphs count.
+        everything = tuple(name for name in table.names if name in set(mapping.values()))
+    renamed: list[RawGraph] = []
+    for graph, path in zip(graphs, paths, strict=True):
+        if isinstance(graph, EdgeGraph):
+            place = {name: s for s, name in enumerate(everything)}
+            move = np.array([place[mapping[name]] for name in graph.names], dtype=np.intp)
+            renamed.append(
+                replace(
+                    graph,
+                    source=move[graph.source],
+                    target=move[graph.target],
+                    names=everything,
+                    declared=True,
+                )
+            )
+        else:
+            renamed.append(_rename_matrix(graph, path, table, mapping))
+    return renamed
+
+
+def _rename_matrix(
+    graph: MatrixGraph, path: Path, table: VertexTable, mapping: dict[str, str]
+) -> MatrixGraph:
+    if graph.names is not None:
+        return replace(graph, names=tuple(mapping[name] for name in graph.names))
+    n = int(graph.matrix.shape[0])
+    names = table.names
+    if table.colours and len(names) == n + 1 and table.ids is not None and table.ids[0] == "0":
+        names = names[1:]  # number 0 is what is no region
+    if len(names) != n:
+        raise ReadError(
+            f"{path} has {n} vertices, and the labels name {len(names)}; give one label a row"
+        )
+    return replace(graph, names=names)
+
+
+def _mapping(used: set[str], table: VertexTable, paths: Sequence[Path]) -> dict[str, str]:
+    """Return the table's name for everything that graphs call a vertex."""
+    if used <= set(table.names):
+        return {name: name for name in used}
+    if table.ids is not None and used <= set(table.ids):
+        return dict(zip(table.ids, table.names, strict=True))
+    n = len(table)
+    if table.ids is None and all(name.isdigit() for name in used):
+        numbers = {int(name) for name in used}
+        first = 0 if 0 in numbers else 1
+        if max(numbers) < n + first and (first == 0 or n in numbers):
+            return {name: table.names[int(name) - first] for name in used}
+        if max(numbers) < n:
+            raise ReadError(
+                f"the graphs call their vertices {min(numbers)} to {max(numbers)} and there are "
+                f"{n} labels: whether numbers start at 0 or 1 cannot be told; give the labels a "
+                "column 'index'"
+            )
+    unknown = sorted(used - set(table.ids or table.names))
+    raise ReadError(
+        f"the labels do not know {few([repr(name) for name in unknown], 6)}, vertices of graphs "
+        f"such as {paths[0].name}; give the table a column 'index' or 'name' that has them"
+    )

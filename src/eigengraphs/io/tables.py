@@ -1,0 +1,64 @@
+"""Tables in text files: a header, and columns of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.errors import ReadError
+from eigengraphs.io.text import MISSING, TextFile, number, open_text
+
+__all__ = ["Table", "column_of", "open_table", "read_table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of cells as they stand in the file."""
+
+    path: Path
+    columns: dict[str, list[str]]
+    places: list[int]  # line of every row in the file
+
+
+def read_table(path: Path) -> Table:
+    """Read a table with a header; delimiter and encoding are found."""
+    return open_table(open_file(path))
+
+
+def open_file(path: Path) -> TextFile:
+    """Open a text file, or say that it is not there."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
+    return open_text(path, data)
+
+
+def open_table(text: TextFile) -> Table:
+    """Cut a text file into columns, by its header."""
+    header, *rows = text.cells()
+    if len(set(header)) < len(header):
+        repeated = next(name for i, name in enumerate(header) if name in header[:i])
+        raise ReadError(
+            f"{text.path}, line {text.places[0]}: two columns are called {repeated!r}; give each "
+            "a name of its own"
+        )
+    for row, place in zip(rows, text.places[1:], strict=True):
+        if len(row) != len(header):
+            raise ReadError(
+                f"{text.path}, line {place} has {len(row)} cells and the header has {len(header)}, "
+                f"with {text.delimiter_in_words} between them; mend the line"
+            )
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
+    return Table(text.path, columns, list(text.places[1:]))
+
+
+def column_of(cells: list[str]) -> NDArray[np.float64] | NDArray[np.str_]:
+    """Return numbers if all that is there are numbers, nan for none; else words, '' for none."""
+    values = [number(cell) for cell in cells]
+    if None not in values and any(cell.lower() not in MISSING for cell in cells):
+        return np.array(values, dtype=np.float64)
+    return np.array(["" if cell.lower() in MISSING else cell for cell in cells], dtype=np.str_)

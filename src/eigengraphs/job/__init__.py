@@ -1,0 +1,1 @@
+"""From files to a folder of results: read, check, fit, judge, write."""

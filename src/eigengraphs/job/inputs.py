@@ -1,0 +1,124 @@
+"""What a job works on: graphs from files, what is known of them, and every problem met."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigengraphs import io
+from eigengraphs.errors import InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.job.quality import GraphQuality, judge_graphs
+from eigengraphs.report.parts import Problem
+
+__all__ = ["Inputs", "InputSettings", "gather"]
+
+
+@dataclass(frozen=True)
+class InputSettings:
+    """How files are read and joined; as the options of the command line."""
+
+    participants: Path | None = None
+    vertices: Path | None = None  # a table of names, and perhaps coordinates
+    format: str = "auto"
+    key: str | None = None
+    delimiter: str | None = None
+    align: str = "auto"
+    directed: bool | str = "auto"
+    missing: str = "error"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Graphs and all that is known of them."""
+
+    graphs: GraphStack
+    files: tuple[io.FileEntry, ...]
+    columns: Mapping[str, Sequence[Any]]  # one value a graph
+    participants: tuple[str, ...] | None  # whose graph each is, where a table says so
+    coordinates: Any  # (n, 2) or (n, 3), or None
+    vertex_columns: Mapping[str, Sequence[Any]]
+    quality: tuple[GraphQuality, ...]
+    problems: tuple[Problem, ...]
+    seconds: float
+
+    @property
+    def checksums(self) -> list[dict[str, str]]:
+        """Path and SHA-256 of each file, once."""
+        unique = {str(file.path): file.sha256 for file in self.files}
+        return [{"path": path, "sha256": digest} for path, digest in unique.items()]
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return a column, or say which there are."""
+        if name in self.columns:
+            return self.columns[name]
+        known = ", ".join(self.columns) or "none: give a table by --participants"
+        raise InputError(f"there is no column {name!r} to use as a label; columns are: {known}")
+
+
+def gather(
+    source: Any, settings: InputSettings | None = None, listen: Listener = silent
+) -> Inputs:
+    """Read graphs, join the participants' table, and look at the quality of each graph."""
+    settings = settings or InputSettings()
+    listen(Event("read", f"reading {source}"))
+    # Tables first: a mistake in a small file should not show after a long read.
+    table = None if settings.participants is None else io.read_participants(settings.participants)
+    labels = None if settings.vertices is None else io.read_vertices(settings.vertices)
+    options: Any = {
+        "format": settings.format, "key": settings.key, "delimiter": settings.delimiter,
+        "vertices": settings.align, "directed": settings.directed, "missing": settings.missing,
+    }  # fmt: skip
+    reading = io.read_files(source, labels=labels, **options)
+    problems = [Problem("repaired", str(notice)) for notice in reading.notices if notice.loud]
+    columns: dict[str, Sequence[Any]] = dict(reading.columns)
+    people = None
+    if table is not None:
+        joined = io.join(reading, table)
+        columns |= {name: _plain(values) for name, values in joined.columns.items()}
+        people = tuple(table.ids[row] if row >= 0 else name
+                       for row, name in zip(joined.rows, reading.stack.graph_names, strict=True))  # fmt: skip
+        problems += _unmatched(joined, settings.participants)
+    listen(Event("check", f"{reading.stack.n_graphs} graphs, {reading.stack.n_vertices} vertices"))
+    messages = {i: [notice.text for notice in file.notices] for i, file in enumerate(reading.files)}
+    quality = judge_graphs(reading.stack, [str(file.path) for file in reading.files], messages)
+    return Inputs(
+        graphs=reading.stack,
+        files=reading.files,
+        columns=columns,
+        participants=people,
+        coordinates=None if labels is None else labels.coordinates,
+        vertex_columns={} if labels is None else labels.columns,
+        quality=quality,
+        problems=tuple(problems),
+        seconds=reading.seconds,
+    )
+
+
+def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
+    found = []
+    if joined.graphs_without_row:
+        names = ", ".join(joined.graphs_without_row[:5])
+        more = len(joined.graphs_without_row) - 5
+        found.append(Problem("warning", f"{len(joined.graphs_without_row)} graphs have no row in "
+                             f"{path}: {names}{f' and {more} more' if more > 0 else ''}"))  # fmt: skip
+    if joined.rows_without_graph:
+        names = ", ".join(joined.rows_without_graph[:5])
+        more = len(joined.rows_without_graph) - 5
+        found.append(Problem("notice", f"{len(joined.rows_without_graph)} rows of {path} have no "
+                             f"graph: {names}{f' and {more} more' if more > 0 else ''}"))  # fmt: skip
+    return found
+
+
+def _plain(values: Any) -> list[Any]:
+    """Return numbers and texts as Python has them, None where a value is missing."""
+    array = np.asarray(values)
+    if array.dtype.kind == "f":
+        whole = np.isfinite(array).all() and (array == np.round(array)).all()
+        return [None if np.isnan(x) else int(x) if whole else float(x) for x in array]
+    return [text or None for text in array.astype(str).tolist()]
