@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import AlignmentError
@@ -79,3 +80,14 @@ class ProjectedGraphs:
         total = float(weights @ projection.squared_norms)
         left = float(weights @ projection.residuals(projection.loadings(self._plan.rule)))
         return 1.0 - left / total if total > 0 else 0.0
+
+    def residuals(self, graphs: Any) -> NDArray[np.float64]:
+        """Return the share of each graph's squared norm that the components leave, (m',).
+
+        Over the entries that the loss counts; 0 for a graph without any.
+        """
+        check_is_fitted(self)
+        projection = self._project(self._aligned(graphs))
+        left = projection.residuals(projection.loadings(self._plan.rule))
+        norms = projection.squared_norms
+        return np.asarray(np.divide(left, norms, out=np.zeros_like(left), where=norms > 0))

@@ -17,8 +17,13 @@ def application() -> Any:
         import typer
     except ImportError:
         raise MissingExtraError("typer", "cli", "the command line") from None
+    from eigengraphs.cli.check import check
+    from eigengraphs.cli.convert import convert
     from eigengraphs.cli.demo import demo
+    from eigengraphs.cli.fit import fit
+    from eigengraphs.cli.info import info
     from eigengraphs.cli.reproduce import reproduce
+    from eigengraphs.cli.transform import transform
 
     app = typer.Typer(
         name="eigengraphs",
@@ -40,8 +45,8 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    app.command()(demo)
-    app.command()(reproduce)
+    for command in (check, fit, transform, convert, info, demo, reproduce):
+        app.command()(command)
     return app
 
 

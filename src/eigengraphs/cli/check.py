@@ -1,0 +1,75 @@
+"""``eigengraphs check``: read and look, fit nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from eigengraphs.cli.options import (
+    Align, Delimiter, Directed, Format, Json, Key, Missing, Participants, Source, Vertices,
+    input_settings,
+)  # fmt: skip
+
+__all__ = ["check"]
+
+
+def check(
+    source: Source,
+    participants: Participants = None,
+    vertices: Vertices = None,
+    format: Format = "auto",
+    key: Key = None,
+    delimiter: Delimiter = None,
+    align: Align = "auto",
+    directed: Directed = False,
+    allow_missing: Missing = False,
+    as_json: Json = False,
+) -> None:
+    """Read graphs and say what is in them; write nothing.
+
+    Example: eigengraphs check connectomes --participants participants.tsv
+    """
+    from eigengraphs.cli.progress import showing
+
+    with showing(as_json) as listen:
+        from eigengraphs.job.inputs import gather
+
+        how: Any = input_settings(
+            participants, vertices, format, key, delimiter, align, directed, allow_missing
+        )
+        data = gather(source, how, listen)
+    if as_json:
+        print(json.dumps({
+            "event": "done", "graphs": data.graphs.n_graphs, "vertices": data.graphs.n_vertices,
+            "columns": list(data.columns), "seconds": round(data.seconds, 3),
+            "problems": [problem.text for problem in data.problems],
+            "quality": [asdict(row) for row in data.quality],
+        }))  # fmt: skip
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    for problem in data.problems:
+        print(f"note: {problem.text}", file=sys.stderr)
+    graphs = data.graphs
+    kinds = Counter(file.format for file in data.files)
+    read = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
+    weights = "weighted" if graphs.is_weighted else "unweighted"
+    direction = "directed" if graphs.is_directed else "undirected"
+    print(f"{graphs.n_graphs} {direction} {weights} graphs on {graphs.n_vertices} vertices "
+          f"({read}), read in {data.seconds:.1f} s")  # fmt: skip
+    print(f"columns: {', '.join(data.columns) or 'none'}")
+    table = Table("graph", "verdict", "edges", "density", "total weight", "isolated", "messages")
+    odd = [row for row in data.quality if row.verdict != "ok"]
+    for row in (odd or data.quality)[:20]:
+        table.add_row(row.id, row.verdict, str(row.edges), f"{row.density:.3f}",
+                      f"{row.total_weight:.6g}", str(row.isolated), "; ".join(row.messages))  # fmt: skip
+    Console().print(table)
+    hidden = len(odd or data.quality) - 20
+    if hidden > 0:
+        print(f"and {hidden} more; --json shows all")
+    print(f"{len(odd)} of {len(data.quality)} graphs have something to look at" if odd
+          else "nothing unusual")  # fmt: skip

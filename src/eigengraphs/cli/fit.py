@@ -1,0 +1,126 @@
+"""``eigengraphs fit``: files in, a folder of results out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from eigengraphs.cli.options import (
+    Align, Delimiter, Directed, Format, Json, Key, Missing, Participants, Source, Vertices,
+    input_settings,
+)  # fmt: skip
+
+__all__ = ["fit"]
+
+
+def fit(
+    source: Source,
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the results.")],
+    components: Annotated[
+        str, typer.Option("--components", "-d", help="Number of components, or auto.")
+    ] = "8",
+    label: Annotated[
+        str | None, typer.Option(help="Column that the study is about; it is predicted.")
+    ] = None,
+    participants: Participants = None,
+    vertices: Vertices = None,
+    transform: Annotated[
+        list[str] | None,
+        typer.Option(help="Change of weights: log1p, rank, binarize, ...; several in order."),
+    ] = None,
+    center: Annotated[bool, typer.Option("--center", help="Subtract the mean graph.")] = False,
+    loadings: Annotated[
+        str, typer.Option(help="free, nonnegative, sparse, shared or class.")
+    ] = "free",
+    max_nonzeros: Annotated[
+        int | None, typer.Option(min=1, help="Loadings that are not zero, at most.")
+    ] = None,
+    diagonal: Annotated[
+        str, typer.Option(help="Self-loops: auto, filled, observed or unobserved.")
+    ] = "auto",
+    refine: Annotated[bool, typer.Option("--refine", help="Improve all components.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random starts.")] = 0,
+    title: Annotated[str, typer.Option(help="Heading of the report.")] = "",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 4 if the search did not converge.")
+    ] = False,
+    format: Format = "auto",
+    key: Key = None,
+    delimiter: Delimiter = None,
+    align: Align = "auto",
+    directed: Directed = False,
+    allow_missing: Missing = False,
+    as_json: Json = False,
+) -> None:
+    """Embed graphs, and write loadings, positions, the model and a report.
+
+    Example: eigengraphs fit connectomes results -d 8 --participants participants.tsv --label group
+    """
+    from eigengraphs.cli.progress import showing
+
+    with showing(as_json) as listen:
+        from eigengraphs.job.analysis import FitSettings, analyse
+        from eigengraphs.job.results import check_output, write_results
+
+        check_output(output)
+        settings = FitSettings(
+            components=_components(components),
+            label=label,
+            loadings=loadings,
+            max_nonzeros=max_nonzeros,
+            transform=tuple(transform or ()),
+            center=center,
+            diagonal=diagonal,
+            refine=refine,
+            seed=seed,
+        )
+        how: Any = input_settings(
+            participants, vertices, format, key, delimiter, align, directed, allow_missing
+        )
+        command = ["eigengraphs", *sys.argv[1:]]
+        analysis = analyse(source, how, settings, title=title, command=command, listen=listen)
+        files = write_results(analysis, output, listen)
+    embedding = analysis.embedding
+    found = {
+        "graphs": analysis.inputs.graphs.n_graphs,
+        "vertices": analysis.inputs.graphs.n_vertices,
+        "components": embedding.n_components_,
+        "explained": float(embedding.explained_ratio_.sum()),
+        "converged": bool(embedding.converged_),
+        "problems": [problem.text for problem in analysis.problems],
+        "files": [str(path) for path in files],
+    }
+    if as_json:
+        print(json.dumps({"event": "done"} | found))
+    else:
+        _say(found, analysis)
+    if strict and not embedding.converged_:
+        raise typer.Exit(4)
+
+
+def _components(text: str) -> int | str:
+    if text == "auto":
+        return "auto"
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"--components must be a number or 'auto', got {text!r}") from None
+
+
+def _say(found: dict[str, Any], analysis: Any) -> None:
+    for text in cast(list[str], found["problems"]):
+        print(f"note: {text}", file=sys.stderr)
+    print(
+        f"{found['graphs']} graphs, {found['vertices']} vertices, {found['components']} components:"
+        f" {found['explained']:.1%} explained, {'' if found['converged'] else 'NOT '}converged"
+    )
+    prediction = analysis.prediction
+    if prediction is not None:
+        scores = ", ".join(f"{way.name} {way.mean:.3f}" for way in prediction.methods)
+        print(f"{prediction.label} of graphs that were held out: {scores}")
+    report = next(path for path in found["files"] if path.endswith("report.html"))
+    print(f"wrote {len(found['files'])} files; look at {report}")

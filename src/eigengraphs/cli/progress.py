@@ -1,0 +1,64 @@
+"""How a running command shows where it is: a bar, a line now and then, or events as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from eigengraphs.job.events import Event, Listener
+
+__all__ = ["showing"]
+
+SECONDS = 5.0  # between lines where there is no terminal
+
+
+@contextmanager
+def showing(as_json: bool) -> Iterator[Listener]:
+    """Give a listener for events: JSON lines on standard output, else words on standard error."""
+    if as_json:
+        yield _print_json
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines()
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+               TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("starting", total=None)
+        stage = ""
+
+        def listen(event: Event) -> None:
+            nonlocal stage
+            if event.stage != stage:
+                stage = event.stage
+                bars.reset(task, total=event.total)
+            bars.update(task, description=f"{event.stage}: {event.text}", total=event.total,
+                        completed=event.done or 0)  # fmt: skip
+
+        yield listen
+
+
+def _print_json(event: Event) -> None:
+    words = {"event": event.stage, "text": event.text, "done": event.done, "total": event.total}
+    print(json.dumps({key: value for key, value in words.items() if value is not None}), flush=True)
+
+
+class _Lines:
+    """A line for each new stage, and one every few seconds within it."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._last = 0.0
+
+    def __call__(self, event: Event) -> None:
+        now = time.monotonic()
+        if event.stage != self._stage or now - self._last > SECONDS:
+            self._stage, self._last = event.stage, now
+            print(f"{event.stage}: {event.text}", file=sys.stderr, flush=True)

@@ -1,0 +1,50 @@
+"""``eigengraphs transform``: loadings of new graphs under a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eigengraphs.cli.options import (
+    Align, Delimiter, Directed, Format, Key, Missing, Participants, Source, Vertices,
+    input_settings,
+)  # fmt: skip
+
+__all__ = ["transform"]
+
+
+def transform(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, or its folder.")],
+    source: Source,
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="Table of loadings to write.")],
+    participants: Participants = None,
+    vertices: Vertices = None,
+    format: Format = "auto",
+    key: Key = None,
+    delimiter: Delimiter = None,
+    align: Align = "auto",
+    directed: Directed = False,
+    allow_missing: Missing = False,
+) -> None:
+    """Project new graphs on the components of a model; nothing is learnt from them.
+
+    Example: eigengraphs transform results/model.eg new-connectomes new-loadings.tsv
+    """
+    from eigengraphs.cli.progress import showing
+
+    with showing(False) as listen:
+        from eigengraphs.job.inputs import gather
+        from eigengraphs.job.results import write_loadings
+        from eigengraphs.loading import load
+
+        embedding = load(model / "model.eg" if model.is_dir() else model)
+        how: Any = input_settings(
+            participants, vertices, format, key, delimiter, align, directed, allow_missing
+        )
+        data = gather(source, how, listen)
+        write_loadings(
+            output, embedding, data.graphs, data.columns, embedding.transform(data.graphs)
+        )
+    print(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}")

@@ -1,0 +1,183 @@
+"""One analysis: files in, a fit, what can be said of it, and a folder of results out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from eigengraphs.embedding import JointEmbedding
+from eigengraphs.errors import DegenerateWarning, InputError
+from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.job.inputs import Inputs, InputSettings, gather
+from eigengraphs.job.methods import methods_paragraph
+from eigengraphs.job.prediction import Prediction, predict_label
+from eigengraphs.job.provenance import provenance
+from eigengraphs.report.parts import Problem
+
+__all__ = ["Analysis", "FitSettings", "analyse"]
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Of the fit; as the options of the command line."""
+
+    components: int | str = 8
+    label: str | None = None
+    loadings: str = "free"
+    max_nonzeros: int | None = None
+    transform: tuple[str, ...] = ()
+    center: bool = False
+    diagonal: str = "auto"
+    refine: bool = False
+    seed: int = 0
+
+    def estimator(self, inputs: Inputs) -> JointEmbedding:
+        """Return the estimator for these graphs."""
+        graphs = inputs.graphs
+        return JointEmbedding(
+            self.components,
+            loadings=self.loadings,
+            max_nonzeros=self.max_nonzeros,
+            directed=graphs.is_directed,
+            diagonal=self.diagonal,
+            center=self.center,
+            missing="unobserved" if graphs.has_missing else "error",
+            preprocess=list(self.transform) or None,
+            refine=self.refine,
+            random_state=self.seed,
+        )
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything that the folder of results is written from."""
+
+    title: str
+    inputs: Inputs
+    settings: FitSettings
+    embedding: JointEmbedding
+    problems: tuple[Problem, ...]
+    prediction: Prediction | None
+    methods: str
+    provenance: dict[str, Any]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def analyse(
+    source: Any,
+    inputs: InputSettings | None = None,
+    settings: FitSettings | None = None,
+    *,
+    title: str = "",
+    command: Sequence[str] = (),
+    listen: Listener = silent,
+) -> Analysis:
+    """Read, fit and judge; write nothing.
+
+    Parameters
+    ----------
+    source
+        A folder, a pattern, a file, a list of files, or a manifest.
+    inputs, settings
+        How to read, and how to fit.
+    title
+        Heading of the report; by default the name of the source.
+    command
+        Words of the command line, for the record.
+    listen
+        Told of every step.
+    """
+    settings = settings or FitSettings()
+    data = gather(source, inputs, listen)
+    labels = None if settings.label is None else data.column(settings.label)
+    if settings.loadings == "class" and labels is None:
+        raise InputError("--loadings class needs --label: the column that holds the classes")
+    seconds = {"read": data.seconds}
+    begin = time.perf_counter()
+    embedding, warned = _fit(settings.estimator(data), data, labels, listen)
+    seconds["fit"] = time.perf_counter() - begin
+    problems = [*data.problems, *warned]
+    found: Prediction | None = None
+    if labels is not None and settings.label is not None:
+        begin = time.perf_counter()
+        found_or_why = _predict(embedding, data, labels, settings.label, listen)
+        seconds["predict"] = time.perf_counter() - begin
+        if isinstance(found_or_why, str):
+            text = f"{settings.label} was not predicted: {found_or_why}"
+            problems.append(Problem("notice", text))
+        else:
+            found = found_or_why
+    choice = getattr(embedding, "dimension_choice_", None)
+    words = methods_paragraph(
+        embedding,
+        data.graphs,
+        settings.transform,
+        None if choice is None else "four rules on data that had no say (see the report)",
+        None if found is None else f"{found.label} was predicted by {found.protocol}",
+    )
+    return Analysis(
+        title=title or _name(source),
+        inputs=data,
+        settings=settings,
+        embedding=embedding,
+        problems=tuple(problems),
+        prediction=found,
+        methods=words,
+        provenance=provenance(command, embedding.get_params(), data.checksums, seconds),
+        seconds=seconds,
+    )
+
+
+def _fit(
+    embedding: JointEmbedding, data: Inputs, labels: Sequence[Any] | None, listen: Listener
+) -> tuple[JointEmbedding, list[Problem]]:
+    if embedding.n_components == "auto":
+        listen(Event("choose", "choosing the number of components"))
+    listen(Event("fit", f"fitting {data.graphs.n_graphs} graphs"))
+
+    def watch(progress: Any) -> None:
+        total = embedding.n_components if isinstance(embedding.n_components, int) else None
+        listen(Event("fit", f"{progress.n_converged} components found", progress.n_converged, total))
+
+    embedding.callback = watch
+    y = None
+    if embedding.loadings == "class" and labels is not None:
+        unknown = [name for name, value in zip(data.graphs.graph_names, labels, strict=True)
+                   if value is None]  # fmt: skip
+        if unknown:
+            raise InputError(
+                f"--loadings class needs the class of every graph; it is missing for {unknown[0]!r}"
+                f" and {len(unknown) - 1} others: complete the table, or use --loadings free"
+            )
+        y = [str(value) for value in labels]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.simplefilter("always", DegenerateWarning)
+        embedding.fit(data.graphs, y)
+    embedding.callback = None
+    mine = [str(w.message) for w in caught
+            if issubclass(w.category, ConvergenceWarning | DegenerateWarning)]  # fmt: skip
+    return embedding, [Problem("warning", text) for text in dict.fromkeys(mine)]
+
+
+def _predict(
+    embedding: JointEmbedding, data: Inputs, labels: Sequence[Any], label: str, listen: Listener
+) -> Prediction | str:
+    if embedding.directed or data.graphs.has_missing:
+        return "it is done for undirected graphs without missing entries"
+    listen(Event("predict", f"predicting {label} of graphs that are held out"))
+
+    def on_fold(done: int, total: int) -> None:
+        listen(Event("predict", f"fold {done} of {total}", done, total))
+
+    return predict_label(embedding, data.graphs, labels, label, data.participants, on_fold)
+
+
+def _name(source: Any) -> str:
+    return Path(str(source)).name or "graphs"

@@ -1,0 +1,156 @@
+"""The folder of results: tables, the model, the report, and where it all came from."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from eigengraphs.errors import InputError
+from eigengraphs.job.analysis import Analysis
+from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.job.quality import GraphQuality
+from eigengraphs.report import parts
+from eigengraphs.report.files import write_table
+from eigengraphs.report.html import write_report
+from eigengraphs.report.summary import Summary, summarize
+from eigengraphs.whole_files import whole_folder
+
+__all__ = ["FILES", "check_output", "quality_rows", "summary_of", "write_loadings", "write_results"]
+
+#: What a folder of results holds; anything else in it is somebody else's.
+FILES = (
+    "loadings.tsv", "positions.tsv", "components.tsv", "qc.tsv", "model.eg", "provenance.json",
+    "methods.md", "report.html", "report.json",
+)  # fmt: skip
+
+
+def check_output(folder: Path) -> None:
+    """Refuse a place that cannot be written, before hours are spent."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{str(folder)!r} is a file; name a folder for the results")
+    if folder.is_dir():
+        others = sorted(item.name for item in folder.iterdir() if item.name not in FILES)
+        if others:
+            raise InputError(
+                f"the folder {str(folder)!r} holds other things ({', '.join(others[:3])}); name a "
+                "new folder, or one with earlier results alone"
+            )
+    above = folder.absolute().parent
+    while not above.exists():
+        above = above.parent
+    if not os.access(above, os.W_OK):
+        raise InputError(f"cannot write to {str(above)!r}; name another folder for the results")
+
+
+def write_results(analysis: Analysis, folder: Path, listen: Listener = silent) -> list[Path]:
+    """Write all files at once: the folder is there whole, or as it was."""
+    check_output(folder)
+    listen(Event("write", f"writing {folder}"))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    old = folder.with_name(f".{folder.name}.old")
+    with whole_folder(folder.with_name(f".{folder.name}.new")) as temporary:
+        _write(analysis, temporary)
+    made = folder.with_name(f".{folder.name}.new")
+    if folder.exists():
+        folder.replace(old)
+    made.replace(folder)
+    if old.exists():
+        shutil.rmtree(old)
+    return [folder / name for name in FILES]
+
+
+def _write(analysis: Analysis, folder: Path) -> None:
+    je, data = analysis.embedding, analysis.inputs
+    write_loadings(
+        folder / "loadings.tsv", je, data.graphs, data.columns, je.loadings_,
+    )  # fmt: skip
+    names = [f"je{k + 1}" for k in range(je.n_components_)]
+    if je.directed:
+        rows: Iterable[Sequence[Any]] = (
+            (name, *map(float, h), *map(float, g))
+            for name, h, g in zip(je.vertex_names_, je.latent_positions_,
+                                  je.latent_positions_right_, strict=True)
+        )  # fmt: skip
+        write_table(folder / "positions.tsv", ["vertex", *names, *(f"{x}_right" for x in names)], rows)
+    else:
+        rows = ((name, *map(float, h))
+                for name, h in zip(je.vertex_names_, je.latent_positions_, strict=True))  # fmt: skip
+        write_table(folder / "positions.tsv", ["vertex", *names], rows)
+    write_table(
+        folder / "components.tsv",
+        ["component", "objective", "explained", "stationarity", "start_agreement", "stop_reason",
+         "degenerate", "passes"],
+        ((name, float(je.objective_path_[k + 1]), float(je.explained_ratio_[k]),
+          float(je.stationarity_[k]), float(je.start_agreement_[k]), je.stop_reason_[k],
+          bool(je.degenerate_[k]), je.n_passes_)
+         for k, name in enumerate(names)),
+    )  # fmt: skip
+    write_table(folder / "qc.tsv", *quality_rows(data.quality))
+    je.save(folder / "model.eg")
+    text = json.dumps(analysis.provenance, indent=1, ensure_ascii=False)
+    (folder / "provenance.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "methods.md").write_text(analysis.methods, encoding="utf-8")
+    write_report(summary_of(analysis), folder)
+
+
+def summary_of(analysis: Analysis) -> Summary:
+    """Return what the report shows."""
+    data, prediction = analysis.inputs, analysis.prediction
+    shown = None
+    if prediction is not None and prediction.kind == "classes":
+        *ways, chance = prediction.methods
+        shown = parts.Prediction(
+            prediction.label,
+            tuple(parts.MethodScore(way.name, way.mean, way.standard_error, way.n_parameters)
+                  for way in ways),
+            chance.mean, prediction.protocol, prediction.classes,
+        )  # fmt: skip
+    return summarize(
+        analysis.embedding,
+        data.graphs,
+        title=analysis.title,
+        columns=data.columns,
+        label=analysis.settings.label,
+        coordinates=data.coordinates,
+        vertex_columns=data.vertex_columns,
+        quality=[_part(row) for row in data.quality],
+        problems=analysis.problems,
+        prediction=shown,
+        choice=getattr(analysis.embedding, "dimension_choice_", None),
+        methods=analysis.methods,
+        provenance=analysis.provenance,
+    )
+
+
+def write_loadings(path: Path, embedding: Any, graphs: Any, columns: Any, loadings: Any) -> None:
+    """Write a row for each graph: its name, what is known of it, loadings, and what they leave."""
+    residuals = embedding.residuals(graphs)
+    names = [f"je{k + 1}" for k in range(embedding.n_components_)]
+    taken = {"id", "residual", *names}
+    known = {name if name not in taken else f"{name}_": values for name, values in columns.items()}
+    write_table(
+        path,
+        ["id", *known, *names, "residual"],
+        ((name, *("" if values[i] is None else values[i] for values in known.values()),
+          *map(float, loadings[i]), float(residuals[i]))
+         for i, name in enumerate(graphs.graph_names)),
+    )  # fmt: skip
+
+
+def quality_rows(quality: Sequence[GraphQuality]) -> tuple[list[str], list[list[Any]]]:
+    """Return header and rows of the table of graphs as they were read."""
+    header = ["id", "file", "verdict", "edges", "density", "total_weight", "isolated", "loops",
+              "negative", "messages"]  # fmt: skip
+    rows = [[*list(asdict(row).values())[:-1], "; ".join(row.messages)] for row in quality]
+    return header, rows
+
+
+def _part(row: GraphQuality) -> parts.GraphQuality:
+    return parts.GraphQuality(
+        row.id, row.file, row.verdict, row.density, row.total_weight, row.isolated, row.messages
+    )
