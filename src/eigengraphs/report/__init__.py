@@ -1,1 +1,39 @@
-"""Results for people: tables, pictures, a page."""
+"""Results for people: tables, and a report that one file holds.
+
+>>> import tempfile, eigengraphs as eg
+>>> from eigengraphs.report import summarize, write_report
+>>> mice = eg.datasets.load_mice()
+>>> graphs = mice.graphs[::4].log1p()
+>>> je = eg.JointEmbedding(2, center=True, random_state=0).fit(graphs)
+>>> summary = summarize(je, graphs, title="Mice", columns={"genotype": mice.genotypes[::4]})
+>>> with tempfile.TemporaryDirectory() as folder:
+...     [path.name for path in write_report(summary, folder)]
+['report.html', 'report.json']
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eigengraphs.report.html import write_report
+    from eigengraphs.report.parts import GraphQuality, MethodScore, Prediction, Problem
+    from eigengraphs.report.summary import Summary, summarize
+
+__all__ = [
+    "GraphQuality",
+    "MethodScore",
+    "Prediction",
+    "Problem",
+    "Summary",
+    "summarize",
+    "write_report",
+]
+
+# When first used: commands that only write tables need not wait for scikit-learn.
+_HOME = {"Summary": "summary", "summarize": "summary", "write_report": "html"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'eigengraphs.report' has no attribute {name!r}")
+    return getattr(import_module(f"eigengraphs.report.{_HOME.get(name, 'parts')}"), name)

@@ -1,0 +1,93 @@
+// The objective by number of components, and loadings over time.
+
+function frameOf(wide, high, xs, ys, wantedX, wantedY) {
+  const edge = { left: 70, right: 16, top: 10, bottom: 26 };
+  const [x0, x1] = extent(xs);
+  const [y0, y1] = extent(ys);
+  const toX = (v) => edge.left + ((v - x0) / (x1 - x0)) * (wide - edge.left - edge.right);
+  const toY = (v) => high - edge.bottom - ((v - y0) / (y1 - y0)) * (high - edge.top - edge.bottom);
+  const root = svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "lines" });
+  const frame = svg("g", { "aria-hidden": "true" });
+  for (const v of ticks(y0, y1, wantedY)) {
+    frame.append(svg("line", { x1: edge.left, x2: wide - edge.right, y1: toY(v), y2: toY(v), class: v === 0 ? "zero" : "grid" }));
+    frame.append(svg("text", { x: edge.left - 6, y: toY(v) + 4, "text-anchor": "end", text: number(v) }));
+  }
+  for (const v of ticks(x0, x1, wantedX).filter((w) => Number.isInteger(w) && w >= xs[0] && w <= xs[xs.length - 1])) {
+    frame.append(svg("text", { x: toX(v), y: high - edge.bottom + 16, "text-anchor": "middle", text: String(v) }));
+  }
+  root.append(frame);
+  return { root, frame, toX, toY };
+}
+
+function lineOf(plot, xs, ys) {
+  const d = xs.map((x, i) => `${i ? "L" : "M"}${plot.toX(x).toFixed(1)},${plot.toY(ys[i]).toFixed(1)}`).join("");
+  return svg("path", { d, class: "line" });
+}
+
+// One dot after another by arrow keys, as in the scatter plots.
+function dotsOf(plot, xs, ys, lines, radius, marked) {
+  const group = svg("g", { class: "points" });
+  xs.forEach((x, i) => {
+    group.append(
+      svg("circle", {
+        cx: plot.toX(x).toFixed(1),
+        cy: plot.toY(ys[i]).toFixed(1),
+        r: i === marked ? radius * 1.7 : radius,
+        class: i === marked ? "point marked" : "point",
+        role: "img",
+        tabindex: i === 0 ? 0 : -1,
+        "data-i": i,
+        "aria-label": lines(i).join(", "),
+      })
+    );
+  });
+  const tell = (node, aloud) => {
+    const box = node.getBoundingClientRect();
+    showTooltip(lines(Number(node.dataset.i)), box.x + box.width / 2, box.y + box.height / 2, aloud);
+  };
+  group.addEventListener("pointerover", (event) => event.target.dataset.i && tell(event.target, false));
+  group.addEventListener("pointerout", hideTooltip);
+  group.addEventListener("focusin", (event) => tell(event.target, true));
+  group.addEventListener("focusout", hideTooltip);
+  group.addEventListener("keydown", (event) => {
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const next = move && group.children[Number(event.target.dataset.i) + move];
+    if (!next) return;
+    event.preventDefault();
+    event.target.setAttribute("tabindex", -1);
+    next.setAttribute("tabindex", 0);
+    next.focus();
+  });
+  return group;
+}
+
+function objectivePlot() {
+  const holder = byId("objective-plot");
+  const ys = DATA.objective;
+  if (!holder || ys.some((y) => y === null)) return;
+  const xs = ys.map((_, k) => k);
+  const share = (k) => (ys[0] > 0 ? `${percent(1 - ys[k] / ys[0])} explained` : "nothing to explain");
+  const plot = frameOf(660, 240, xs, [0, ...ys], Math.min(xs.length, 14), 4);
+  plot.root.append(
+    lineOf(plot, xs, ys),
+    dotsOf(plot, xs, ys, (k) => [`${k} components`, `objective ${number(ys[k])}`, share(k)], 4, ys.length - 1)
+  );
+  plot.root.setAttribute("role", "group");
+  plot.root.setAttribute("aria-label", "Objective by number of components");
+  holder.replaceChildren(plot.root);
+}
+
+function timeline() {
+  const holder = byId("timeline-plot");
+  if (!holder) return;
+  const xs = DATA.graphs.map((_, i) => i + 1);
+  const strips = DATA.loadings.slice(0, 12).map((ys, k) => {
+    const plot = frameOf(960, 120, xs, ys, Math.min(xs.length, 12), 3);
+    const lines = (i) => [DATA.graphs[i], `component ${k + 1}: ${number(ys[i])}`];
+    plot.root.append(lineOf(plot, xs, ys), dotsOf(plot, xs, ys, lines, xs.length > 300 ? 1.6 : 3, -1));
+    plot.root.setAttribute("role", "group");
+    plot.root.setAttribute("aria-label", `Loadings of component ${k + 1} in the order of the graphs`);
+    return el("figure", {}, el("figcaption", { text: `Component ${k + 1}` }), plot.root);
+  });
+  holder.replaceChildren(...strips);
+}

@@ -1,0 +1,124 @@
+"""Each component: its strongest vertices and pairs, and whether it can be trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.report.parts import Component, Edge
+
+__all__ = ["ILL_CONDITIONED", "UNSTABLE", "describe_components", "strongest_edges"]
+
+N_VERTICES = 8  # of each sign
+N_EDGES = 10
+UNSTABLE = 0.25  # share of the starts that agree; of six, only the best itself is below
+ILL_CONDITIONED = 100.0  # of the inner products of components, where loadings lose two digits
+
+
+def describe_components(embedding: Any, *, loops: bool) -> tuple[Component, ...]:
+    """Describe the components of a fit.
+
+    Parameters
+    ----------
+    embedding
+        A fitted :class:`~eigengraphs.JointEmbedding`.
+    loops
+        Whether a vertex with itself counts as a pair.
+    """
+    H = np.asarray(embedding.latent_positions_, dtype=np.float64)
+    G = getattr(embedding, "latent_positions_right_", None)
+    described = []
+    for k in range(H.shape[1]):
+        h = H[:, k]
+        g = None if G is None else np.asarray(G[:, k], dtype=np.float64)
+        high, low = _ends(h)
+        right_high, right_low = ((), ()) if g is None else _ends(g)
+        agreement = float(embedding.start_agreement_[k])
+        described.append(
+            Component(
+                explained=float(embedding.explained_ratio_[k]),
+                high=high,
+                low=low,
+                right_high=right_high,
+                right_low=right_low,
+                edges=strongest_edges(h, g, loops=loops),
+                degenerate=bool(embedding.degenerate_[k]),
+                stop_reason=embedding.stop_reason_[k],
+                stationarity=float(embedding.stationarity_[k]),
+                start_agreement=None if np.isnan(agreement) else agreement,
+                remarks=_remarks(embedding, k, agreement),
+            )
+        )
+    return tuple(described)
+
+
+def strongest_edges(
+    h: NDArray[np.float64], g: NDArray[np.float64] | None, *, loops: bool, most: int = N_EDGES
+) -> tuple[Edge, ...]:
+    """Return the pairs with the largest |h_s h_t| (s < t), or |h_s g_t|, the largest first.
+
+    They are among the first most + 1 vertices by |h|, and by |g|: a vertex further down is beaten
+    by all pairs of those above it with the same other vertex.
+    """
+    s = _strongest(h, most + 1)
+    t = s if g is None else _strongest(g, most + 1)
+    right = h if g is None else g
+    pairs = [
+        (a, b)
+        for a in s.tolist()
+        for b in t.tolist()
+        if (loops and a == b) or (a < b if g is None else a != b)
+    ]
+    weighed = [Edge(a, b, float(h[a] * right[b])) for a, b in pairs]
+    weighed = [edge for edge in weighed if edge.weight != 0.0]
+    return tuple(sorted(weighed, key=lambda edge: (-abs(edge.weight), edge.source, edge.target)))[
+        :most
+    ]
+
+
+def _strongest(h: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    return np.argsort(-np.abs(h), kind="stable")[:most]
+
+
+def _ends(h: NDArray[np.float64]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    order = np.argsort(-h, kind="stable")
+    high = tuple(int(s) for s in order[:N_VERTICES] if h[s] > 0)
+    low = tuple(int(s) for s in order[::-1][:N_VERTICES] if h[s] < 0)
+    return high, low
+
+
+def _remarks(embedding: Any, k: int, agreement: float) -> tuple[str, ...]:
+    reason = embedding.stop_reason_[k]
+    if reason == "exhausted":
+        return (
+            "It means nothing: the components before it left nothing to fit, and it got an "
+            "arbitrary direction with zero loadings. Use fewer components.",
+        )
+    said = []
+    if embedding.degenerate_[k]:
+        said.append(
+            "It means nothing: it sits on one or two vertices alone, where its loadings are not "
+            "decided by the data. Use fewer components, or another setting of the diagonal."
+        )
+    gradient = f"{embedding.stationarity_[k]:.1e}"
+    if reason == "max_iter":
+        said.append(
+            f"The search was stopped before it ended (relative gradient {gradient}); the pattern "
+            "may still change. Allow more iterations (max_iter)."
+        )
+    elif reason == "stalled":
+        said.append(
+            f"The search made no further progress (relative gradient {gradient}); the pattern may "
+            "be slightly off."
+        )
+    elif reason == "interrupted":
+        said.append("The search was interrupted; the pattern is what had been found until then.")
+    if agreement < UNSTABLE:
+        said.append(
+            f"It is uncertain: only {agreement:.0%} of the starting points of the search led to "
+            "it, and the others to other patterns that explain less. A slightly different sample "
+            "may give another pattern here; more starts (n_init) may find a better one."
+        )
+    return tuple(said)

@@ -1,0 +1,107 @@
+"""How well each graph is described, and the graphs that are described worst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.graphs import GraphStack
+from eigengraphs.report.heatmaps import (
+    block_means,
+    block_size,
+    heat_map,
+    indicator,
+    symmetric_limit,
+)
+from eigengraphs.report.parts import Edge, WorstGraph
+
+__all__ = ["GraphFits", "graph_fits", "reconstruction", "worst_graphs"]
+
+N_WORST = 3
+N_EDGES = 5
+
+
+@dataclass(frozen=True)
+class GraphFits:
+    """Squared errors of the graphs, over the entries that the loss counts, each (m,)."""
+
+    residuals: NDArray[np.float64]
+    residual_share: NDArray[np.float64]
+    """Beside the graph's own squared weights, before any centring; nan for an empty graph."""
+    explained: NDArray[np.float64]
+    """Share explained of the graph (less the mean, if centred); nan where nothing is there."""
+
+
+def graph_fits(embedding: Any, stack: GraphStack) -> GraphFits:
+    """Return how well each graph is described; ``stack`` is aligned and preprocessed."""
+    projection = embedding._project(stack)
+    treatment = embedding._plan.treatment
+    Lam = np.asarray(embedding.loadings_, dtype=np.float64) * treatment.scale
+    residuals, squares = projection.residuals(Lam), projection.squared_norms
+    norm = stack.facts.off_norm if treatment.hollow else stack.facts.norm
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = (norm * treatment.scale) ** 2
+        share = np.where(own > 0, residuals / own, np.nan)
+        explained = np.where(squares > 0, 1.0 - residuals / squares, np.nan)
+    return GraphFits(residuals / treatment.scale**2, share, explained)
+
+
+def worst_graphs(
+    embedding: Any, stack: GraphStack, fits: GraphFits, most: int = N_WORST
+) -> tuple[WorstGraph, ...]:
+    """Draw the graphs of which the largest share is missed, the worst first."""
+    share = np.where(np.isnan(fits.residual_share), -np.inf, fits.residual_share)
+    order = np.argsort(-share, kind="stable")[:most]
+    return tuple(
+        _draw(embedding, stack, int(i), float(fits.residual_share[i]))
+        for i in order
+        if np.isfinite(share[i])
+    )
+
+
+def _draw(embedding: Any, stack: GraphStack, i: int, share: float) -> WorstGraph:
+    block = block_size(stack.n_vertices)
+    seen = block_means(stack, i, block)
+    model = reconstruction(embedding, i, block)
+    left = seen - model
+    limit = symmetric_limit(seen, model)
+    maps = [heat_map(matrix, -limit, limit, block) for matrix in (seen, model, left)]
+    # Pairs can be named where a cell is one pair.
+    edges = _largest(left, symmetric=not embedding._plan.directed) if block == 1 else ()
+    return WorstGraph(i, share, *maps, edges)
+
+
+def reconstruction(embedding: Any, i: int, block: int) -> NDArray[np.float64]:
+    """Return block means of what ``inverse_transform`` gives for a training graph.
+
+    They come from block sums of the positions; no (n, n) array is made where blocks are larger.
+    """
+    H = np.asarray(embedding.latent_positions_, dtype=np.float64)
+    G = np.asarray(getattr(embedding, "latent_positions_right_", H), dtype=np.float64)
+    lam = np.asarray(embedding.loadings_[i], dtype=np.float64)
+    treatment, P = embedding._plan.treatment, indicator(len(H), block)
+    sums = np.asarray((P @ H) * lam @ (P @ G).T)
+    diagonal = (H * lam * G).sum(axis=1)
+    mean = treatment.mean
+    if mean is not None:
+        gathered = P @ mean @ P.T
+        sums += gathered.toarray() if sparse.issparse(gathered) else gathered
+        diagonal = diagonal + (mean.diagonal() if sparse.issparse(mean) else np.diag(mean))
+    if treatment.hollow and treatment.diagonal_value is not None:
+        sums[np.diag_indices(len(sums))] += P @ (treatment.diagonal_value - diagonal)
+    sizes = np.asarray(P.sum(axis=1)).ravel()
+    return np.asarray(sums / np.outer(sizes, sizes), dtype=np.float64)
+
+
+def _largest(left: NDArray[np.float64], *, symmetric: bool) -> tuple[Edge, ...]:
+    sizes = np.abs(np.nan_to_num(left))
+    np.fill_diagonal(sizes, 0.0)
+    if symmetric:
+        sizes = np.triu(sizes)
+    top = np.argsort(-sizes, axis=None, kind="stable")[:N_EDGES]
+    pairs = zip(*(places.tolist() for places in np.unravel_index(top, sizes.shape)), strict=True)
+    return tuple(Edge(s, t, float(left[s, t])) for s, t in pairs if sizes[s, t] > 0)

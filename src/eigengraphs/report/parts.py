@@ -1,0 +1,202 @@
+"""What a report is made of: small records that others can construct."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from eigengraphs.errors import InputError
+
+__all__ = [
+    "Column", "Component", "Edge", "GraphQuality", "HeatMap", "Level", "MethodScore", "Prediction",
+    "Problem", "Verdict", "WorstGraph", "as_part", "as_prediction",
+]  # fmt: skip
+
+Level: TypeAlias = Literal["refused", "repaired", "warning", "notice"]
+Verdict: TypeAlias = Literal["ok", "notice", "refused"]
+_LEVELS = ("refused", "warning", "repaired", "notice")
+_VERDICTS = ("ok", "notice", "refused")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that a reader must know before all else."""
+
+    level: Level
+    """"refused": left out; "repaired": changed; "warning": of the fit; "notice": all else."""
+    text: str
+
+    def __post_init__(self) -> None:
+        _one_of("level of a problem", self.level, _LEVELS)
+
+
+@dataclass(frozen=True)
+class GraphQuality:
+    """What was found in one graph of the input, used or refused."""
+
+    id: str
+    file: str = ""
+    verdict: Verdict = "ok"
+    density: float | None = None
+    """Share of the pairs of vertices that are joined."""
+    total_weight: float | None = None
+    isolated: int | None = None
+    """Vertices without any edge."""
+    messages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _one_of("verdict on a graph", self.verdict, _VERDICTS)
+        if isinstance(self.messages, str):
+            object.__setattr__(self, "messages", (self.messages,) if self.messages else ())
+        else:
+            object.__setattr__(self, "messages", tuple(map(str, self.messages)))
+
+
+@dataclass(frozen=True)
+class MethodScore:
+    """How often one method found the label of graphs that it had not seen."""
+
+    name: str
+    accuracy: float
+    se: float | None = None
+    """Standard error of the accuracy."""
+    n_parameters: int | None = None
+    """Numbers that describe the method's components."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Cross-validated accuracy for one label."""
+
+    label: str
+    methods: tuple[MethodScore, ...]
+    """The embedding first, then what it is compared with."""
+    chance: float
+    """Accuracy of always naming the most frequent class."""
+    protocol: str = ""
+    """How graphs were held out and classified, as a sentence."""
+    classes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        methods = tuple(as_part(MethodScore, method) for method in self.methods)
+        object.__setattr__(self, "methods", methods)
+        object.__setattr__(self, "classes", tuple(map(str, self.classes)))
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is known of each graph, or of each vertex, beside its edges."""
+
+    name: str
+    kind: Literal["number", "category"]
+    values: tuple[float | int | None, ...]
+    """Numbers, or places in ``categories``; None where it is not known."""
+    categories: tuple[str, ...] = ()
+    """In the order in which they first appear."""
+
+    def text(self, i: int) -> str:
+        """Return the i-th value in words; empty where it is not known."""
+        value = self.values[i]
+        if value is None:
+            return ""
+        return self.categories[int(value)] if self.kind == "category" else f"{value:.6g}"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A pair of vertices in a component."""
+
+    source: int
+    target: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Component:
+    """One component, with what there is to say about it."""
+
+    explained: float
+    """Share of the squared weights that it explains when it is added."""
+    high: tuple[int, ...]
+    """Vertices with the largest positive positions, the largest first."""
+    low: tuple[int, ...]
+    """Vertices with the most negative positions, the most negative first."""
+    right_high: tuple[int, ...]
+    """The same for where edges end, of directed graphs; empty for others."""
+    right_low: tuple[int, ...]
+    edges: tuple[Edge, ...]
+    """Pairs with the largest products of positions, either sign."""
+    degenerate: bool
+    stop_reason: str
+    stationarity: float
+    start_agreement: float | None
+    remarks: tuple[str, ...]
+    """What makes it doubtful, in plain words; empty for a sound one."""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A matrix in the order of the input, in 255 steps."""
+
+    rows: int
+    columns: int
+    low: float
+    """Value of step 0."""
+    high: float
+    """Value of step 254; step 255 stands for entries that are not observed."""
+    block: int
+    """Vertices along the side of a cell; a cell is the mean of its block."""
+    data: str
+    """Steps as bytes, row after row, in base64."""
+
+
+@dataclass(frozen=True)
+class WorstGraph:
+    """A graph that the components describe badly."""
+
+    graph: int
+    residual_share: float | None
+    """Share of its squared weights that the reconstruction misses."""
+    observed: HeatMap
+    reconstruction: HeatMap
+    residual: HeatMap
+    edges: tuple[Edge, ...]
+    """Pairs with the largest residuals, where they could be looked up."""
+
+
+def as_part(kind: type[T], given: Any) -> T:
+    """Return ``given`` if it is of that kind, or make one of a mapping.
+
+    Raises
+    ------
+    InputError
+        For anything else, and for keys that are unknown or absent.
+    """
+    if isinstance(given, kind):
+        return given
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"expected a {kind.__name__} or a mapping with its fields, got {type(given).__name__}"
+        )
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    unknown = [str(key) for key in given if key not in known]
+    if unknown:
+        raise InputError(
+            f"a {kind.__name__} has no field {', '.join(unknown)}; its fields are {known}"
+        )
+    try:
+        return kind(**given)
+    except TypeError as error:
+        raise InputError(f"a {kind.__name__} cannot be made of {sorted(given)}: {error}") from None
+
+
+def as_prediction(given: Any) -> Prediction | None:
+    """Return a :class:`Prediction` of one, of a mapping, or None."""
+    return None if given is None else as_part(Prediction, given)
+
+
+def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InputError(f"the {what} must be one of {allowed}, got {value!r}")

@@ -1,0 +1,200 @@
+"""The sections from the components on: what was found, how well, and by what means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from eigengraphs.report.glossary import GLOSSARY
+from eigengraphs.report.parts import Component, Edge, Prediction
+from eigengraphs.report.payload import Shown
+from eigengraphs.report.summary import Summary
+from eigengraphs.report.tags import a_name, definitions, number, paragraphs, percent, table
+
+__all__ = ["components", "glossary", "methods", "prediction", "provenance", "timeline", "worst"]
+
+
+def components(summary: Summary, shown: Shown) -> str:
+    """Return each component: heat map, strongest vertices and pairs, and doubts."""
+    directed = summary.positions_right is not None
+    intro = (
+        "The matrix of each component, vertices in input order: red pairs are joined more strongly "
+        "in a graph with a positive loading, blue pairs less; with a negative loading it is the "
+        "other way round. Colours end at the value that all but one in 200 pairs stay below. "
+    )
+    if directed:
+        intro += "Rows are where edges start, columns where they end."
+    condition = ""
+    if summary.n_components > 1:
+        condition = (
+            f"How nearly components are sums of each other (condition number): "
+            f"{number(summary.gamma_condition, 3)}; 1 is not at all, above 100 is a problem."
+        )
+    cards = [_card(summary, k, directed) for k in range(shown.components)]
+    notes = [shown.notes.get("components", ""), shown.notes.get("maps", "")]
+    return paragraphs([intro, condition]) + paragraphs(notes, "note") + "".join(cards)
+
+
+def _card(summary: Summary, k: int, directed: bool) -> str:
+    part = summary.components[k]
+    remarks = "".join(f'<p class="remark">{escape(text)}</p>' for text in part.remarks)
+    H, names = summary.positions, summary.vertex_names
+    if directed and summary.positions_right is not None:
+        G = summary.positions_right
+        lists = [
+            _vertices("Edges from, positive", part.high, H[:, k], names),
+            _vertices("Edges from, negative", part.low, H[:, k], names),
+            _vertices("Edges to, positive", part.right_high, G[:, k], names),
+            _vertices("Edges to, negative", part.right_low, G[:, k], names),
+        ]
+    else:
+        lists = [
+            _vertices("Vertices on one side (+)", part.high, H[:, k], names),
+            _vertices("On the other (−)", part.low, H[:, k], names),
+        ]
+    lists.append(_edges("Strongest pairs", part.edges, names, directed))
+    return (
+        f'<article class="component" id="component-{k + 1}"><h3>Component {k + 1}: explains '
+        f"{percent(part.explained)}</h3>{remarks}"
+        f'<div class="heatmap" data-component="{k}"></div>'
+        f'<div class="lists">{"".join(lists)}{_certificate(part)}</div></article>'
+    )
+
+
+def _certificate(part: Component) -> str:
+    agree = "" if part.start_agreement is None else f"; {part.start_agreement:.0%} of starts agree"
+    text = f"Search: {part.stop_reason}, relative gradient {part.stationarity:.0e}{agree}."
+    return f'<p class="note">{escape(text)}</p>'
+
+
+def _vertices(title: str, which: Sequence[int], h: Sequence[float], names: Sequence[str]) -> str:
+    if not which:
+        return f"<div><h4>{title}</h4><p class='note'>none</p></div>"
+    items = "".join(_item(a_name(names[s]), float(h[s])) for s in which)
+    return f"<div><h4>{title}</h4><ol>{items}</ol></div>"
+
+
+def _edges(title: str, edges: Sequence[Edge], names: Sequence[str], directed: bool) -> str:
+    if not edges:
+        return ""
+    sign = " → " if directed else " – "
+    items = "".join(
+        _item(a_name(f"{_half(names[e.source])}{sign}{_half(names[e.target])}"), e.weight)
+        for e in edges
+    )
+    return f'<div class="edges"><h4>{title}</h4><ol>{items}</ol></div>'
+
+
+def _half(name: str, most: int = 60) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _item(name: str, value: float) -> str:
+    return f'<li><span>{name}<span class="value">{number(value, 3)}</span></span></li>'
+
+
+def worst(summary: Summary, shown: Shown) -> str:
+    """Return the graphs that are described worst, beside their reconstructions."""
+    most = summary.worst[: shown.limits.worst]
+    text = (
+        "The graphs of which the fit misses the largest share of squared weights: something is in "
+        "them that the components, and so most other graphs, do not have, or they are noisier. "
+        "Vertices in input order, one scale for the three pictures."
+    )
+    left_out = len(summary.worst) - len(most)
+    notes = [shown.notes.get("maps", "")]
+    if left_out:
+        notes.append(f"Pictures of {left_out} more are left out to keep this file small.")
+    if not summary.worst:
+        return paragraphs(["No graph has a weight that could be missed."])
+    parts = [paragraphs([text]), paragraphs(notes, "note")]
+    for w, graph in enumerate(most):
+        name = summary.graph_names[graph.graph]
+        pictures = "".join(
+            f'<figure><figcaption>{words}</figcaption><div class="heatmap" data-worst="{w}" '
+            f'data-map="{which}"></div></figure>'
+            for which, words in (
+                ("observed", "the graph"),
+                ("reconstruction", "its reconstruction"),
+                ("residual", "what is left (residual)"),
+            )
+        )
+        edges = ""
+        if graph.edges:
+            sign = " → " if summary.positions_right is not None else " – "
+            listed = ", ".join(
+                f"{_half(summary.vertex_names[e.source], 40)}{sign}"
+                f"{_half(summary.vertex_names[e.target], 40)} ({number(e.weight, 3)})"
+                for e in graph.edges
+            )
+            edges = paragraphs([f"Largest residuals: {listed}."], "note")
+        parts.append(
+            f"<h3>{a_name(name)}: {percent(graph.residual_share)} missed</h3>"
+            f'<div class="three">{pictures}</div>{edges}'
+        )
+    return "".join(parts)
+
+
+def prediction(summary: Summary, shown: Shown) -> str:
+    """Return how well the label of held-out graphs is found."""
+    guess = summary.prediction
+    if guess is None or not guess.methods:
+        return paragraphs(["No label was to be found; nothing was held out and guessed."], "note")
+    classes = f" ({', '.join(guess.classes)})" if guess.classes else ""
+    header = ["method", ("right",), ("standard error",), ("numbers in its components",)]
+    rows = [
+        f'<tr><th scope="row">{a_name(method.name)}</th>'
+        f'<td class="number">{percent(method.accuracy)}</td>'
+        f'<td class="number">{percent(method.se)}</td>'
+        f'<td class="number">{"–" if method.n_parameters is None else f"{method.n_parameters:,}"}'
+        "</td></tr>"
+        for method in guess.methods
+    ]
+    rows.append(
+        f'<tr><th scope="row">chance</th><td class="number">{percent(guess.chance)}</td>'
+        '<td class="number">–</td><td class="number">–</td></tr>'
+    )
+    return (
+        paragraphs([f"Guessed was {guess.label}{classes}."[:600], guess.protocol])
+        + _bars(guess)
+        + table(header, rows, "Accuracy by method")
+    )
+
+
+def _bars(guess: Prediction) -> str:
+    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+    bars = [(method.name, method.accuracy, colours[k % 4]) for k, method in enumerate(guess.methods)]
+    bars.append(("chance", guess.chance, "#8d98a3"))
+    return '<div class="bars" aria-hidden="true">' + "".join(
+        f"{a_name(name)}<svg viewBox='0 0 100 8' preserveAspectRatio='none'>"
+        f"<rect width='{100 * value:.2f}' height='8' fill='{colour}'/></svg>"
+        f"<span>{percent(value)}</span>"
+        for name, value, colour in bars
+    ) + "</div>"  # fmt: skip
+
+
+def timeline(summary: Summary, shown: Shown) -> str:
+    """Return the loadings over time, of ordered graphs."""
+    if not summary.ordered:
+        return paragraphs(["The graphs have no order in time."], "note")
+    more = "The first 12 components are shown." if shown.components > 12 else ""
+    return (
+        paragraphs(["Loadings of each component, in the order of the graphs."])
+        + paragraphs([shown.notes.get("loadings", ""), more], "note")
+        + '<div id="timeline-plot"></div>'
+    )
+
+
+def methods(summary: Summary, shown: Shown) -> str:
+    """Return the methods paragraph."""
+    return paragraphs(summary.methods.split("\n"))
+
+
+def glossary(summary: Summary, shown: Shown) -> str:
+    """Return what the words mean."""
+    return definitions(GLOSSARY)
+
+
+def provenance(summary: Summary, shown: Shown) -> str:
+    """Return where things come from."""
+    return definitions((_half(name, 200), text[:4000]) for name, text in summary.provenance)

@@ -1,0 +1,274 @@
+"""From a fit to the data of a report: every number and sentence, and no HTML."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+import eigengraphs
+from eigengraphs.errors import InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.report.columns import make_columns
+from eigengraphs.report.components import describe_components
+from eigengraphs.report.fits import graph_fits, worst_graphs
+from eigengraphs.report.parts import (
+    Column,
+    Component,
+    GraphQuality,
+    Prediction,
+    Problem,
+    WorstGraph,
+    as_part,
+    as_prediction,
+)
+from eigengraphs.report.quality import describe_graphs
+from eigengraphs.report.words import dimension_words, fit_problems, methods_words, opening_words
+
+__all__ = ["Summary", "summarize"]
+
+FORMAT = 1  # of report.json; raised when a field changes its meaning
+_GRAVITY = ("refused", "warning", "repaired", "notice")
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """All that a report shows; :meth:`to_json` gives it as plain lists and dictionaries."""
+
+    title: str
+    words: tuple[str, ...]
+    """What was found, a few sentences."""
+    problems: tuple[Problem, ...]
+    """The gravest first."""
+    quality: tuple[GraphQuality, ...]
+    graph_names: tuple[str, ...]
+    vertex_names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    """Of the graphs."""
+    label: str | None
+    """The column that the study is about."""
+    vertex_columns: tuple[Column, ...]
+    coordinates: NDArray[np.float64] | None
+    """(n, 2) or (n, 3)."""
+    loadings: NDArray[np.float64]
+    """(m, d)."""
+    positions: NDArray[np.float64]
+    """(n, d)."""
+    positions_right: NDArray[np.float64] | None
+    """(n, d), of directed graphs."""
+    objective: NDArray[np.float64]
+    """With 0, 1, ..., d components, (d + 1,)."""
+    components: tuple[Component, ...]
+    gamma_condition: float
+    converged: bool
+    centred: bool
+    dimension_reason: str
+    dimension_rules: tuple[tuple[str, int], ...]
+    """What each rule says, if the number of components was chosen by rules."""
+    explained_by_graph: NDArray[np.float64]
+    """(m,), nan where there was nothing to explain."""
+    residual_share: NDArray[np.float64]
+    """(m,), share of each graph's own squared weights that is missed; nan for an empty graph."""
+    worst: tuple[WorstGraph, ...]
+    prediction: Prediction | None
+    ordered: bool
+    """Whether the order of the graphs is time."""
+    methods: str
+    provenance: tuple[tuple[str, str], ...]
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs, m."""
+        return len(self.graph_names)
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, n."""
+        return len(self.vertex_names)
+
+    @property
+    def n_components(self) -> int:
+        """Number of components, d."""
+        return len(self.components)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as dictionaries, lists, numbers and texts; nan becomes None."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        plain: dict[str, Any] = {"format": FORMAT, **_plain(fields)}
+        return plain
+
+
+def summarize(
+    embedding: Any,
+    graphs: Any,
+    *,
+    title: str,
+    columns: Mapping[str, Sequence[Any]] | None = None,
+    label: str | None = None,
+    coordinates: ArrayLike | None = None,
+    vertex_columns: Mapping[str, Sequence[Any]] | None = None,
+    quality: Iterable[GraphQuality | Mapping[str, Any]] = (),
+    problems: Iterable[Problem | Mapping[str, Any]] = (),
+    prediction: Prediction | Mapping[str, Any] | None = None,
+    choice: Any = None,
+    ordered: bool = False,
+    methods: str = "",
+    provenance: Mapping[str, Any] | None = None,
+) -> Summary:
+    """Gather what a report shows of a fit.
+
+    Parameters
+    ----------
+    embedding
+        A fitted :class:`~eigengraphs.JointEmbedding`.
+    graphs
+        The graphs it was fitted to, in the same order, as they were given to ``fit``.
+    title
+        Heading of the report.
+    columns
+        Names of columns, each with one value for each graph: numbers, texts, or None where it is
+        not known. Texts that all say numbers are numbers.
+    label
+        The column that the study is about: loadings are coloured by it first.
+    coordinates : (n, 2) or (n, 3), optional
+        Where the vertices are, on a map or in a brain.
+    vertex_columns
+        As ``columns``, for the vertices.
+    quality
+        A :class:`~eigengraphs.report.parts.GraphQuality` (or a mapping with its fields) for each
+        graph of the input, refused ones too. Made of the graphs if there is none.
+    problems
+        Each a :class:`~eigengraphs.report.parts.Problem` or a mapping. Those of the fit are added.
+    prediction
+        A :class:`~eigengraphs.report.parts.Prediction` or a mapping.
+    choice
+        The :class:`~eigengraphs.DimensionChoice` behind the number of components; by default that
+        of a fit with ``n_components="auto"``.
+    ordered
+        Whether the order of the graphs is time.
+    methods
+        Methods paragraph; made of the settings of the fit if it is empty.
+    provenance
+        Where things come from: names and texts, shown after the versions of the software.
+
+    Raises
+    ------
+    InputError
+        Where lengths do not agree, or ``label`` is no column.
+    """
+    check_is_fitted(embedding)
+    if not isinstance(graphs, GraphStack):
+        graphs = GraphStack(graphs, copy=False, missing=embedding._fitted_with["missing"])
+    stack = embedding._aligned(graphs)
+    m, d = embedding.loadings_.shape
+    if stack.n_graphs != m:
+        raise InputError(
+            f"got {stack.n_graphs} graphs, but the embedding was fitted to {m}; pass the graphs "
+            "of the fit"
+        )
+    names = stack.vertex_names if stack.has_vertex_names else embedding.vertex_names_
+    own = make_columns(columns, m, "graph")
+    chosen = {column.name: column for column in own}
+    if label is not None and label not in chosen:
+        raise InputError(f"label {label!r} is not among the columns, {sorted(chosen)}")
+    components = describe_components(embedding, loops=not embedding._plan.treatment.hollow)
+    fits = graph_fits(embedding, stack)
+    rows = tuple(as_part(GraphQuality, row) for row in quality) or describe_graphs(graphs)
+    found = [as_part(Problem, problem) for problem in problems]
+    found += fit_problems(embedding, components)
+    found.sort(key=lambda problem: _GRAVITY.index(problem.level))  # stable
+    guess = as_prediction(prediction)
+    centred = embedding.mean_graph_ is not None
+    loadings = np.asarray(embedding.loadings_, dtype=np.float64)
+    if choice is None:
+        choice = getattr(embedding, "dimension_choice_", None)
+    right = getattr(embedding, "latent_positions_right_", None)
+    return Summary(
+        title=str(title),
+        words=opening_words(
+            n_graphs=m,
+            vertex_names=names,
+            components=components,
+            centred=centred,
+            loadings=loadings,
+            label=chosen.get(label) if label is not None else None,
+            prediction=guess,
+            problems=found,
+        ),
+        problems=tuple(found),
+        quality=rows,
+        graph_names=stack.graph_names,
+        vertex_names=tuple(names),
+        columns=own,
+        label=label,
+        vertex_columns=make_columns(vertex_columns, stack.n_vertices, "vertex"),
+        coordinates=_coordinates(coordinates, stack.n_vertices),
+        loadings=loadings,
+        positions=np.asarray(embedding.latent_positions_, dtype=np.float64),
+        positions_right=None if right is None else np.asarray(right, dtype=np.float64),
+        objective=np.asarray(embedding.objective_path_, dtype=np.float64),
+        components=components,
+        gamma_condition=float(embedding.gamma_condition_),
+        converged=bool(embedding.converged_),
+        centred=centred,
+        dimension_reason=dimension_words(embedding, choice),
+        dimension_rules=() if choice is None else tuple(choice.choices.items()),
+        explained_by_graph=fits.explained,
+        residual_share=fits.residual_share,
+        worst=worst_graphs(embedding, stack, fits),
+        prediction=guess,
+        ordered=bool(ordered),
+        methods=methods or methods_words(embedding, m, eigengraphs.__version__),
+        provenance=_provenance(embedding, provenance),
+    )
+
+
+def _coordinates(given: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+    if given is None:
+        return None
+    try:
+        X = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("coordinates must be an array of numbers") from None
+    if X.ndim != 2 or X.shape[0] != n or X.shape[1] not in (2, 3):
+        raise InputError(f"coordinates must have shape ({n}, 2) or ({n}, 3), got {X.shape}")
+    if np.isinf(X).any():
+        raise InputError("coordinates must be finite, or nan where they are not known")
+    return X
+
+
+def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    own = {
+        "eigengraphs": eigengraphs.__version__,
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "settings": repr(embedding),
+    }
+    own.update({str(name): str(text) for name, text in (given or {}).items()})
+    return tuple(own.items())
+
+
+def _plain(value: Any) -> Any:
+    """Turn records, arrays and tuples into what JSON knows."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray):
+        if np.isfinite(value).all():
+            return value.tolist()
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value

@@ -1,0 +1,210 @@
+"""What was found, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.report.components import ILL_CONDITIONED
+from eigengraphs.report.parts import Column, Component, Prediction, Problem
+
+__all__ = [
+    "between_groups", "dimension_words", "fit_problems", "methods_words",
+    "opening_words", "short",
+]  # fmt: skip
+
+
+def opening_words(
+    *,
+    n_graphs: int,
+    vertex_names: Sequence[str],
+    components: Sequence[Component],
+    centred: bool,
+    loadings: NDArray[np.float64],
+    label: Column | None,
+    prediction: Prediction | None,
+    problems: Sequence[Problem],
+) -> tuple[str, ...]:
+    """Return a few sentences of what was found."""
+    d, total = len(components), sum(part.explained for part in components)
+    of = "the squared weights around the mean graph" if centred else "the squared weights"
+    said = [
+        f"{_count(n_graphs, 'graph')} on {_count(len(vertex_names), 'vertex', 'vertices')} "
+        f"{'was' if n_graphs == 1 else 'were'} described by {_count(d, 'component')}: "
+        f"patterns of edges that all graphs share, each graph in its own strength. Together "
+        f"{'they explain' if d > 1 else 'it explains'} {total:.1%} of {of}."
+    ]
+    strongest = max(range(d), key=lambda k: components[k].explained)
+    names = [vertex_names[edge.source] for edge in components[strongest].edges[:6]]
+    names += [vertex_names[edge.target] for edge in components[strongest].edges[:6]]
+    shown = [short(name) for name in list(dict.fromkeys(names))[:4]]
+    if shown:
+        said.append(
+            f"The strongest is component {strongest + 1} ({components[strongest].explained:.1%}); "
+            f"it is carried most by {_listed(shown)}."
+        )
+    if label is not None:
+        said += _label_words(loadings, label)
+    if prediction is not None:
+        said += _prediction_words(prediction)
+    doubtful = [str(k + 1) for k, part in enumerate(components) if part.remarks]
+    if doubtful:
+        which = "Component" if len(doubtful) == 1 else "Components"
+        said.append(f"{which} {_listed(doubtful)} should be read with care; see below why.")
+    grave = sum(problem.level in ("refused", "warning") for problem in problems)
+    if grave:
+        said.append(f"{_count(grave, 'problem')} should be looked at first.")
+    elif not problems:
+        said.append("No problem was found in the input or in the fit.")
+    return tuple(said)
+
+
+def _label_words(loadings: NDArray[np.float64], label: Column) -> list[str]:
+    shares = between_groups(loadings, label)
+    if not np.isfinite(shares).any():
+        return []
+    k = int(np.nanargmax(shares))
+    name = short(label.name)
+    if label.kind == "number":
+        return [
+            f"Of all components, the loadings of component {k + 1} go along with {name} most: "
+            f"{shares[k]:.0%} of their spread is shared with it (squared correlation; described, "
+            "not tested)."
+        ]
+    return [
+        f"Graphs with different {name} differ most in component {k + 1}: {shares[k]:.0%} of the "
+        f"spread of its loadings lies between the {_count(len(label.categories), 'group')} "
+        "(described, not tested)."
+    ]
+
+
+def between_groups(loadings: NDArray[np.float64], label: Column) -> NDArray[np.float64]:
+    """Return the share of each component's spread that a label accounts for, (d,); nan if none.
+
+    Of categories, the spread between their means; of numbers, the squared correlation.
+    """
+    known = np.array([value is not None for value in label.values])
+    L = loadings[known]
+    y = np.array([value for value in label.values if value is not None], dtype=np.float64)
+    nothing = np.full(loadings.shape[1], np.nan)
+    groups = np.unique(y)
+    if len(groups) < 2 or (label.kind == "category" and len(groups) == len(y)):
+        return nothing
+    centred = L - L.mean(axis=0)
+    total = (centred**2).sum(axis=0)
+    if label.kind == "number":
+        z = (y - y.mean()) / np.sqrt(((y - y.mean()) ** 2).sum())
+        between = (z @ centred) ** 2
+    else:
+        means = [(y == c).sum() * centred[y == c].mean(axis=0) ** 2 for c in groups]
+        between = np.sum(means, axis=0)
+    return np.where(total > 0, between / np.where(total > 0, total, 1.0), nothing)
+
+
+def _prediction_words(prediction: Prediction) -> list[str]:
+    if not prediction.methods:
+        return []
+    first, *others = prediction.methods
+    beside = [f"{other.name} {other.accuracy:.1%}" for other in others]
+    beside.append(f"chance {prediction.chance:.1%}")
+    return [
+        f"The {short(prediction.label)} of graphs that were held out was found in "
+        f"{first.accuracy:.1%} of the cases by {first.name} ({', '.join(beside)})."
+    ]
+
+
+def fit_problems(embedding: Any, components: Sequence[Component]) -> list[Problem]:
+    """Return what went wrong in a fit, and which components are doubtful."""
+    found = []
+
+    def of(ks: list[int]) -> str:
+        return ("Component " if len(ks) == 1 else "Components ") + _listed([str(k) for k in ks])
+
+    def numbers(holds: Any) -> list[int]:
+        return [k + 1 for k, part in enumerate(components) if holds(part)]
+
+    late = numbers(lambda part: part.stop_reason in ("max_iter", "stalled", "interrupted"))
+    if late:
+        found.append(Problem("warning", f"{of(late)} did not converge: the search ended early."))
+    nothing = numbers(lambda part: part.degenerate)
+    if nothing:
+        verb = "means" if len(nothing) == 1 else "mean"
+        found.append(Problem("warning", f"{of(nothing)} {verb} nothing (degenerate)."))
+    if embedding.gamma_condition_ > ILL_CONDITIONED:
+        found.append(
+            Problem(
+                "warning",
+                "Some components are nearly the same pattern or sums of each other (condition "
+                f"{embedding.gamma_condition_:.3g}): their loadings may be large and cancel, and "
+                "should not be read one by one. Use fewer components.",
+            )
+        )
+    unsure = numbers(lambda part: part.remarks and not part.degenerate and part.stop_reason in (
+        "stationary", "precision"
+    ))  # fmt: skip
+    if unsure:
+        verb = "is" if len(unsure) == 1 else "are"
+        found.append(
+            Problem("notice", f"{of(unsure)} {verb} uncertain: few starts of the search agree.")
+        )
+    return found
+
+
+def dimension_words(embedding: Any, choice: Any) -> str:
+    """Say why there are as many components as there are."""
+    if choice is not None:
+        return str(choice.explain())
+    d = embedding.n_components_
+    text = f"{_count(d, 'component')} {'was' if d == 1 else 'were'} asked for."
+    return f"{text} No rule was asked how many there should be; select_dimension would tell."
+
+
+def methods_words(embedding: Any, n_graphs: int, version: str) -> str:
+    """Return a methods paragraph made of the settings of a fit."""
+    settings = {name: getattr(embedding, name) for name in ("solver", "n_init", "random_state")}
+    settings |= embedding._fitted_with
+    directed = embedding._plan.directed
+    said = [
+        f"{_count(n_graphs, 'graph')} on one set of {embedding.n_vertices_} vertices "
+        f"{'was' if n_graphs == 1 else 'were'} embedded jointly (Wang, Arroyo, Vogelstein and "
+        f"Priebe, Joint Embedding of Graphs) with eigengraphs {version}: adjacency matrices are "
+        "approximated by weighted sums of rank-one components "
+        f"{'h g^T (directed)' if directed else 'h h^T'} that all graphs share, with "
+        f"{settings['loadings']} loadings, by least squares, one component after "
+        f"another{', then all were refined together' if settings['refine'] else ''}."
+    ]
+    if embedding._steps.names:
+        said.append(f"Weights were transformed first ({', '.join(embedding._steps.names)}).")
+    if embedding.mean_graph_ is not None:
+        said.append("The mean graph was subtracted.")
+    said.append(
+        {
+            "filled": "The diagonal was not taken as data: each entry was filled with the mean of "
+            "its row to find components, and loadings come from pairs of different vertices.",
+            "observed": "The diagonal was taken as data.",
+            "unobserved": "The diagonal took no part.",
+        }[embedding.diagonal_]
+    )
+    seed = settings["random_state"]
+    said.append(
+        f"Solver {settings['solver']}, n_init = {settings['n_init']}, seed "
+        f"{seed if isinstance(seed, int) else 'not fixed'}; the graphs were read "
+        f"{embedding.n_passes_} times."
+    )
+    return " ".join(said)
+
+
+def short(name: str, most: int = 40) -> str:
+    """Cut a long name for running text."""
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
