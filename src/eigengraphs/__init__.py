@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs import baselines, datasets, errors, io, models
+    from eigengraphs import baselines, datasets, errors, io, models, plot
     from eigengraphs.alignment import Alignment, align
     from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
@@ -37,6 +37,7 @@ __all__ = [
     "load",
     "match_components",
     "models",
+    "plot",
     "read",
     "select_dimension",
 ]

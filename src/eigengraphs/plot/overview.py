@@ -1,4 +1,4 @@
-"""Pictures of an embedding, with matplotlib."""
+"""The picture of a whole embedding: graphs, groups, vertices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import MissingExtraError
+from eigengraphs.plot.axes import HUES
 
 __all__ = ["embedding_figure"]
-
-# Distinguishable for colour-blind readers as well (Okabe and Ito).
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
 def embedding_figure(
@@ -112,4 +110,4 @@ def _vertices(figure: Any, axes: Any, embedding: JointEmbedding, groups: NDArray
 
 
 def _colour(g: int) -> str:
-    return _COLOURS[g % len(_COLOURS)]
+    return HUES[g % len(HUES)]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from eigengraphs.graphs import GraphStack
 from eigengraphs.report.heatmaps import (
@@ -16,8 +15,9 @@ from eigengraphs.report.heatmaps import (
     heat_map,
     indicator,
     symmetric_limit,
+    to_dense,
 )
-from eigengraphs.report.parts import Edge, WorstGraph
+from eigengraphs.report.parts import Edge, HeatMap, WorstGraph
 
 __all__ = ["GraphFits", "graph_fits", "reconstruction", "worst_graphs"]
 
@@ -69,10 +69,13 @@ def _draw(embedding: Any, stack: GraphStack, i: int, share: float) -> WorstGraph
     model = reconstruction(embedding, i, block)
     left = seen - model
     limit = symmetric_limit(seen, model)
-    maps = [heat_map(matrix, -limit, limit, block) for matrix in (seen, model, left)]
+
+    def drawn(matrix: NDArray[np.float64]) -> HeatMap:
+        return heat_map(matrix, -limit, limit, block)
+
     # Pairs can be named where a cell is one pair.
     edges = _largest(left, symmetric=not embedding._plan.directed) if block == 1 else ()
-    return WorstGraph(i, share, *maps, edges)
+    return WorstGraph(i, share, drawn(seen), drawn(model), drawn(left), edges)
 
 
 def reconstruction(embedding: Any, i: int, block: int) -> NDArray[np.float64]:
@@ -88,9 +91,8 @@ def reconstruction(embedding: Any, i: int, block: int) -> NDArray[np.float64]:
     diagonal = (H * lam * G).sum(axis=1)
     mean = treatment.mean
     if mean is not None:
-        gathered = P @ mean @ P.T
-        sums += gathered.toarray() if sparse.issparse(gathered) else gathered
-        diagonal = diagonal + (mean.diagonal() if sparse.issparse(mean) else np.diag(mean))
+        sums += to_dense(P @ mean @ P.T)
+        diagonal = diagonal + mean.diagonal()
     if treatment.hollow and treatment.diagonal_value is not None:
         sums[np.diag_indices(len(sums))] += P @ (treatment.diagonal_value - diagonal)
     sizes = np.asarray(P.sum(axis=1)).ravel()

@@ -12,7 +12,7 @@ from scipy import sparse
 from eigengraphs.graphs import GraphStack
 from eigengraphs.report.parts import HeatMap
 
-__all__ = ["block_means", "block_size", "heat_map", "indicator", "symmetric_limit"]
+__all__ = ["block_means", "block_size", "heat_map", "indicator", "symmetric_limit", "to_dense"]
 
 MOST_CELLS = 400  # a side; a screen shows no more
 _STEPS = 254
@@ -34,16 +34,15 @@ def block_means(stack: GraphStack, i: int, block: int) -> NDArray[np.float64]:
     """Return one graph, (cells, cells), each the mean of its observed entries; nan without any."""
     n = stack.n_vertices
     if block == 1:
-        A = stack[i]
-        return np.array(A.toarray() if sparse.issparse(A) else A, dtype=np.float64)
+        return to_dense(stack[i])
     P = indicator(n, block)
     rows = stack.flat[i * n : (i + 1) * n] if stack.is_sparse else stack.dense[i]
-    sums = _dense(P @ rows @ P.T)
-    sizes = _dense(P.sum(axis=1)).ravel()
+    sums = to_dense(P @ rows @ P.T)
+    sizes = to_dense(P.sum(axis=1)).ravel()
     counts = np.outer(sizes, sizes)
     if stack.mask is not None:
         hidden = stack.mask.hidden_of(i).astype(np.float64)
-        counts -= _dense(P @ hidden @ P.T)
+        counts -= to_dense(P @ hidden @ P.T)
     return np.where(counts > 0, sums / np.maximum(counts, 1.0), np.nan)
 
 
@@ -68,5 +67,7 @@ def symmetric_limit(*matrices: NDArray[Any]) -> float:
     return float(np.quantile(sizes, 0.995)) or float(sizes.max()) or 1.0
 
 
-def _dense(matrix: Any) -> NDArray[np.float64]:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64)
+def to_dense(matrix: Any) -> NDArray[np.float64]:
+    """Return an array of a matrix of any kind."""
+    full: Any = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return np.asarray(full, dtype=np.float64)

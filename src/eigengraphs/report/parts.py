@@ -48,10 +48,9 @@ class GraphQuality:
 
     def __post_init__(self) -> None:
         _one_of("verdict on a graph", self.verdict, _VERDICTS)
-        if isinstance(self.messages, str):
-            object.__setattr__(self, "messages", (self.messages,) if self.messages else ())
-        else:
-            object.__setattr__(self, "messages", tuple(map(str, self.messages)))
+        given: Any = self.messages
+        said = [given] if isinstance(given, str) else given
+        object.__setattr__(self, "messages", tuple(str(text) for text in said if text))
 
 
 @dataclass(frozen=True)

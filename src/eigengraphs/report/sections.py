@@ -27,7 +27,9 @@ def problems(summary: Summary, shown: Shown) -> str:
         f"{escape(problem.text[:2000])}</li>"
         for problem in found[:most]
     )
-    more = paragraphs([f"{len(found) - most} more are in report.json."]) if len(found) > most else ""
+    more = (
+        paragraphs([f"{len(found) - most} more are in report.json."]) if len(found) > most else ""
+    )
     return f'<ul class="problems">{items}</ul>{more}'
 
 
@@ -105,7 +107,12 @@ def dimension(summary: Summary, shown: Shown) -> str:
             f'<tr{kind}><th scope="row">{k}</th><td class="number">{number(float(value), 6)}</td>'
             f'<td class="number">{own}</td><td class="number">{total}</td></tr>'
         )
-    header = ["components", ("objective",), ("the last one explains",), ("together",)]
+    header: list[str | tuple[str]] = [
+        "components",
+        ("objective",),
+        ("the last one explains",),
+        ("together",),
+    ]
     parts.append(table(header, rows, "Objective by number of components", tall=len(rows) > 14))
     return "".join(parts)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
+
+from numpy.typing import NDArray
 
 from eigengraphs.report.glossary import GLOSSARY
 from eigengraphs.report.parts import Component, Edge, Prediction
@@ -67,7 +70,7 @@ def _certificate(part: Component) -> str:
     return f'<p class="note">{escape(text)}</p>'
 
 
-def _vertices(title: str, which: Sequence[int], h: Sequence[float], names: Sequence[str]) -> str:
+def _vertices(title: str, which: Sequence[int], h: NDArray[Any], names: Sequence[str]) -> str:
     if not which:
         return f"<div><h4>{title}</h4><p class='note'>none</p></div>"
     items = "".join(_item(a_name(names[s]), float(h[s])) for s in which)
@@ -135,13 +138,18 @@ def worst(summary: Summary, shown: Shown) -> str:
     return "".join(parts)
 
 
-def prediction(summary: Summary, shown: Shown) -> str:
+def prediction(summary: Summary, _: Shown) -> str:
     """Return how well the label of held-out graphs is found."""
     guess = summary.prediction
     if guess is None or not guess.methods:
         return paragraphs(["No label was to be found; nothing was held out and guessed."], "note")
     classes = f" ({', '.join(guess.classes)})" if guess.classes else ""
-    header = ["method", ("right",), ("standard error",), ("numbers in its components",)]
+    header: list[str | tuple[str]] = [
+        "method",
+        ("right",),
+        ("standard error",),
+        ("numbers in its components",),
+    ]
     rows = [
         f'<tr><th scope="row">{a_name(method.name)}</th>'
         f'<td class="number">{percent(method.accuracy)}</td>'
@@ -163,7 +171,9 @@ def prediction(summary: Summary, shown: Shown) -> str:
 
 def _bars(guess: Prediction) -> str:
     colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-    bars = [(method.name, method.accuracy, colours[k % 4]) for k, method in enumerate(guess.methods)]
+    bars = [
+        (method.name, method.accuracy, colours[k % 4]) for k, method in enumerate(guess.methods)
+    ]
     bars.append(("chance", guess.chance, "#8d98a3"))
     return '<div class="bars" aria-hidden="true">' + "".join(
         f"{a_name(name)}<svg viewBox='0 0 100 8' preserveAspectRatio='none'>"
@@ -185,16 +195,16 @@ def timeline(summary: Summary, shown: Shown) -> str:
     )
 
 
-def methods(summary: Summary, shown: Shown) -> str:
+def methods(summary: Summary, _: Shown) -> str:
     """Return the methods paragraph."""
     return paragraphs(summary.methods.split("\n"))
 
 
-def glossary(summary: Summary, shown: Shown) -> str:
+def glossary(_: Summary, __: Shown) -> str:
     """Return what the words mean."""
     return definitions(GLOSSARY)
 
 
-def provenance(summary: Summary, shown: Shown) -> str:
+def provenance(summary: Summary, _: Shown) -> str:
     """Return where things come from."""
     return definitions((_half(name, 200), text[:4000]) for name, text in summary.provenance)

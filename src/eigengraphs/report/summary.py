@@ -7,6 +7,7 @@ import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-import eigengraphs
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.report.columns import make_columns
@@ -168,7 +168,7 @@ def summarize(
     if not isinstance(graphs, GraphStack):
         graphs = GraphStack(graphs, copy=False, missing=embedding._fitted_with["missing"])
     stack = embedding._aligned(graphs)
-    m, d = embedding.loadings_.shape
+    m = len(embedding.loadings_)
     if stack.n_graphs != m:
         raise InputError(
             f"got {stack.n_graphs} graphs, but the embedding was fitted to {m}; pass the graphs "
@@ -226,7 +226,7 @@ def summarize(
         worst=worst_graphs(embedding, stack, fits),
         prediction=guess,
         ordered=bool(ordered),
-        methods=methods or methods_words(embedding, m, eigengraphs.__version__),
+        methods=methods or methods_words(embedding, m, version("eigengraphs")),
         provenance=_provenance(embedding, provenance),
     )
 
@@ -247,7 +247,7 @@ def _coordinates(given: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
 
 def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     own = {
-        "eigengraphs": eigengraphs.__version__,
+        "eigengraphs": version("eigengraphs"),
         "Python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
@@ -260,7 +260,9 @@ def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[
 def _plain(value: Any) -> Any:
     """Turn records, arrays and tuples into what JSON knows."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
     if isinstance(value, np.ndarray):
         if np.isfinite(value).all():
             return value.tolist()

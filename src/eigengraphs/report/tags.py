@@ -23,7 +23,9 @@ def a_name(name: str, most: int = 200) -> str:
     return f'<span class="name"{title}>{cut}</span>'
 
 
-def table(header: Sequence[str | tuple[str]], rows: Iterable[str], label: str, *, tall: bool = False) -> str:
+def table(
+    header: Sequence[str | tuple[str]], rows: Iterable[str], label: str, *, tall: bool = False
+) -> str:
     """Return a table in a box that scrolls and can be focused; rows are made by the caller.
 
     A heading in a tuple stands over numbers.
