@@ -68,7 +68,13 @@ def chosen(path: Path, arrays: Mapping[str, Any], key: str | None) -> dict[str, 
 
 
 def graphs_of_array(
-    path: Path, array: Any, format: str, *, graphs_first: bool, where: str = ""
+    path: Path,
+    array: Any,
+    format: str,
+    *,
+    graphs_first: bool,
+    where: str = "",
+    sure: bool = False,
 ) -> list[MatrixGraph]:
     """Return the graphs of a matrix, of an array of three axes, or of cells.
 
@@ -77,6 +83,8 @@ def graphs_of_array(
     graphs_first
         Whether graphs are along the first axis where all axes are equally long and the graphs'
         symmetry does not tell: so it is in NumPy, and not in MATLAB.
+    sure
+        Whether graphs are known to be along the first axis.
     """
     given: Any = array
     if sparse.issparse(array):
@@ -99,7 +107,7 @@ def graphs_of_array(
             f"{path}{where} has {array.ndim} axes ({_shape(array)}); a graph is a matrix n x n, "
             "and several are an array m x n x n or n x n x m"
         )
-    axis, notices = _graph_axis(path, array, graphs_first)
+    axis, notices = ("first", ()) if sure else _graph_axis(path, array, graphs_first)
     cube = np.moveaxis(array, -1, 0) if axis == "last" else array
     if cube.shape[0] == 0:
         raise ReadError(f"{path}{where} holds no graphs: its shape is {_shape(array)}")

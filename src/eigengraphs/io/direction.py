@@ -65,7 +65,7 @@ def as_matrices(
         elif side.kind == "half" and directed is not True and graph.directed is None:
             notices[i].append(Notice.of("triangle kept", paths[i]))
         elif side.kind == "rounding" and undirected:
-            matrix = 0.5 * (matrix + matrix.T)
+            matrix = _mean_of_sides(matrix)
             notices[i].append(Notice.of("rounding", paths[i]))
         if side.kind == "half" and not undirected and isinstance(matrix, np.ndarray):
             matrix = _zero_empty_half(matrix)
@@ -146,6 +146,12 @@ def _mirrored(A: Matrix) -> Matrix:
         (np.r_[s, t[alone]], np.r_[t, s[alone]]),
     )
     return sparse.csr_array(sparse.coo_array(parts, shape=(n, n)))
+
+
+def _mean_of_sides(A: Matrix) -> Matrix:
+    if isinstance(A, np.ndarray):
+        return (A + A.T) / 2
+    return sparse.csr_array((A + A.T) * 0.5)
 
 
 def _zero_empty_half(A: NDArray[Any]) -> NDArray[Any]:

@@ -34,7 +34,9 @@ def read_mat(path: Path, data: bytes, key: str | None) -> list[MatrixGraph]:
     picked = {"graphs": _cube(arrays)} if ours else chosen(path, arrays, key)
     graphs = list[MatrixGraph]()
     for name, array in picked.items():
-        found = graphs_of_array(path, array, "MATLAB", graphs_first=False, where=f" ({name!r})")
+        found = graphs_of_array(
+            path, array, "MATLAB", graphs_first=False, where=f" ({name!r})", sure=ours
+        )
         if len(picked) > 1:
             many = len(found) > 1
             found = [

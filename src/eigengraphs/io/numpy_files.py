@@ -41,8 +41,9 @@ def read_npz(path: Path, data: bytes, key: str | None) -> list[MatrixGraph]:
         return list(graphs_of_array(path, matrix, "NumPy", graphs_first=True))
     if key is None and set(FLAT) <= set(arrays) and "n_graphs" in arrays:
         return _flat(arrays)
-    if key is None and "graphs" in arrays and "graph_names" in arrays:
-        key = "graphs"
+    ours = key is None and "graphs" in arrays and "graph_names" in arrays
+    if ours:
+        return _with_names(_ours(path, arrays["graphs"]), arrays)
     graphs = list[MatrixGraph]()
     picked = chosen(path, arrays, key)
     for name, array in picked.items():
@@ -53,7 +54,11 @@ def read_npz(path: Path, data: bytes, key: str | None) -> list[MatrixGraph]:
             ]
         else:
             graphs += found
-    return _with_names(graphs, arrays) if set(picked) == {"graphs"} else graphs
+    return graphs
+
+
+def _ours(path: Path, array: Any) -> list[MatrixGraph]:
+    return graphs_of_array(path, array, "NumPy", graphs_first=True, sure=True)
 
 
 def _load(path: Path, data: bytes) -> Any:

@@ -18,7 +18,7 @@ MISSING = frozenset({"", "na", "n/a", "nan", "-nan", "+nan", "null", "none", "."
 
 DECIMAL_COMMA = re.compile(r"^[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?$")
 _WORDS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", None: "white space"}
-_BLANK = re.compile(r"(?:^|\n)[ \t]*(?:\n|$)(?!$)|^\s*$")
+_BLANK = re.compile(r"\n[ \t]*\n")
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 
@@ -124,8 +124,10 @@ def _decode(path: Path, data: bytes) -> tuple[str, tuple[Notice, ...]]:
 
 def _lines(text: str) -> tuple[list[str], Sequence[int], list[str]]:
     """Return the lines that hold data, their numbers, and the comments."""
-    if "#" not in text and "%" not in text and not _BLANK.search(text):
-        lines = text.removesuffix("\n").split("\n")
+    body = text.rstrip("\n")
+    marked = "#" in body or "%" in body or _BLANK.search(f"\n{body[:80]}") or _BLANK.search(body)
+    if not marked and body.rpartition("\n")[2].strip():
+        lines = body.split("\n")
         return lines, range(1, len(lines) + 1), []
     kept, places, comments = list[str](), list[int](), list[str]()
     for place, line in enumerate(text.split("\n"), 1):

@@ -1,0 +1,278 @@
+"""Folders as programs leave them are read without a single setting."""
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+import eigengraphs as eg
+from eigengraphs.errors import ReadError, ReadNotice
+
+
+def random_graphs(m=4, n=12, seed=0):
+    A = np.random.default_rng(seed).poisson(3, (m, n, n)).astype(float)
+    A = np.triu(A, 1)
+    return A + A.transpose(0, 2, 1)
+
+
+def kinds(reading):
+    return {notice.kind: notice for notice in reading.notices}
+
+
+def loud(reading):
+    return {notice.kind for notice in reading.notices if notice.loud}
+
+
+def test_the_300_files_of_hnu1_as_they_are_published(data_folder):
+    reading = eg.io.read_files(data_folder / "hnu1")
+    hnu1 = eg.datasets.fetch_hnu1(data_folder=data_folder)
+    assert reading.stack.graph_names == hnu1.graphs.graph_names
+    np.testing.assert_array_equal(reading.stack.dense, hnu1.graphs.dense)
+    assert reading.stack.vertex_names == tuple(map(str, range(1, 71)))
+    assert [f"sub-{sub}" for sub in reading.columns["sub"]] == hnu1.subjects.tolist()
+    assert list(map(int, reading.columns["ses"])) == hnu1.sessions.tolist()
+    assert loud(reading) == set()
+    assert "vertices.tsv" in kinds(reading)["beside"].text
+    assert {file.format for file in reading.files} == {"edge list"}
+    assert all(len(file.sha256) == 64 for file in reading.files)
+
+
+def test_its_vertices_get_the_names_of_a_table(data_folder):
+    folder = data_folder / "hnu1"
+    table = eg.io.read_vertices(folder / "vertices.tsv", n=70)
+    assert table.names == tuple(map(str, range(1, 71)))
+    assert set(table.columns["lobe"]) == set("FOPST")
+    named = [f"region {i}" for i in range(1, 71)]
+    stack = eg.read(str(folder / "*_ses-1_*.ssv"), labels=named)
+    assert stack.n_graphs == 30
+    assert stack.vertex_names == tuple(named)
+
+
+@pytest.fixture(scope="module")
+def mice_folder(tmp_path_factory):
+    """The folder ``mice`` of graspologic: edge lists, participants, and tables beside them."""
+    mice = eg.datasets.load_mice()
+    folder = tmp_path_factory.mktemp("graspologic") / "mice"
+    (folder / "edgelists").mkdir(parents=True)
+    (folder / "features").mkdir()
+    for subject, A in zip(mice.subjects, mice.graphs, strict=True):
+        s, t = np.nonzero(np.triu(A))
+        lines = [f"{i} {j} {A[i, j]}" for i, j in zip(s, t, strict=True)]
+        path = folder / "edgelists" / f"{subject}_ses-1_dti.edgelist"
+        path.write_text("\n".join(lines) + "\n")
+        features = [
+            f",runno:,N{subject[4:]},atlas:,DB2_symmetric_R,,,Label Statistics",
+            "",
+            "ROI,voxels,volume_mm3,adc,dwi,e1,e2,e3,fa,rd",
+            *(f"{i},{8718 + i},0.79,0.0003,2424.0,0.0003,0.0003,0.0002,0.18,0.0002" for i in range(5)),
+        ]
+        (folder / "features" / f"{subject[4:]}.csv").write_text("\n".join(features) + "\n")
+    rows = [f"{who},{what}" for who, what in zip(mice.subjects, mice.genotypes, strict=True)]
+    head = ["# sample_size : 32", "# n_vertices : 332", "participant_id,genotype"]
+    (folder / "participants.csv").write_text("\n".join(head + rows[::-1]) + "\n")
+    regions = mice.regions
+    atlas = [",ROI,Structure,Abbreviation,c_R,c_G,c_B,c_A,Level_1"]
+    atlas += [
+        f"{i},{i + 1},{regions.structures[i]},{regions.abbreviations[i]},255,0,0,255,forebrain"
+        for i in range(166)
+    ]
+    (folder / "atlas.csv").write_text("\n".join(atlas) + "\n")
+    (folder / "blocks.csv").write_text("start,stop,name\n0,41,isocortex\n")
+    return folder
+
+
+def test_the_32_mice_as_graspologic_ships_them(mice_folder):
+    mice = eg.datasets.load_mice()
+    reading = eg.io.read_files(mice_folder)
+    assert reading.stack.n_graphs == 32
+    assert reading.columns["sub"] == [name[4:] for name in reading.stack.graph_names for name in [name.partition("_")[0]]]
+    order = np.argsort(mice.subjects)  # files come by name, the bundle in an order of its own
+    np.testing.assert_array_equal(reading.stack.dense, mice.graphs.dense[order])
+    assert loud(reading) == {"left out"}  # 32 tables of features, which nobody asked for
+    joined = eg.io.join(reading, eg.io.read_participants(mice_folder / "participants.csv"))
+    assert joined.columns["genotype"].tolist() == mice.genotypes[order].tolist()
+    assert joined.rows_without_graph == ()
+
+
+def test_the_edge_lists_of_the_mice_alone(mice_folder):
+    stack = eg.read(mice_folder / "edgelists")  # a warning would be an error here
+    assert stack.n_vertices == 332
+    assert stack.vertex_names[:3] == ("0", "1", "2")
+
+
+@pytest.mark.parametrize("delimiter", [" ", ","])
+def test_connectomes_of_mrtrix(tmp_path, delimiter):
+    """tck2connectome: no header, comments of its history, the upper triangle with the diagonal."""
+    A = random_graphs()
+    A[:, np.arange(12), np.arange(12)] = 7
+    for i, graph in enumerate(A):
+        rows = [delimiter.join(f"{value:g}" for value in row) for row in np.triu(graph)]
+        folder = tmp_path / f"sub-{i + 1:02d}"
+        folder.mkdir()
+        lines = ["# mrtrix_version: 3.0.4", "# command_history: tck2connectome tracks.tck", *rows]
+        (folder / "connectome.csv").write_text("\n".join(lines) + "\n")
+    with pytest.warns(ReadNotice, match=r"4 files hold one triangle; mirrored \(connectome.csv"):
+        stack = eg.read(tmp_path)
+    np.testing.assert_array_equal(stack.dense, A)
+    assert stack.graph_names == ("sub-01", "sub-02", "sub-03", "sub-04")
+
+
+def test_connectomes_of_mrtrix_with_symmetric(tmp_path):
+    A = random_graphs()
+    for i, graph in enumerate(A):
+        np.savetxt(tmp_path / f"P{i + 9}.csv", graph, fmt="%g")
+    stack = eg.read(tmp_path)
+    np.testing.assert_array_equal(stack.dense, A)
+    assert stack.graph_names == ("P9", "P10", "P11", "P12")
+
+
+@pytest.fixture
+def bids(tmp_path):
+    """Derivatives by the BIDS extension for connectivity, with what lies beside the matrices."""
+    A = random_graphs(m=6)
+    names = [f"region {s}" for s in range(12)]
+    (tmp_path / "dataset_description.json").write_text("{}")
+    (tmp_path / "participants.tsv").write_text(
+        "participant_id\tage\tgroup\nsub-01\t20\tA\nsub-02\tn/a\tB\nsub-03\t31\tA\n"
+    )
+    (tmp_path / "meas-PearsonCorrelation_relmat.json").write_text("{}")
+    i = 0
+    for sub in ("01", "02", "03"):
+        for ses in ("1", "2"):
+            folder = tmp_path / f"sub-{sub}" / f"ses-{ses}" / "func"
+            folder.mkdir(parents=True)
+            stem = f"sub-{sub}_ses-{ses}_task-rest_seg-Schaefer2018_meas-PearsonCorrelation"
+            lines = ["\t".join(["", *names])]
+            lines += ["\t".join([name, *map(str, row)]) for name, row in zip(names, A[i])]
+            (folder / f"{stem}_relmat.tsv").write_text("\n".join(lines) + "\n")
+            series = ["\t".join(names), *["\t".join(["0.5"] * 12)] * 30]
+            (folder / f"{stem}_timeseries.tsv").write_text("\n".join(series) + "\n")
+            (folder / f"{stem}_motionpars.tsv").write_text("x\ty\n0\t1\n")
+            i += 1
+    return tmp_path, A, names
+
+
+def test_relmats_of_bids(bids):
+    folder, A, names = bids
+    reading = eg.io.read_files(folder)
+    np.testing.assert_array_equal(reading.stack.dense, A)
+    assert reading.stack.vertex_names == tuple(names)
+    assert reading.stack.graph_names[:2] == ("sub-01_ses-1", "sub-01_ses-2")
+    assert reading.columns["task"] == ["rest"] * 6
+    assert reading.columns["seg"] == ["Schaefer2018"] * 6
+    assert loud(reading) == {"left out"}
+    joined = eg.io.join(reading, eg.io.read_participants(folder / "participants.tsv"))
+    np.testing.assert_array_equal(joined.columns["age"], [20, 20, np.nan, np.nan, 31, 31])
+    assert joined.columns["group"].tolist() == list("AABBAA")
+
+
+@pytest.mark.parametrize("name", ["relmat.dense.tsv", "conmat.csv", "connectome.txt"])
+def test_other_names_of_matrices_in_bids(tmp_path, name):
+    A = random_graphs()
+    for i, graph in enumerate(A):
+        folder = tmp_path / f"sub-{i}" / "dwi"
+        folder.mkdir(parents=True)
+        delimiter = {"tsv": "\t", "csv": ",", "txt": " "}[name[-3:]]
+        path = folder / f"sub-{i}_atlas-desikan_{name}"
+        np.savetxt(path, graph, delimiter=delimiter, fmt="%g")
+        (folder / f"sub-{i}_atlas-desikan_nodes.tsv").write_text("index\tname\n1\ta\n")
+    reading = eg.io.read_files(tmp_path, format="bids")
+    np.testing.assert_array_equal(reading.stack.dense, A)
+    assert reading.stack.graph_names == ("sub-0", "sub-1", "sub-2", "sub-3")
+    assert loud(reading) == set()
+
+
+def test_two_atlases_of_one_scan_are_not_mixed(bids):
+    folder, A, _ = bids
+    path = next(folder.rglob("sub-02_ses-1*_relmat.tsv"))
+    path.with_name(path.name.replace("Schaefer2018", "AAL")).write_bytes(path.read_bytes())
+    with pytest.raises(ReadError, match=r"1 of 6 scans .*sub-02_ses-1_task-rest.*pattern.*seg-AAL"):
+        eg.read(folder)
+    # A pattern chooses.
+    assert eg.read(f"{folder}/**/*Schaefer2018*_relmat.tsv").n_graphs == 6
+
+
+@pytest.mark.parametrize("name", ["CIJ", "connectivity", "sc"])
+def test_one_matrix_of_the_brain_connectivity_toolbox(tmp_path, name):
+    A = random_graphs()
+    for i, graph in enumerate(A):
+        savemat(tmp_path / f"subject{i}.mat", {name: graph, "nROIs": 12, "labels": ["a", "b"]})
+    stack = eg.read(tmp_path)
+    np.testing.assert_array_equal(stack.dense, A)
+    assert stack.graph_names == ("subject0", "subject1", "subject2", "subject3")
+
+
+def test_many_matrices_of_the_brain_connectivity_toolbox(tmp_path):
+    A = random_graphs(m=5)
+    savemat(tmp_path / "group.mat", {"CIJ": np.moveaxis(A, 0, -1), "age": np.arange(5.0)})
+    stack = eg.read(tmp_path / "group.mat")
+    np.testing.assert_array_equal(stack.dense, A)
+
+
+def test_as_many_graphs_as_vertices_are_told_by_their_symmetry(tmp_path):
+    A = random_graphs(m=12)
+    savemat(tmp_path / "group.mat", {"CIJ": np.moveaxis(A, 0, -1)})
+    np.save(tmp_path / "group.npy", A)
+    for name in ("group.mat", "group.npy"):
+        np.testing.assert_array_equal(eg.read(tmp_path / name).dense, A)
+
+
+def test_a_folder_of_one_kind_ignores_what_is_hidden_or_beside(tmp_path):
+    for i, graph in enumerate(random_graphs()):
+        np.savetxt(tmp_path / f"s{i}.txt", graph)
+    (tmp_path / ".hidden.txt").write_text("no graph")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.txt").write_text("no graph")
+    (tmp_path / "README.txt").write_text("These are graphs.")
+    (tmp_path / "s0.json").write_text("{}")
+    (tmp_path / "labels.txt").write_text("a\nb\n")
+    assert eg.read(tmp_path).graph_names == ("s0", "s1", "s2", "s3")
+
+
+def test_graphs_of_several_kinds_are_refused_with_a_pattern(tmp_path):
+    for i, graph in enumerate(random_graphs()):
+        np.savetxt(tmp_path / f"s{i}.txt", graph)
+    np.save(tmp_path / "all.npy", random_graphs())
+    with pytest.raises(ReadError, match=r"several kinds \(1 .npy, 4 .txt\).*\*\.txt"):
+        eg.read(tmp_path)
+    assert eg.read(f"{tmp_path}/**/*.txt").n_graphs == 4
+
+
+def test_a_stray_table_among_matrices_is_left_out_and_said(tmp_path):
+    for i, graph in enumerate(random_graphs()):
+        np.savetxt(tmp_path / f"s{i}.csv", graph, delimiter=",")
+    (tmp_path / "scores.csv").write_text("who,sex,score\ns0,f,1\ns1,m,2\n")
+    with pytest.warns(ReadNotice, match=r"scores.csv is a table and no graph; left out"):
+        assert eg.read(tmp_path).n_graphs == 4
+
+
+def test_a_list_of_files_keeps_its_order(tmp_path):
+    A = random_graphs()
+    paths = [tmp_path / f"{name}.txt" for name in "dbca"]
+    for path, graph in zip(paths, A, strict=True):
+        np.savetxt(path, graph)
+    stack = eg.read(paths)
+    assert stack.graph_names == ("d", "b", "c", "a")
+    np.testing.assert_array_equal(stack.dense, A)
+
+
+def test_a_manifest_names_graphs_and_keeps_its_columns(tmp_path):
+    A = random_graphs()
+    (tmp_path / "in").mkdir()
+    for i, graph in enumerate(A):
+        np.savetxt(tmp_path / "in" / f"{i}.txt", graph)
+    rows = ["file\tid\tgroup", *(f"in/{i}.txt\tperson {i}\tg{i % 2}" for i in (2, 0, 1))]
+    (tmp_path / "list.tsv").write_text("\n".join(rows) + "\n")
+    reading = eg.io.read_files(tmp_path / "list.tsv")
+    assert reading.stack.graph_names == ("person 2", "person 0", "person 1")
+    assert reading.columns == {"group": ["g0", "g0", "g1"]}
+    np.testing.assert_array_equal(reading.stack.dense, A[[2, 0, 1]])
+    (tmp_path / "list.tsv").write_text("\n".join([*rows, "in/7.txt\tx\ty"]) + "\n")
+    with pytest.raises(ReadError, match=r"list.tsv, line 5: there is no file 'in/7.txt'"):
+        eg.read(tmp_path / "list.tsv")
+
+
+def test_notices_go_to_a_function_if_there_is_one(tmp_path):
+    np.savetxt(tmp_path / "a.txt", np.triu(np.ones((4, 4))))
+    heard = []
+    eg.read(tmp_path / "a.txt", on_notice=heard.append)
+    assert [notice.kind for notice in heard] == ["triangle"]
