@@ -84,7 +84,7 @@ def test_the_32_mice_as_graspologic_ships_them(mice_folder):
     mice = eg.datasets.load_mice()
     reading = eg.io.read_files(mice_folder)
     assert reading.stack.n_graphs == 32
-    assert reading.columns["sub"] == [name[4:] for name in reading.stack.graph_names for name in [name.partition("_")[0]]]
+    assert reading.stack.graph_names == tuple(f"sub-{sub}_ses-1" for sub in reading.columns["sub"])
     order = np.argsort(mice.subjects)  # files come by name, the bundle in an order of its own
     np.testing.assert_array_equal(reading.stack.dense, mice.graphs.dense[order])
     assert loud(reading) == {"left out"}  # 32 tables of features, which nobody asked for
@@ -240,9 +240,17 @@ def test_graphs_of_several_kinds_are_refused_with_a_pattern(tmp_path):
 def test_a_stray_table_among_matrices_is_left_out_and_said(tmp_path):
     for i, graph in enumerate(random_graphs()):
         np.savetxt(tmp_path / f"s{i}.csv", graph, delimiter=",")
-    (tmp_path / "scores.csv").write_text("who,sex,score\ns0,f,1\ns1,m,2\n")
+    (tmp_path / "scores.csv").write_text("who,sex,hand,score\ns0,f,l,1\ns1,m,r,2\n")
     with pytest.warns(ReadNotice, match=r"scores.csv is a table and no graph; left out"):
         assert eg.read(tmp_path).n_graphs == 4
+
+
+def test_a_stray_table_that_looks_like_edges_is_refused_by_name(tmp_path):
+    for i, graph in enumerate(random_graphs()):
+        np.savetxt(tmp_path / f"s{i}.csv", graph, delimiter=",")
+    (tmp_path / "scores.csv").write_text("who,sex,score\ns0,f,1\ns1,m,2\n")
+    with pytest.raises(ReadError, match=r"4 x matrix, 1 x edge list\); edge list: .*scores.csv"):
+        eg.read(tmp_path)
 
 
 def test_a_list_of_files_keeps_its_order(tmp_path):

@@ -236,7 +236,24 @@ def _load(
         loaded += [_Loaded(file, sha256, graph, len(graphs) > 1) for graph in graphs]
     if tables and (not found.searched or len(tables) >= len(loaded)):
         raise tables[0]
-    return _settle_ambiguous(loaded, key, delimiter)
+    settled = _settle_ambiguous(loaded, key, delimiter)
+    if found.searched:
+        _one_layout(settled)
+    return settled
+
+
+def _one_layout(loaded: Sequence[_Loaded]) -> None:
+    """Refuse matrices and edge lists in one folder: one of them is likely to be something else."""
+    kinds: dict[str, list[str]] = {}
+    for item in loaded:
+        kinds.setdefault(item.graph.format, []).append(str(item.file.path))
+    if len(kinds) > 1:
+        fewest = min(kinds, key=lambda kind: len(kinds[kind]))
+        counts = ", ".join(f"{len(paths)} x {kind}" for kind, paths in kinds.items())
+        raise ReadError(
+            f"the files are of several kinds ({counts}); {fewest}: {few(kinds[fewest])}. Choose "
+            "files of one kind with a pattern, or name them one by one in a list or manifest"
+        )
 
 
 def _settle_ambiguous(
