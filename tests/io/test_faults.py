@@ -87,7 +87,9 @@ def test_4_names_of_columns_in_another_order_than_rows(tmp_path):
     A = write_folder(tmp_path, names=NAMES)
     order = np.random.default_rng(1).permutation(N)
     write_matrix(tmp_path / "sub-02.csv", A[1][:, order], NAMES, [NAMES[s] for s in order])
-    with pytest.warns(ReadNotice, match=r"sub-02.csv names its columns in another order than its ro"):
+    with pytest.warns(
+        ReadNotice, match=r"sub-02.csv names its columns in another order than its ro"
+    ):
         np.testing.assert_array_equal(eg.read(tmp_path).dense, A)
 
 
@@ -132,7 +134,9 @@ def test_6_two_measures_of_every_subject(tmp_path):
         path = tmp_path / f"sub-{i + 1:02d}.csv"
         path.rename(path.with_stem(f"{path.stem}_count"))
         write_matrix(path.with_stem(f"{path.stem}_fa"), A[i] / 99)
-    with pytest.raises(ReadError, match=r"4 of 4 scans.*sub-01_count.csv, .*such as '\*\*/\*count\*'"):
+    with pytest.raises(
+        ReadError, match=r"4 of 4 scans.*sub-01_count.csv, .*such as '\*\*/\*count\*'"
+    ):
         eg.read(tmp_path)
     assert eg.read(f"{tmp_path}/**/*count*").n_graphs == 4
 
@@ -144,7 +148,9 @@ def test_6_one_name_twice_in_a_list_or_manifest(tmp_path):
         eg.read([first, first])
     table = tmp_path / "list.tsv"
     table.write_text("path\tid\nsub-01.csv\tx\nsub-02.csv\tx\n")
-    with pytest.raises(ReadError, match=r"2 graphs would be called 'x': .*sub-01.csv, .*sub-02.csv"):
+    with pytest.raises(
+        ReadError, match=r"2 graphs would be called 'x': .*sub-01.csv, .*sub-02.csv"
+    ):
         eg.read(table)
 
 
@@ -212,7 +218,9 @@ def test_10_a_mat_file_with_three_matrices(tmp_path):
     A = np.ones((2, 5, 5))
     parts = {"sc": A[0], "fc": A[1], "distances": A[0], "age": 31.0}
     savemat(tmp_path / "sub-01.mat", parts)
-    message = r"sub-01.mat holds 3 matrices.*'sc' \(5 x 5\), 'fc' \(5 x 5\).*choose one with key='sc'"
+    message = (
+        r"sub-01.mat holds 3 matrices.*'sc' \(5 x 5\), 'fc' \(5 x 5\).*choose one with key='sc'"
+    )
     with pytest.raises(ReadError, match=message):
         eg.read(tmp_path)
     assert eg.read(tmp_path, key="fc").n_graphs == 1
@@ -224,7 +232,9 @@ def test_10_a_mat_file_with_three_matrices(tmp_path):
 def test_decimal_commas_are_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("0;0,5;1\n0,5;0;2\n1;2;0\n")
-    with pytest.raises(ReadError, match=r"a.csv, line 1, column 2: '0,5' has a decimal comma.*'0.5'"):
+    with pytest.raises(
+        ReadError, match=r"a.csv, line 1, column 2: '0,5' has a decimal comma.*'0.5'"
+    ):
         eg.read(path)
     path.write_text("0,5 1,2\n1,2 0,5\n")
     with pytest.raises(ReadError, match="decimal comma"):

@@ -63,7 +63,10 @@ def mice_folder(tmp_path_factory):
             f",runno:,N{subject[4:]},atlas:,DB2_symmetric_R,,,Label Statistics",
             "",
             "ROI,voxels,volume_mm3,adc,dwi,e1,e2,e3,fa,rd",
-            *(f"{i},{8718 + i},0.79,0.0003,2424.0,0.0003,0.0003,0.0002,0.18,0.0002" for i in range(5)),
+            *(
+                f"{i},{8718 + i},0.79,0.0003,2424.0,0.0003,0.0003,0.0002,0.18,0.0002"
+                for i in range(5)
+            ),
         ]
         (folder / "features" / f"{subject[4:]}.csv").write_text("\n".join(features) + "\n")
     rows = [f"{who},{what}" for who, what in zip(mice.subjects, mice.genotypes, strict=True)]

@@ -72,7 +72,9 @@ def there_and_back(stack, format, **settings):
 def assert_same(back, stack):
     assert back.graph_names == stack.graph_names
     assert back.vertex_names == stack.vertex_names
-    np.testing.assert_allclose(np.asarray(back.to_dense()), np.asarray(stack.to_dense()), rtol=1e-12)
+    np.testing.assert_allclose(
+        np.asarray(back.to_dense()), np.asarray(stack.to_dense()), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("format", [*ONE_FILE, *FOLDER])
@@ -177,7 +179,9 @@ def test_one_graph_goes_into_one_file(tmp_path):
     mouse = eg.datasets.load_mice().graphs[:1]
     back = eg.read(eg.io.write(mouse, tmp_path / "sub-54776.csv"))
     assert_same(back, mouse)
-    with pytest.raises(eg.errors.InputError, match=r"holds one graph, and there are 2.*format='csv'"):
+    with pytest.raises(
+        eg.errors.InputError, match=r"holds one graph, and there are 2.*format='csv'"
+    ):
         eg.io.write(eg.datasets.load_mice().graphs[:2], tmp_path / "mice.csv")
 
 

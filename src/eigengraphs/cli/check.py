@@ -9,7 +9,16 @@ from dataclasses import asdict
 from typing import Any
 
 from eigengraphs.cli.options import (
-    Align, Delimiter, Directed, Format, Json, Key, Missing, Participants, Source, Vertices,
+    Align,
+    Delimiter,
+    Directed,
+    Format,
+    Json,
+    Key,
+    Missing,
+    Participants,
+    Source,
+    Vertices,
     input_settings,
 )  # fmt: skip
 

@@ -8,7 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from eigengraphs.cli.options import (
-    Align, Delimiter, Directed, Format, Key, Missing, Source, Vertices, input_settings,
+    Align,
+    Delimiter,
+    Directed,
+    Format,
+    Key,
+    Missing,
+    Source,
+    Vertices,
+    input_settings,
 )  # fmt: skip
 
 __all__ = ["convert"]

@@ -10,7 +10,16 @@ from typing import Annotated, Any, cast
 import typer
 
 from eigengraphs.cli.options import (
-    Align, Delimiter, Directed, Format, Json, Key, Missing, Participants, Source, Vertices,
+    Align,
+    Delimiter,
+    Directed,
+    Format,
+    Json,
+    Key,
+    Missing,
+    Participants,
+    Source,
+    Vertices,
     input_settings,
 )  # fmt: skip
 

@@ -22,7 +22,9 @@ def info(
     je = load(model / "model.eg" if model.is_dir() else model)
     settings = {name: value for name, value in je.get_params().items()
                 if value != type(je)().get_params()[name] and name != "n_components"}  # fmt: skip
-    print(f"{je.n_components_} components of {len(je.loadings_)} graphs on {je.n_vertices_} vertices")
+    print(
+        f"{je.n_components_} components of {len(je.loadings_)} graphs on {je.n_vertices_} vertices"
+    )
     print(f"explained: {je.explained_ratio_.sum():.1%}; diagonal {je.diagonal_}; "
           f"{'' if je.converged_ else 'NOT '}converged in {je.n_passes_} passes")  # fmt: skip
     print("settings: " + (", ".join(f"{k}={v!r}" for k, v in settings.items()) or "defaults"))

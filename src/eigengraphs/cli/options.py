@@ -28,9 +28,7 @@ Align = Annotated[
     str, typer.Option(help="Graphs on different vertices: auto, union, intersection or strict.")
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Keep the direction of edges.")]
-Missing = Annotated[
-    bool, typer.Option("--allow-missing", help="Leave nan entries out of the fit.")
-]
+Missing = Annotated[bool, typer.Option("--allow-missing", help="Leave nan entries out of the fit.")]
 Json = Annotated[bool, typer.Option("--json", help="Progress and results as lines of JSON.")]
 
 

@@ -92,10 +92,11 @@ def _from_cells(
     if len(cells) > 1 and widths in triangles:
         return _half(text, cells), None, []
     header: list[str] | None = None
-    # A header has a word in it, or nothing in its corner, or no corner at all (as of R).
+    # A header has words beyond its first cell, or what the first column has, or is shorter (R).
     short = len(cells) > 1 and len(cells[0]) == len(cells[1]) - 1
-    corner = len(cells) > 1 and cells[0][0] == "" and cells[0][1:] == [r[0] for r in cells[1:]]
-    if short or corner or any(number(cell) is None for cell in cells[0]):
+    corner = len(cells) > 1 and cells[0][1:] == [row[0] for row in cells[1:]]
+    corner = corner and not is_number(cells[0][0])
+    if short or corner or any(number(cell) is None for cell in cells[0][1:]):
         header, cells, places = cells[0], cells[1:], places[1:]
     if not cells:
         raise ReadError(f"{text.path} holds a header and no rows: leave it out, or write it again")

@@ -61,7 +61,7 @@ def as_matrices(
             _refuse_sides(graph, paths[i], matrix, side)
         if side.kind == "half" and undirected:
             matrix = _mirrored(matrix)
-            notices[i].append(_half_notice(graph, paths[i], side))
+            notices[i].append(_half_notice(graph, paths[i], side, directed))
         elif side.kind == "half" and directed is not True and graph.directed is None:
             notices[i].append(Notice.of("triangle kept", paths[i]))
         elif side.kind == "rounding" and undirected:
@@ -165,11 +165,11 @@ def _zero_empty_half(A: NDArray[Any]) -> NDArray[Any]:
     return changed
 
 
-def _half_notice(graph: RawGraph, path: Path, side: _Sides) -> Notice:
+def _half_notice(graph: RawGraph, path: Path, side: _Sides, directed: DirectedRule) -> Notice:
     if not isinstance(graph, EdgeGraph):
         return Notice.of("triangle", path)
-    # A file that says that its graph is undirected names each pair once as a matter of course.
-    loud = side.mixed and graph.directed is None
+    # Where the file or the user says that graphs are undirected, there is nothing to wonder at.
+    loud = side.mixed and graph.directed is None and directed == "auto"
     return Notice.of("one way" if loud else "pairs once", path)
 
 

@@ -85,7 +85,8 @@ def _mapping(used: set[str], table: VertexTable, paths: Sequence[Path]) -> dict[
     if used <= set(table.names):
         return {name: name for name in used}
     if table.ids is not None and used <= set(table.ids):
-        return dict(zip(table.ids, table.names, strict=True))
+        by_id = dict(zip(table.ids, table.names, strict=True))
+        return {name: by_id[name] for name in used}
     n = len(table)
     if table.ids is None and all(name.isdigit() for name in used):
         numbers = {int(name) for name in used}

@@ -143,7 +143,9 @@ def _fit(
 
     def watch(progress: Any) -> None:
         total = embedding.n_components if isinstance(embedding.n_components, int) else None
-        listen(Event("fit", f"{progress.n_converged} components found", progress.n_converged, total))
+        listen(
+            Event("fit", f"{progress.n_converged} components found", progress.n_converged, total)
+        )
 
     embedding.callback = watch
     y = None

@@ -16,7 +16,7 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.quality import GraphQuality, judge_graphs
 from eigengraphs.report.parts import Problem
 
-__all__ = ["Inputs", "InputSettings", "gather"]
+__all__ = ["InputSettings", "Inputs", "gather"]
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,7 @@ class Inputs:
         raise InputError(f"there is no column {name!r} to use as a label; columns are: {known}")
 
 
-def gather(
-    source: Any, settings: InputSettings | None = None, listen: Listener = silent
-) -> Inputs:
+def gather(source: Any, settings: InputSettings | None = None, listen: Listener = silent) -> Inputs:
     """Read graphs, join the participants' table, and look at the quality of each graph."""
     settings = settings or InputSettings()
     listen(Event("read", f"reading {source}"))

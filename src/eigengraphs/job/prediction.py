@@ -103,7 +103,9 @@ def predict_label(
     d = embedding.n_components_
     if d > min(len(train) for train, _ in splits):
         return f"there are fewer graphs to learn from than the {d} components"
-    rule: Any = RidgeCV(np.logspace(-3, 3, 13)) if is_quantity else LogisticRegression(max_iter=2000)
+    rule: Any = (
+        RidgeCV(np.logspace(-3, 3, 13)) if is_quantity else LogisticRegression(max_iter=2000)
+    )
     n = graphs.n_vertices
     ways: dict[str, tuple[Any, int]] = {
         "joint embedding": (_quiet(embedding, d), d * (n + len(y))),

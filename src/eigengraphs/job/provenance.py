@@ -37,7 +37,8 @@ def provenance(
         "command": list(command),
         "settings": {key: _plain(value) for key, value in settings.items()},
         "inputs": [dict(item) for item in inputs],
-        "versions": {"python": sys.version.split()[0]} | {name: _version(name) for name in _PACKAGES},
+        "versions": {"python": sys.version.split()[0]}
+        | {name: _version(name) for name in _PACKAGES},
         "machine": {"system": platform.system(), "processor": platform.machine()},
         "seconds": {key: round(value, 3) for key, value in seconds.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

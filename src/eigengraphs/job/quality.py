@@ -54,7 +54,9 @@ def judge_graphs(
     n = stack.n_vertices
     pairs = n * (n - 1) if stack.is_directed else n * (n - 1) // 2
     found = [_count(stack, i) for i in range(stack.n_graphs)]
-    edges, weights, isolated, loops, negative = (np.array(part) for part in zip(*found, strict=True))
+    edges, weights, isolated, loops, negative = (
+        np.array(part) for part in zip(*found, strict=True)
+    )
     density = edges / max(pairs, 1)
     unusual = {
         "density": _unusual(density),

@@ -76,7 +76,9 @@ def _write(analysis: Analysis, folder: Path) -> None:
             for name, h, g in zip(je.vertex_names_, je.latent_positions_,
                                   je.latent_positions_right_, strict=True)
         )  # fmt: skip
-        write_table(folder / "positions.tsv", ["vertex", *names, *(f"{x}_right" for x in names)], rows)
+        write_table(
+            folder / "positions.tsv", ["vertex", *names, *(f"{x}_right" for x in names)], rows
+        )
     else:
         rows = ((name, *map(float, h))
                 for name, h in zip(je.vertex_names_, je.latent_positions_, strict=True))  # fmt: skip

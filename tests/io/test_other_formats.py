@@ -1,0 +1,253 @@
+"""GraphML, GML, Pajek, NumPy, MATLAB 7.3 and Parquet as other programs write them."""
+
+import gzip
+import subprocess
+import sys
+
+import h5py
+import igraph
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+import eigengraphs as eg
+from eigengraphs.errors import ReadError, ReadNotice
+
+
+def graph(n=6, seed=0):
+    A = np.triu(np.random.default_rng(seed).poisson(1, (n, n)), 1).astype(float)
+    return A + A.T
+
+
+A = graph()
+
+
+# --------------------------------------------------------------------------- networkx
+
+
+@pytest.mark.parametrize(
+    ("ending", "write"),
+    [("graphml", nx.write_graphml), ("gml", nx.write_gml), ("net", nx.write_pajek)],
+)
+def test_files_of_networkx(tmp_path, ending, write):
+    made = nx.relabel_nodes(nx.from_numpy_array(A), {s: f"v{s}" for s in range(6)})
+    write(made, tmp_path / f"g.{ending}")
+    stack = eg.read(tmp_path / f"g.{ending}")
+    assert stack.vertex_names == tuple(f"v{s}" for s in range(6))
+    np.testing.assert_array_equal(stack.dense[0], A)
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gml", "net"])
+def test_files_of_igraph(tmp_path, ending):
+    made = igraph.Graph.Weighted_Adjacency(A, mode="undirected")
+    made.vs["name"] = [f"v{s}" for s in range(6)]
+    made.vs["id"] = made.vs["name"]  # the names of Pajek
+    if ending == "graphml":
+        del made.vs["id"]
+    if ending == "gml":
+        made.vs["id"] = range(6)
+    made.save(str(tmp_path / f"g.{ending}"), format={"net": "pajek"}.get(ending, ending))
+    stack = eg.read(tmp_path / f"g.{ending}")
+    assert stack.vertex_names == tuple(f"v{s}" for s in range(6))
+    np.testing.assert_array_equal(stack.dense[0], A)
+
+
+def test_directed_files_of_networkx(tmp_path):
+    made = nx.DiGraph()
+    made.add_weighted_edges_from([("a", "b", 2.0), ("b", "c", 3.0)])
+    for ending, write in (("graphml", nx.write_graphml), ("gml", nx.write_gml)):
+        write(made, tmp_path / f"g.{ending}")
+        stack = eg.read(tmp_path / f"g.{ending}")
+        np.testing.assert_array_equal(stack.dense[0], [[0, 2, 0], [0, 0, 3], [0, 0, 0]])
+
+
+def test_attributes_of_edges_are_chosen_or_asked_for(tmp_path):
+    made = nx.from_numpy_array(A, edge_attr="number_of_fibers")
+    nx.set_node_attributes(made, {s: f"region {s}" for s in made}, "dn_name")
+    path = tmp_path / "g.graphml"
+    nx.write_graphml(made, path)
+    with pytest.warns(ReadNotice, match="no edge attribute 'weight'.*number_of_fibers"):
+        stack = eg.read(path)
+    assert stack.vertex_names[2] == "region 2"
+    np.testing.assert_array_equal(stack.dense[0], A)
+    nx.set_edge_attributes(made, 0.5, "fa")
+    nx.write_graphml(made, path)
+    with pytest.raises(ReadError, match=r"g.graphml: .*number_of_fibers, fa; choose one with key="):
+        eg.read(path)
+    assert eg.read(path, key="fa").dense.max() == 0.5
+    with pytest.raises(ReadError, match="no edge has a number called 'md'"):
+        eg.read(path, key="md")
+
+
+def test_declared_vertices_that_differ_are_refused(tmp_path):
+    nx.write_graphml(nx.path_graph(["a", "b", "c"]), tmp_path / "1.graphml")
+    nx.write_graphml(nx.path_graph(["a", "b", "d"]), tmp_path / "2.graphml")
+    with pytest.raises(ReadError, match=r"2.graphml .*it lacks 'c'; only it has 'd'"):
+        eg.read(tmp_path)
+    with pytest.warns(ReadNotice, match="only some of the 4"):
+        assert eg.read(tmp_path, vertices="union", missing="unobserved").n_hidden == 14
+
+
+# --------------------------------------------------------------------------- NumPy
+
+
+def test_arrays_of_numpy(tmp_path):
+    graphs = np.array([A, 2 * A, 3 * A])
+    np.save(tmp_path / "one.npy", A)
+    np.save(tmp_path / "first.npy", graphs)
+    np.save(tmp_path / "last.npy", np.moveaxis(graphs, 0, -1))
+    np.savez(tmp_path / "named.npz", connectomes=graphs, ages=np.arange(3))
+    np.testing.assert_array_equal(eg.read(tmp_path / "one.npy").dense, [A])
+    for name in ("first.npy", "last.npy", "named.npz"):
+        np.testing.assert_array_equal(eg.read(tmp_path / name).dense, graphs)
+    np.savez(tmp_path / "two.npz", sc=A, fc=A)
+    with pytest.raises(ReadError, match=r"two.npz holds 2 matrices.*'sc' \(6 x 6\)"):
+        eg.read(tmp_path / "two.npz")
+    assert eg.read(tmp_path / "two.npz", key="all").graph_names == ("sc", "fc")
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_sparse_matrices_of_scipy(tmp_path, kind):
+    for i in range(3):
+        sparse.save_npz(tmp_path / f"s{i}.npz", sparse.coo_array(A * (i + 1)).asformat(kind))
+    stack = eg.read(tmp_path)
+    assert stack.is_sparse
+    np.testing.assert_array_equal(stack.to_dense().dense, [A, 2 * A, 3 * A])
+
+
+def test_nothing_is_unpickled(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([A, None], dtype=object), allow_pickle=True)
+    np.savez(tmp_path / "b.npz", graphs=np.array([{"a": 1}], dtype=object))
+    for name in ("a.npy", "b.npz"):
+        with pytest.raises(ReadError, match="never read because they can run code"):
+            eg.read(tmp_path / name)
+
+
+def test_a_file_that_is_cut_off(tmp_path):
+    np.savez(tmp_path / "a.npz", graphs=A)
+    data = (tmp_path / "a.npz").read_bytes()
+    (tmp_path / "a.npz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(ReadError, match=r"a.npz"):
+        eg.read(tmp_path / "a.npz")
+
+
+def test_text_may_be_packed(tmp_path):
+    text = "\n".join(",".join(map(str, row)) for row in A)
+    (tmp_path / "sub-1_conmat.csv.gz").write_bytes(gzip.compress(text.encode()))
+    stack = eg.read(tmp_path)
+    np.testing.assert_array_equal(stack.dense[0], A)
+    assert stack.graph_names == ("sub-1",)
+
+
+# --------------------------------------------------------------------------- MATLAB
+
+
+def test_cells_and_sparse_matrices_of_matlab(tmp_path):
+    cells = np.empty((1, 2), dtype=object)
+    cells[0, 0], cells[0, 1] = A, 2 * A
+    savemat(tmp_path / "cells.mat", {"networks": cells})
+    np.testing.assert_array_equal(eg.read(tmp_path / "cells.mat").dense, [A, 2 * A])
+    savemat(tmp_path / "sparse.mat", {"G": sparse.csc_array(A)})
+    np.testing.assert_array_equal(eg.read(tmp_path / "sparse.mat").to_dense().dense, [A])
+    savemat(tmp_path / "none.mat", {"age": np.arange(5), "name": "x"})
+    with pytest.raises(
+        ReadError, match=r"none.mat holds no square matrix; it has: 'age' \(1 x 5\)"
+    ):
+        eg.read(tmp_path / "none.mat")
+
+
+def write_73(path, **arrays):
+    """Write what MATLAB's save -v7.3 does: HDF5 behind 512 bytes, axes turned around."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, array in arrays.items():
+            if sparse.issparse(array):
+                group = file.create_group(name)
+                group.attrs["MATLAB_sparse"] = np.uint64(array.shape[0])
+                group["data"], group["ir"] = array.data, array.indices.astype(np.uint64)
+                group["jc"] = array.indptr.astype(np.uint64)
+            else:
+                file[name] = np.asarray(array).T
+                file[name].attrs["MATLAB_class"] = b"double"
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116) + b" " * 10 + b"IM")
+
+
+def test_version_73(tmp_path):
+    B = A.copy()
+    B[0, 1] = 9  # directed: it shows whether axes are right
+    graphs = np.stack([B, 2 * B], axis=-1)
+    write_73(tmp_path / "one.mat", CIJ=B, age=31.0)
+    np.testing.assert_array_equal(eg.read(tmp_path / "one.mat").dense, [B])
+    write_73(tmp_path / "many.mat", CIJ=graphs)
+    np.testing.assert_array_equal(eg.read(tmp_path / "many.mat").dense, [B, 2 * B])
+    write_73(tmp_path / "sparse.mat", CIJ=sparse.csc_array(B))
+    np.testing.assert_array_equal(eg.read(tmp_path / "sparse.mat").to_dense().dense, [B])
+    write_73(tmp_path / "two.mat", sc=A, fc=A)
+    with pytest.raises(ReadError, match=r"two.mat holds 2 matrices.*'fc' \(6 x 6\)"):
+        eg.read(tmp_path / "two.mat")
+
+
+# --------------------------------------------------------------------------- Parquet
+
+
+def test_tables_of_edges(tmp_path):
+    s, t = np.nonzero(np.triu(A))
+    columns = {
+        "graph": ["sub-10"] * len(s) + ["sub-9"] * len(s),
+        "source": np.tile(s + 1, 2),
+        "target": np.tile(t + 1, 2),
+        "weight": np.r_[A[s, t], 2 * A[s, t]],
+    }
+    pq.write_table(pa.table(columns), tmp_path / "edges.parquet")
+    stack = eg.read(tmp_path / "edges.parquet")
+    assert stack.graph_names == ("sub-9", "sub-10")
+    np.testing.assert_array_equal(stack.dense, [2 * A, A])
+    assert stack.vertex_names == tuple("123456")
+    pq.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "none.parquet")
+    with pytest.raises(ReadError, match=r"columns source and target.*it has: 'a', 'b'"):
+        eg.read(tmp_path / "none.parquet")
+    pq.write_table(
+        pa.table({"source": ["a", None], "target": ["b", "c"]}), tmp_path / "gap.parquet"
+    )
+    with pytest.raises(ReadError, match=r"gap.parquet: column 'source' is empty in row 2"):
+        eg.read(tmp_path / "gap.parquet")
+
+
+# --------------------------------------------------------------------------- extras
+
+_HIDE = """
+import importlib.abc, sys
+class Hide(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"networkx", "h5py", "pyarrow", "pandas", "igraph"}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Hide())
+import eigengraphs as eg
+for path in sys.argv[1:]:
+    try:
+        print(eg.read(path).n_graphs)
+    except eg.errors.MissingExtraError as error:
+        print(error)
+"""
+
+
+def test_a_missing_extra_is_named_and_the_others_work(tmp_path):
+    np.savetxt(tmp_path / "a.txt", A)
+    np.save(tmp_path / "b.npy", A)
+    savemat(tmp_path / "c.mat", {"A": A})
+    nx.write_graphml(nx.path_graph(3), tmp_path / "d.graphml")
+    write_73(tmp_path / "e.mat", A=A)
+    pq.write_table(pa.table({"source": ["a"], "target": ["b"]}), tmp_path / "f.parquet")
+    paths = sorted(map(str, tmp_path.iterdir()))
+    done = subprocess.run(
+        [sys.executable, "-c", _HIDE, *paths], capture_output=True, text=True, check=False
+    )
+    *plain, graphml, mat, parquet = done.stdout.splitlines()
+    assert plain == ["1", "1", "1"], done.stderr
+    for said, package in ((graphml, "networkx"), (mat, "h5py"), (parquet, "pyarrow")):
+        assert f"needs the package '{package}'" in said
+        assert "pip install 'eigengraphs[io]'" in said

@@ -1,0 +1,309 @@
+"""Matrices and edge lists in all the ways that programs write them."""
+
+import time
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import eigengraphs as eg
+from eigengraphs.errors import ReadError, ReadNotice
+
+A = np.array([[0, 1.5, 2, 0], [1.5, 0, 0, 3], [2, 0, 0, 4], [0, 3, 4, 0]])
+NAMES = ("north", "east", "south west", "z")
+
+
+def read_text(folder, text, name="graph.csv", **settings):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return eg.read(path, **settings)
+
+
+# --------------------------------------------------------------------------- matrices
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", " ", "  ", ", ", " \t "])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+def test_delimiters_and_line_ends_are_found(tmp_path, delimiter, end):
+    text = end.join(delimiter.join(map(str, row)) for row in A) + end
+    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
+
+
+def test_comments_and_byte_order_marks_are_passed_over(tmp_path):
+    rows = "\n".join(" ".join(map(str, row)) for row in A)
+    text = "\ufeff# of a program\n% and another\n" + rows + "\n# the end\n"
+    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
+    np.testing.assert_array_equal(read_text(tmp_path, text.encode("utf-16")).dense[0], A)
+
+
+def test_windows_text_is_read_and_said(tmp_path):
+    text = "x,Br\xfccke,b\nBr\xfccke,0,1\nb,1,0\n".encode("cp1252")
+    with pytest.warns(ReadNotice, match="is not in UTF-8"):
+        assert read_text(tmp_path, text).vertex_names == ("Br\xfccke", "b")
+
+
+def frame(names=NAMES):
+    return pd.DataFrame(A, index=list(names), columns=list(names))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        frame().to_csv(),
+        frame().to_csv(sep="\t"),
+        frame().to_csv(index_label="vertex", quoting=1),
+        frame().to_csv(index=False),
+        frame().to_csv(header=False),
+        frame().to_csv(sep=" ").replace('""', "", 1).lstrip(),  # as R's write.table does
+    ],
+)
+def test_names_on_both_sides_or_on_one(tmp_path, text):
+    stack = read_text(tmp_path, text)
+    np.testing.assert_array_equal(stack.dense[0], A)
+    assert stack.vertex_names == NAMES
+
+
+def test_the_numbers_of_pandas_are_names(tmp_path):
+    stack = read_text(tmp_path, pd.DataFrame(A).to_csv())
+    np.testing.assert_array_equal(stack.dense[0], A)
+    assert stack.vertex_names == ("0", "1", "2", "3")
+
+
+def test_numbered_rows_beside_named_columns(tmp_path):
+    text = pd.DataFrame(A, columns=list(NAMES)).to_csv()
+    assert read_text(tmp_path, text).vertex_names == NAMES
+
+
+@pytest.mark.parametrize("settings", [{"index": False}, {"header": False}])
+def test_running_numbers_on_one_side_are_said_to_be_names(tmp_path, settings):
+    text = pd.DataFrame(A, columns=[3, 4, 7, 9], index=[3, 4, 7, 9]).to_csv(**settings)
+    with pytest.warns(ReadNotice, match="running numbers, taken as vertex names"):
+        stack = read_text(tmp_path, text)
+    assert stack.vertex_names == ("3", "4", "7", "9")
+    np.testing.assert_array_equal(stack.dense[0], A)
+
+
+def test_a_delimiter_at_the_end_of_every_line(tmp_path):
+    text = "\n".join(",".join(map(str, row)) + "," for row in A)
+    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_lines_that_get_longer_or_shorter_are_half_a_matrix(tmp_path, lower):
+    rows = [A[s, : s + 1] if lower else A[s, s:] for s in range(4)]
+    with pytest.warns(ReadNotice, match="holds one triangle; mirrored"):
+        stack = read_text(tmp_path, "\n".join(",".join(map(str, row)) for row in rows))
+    np.testing.assert_array_equal(stack.dense[0], A)
+
+
+@pytest.mark.parametrize("blank", ["nan", "", "NA", "0"])
+def test_a_triangle_with_blanks_on_the_other_side(tmp_path, blank):
+    half = [[str(A[s, t]) if s <= t else blank for t in range(4)] for s in range(4)]
+    with pytest.warns(ReadNotice, match="mirrored"):
+        stack = read_text(tmp_path, "\n".join(map(",".join, half)))
+    np.testing.assert_array_equal(stack.dense[0], A)
+    directed = read_text(tmp_path, "\n".join(map(",".join, half)), directed=True)
+    np.testing.assert_array_equal(directed.dense[0], np.triu(A))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_diagonal_that_is_unknown_throughout_is_left_out(tmp_path, value):
+    B = A.copy()
+    np.fill_diagonal(B, value)
+    text = "\n".join(" ".join(map(str, row)) for row in B)
+    with pytest.warns(ReadNotice, match="all along the diagonal"):
+        np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
+    if np.isnan(value):
+        assert read_text(tmp_path, text, missing="unobserved").n_hidden == 4
+
+
+def test_weights_that_differ_by_direction_make_directed_graphs(tmp_path):
+    B = A.copy()
+    B[0, 1] = 9
+    np.savetxt(tmp_path / "a.txt", B)
+    np.savetxt(tmp_path / "b.txt", np.triu(A))
+    with pytest.warns(ReadNotice, match="b.txt holds one triangle; left as it is"):
+        stack = eg.read(tmp_path)
+    np.testing.assert_array_equal(stack.dense, [B, np.triu(A)])
+    with pytest.raises(ReadError, match=r"a.txt: the weight from '0' to '1' is 9 and back.* 1.5"):
+        eg.read(tmp_path, directed=False)
+
+
+def test_rounding_is_no_direction(tmp_path):
+    B = A.copy()
+    B[0, 1] += 1e-7
+    np.savetxt(tmp_path / "a.txt", B, fmt="%.10f")
+    with pytest.warns(ReadNotice, match="symmetric but for rounding"):
+        stack = eg.read(tmp_path / "a.txt")
+    assert not stack.is_directed
+
+
+# --------------------------------------------------------------------------- edge lists
+
+EDGES = "a b 1.5\na c 2\nb d 3\nc d 4\n"
+
+
+@pytest.mark.parametrize("name", ["g.edgelist", "g.ssv", "g.txt", "g.csv", "g.tsv"])
+@pytest.mark.parametrize("delimiter", [" ", ",", "\t", ";"])
+def test_edge_lists_of_names(tmp_path, name, delimiter):
+    stack = read_text(tmp_path, EDGES.replace(" ", delimiter), name)
+    assert stack.vertex_names == ("a", "b", "c", "d")
+    np.testing.assert_array_equal(stack.dense[0], A)
+
+
+@pytest.mark.parametrize(
+    "header", ["source target weight", "from to w", "i j value", "Node1 Node2 Count", "x y z"]
+)
+def test_headers_of_edge_lists(tmp_path, header):
+    text = (header + "\n" + EDGES).replace(" ", ",")
+    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
+
+
+def test_columns_are_found_by_their_headers(tmp_path):
+    text = "id,weight,target,source\n1,1.5,b,a\n2,2,c,a\n3,3,d,b\n4,4,d,c\n"
+    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
+
+
+def test_numbers_are_sorted_as_numbers_and_stay_names(tmp_path):
+    stack = read_text(tmp_path, "10 9 1\n9 2 1\n2 100 1\n9 100 2\n", "g.ssv", directed=False)
+    assert stack.vertex_names == ("2", "9", "10", "100")
+    padded = read_text(tmp_path, "010 009\n009 002\n002 010\n010 011\n", directed=False)
+    assert padded.vertex_names == ("002", "009", "010", "011")
+    floats = read_text(tmp_path, "1.0,2.0,5\n1.0,3.0,6\n2.0,3.0,7\n2.0,4.0,1\n")
+    assert floats.vertex_names == ("1", "2", "3", "4")
+
+
+@pytest.mark.parametrize("data", [True, ["weight"], False])
+def test_edge_lists_of_networkx(tmp_path, data):
+    graph = nx.from_numpy_array(A)
+    graph.edges[0, 1]["colour"] = "red, green"
+    nx.write_edgelist(graph, tmp_path / "g.edgelist", data=data)
+    stack = eg.read(tmp_path / "g.edgelist")
+    np.testing.assert_array_equal(stack.dense[0], A if data else A > 0)
+
+
+def test_edges_that_stand_in_both_directions_are_not_doubled(tmp_path):
+    both = "".join(f"{t} {s} {w}\n" for s, t, w in (line.split() for line in EDGES.splitlines()))
+    np.testing.assert_array_equal(read_text(tmp_path, EDGES + both).dense[0], A)
+
+
+def test_edges_in_both_directions_with_other_weights_are_directed(tmp_path):
+    stack = read_text(tmp_path, EDGES + "b a 7\n")
+    assert stack.is_directed
+    assert stack.dense[0][1, 0] == 7
+    assert stack.dense[0][0, 1] == 1.5
+    assert stack.dense[0][2, 0] == 0
+
+
+def test_pairs_once_in_either_order_are_undirected_with_a_warning(tmp_path):
+    with pytest.warns(ReadNotice, match="now in one order and now in the other"):
+        stack = read_text(tmp_path, EDGES.replace("b d", "d b"))
+    np.testing.assert_array_equal(stack.dense[0], A)
+    stack = read_text(tmp_path, EDGES.replace("b d", "d b"), directed=True)
+    assert stack.dense[0][3, 1] == 3
+    assert stack.dense[0][1, 3] == 0
+
+
+def test_pairs_that_stand_twice_are_added_and_said(tmp_path):
+    with pytest.warns(ReadNotice, match="more than once; their weights were added"):
+        stack = read_text(tmp_path, EDGES.replace("b d 3", "b d 1\nb d 2"))
+    np.testing.assert_array_equal(stack.dense[0], A)
+
+
+def test_loops_count_once(tmp_path):
+    assert read_text(tmp_path, EDGES + "a a 5\n").dense[0][0, 0] == 5
+
+
+def test_edge_lists_are_put_on_the_union_of_their_vertices(tmp_path):
+    (tmp_path / "1.ssv").write_text("1 2 1\n2 10 3\n")
+    (tmp_path / "2.ssv").write_text("3 10 1\n1 2 4\n")
+    message = r"1 of 2 graphs name only some of the 4 vertices \(from 3 to 4 of them\)"
+    with pytest.warns(ReadNotice, match=message):
+        stack = eg.read(tmp_path)
+    assert stack.vertex_names == ("1", "2", "3", "10")
+    assert stack.dense[1][2, 3] == 1
+    assert not stack.dense[0][2].any()
+    with pytest.raises(ReadError, match=r"2.ssv .*only it has '3'"):
+        eg.read(tmp_path, vertices="strict")
+    assert eg.read(tmp_path, vertices="intersection").vertex_names == ("1", "2", "10")
+    with pytest.warns(ReadNotice, match="only some"):
+        # A vertex that an edge list does not name is there, and has no edges.
+        assert eg.read(tmp_path, missing="unobserved").n_hidden == 0
+
+
+def test_a_bad_line_of_an_edge_list_is_named(tmp_path):
+    with pytest.raises(ReadError, match=r"graph.csv, line 3 has 2 cells"):
+        read_text(tmp_path, "a b 1\n# said\na c\nb c 2\n")
+    with pytest.raises(ReadError, match=r"line 2, column 3: the weight 'x' is not a number"):
+        read_text(tmp_path, "a b 1\na c x\nb c 2\nc d 1\n", "g.edgelist")
+    with pytest.raises(ReadError, match=r"edges of 'c', which its comment '# vertices:'"):
+        read_text(tmp_path, "# vertices: a b\na b 1\na c 2\n")
+
+
+# --------------------------------------------------------------------------- which is which
+
+
+@pytest.mark.parametrize(
+    ("text", "vertices", "kind"),
+    [
+        ("0 1 2\n1 0 3\n2 3 0\n", 3, "matrix"),
+        ("1 2 5\n1 3 2\n2 3 4\n", 3, "edge list"),
+        ("0 1\n1 0\n", 2, "matrix"),
+        ("1 2\n3 4\n", 4, "edge list"),
+        ("0 1 2\n0 0 3\n0 0 0\n", 3, "matrix"),
+    ],
+)
+def test_small_tables_are_decided_and_said(tmp_path, text, vertices, kind):
+    path = tmp_path / "g.txt"
+    path.write_text(text)
+    reading = eg.io.read_files(path)
+    assert reading.stack.n_vertices == vertices
+    assert reading.files[0].format == kind
+    assert any(notice.kind == "ambiguous" and notice.loud for notice in reading.notices)
+    other = {"matrix": "edgelist", "edge list": "matrix"}[kind]
+    assert eg.io.read_files(path, format=other).files[0].format != kind
+
+
+def test_a_small_table_is_what_the_other_files_are(tmp_path):
+    (tmp_path / "a.txt").write_text("0 1 2\n1 2 3\n2 3 0\n")  # symmetric: a matrix if alone
+    (tmp_path / "b.txt").write_text("0 1 2\n1 2 3\n2 3 0\n0 3 5\n")
+    stack = eg.read(tmp_path)
+    assert stack.n_vertices == 4
+    assert stack.dense[0][1, 2] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        (",a,b\na,0,1\nb,1,0\n", 2),
+        ("a,b,c\n0,1,2\n1,0,3\n2,3,0\n", 3),
+        ("i,j\n0,1\n1,0\n", 2),
+    ],
+)
+def test_small_matrices_with_names(tmp_path, text, shape):
+    assert read_text(tmp_path, text, format="auto").n_vertices == shape
+
+
+# --------------------------------------------------------------------------- speed
+
+
+def test_reading_matrices_costs_little_more_than_parsing_them(tmp_path):
+    graphs = np.random.default_rng(0).gamma(1, 100, (100, 70, 70))
+    graphs += graphs.transpose(0, 2, 1)
+    for i, graph in enumerate(graphs):
+        lines = [",".join(map(repr, row)) for row in graph.tolist()]
+        (tmp_path / f"s{i}.csv").write_text("\n".join(lines) + "\n")
+
+    def parse():
+        for path in tmp_path.iterdir():
+            np.loadtxt(path, delimiter=",")
+
+    def timed(work):
+        start = time.process_time()
+        work()
+        return time.process_time() - start
+
+    eg.read(tmp_path)  # compiles, once
+    ratios = [timed(lambda: eg.read(tmp_path)) / timed(parse) for _ in range(3)]
+    assert min(ratios) < 2  # measured: 1.1, with hashes, sniffing, checks and the stack
