@@ -7,7 +7,7 @@ import textwrap
 # A finder that hides the extras, as if they had never been installed.
 HIDE = """
 import importlib.abc, sys
-EXTRAS = {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph"}
+EXTRAS = {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph", "h5py", "pyarrow"}
 EXTRAS |= {"platformdirs", "rdata", "requests", "tqdm"}
 class Hide(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):

@@ -63,3 +63,12 @@ def test_the_page_of_data_sets_prints_what_it_says(capsys, data_folder, monkeypa
 def test_the_python_of_the_page_of_reproducing_runs(capsys):
     exec(compile("\n".join(blocks("python", ROOT / "docs" / "reproducing.md")), "page", "exec"), {})
     assert capsys.readouterr().out == "# What came ou\n"
+
+
+def test_the_python_of_the_page_of_reading_runs(capsys):
+    page = ROOT / "docs" / "reading.md"
+    exec(compile("\n".join(blocks("python", page)), "reading.md", "exec"), {})
+    first, *others = capsys.readouterr().out.splitlines()
+    assert [first] == blocks("text", page)[0].splitlines()
+    assert others[1:4] == ["['54776', '54777', '54779']", "True", "True"]
+    assert others[4] == "['manifest.tsv', 'sub-54776.edgelist']"

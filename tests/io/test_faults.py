@@ -248,7 +248,7 @@ def test_what_is_not_there_is_said_with_a_guess(tmp_path):
     with pytest.raises(ReadError, match=r"no file matches .*\*\.mat"):
         eg.read(f"{tmp_path}/*.mat")
     (tmp_path / "none").mkdir()
-    with pytest.raises(ReadError, match="no graph files in .*holds nothing"):
+    with pytest.raises(ReadError, match=r"no graph files in .*holds nothing"):
         eg.read(tmp_path / "none")
     with pytest.raises(eg.errors.InputError, match="list of files must hold paths, got ndarray"):
         eg.read([np.ones((3, 3))])

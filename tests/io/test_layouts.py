@@ -145,7 +145,9 @@ def bids(tmp_path):
             folder.mkdir(parents=True)
             stem = f"sub-{sub}_ses-{ses}_task-rest_seg-Schaefer2018_meas-PearsonCorrelation"
             lines = ["\t".join(["", *names])]
-            lines += ["\t".join([name, *map(str, row)]) for name, row in zip(names, A[i])]
+            lines += [
+                "\t".join([name, *map(str, row)]) for name, row in zip(names, A[i], strict=True)
+            ]
             (folder / f"{stem}_relmat.tsv").write_text("\n".join(lines) + "\n")
             series = ["\t".join(names), *["\t".join(["0.5"] * 12)] * 30]
             (folder / f"{stem}_timeseries.tsv").write_text("\n".join(series) + "\n")
@@ -185,7 +187,7 @@ def test_other_names_of_matrices_in_bids(tmp_path, name):
 
 
 def test_two_atlases_of_one_scan_are_not_mixed(bids):
-    folder, A, _ = bids
+    folder, _, _ = bids
     path = next(folder.rglob("sub-02_ses-1*_relmat.tsv"))
     path.with_name(path.name.replace("Schaefer2018", "AAL")).write_bytes(path.read_bytes())
     with pytest.raises(ReadError, match=r"1 of 6 scans .*sub-02_ses-1_task-rest.*pattern.*seg-AAL"):

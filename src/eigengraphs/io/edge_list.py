@@ -41,6 +41,8 @@ def read_edges(text: TextFile) -> EdgeGraph:
             ends: Any = (source, target)
             return edge_graph(ends, weight, declared, directed, text, text.notices)
     names, weight = _from_cells(text)
+    if declared is None:
+        names = _whole_ids(*names)
     return edge_graph(names, weight, declared, directed, text, text.notices)
 
 
@@ -152,7 +154,7 @@ def _from_cells(text: TextFile) -> tuple[tuple[list[str], list[str]], NDArray[np
                     "a number; an edge is two vertices and perhaps a weight"
                 )
             weight[i] = value
-    return (_ids(sources), _ids(targets)), weight
+    return (sources, targets), weight
 
 
 def _columns(text: TextFile, rows: list[list[str]]) -> tuple[int, int, int | None, int]:
@@ -198,8 +200,9 @@ def _with_data(text: TextFile, i: int) -> list[str]:
     return [*cells, str(data.get("weight", 1))]
 
 
-def _ids(names: list[str]) -> list[str]:
+def _whole_ids(sources: list[str], targets: list[str]) -> tuple[list[str], list[str]]:
     """Return names, whole numbers without a point: 1.0, as some programs write it, is 1."""
-    if all(re.fullmatch(r"-?[0-9]+\.0*", name) for name in names):
-        return [name.partition(".")[0] for name in names]
-    return names
+    if not all(re.fullmatch(r"-?[0-9]+\.0*", name) for name in [*sources, *targets]):
+        return sources, targets
+    sides = [[name.partition(".")[0] for name in names] for names in (sources, targets)]
+    return sides[0], sides[1]

@@ -11,6 +11,8 @@ from eigengraphs.io.writing.one import OneGraph, check_texts
 
 __all__ = ["cell", "write_csv", "write_edges", "write_tsv"]
 
+_MARKS = frozenset('",;\t{')  # what a reader that looks for the delimiter may take for it
+
 
 def write_csv(path: Path, graph: OneGraph) -> None:
     """Write a matrix with commas."""
@@ -51,6 +53,6 @@ def _write_matrix(path: Path, graph: OneGraph, delimiter: str) -> None:
 def cell(text: str, delimiter: str) -> str:
     """Return a text with quotes where a reader would take it for something else."""
     plain = text == text.strip() and text and text[0] not in "#%"
-    if plain and delimiter not in text and '"' not in text and "{" not in text:
+    if plain and not set(text) & {delimiter, *_MARKS}:
         return text
     return '"' + text.replace('"', '""') + '"'
