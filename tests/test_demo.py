@@ -1,6 +1,7 @@
 """The demo, its files, and the command that runs it."""
 
 import csv
+import json
 import subprocess
 import sys
 from importlib.metadata import version
@@ -33,7 +34,7 @@ def test_held_out_mice_are_recognised(result):
 
 def test_tables_hold_the_fit(result):
     mice = load_mice()
-    page, picture, loadings, positions = result.files
+    page, picture, loadings, positions, data = result.files
     rows = read(loadings)
     assert [row["subject"] for row in rows] == list(mice.subjects)
     assert [row["genotype"] for row in rows] == list(mice.genotypes)
@@ -44,9 +45,13 @@ def test_tables_hold_the_fit(result):
     right = np.mean([row["predicted_genotype"] == row["genotype"] for row in read(loadings)])
     assert right == result.accuracy
     assert picture.read_bytes().startswith(b"\x89PNG")
-    text = page.read_text(encoding="utf-8")
-    assert f"{result.accuracy:.1%} of the 32 cases" in text
-    assert text.count("<tr>") == 1 + 8
+    told = json.loads(data.read_text(encoding="utf-8"))
+    assert told["loadings"] == result.embedding.loadings_.tolist()
+    ours, pca = told["prediction"]["methods"]
+    assert (ours["name"], ours["accuracy"]) == ("joint embedding", result.accuracy)
+    assert (pca["name"], told["prediction"]["chance"]) == ("PCA", 0.25)
+    assert 0.25 < pca["accuracy"] <= 1
+    assert f"in {result.accuracy:.1%} of the cases" in page.read_text(encoding="utf-8")
     assert not list(page.parent.glob(".*"))  # no temporary file is left
 
 

@@ -15,12 +15,14 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
+from eigengraphs.baselines import VectorizedPCA
 from eigengraphs.datasets import Mice, load_mice
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.graphs import GraphStack
-from eigengraphs.report.figures import embedding_figure
+from eigengraphs.plot.overview import embedding_figure
+from eigengraphs.report import MethodScore, Prediction, Summary, summarize, write_report
 from eigengraphs.report.files import output_folder, whole_file, write_table
-from eigengraphs.report.page import write_page
+from eigengraphs.report.quality import describe_graphs
 
 __all__ = ["DemoResult", "leave_one_out_predictions", "run_demo"]
 
@@ -35,12 +37,15 @@ class DemoResult:
 
 
 def leave_one_out_predictions(
-    embedding: JointEmbedding,
+    embedding: Any,
     graphs: GraphStack,
     y: NDArray[Any],
     on_graph: Callable[[int], None] = lambda _: None,
 ) -> NDArray[Any]:
-    """Predict the label of each graph from all others: embed those, project it, 1-NN."""
+    """Predict the label of each graph from all others: embed those, project it, 1-NN.
+
+    ``embedding`` is a :class:`~eigengraphs.JointEmbedding`, or any estimator like it.
+    """
     model = make_pipeline(clone(embedding), KNeighborsClassifier(n_neighbors=1))
     predictions = np.empty_like(y)
     for train, test in LeaveOneOut().split(y):
@@ -55,12 +60,13 @@ def run_demo(
     seed: int = 0,
     on_graph: Callable[[int], None] = lambda _: None,
 ) -> DemoResult:
-    """Embed the mice (log1p weights, centred), and write tables, a picture and a page.
+    """Embed the mice (log1p weights, centred), and write tables, a picture and a report.
 
     Parameters
     ----------
     output
-        Folder for ``loadings.tsv``, ``positions.tsv``, ``embedding.png``, ``report.html``.
+        Folder for ``loadings.tsv``, ``positions.tsv``, ``embedding.png``, ``report.html`` and
+        ``report.json``.
     n_components
         Number of components, at least 2.
     seed
@@ -106,47 +112,49 @@ def run_demo(
     figure = embedding_figure(embedding, mice.genotypes.tolist(), regions.blocks.tolist(), title)
     with whole_file(picture) as temporary:
         figure.savefig(temporary, dpi=150)
-    page = folder / "report.html"
-    _write_report(page, picture, title, mice, embedding, accuracy)
-    return DemoResult(embedding, accuracy, (page, picture, loadings, positions))
+    page, data = write_report(_summary(mice, graphs, embedding, accuracy, title), folder)
+    return DemoResult(embedding, accuracy, (page, picture, loadings, positions, data))
 
 
-def _write_report(
-    page: Path, picture: Path, title: str, mice: Mice, embedding: JointEmbedding, accuracy: float
-) -> None:
-    write_page(
-        page,
+def _summary(
+    mice: Mice, graphs: GraphStack, embedding: JointEmbedding, accuracy: float, title: str
+) -> Summary:
+    d, n, m = embedding.n_components_, len(mice.regions), len(mice.subjects)
+    peer = leave_one_out_predictions(VectorizedPCA(d), graphs, mice.genotypes)
+
+    def score(name: str, right: float, n_parameters: int) -> MethodScore:
+        return MethodScore(name, right, float(np.sqrt(right * (1 - right) / m)), n_parameters)
+
+    classes, counts = np.unique(mice.genotypes, return_counts=True)
+    return summarize(
+        embedding,
+        graphs,
         title=title,
-        paragraphs=[
+        columns={"genotype": mice.genotypes.tolist(), "sex": mice.sexes.tolist()},
+        label="genotype",
+        vertex_columns={
+            "superstructure": mice.regions.blocks.tolist(),
+            "hemisphere": mice.regions.hemispheres.tolist(),
+            "structure": mice.regions.structures.tolist(),
+        },
+        quality=describe_graphs(mice.graphs),
+        prediction=Prediction(
+            "genotype",
             (
-                f"Every brain is a graph on the same {len(mice.regions)} regions; its weights are "
-                "numbers of fibre streamlines (log1p, less the mean brain). The embedding finds a "
-                "few patterns that all brains share. Each brain is described by how strongly it "
-                "shows each pattern (its loadings), each region by where it stands in each pattern "
-                "(its position)."
+                score("joint embedding", accuracy, n * d),
+                score("PCA", float(np.mean(peer == mice.genotypes)), n * (n - 1) // 2 * d),
             ),
-            (
-                "Leave one mouse out, embed the others, and project it on their components: the "
-                f"genotype of its nearest neighbour is its own in {accuracy:.1%} of the 32 cases "
-                f"(chance: 25%). The components explain {embedding.explained_ratio_.sum():.1%} of "
-                "the squared weights around the mean brain."
+            chance=float(counts.max() / m),
+            protocol=(
+                f"Each of the {m} mice was left out once; the others were embedded, the mouse was "
+                "projected on their components, and the genotype of its nearest neighbour was "
+                f"taken. PCA is of all weights, with as many components ({d})."
             ),
-        ],
-        picture=picture,
-        alt="Loadings of the mice by genotype, and latent positions of the regions",
-        header=["component", "explained", "strongest regions, one sign", "and the other"],
-        rows=[
-            [str(k + 1), f"{share:.2%}", *_ends(mice.regions.names, h)]
-            for k, (share, h) in enumerate(
-                zip(embedding.explained_ratio_, embedding.latent_positions_.T, strict=True)
-            )
-        ],
-        footer=f"Data: {mice.citation} Licence: {mice.licence}.",
+            classes=tuple(classes.tolist()),
+        ),
+        provenance={
+            "data": "mouse connectomes: streamline counts between 332 regions, log1p",
+            "citation": mice.citation,
+            "licence": mice.licence,
+        },
     )
-
-
-def _ends(names: NDArray[np.str_], h: NDArray[Any], most: int = 4) -> list[str]:
-    order = np.argsort(h)
-    high = [str(names[s]) for s in order[::-1][:most] if h[s] > 0]
-    low = [str(names[s]) for s in order[:most] if h[s] < 0]
-    return [", ".join(high), ", ".join(low)]

@@ -23,6 +23,7 @@ __all__ = ["GraphFits", "graph_fits", "reconstruction", "worst_graphs"]
 
 N_WORST = 3
 N_EDGES = 5
+_ROUNDING = 1e-12  # of squares
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def worst_graphs(
     return tuple(
         _draw(embedding, stack, int(i), float(fits.residual_share[i]))
         for i in order
-        if np.isfinite(share[i])
+        if share[i] > _ROUNDING
     )
 
 

@@ -134,8 +134,8 @@ def loadings(summary: Summary, shown: Shown) -> str:
             colours.append((str(c), column.name))
         else:
             too_many.append(column.name)
-    wanted = [str(c) for c, column in enumerate(shown.columns) if column.name == summary.label]
-    first = next((c for c in wanted if c in dict(colours)), "")
+    wanted = [str(c) for c, column in enumerate(summary.columns) if column.name == summary.label]
+    first = next((c for c in [*wanted, *dict(colours[1:])] if c in dict(colours)), "")
     x, y = ("k0", "k1") if shown.components > 1 else ("order", "k0")
     notes = [shown.notes.get("loadings", ""), shown.notes.get("columns", "")]
     if too_many:

@@ -82,7 +82,10 @@ def _edges(title: str, edges: Sequence[Edge], names: Sequence[str], directed: bo
         return ""
     sign = " → " if directed else " – "
     items = "".join(
-        _item(a_name(f"{_half(names[e.source])}{sign}{_half(names[e.target])}"), e.weight)
+        _item(
+            f'<span class="pair">{a_name(names[e.source])}{sign}{a_name(names[e.target])}</span>',
+            e.weight,
+        )
         for e in edges
     )
     return f'<div class="edges"><h4>{title}</h4><ol>{items}</ol></div>'
@@ -109,7 +112,7 @@ def worst(summary: Summary, shown: Shown) -> str:
     if left_out:
         notes.append(f"Pictures of {left_out} more are left out to keep this file small.")
     if not summary.worst:
-        return paragraphs(["No graph has a weight that could be missed."])
+        return paragraphs(["Nothing is missed in any graph."])
     parts = [paragraphs([text]), paragraphs(notes, "note")]
     for w, graph in enumerate(most):
         name = summary.graph_names[graph.graph]
@@ -132,7 +135,7 @@ def worst(summary: Summary, shown: Shown) -> str:
             )
             edges = paragraphs([f"Largest residuals: {listed}."], "note")
         parts.append(
-            f"<h3>{a_name(name)}: {percent(graph.residual_share)} missed</h3>"
+            f"<h3>{percent(graph.residual_share)} missed: {a_name(name)}</h3>"
             f'<div class="three">{pictures}</div>{edges}'
         )
     return "".join(parts)
@@ -163,7 +166,7 @@ def prediction(summary: Summary, _: Shown) -> str:
         '<td class="number">–</td><td class="number">–</td></tr>'
     )
     return (
-        paragraphs([f"Guessed was {guess.label}{classes}."[:600], guess.protocol])
+        paragraphs([f"The label is {guess.label}{classes}."[:600], guess.protocol])
         + _bars(guess)
         + table(header, rows, "Accuracy by method")
     )

@@ -7,7 +7,7 @@ import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -226,7 +226,7 @@ def summarize(
         worst=worst_graphs(embedding, stack, fits),
         prediction=guess,
         ordered=bool(ordered),
-        methods=methods or methods_words(embedding, m, version("eigengraphs")),
+        methods=methods or methods_words(embedding, m, _version()),
         provenance=_provenance(embedding, provenance),
     )
 
@@ -247,7 +247,7 @@ def _coordinates(given: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
 
 def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     own = {
-        "eigengraphs": version("eigengraphs"),
+        "eigengraphs": _version(),
         "Python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
@@ -255,6 +255,13 @@ def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[
     }
     own.update({str(name): str(text) for name, text in (given or {}).items()})
     return tuple(own.items())
+
+
+def _version() -> str:
+    try:
+        return version("eigengraphs")
+    except PackageNotFoundError:  # run from its folder, without an installation
+        return "unknown"
 
 
 def _plain(value: Any) -> Any:

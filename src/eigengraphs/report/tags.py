@@ -80,4 +80,9 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def percent(value: float | None) -> str:
     """Return a share in per cent, or a dash."""
-    return "–" if value is None else f"{100 * value:.1f}%".replace("-", "−")
+    if value is None:
+        return "–"
+    if abs(value) < 1e-6:
+        return "0.0%"
+    digits = ".2g" if abs(value) < 0.001 else ".1f"  # a little is not nothing
+    return f"{100 * value:{digits}}%".replace("-", "−")

@@ -34,8 +34,8 @@ def opening_words(
     said = [
         f"{_count(n_graphs, 'graph')} on {_count(len(vertex_names), 'vertex', 'vertices')} "
         f"{'was' if n_graphs == 1 else 'were'} described by {_count(d, 'component')}: "
-        f"patterns of edges that all graphs share, each graph in its own strength. Together "
-        f"{'they explain' if d > 1 else 'it explains'} {total:.1%} of {of}."
+        f"{'patterns' if d > 1 else 'a pattern'} of edges that all graphs share, each graph in its "
+        f"own strength. {'Together they explain' if d > 1 else 'It explains'} {total:.1%} of {of}."
     ]
     strongest = max(range(d), key=lambda k: components[k].explained)
     names = [vertex_names[edge.source] for edge in components[strongest].edges[:6]]
@@ -43,8 +43,10 @@ def opening_words(
     shown = [short(name) for name in list(dict.fromkeys(names))[:4]]
     if shown:
         said.append(
-            f"The strongest is component {strongest + 1} ({components[strongest].explained:.1%}); "
-            f"it is carried most by {_listed(shown)}."
+            f"The strongest is component {strongest + 1} ({components[strongest].explained:.1%}), "
+            f"carried most by {_listed(shown)}."
+            if d > 1
+            else f"The pattern is carried most by {_listed(shown)}."
         )
     if label is not None:
         said += _label_words(loadings, label)
@@ -76,9 +78,15 @@ def _label_words(loadings: NDArray[np.float64], label: Column) -> list[str]:
         ]
     return [
         f"Graphs with different {name} differ most in component {k + 1}: {shares[k]:.0%} of the "
-        f"spread of its loadings lies between the {_count(len(label.categories), 'group')} "
-        "(described, not tested)."
+        f"spread of its loadings lies between the {_count(len(label.categories), 'group')}; about "
+        f"{_by_chance(label):.0%} would if the groups meant nothing (described, not tested)."
     ]
+
+
+def _by_chance(label: Column) -> float:
+    """Return the share between groups that loadings without any relation to them would have."""
+    known = [value for value in label.values if value is not None]
+    return (len(set(known)) - 1) / max(len(known) - 1, 1)
 
 
 def between_groups(loadings: NDArray[np.float64], label: Column) -> NDArray[np.float64]:

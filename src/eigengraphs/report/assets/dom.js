@@ -38,7 +38,8 @@ function number(value, digits = 4) {
 
 function percent(value) {
   if (value === null || value === undefined) return "–";
-  return `${(100 * value).toFixed(1)}%`;
+  if (Math.abs(value) < 1e-6) return "0.0%";
+  return `${Math.abs(value) < 0.001 ? number(100 * value, 2) : (100 * value).toFixed(1)}%`.replace("-", "−");
 }
 
 function cut(text, most) {
@@ -56,24 +57,38 @@ function columnText(column, i) {
 const tooltip = el("div", { id: "tooltip", role: "tooltip", hidden: true });
 const announcer = el("div", { id: "announce", class: "only-read", "aria-live": "polite" });
 
+let anchor = null; // what a tooltip by keyboard belongs to: it stays with it
+
 function showTooltip(lines, x, y, aloud) {
+  anchor = aloud ? document.activeElement : null;
   tooltip.replaceChildren(
     ...lines.map((line, k) => el(k === 0 ? "strong" : "div", { text: cut(line, 120) }))
   );
   tooltip.hidden = false;
+  placeTooltip(x, y);
+  if (aloud) announcer.textContent = lines.join(", ");
+}
+
+function placeTooltip(x, y) {
   const box = tooltip.getBoundingClientRect();
   const right = x + 14 + box.width > window.innerWidth;
   const below = y + 14 + box.height > window.innerHeight;
   tooltip.style.left = `${Math.max(4, right ? x - 14 - box.width : x + 14)}px`;
   tooltip.style.top = `${Math.max(4, below ? y - 14 - box.height : y + 14)}px`;
-  if (aloud) announcer.textContent = lines.join(", ");
 }
 
 function hideTooltip() {
   tooltip.hidden = true;
 }
 
-document.addEventListener("scroll", hideTooltip, { passive: true, capture: true });
+// Focus may scroll the page: the tooltip goes along.
+function followAnchor() {
+  if (!anchor || anchor !== document.activeElement) return hideTooltip();
+  const box = anchor.getBoundingClientRect();
+  return placeTooltip(box.x + box.width / 2, box.y + box.height / 2);
+}
+
+document.addEventListener("scroll", followAnchor, { passive: true, capture: true });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") hideTooltip();
 });

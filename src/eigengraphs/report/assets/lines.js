@@ -47,8 +47,11 @@ function dotsOf(plot, xs, ys, lines, radius, marked) {
   };
   group.addEventListener("pointerover", (event) => event.target.dataset.i && tell(event.target, false));
   group.addEventListener("pointerout", hideTooltip);
-  group.addEventListener("focusin", (event) => tell(event.target, true));
-  group.addEventListener("focusout", hideTooltip);
+  // On the dots, as an SVG group that listens to focus becomes one more stop for Tab.
+  for (const dot of group.children) {
+    dot.addEventListener("focus", () => tell(dot, true));
+    dot.addEventListener("blur", hideTooltip);
+  }
   group.addEventListener("keydown", (event) => {
     const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const next = move && group.children[Number(event.target.dataset.i) + move];

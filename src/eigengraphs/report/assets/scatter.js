@@ -142,14 +142,15 @@ function scatter(holder, settings) {
     if (now.brush) now.brush(set);
   }
 
-  cloud.addEventListener("focusin", (event) => {
+  // On the holder, as an SVG element that listens to focus becomes one more stop for Tab.
+  holder.addEventListener("focusin", (event) => {
     const i = Number(event.target.dataset.i);
     if (i !== current && nodes[current]) nodes[current].setAttribute("tabindex", -1);
     current = i;
     event.target.setAttribute("tabindex", 0);
     highlight(i, true);
   });
-  cloud.addEventListener("focusout", () => highlight(null));
+  holder.addEventListener("focusout", () => highlight(null));
   root.addEventListener("keydown", (event) => {
     const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (move) step(move);

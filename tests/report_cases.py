@@ -1,0 +1,162 @@
+"""Embeddings of every size and kind that a report must be readable for."""
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+
+from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.report import summarize
+
+NASTY = [
+    "</script><script>alert(1)</script>",
+    "<b>bold</b>",
+    "\"quoted\" & 'single'",
+    "Ünïcode ✓ 脳",
+]
+
+
+def fitted(graphs, d, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some are degenerate on purpose
+        return JointEmbedding(d, random_state=0, **settings).fit(graphs)
+
+
+def random_graphs(m, n, seed=0, **names):
+    """Return symmetric weights with two blocks, in different strengths."""
+    rng = np.random.default_rng(seed)
+    blocks = np.sign(np.arange(n) - n / 2 + 0.5)
+    A = 1.0 + rng.random((m, 1, 1)) * np.outer(blocks, blocks) + 0.3 * rng.normal(size=(m, n, n))
+    A = (A + A.transpose(0, 2, 1)) / 2
+    A[:, np.arange(n), np.arange(n)] = 0
+    return GraphStack(A, **names)
+
+
+def small(**more):
+    """Twelve graphs with columns of both kinds, coordinates in space and an order."""
+    graphs = random_graphs(
+        12, 14,
+        graph_names=[f"sub-{i:02d}" for i in range(12)],
+        vertex_names=[f"region {s}" for s in range(14)],
+    )  # fmt: skip
+    given = {
+        "title": "Twelve graphs",
+        "columns": {
+            "group": ["patient", "control", "carrier"] * 4,
+            "age": [None, *np.linspace(20, 75, 11)],
+        },
+        "label": "group",
+        "coordinates": np.random.default_rng(1).normal(size=(14, 3)),
+        "ordered": True,
+        "problems": [{"level": "refused", "text": "sub-99 has 3 vertices, expected 14"}],
+        "prediction": {
+            "label": "group",
+            "methods": [
+                {"name": "joint embedding", "accuracy": 0.9, "se": 0.05, "n_parameters": 42},
+                {"name": "PCA", "accuracy": 0.7},
+            ],
+            "chance": 1 / 3,
+            "protocol": "Each graph left out once.",
+        },
+    }
+    embedding = fitted(graphs, 3)
+    return embedding, graphs, summarize(embedding, graphs, **(given | more))
+
+
+def one_component():
+    graphs = random_graphs(10, 12)
+    return summarize(fitted(graphs, 1), graphs, title="One component")
+
+
+def two_graphs():
+    graphs = random_graphs(2, 9)
+    return summarize(fitted(graphs, 2), graphs, title="Two graphs", columns={"sex": ["f", "m"]})
+
+
+def many_graphs(m=2000):
+    graphs = random_graphs(m, 16)
+    columns = {
+        "site": np.arange(m) % 9,
+        "age": np.random.default_rng(2).uniform(18, 90, m),
+        "identifier": [f"participant number {i}" for i in range(m)],
+    }
+    embedding = fitted(graphs, 4)
+    return summarize(embedding, graphs, title=f"{m} graphs", columns=columns, ordered=True)
+
+
+def many_vertices(n=2000):
+    rng = np.random.default_rng(3)
+    graphs = []
+    blocks = np.arange(n) * 3 // n
+    for i in range(4):
+        A = sparse.random_array((n, n), density=0.02, rng=rng, format="coo")
+        s, t = A.coords
+        same = (blocks[s] == blocks[t]) & (rng.random(len(s)) < 0.3 + 0.2 * ((blocks[s] + i) % 3))
+        B = sparse.csr_array((A.data[same], (s[same], t[same])), shape=(n, n))
+        graphs.append(B + B.T)
+    names = [f"vertex {s}" for s in range(n)]
+    stack = GraphStack(graphs, storage="sparse", vertex_names=names)
+    embedding = fitted(stack, 3)
+    place = rng.uniform(size=(n, 2))
+    return summarize(embedding, stack, title=f"{n} vertices", coordinates=place)
+
+
+def long_names():
+    tail = "_of_the_left_superior_temporal_gyrus" * 12
+    graphs = random_graphs(
+        30, 20,
+        graph_names=[f"subject-{i}{tail}" for i in range(30)],
+        vertex_names=[f"region-{s}{tail}" for s in range(20)],
+    )  # fmt: skip
+    columns = {f"column {c}{tail}": [f"value {i % 3}{tail}" for i in range(30)] for c in range(6)}
+    columns["sentence"] = ["many words that go on and on " * 20] * 30
+    return summarize(
+        fitted(graphs, 3), graphs, title=f"Names{tail}", columns=columns, label=next(iter(columns))
+    )
+
+
+def nasty_names():
+    graphs = random_graphs(
+        8, 10,
+        graph_names=[f"{NASTY[i % 4]} {i}" for i in range(8)],
+        vertex_names=[f"{NASTY[s % 4]} {s}" for s in range(10)],
+    )  # fmt: skip
+    return summarize(
+        fitted(graphs, 2), graphs,
+        title=NASTY[0],
+        columns={name: [f"{name} {i % 2}" for i in range(8)] for name in NASTY},
+        label=NASTY[2],
+        problems=[{"level": "repaired", "text": text} for text in NASTY],
+        quality=[{"id": name, "file": name, "messages": [name]} for name in NASTY],
+        prediction={"label": NASTY[0], "methods": [{"name": NASTY[1], "accuracy": 0.5}],
+                    "chance": 0.5, "protocol": NASTY[0]},
+        methods=NASTY[0],
+        provenance={NASTY[0]: NASTY[2]},
+    )  # fmt: skip
+
+
+def directed():
+    rng = np.random.default_rng(4)
+    graphs = GraphStack(rng.random((6, 15, 15)))
+    return summarize(fitted(graphs, 2, directed=True), graphs, title="Directed graphs")
+
+
+def with_troubles():
+    """Graphs of one pattern alone, with more components than there are."""
+    h = np.arange(1.0, 9.0)
+    graphs = np.array([np.outer(h, h), 2 * np.outer(h, h), 3 * np.outer(h, h)])
+    embedding = fitted(graphs, 3, diagonal="observed")
+    return embedding, summarize(embedding, graphs, title="Nothing left")
+
+
+CASES = {
+    "one component": one_component,
+    "two graphs": two_graphs,
+    "2000 graphs": many_graphs,
+    "2000 vertices": many_vertices,
+    "long names": long_names,
+    "nasty names": nasty_names,
+    "directed": directed,
+    "troubles": lambda: with_troubles()[1],
+    "small": lambda: small()[2],
+}
