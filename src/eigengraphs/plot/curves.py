@@ -27,12 +27,11 @@ def objective(embedding: Any, *, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> import eigengraphs as eg
     >>> mice = eg.datasets.load_mice()
     >>> je = eg.JointEmbedding(2, center=True, random_state=0).fit(mice.graphs.log1p())
-    >>> eg.plot.objective(je).get_xlabel()
+    >>> eg.plot.objective(je, ax=Figure().subplots()).get_xlabel()
     'number of components'
     """
     check_is_fitted(embedding)
@@ -67,13 +66,13 @@ def timeline(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> import eigengraphs as eg
     >>> mice = eg.datasets.load_mice()
     >>> je = eg.JointEmbedding(2, center=True, random_state=0).fit(mice.graphs.log1p())
-    >>> [line.get_label() for line in eg.plot.timeline(je, [1]).get_lines()][:1]
-    ['component 2']
+    >>> ax = eg.plot.timeline(je, [1], ax=Figure().subplots())
+    >>> ax.get_lines()[0].get_label()
+    'component 2'
     """
     check_is_fitted(embedding)
     L = embedding.loadings_

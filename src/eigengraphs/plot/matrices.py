@@ -40,11 +40,10 @@ def heatmap(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> import eigengraphs as eg
     >>> mice = eg.datasets.load_mice()
-    >>> ax = eg.plot.heatmap(mice.graphs.log1p()["sub-54776"])
+    >>> ax = eg.plot.heatmap(mice.graphs.log1p()["sub-54776"], ax=Figure().subplots())
     >>> ax.get_images()[0].get_array().shape
     (332, 332)
     """
@@ -86,12 +85,11 @@ def components(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> import eigengraphs as eg
     >>> mice = eg.datasets.load_mice()
     >>> je = eg.JointEmbedding(2, center=True, random_state=0).fit(mice.graphs.log1p())
-    >>> eg.plot.components(je, 1).get_title()
+    >>> eg.plot.components(je, 1, ax=Figure().subplots()).get_title()
     'component 2 (explains 5.2%)'
     """
     k = check_component(embedding, component)

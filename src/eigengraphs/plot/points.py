@@ -37,12 +37,11 @@ def loadings(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> import eigengraphs as eg
     >>> mice = eg.datasets.load_mice()
     >>> je = eg.JointEmbedding(2, center=True, random_state=0).fit(mice.graphs.log1p())
-    >>> ax = eg.plot.loadings(je, colour=mice.genotypes)
+    >>> ax = eg.plot.loadings(je, colour=mice.genotypes, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['DBA2', 'B6', 'BTBR', 'CAST']
     """
@@ -80,12 +79,12 @@ def positions(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> import eigengraphs as eg
     >>> mice = eg.datasets.load_mice()
     >>> je = eg.JointEmbedding(2, center=True, random_state=0).fit(mice.graphs.log1p())
-    >>> eg.plot.positions(je, colour=mice.regions.hemispheres).get_xlabel()
+    >>> ax = eg.plot.positions(je, colour=mice.regions.hemispheres, ax=Figure().subplots())
+    >>> ax.get_xlabel()
     'position in component 1'
     """
     check_is_fitted(embedding)

@@ -1,0 +1,152 @@
+"""The file itself, without a browser: whole, small, closed to the network, and escaped."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from report_cases import CASES, NASTY, many_graphs, random_graphs, small
+
+from eigengraphs.errors import InputError
+from eigengraphs.report import write_report
+from eigengraphs.report.html import SECTIONS, render
+from eigengraphs.report.parts import Component
+
+
+class Reader(HTMLParser):
+    """Collects tags and attributes, and whether elements are closed in order."""
+
+    VOID = ("meta", "link", "input")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.wrong = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return small()[2]
+
+
+def test_elements_are_closed_and_nothing_is_loaded(summary):
+    reader = Reader(render(summary))
+    assert reader.wrong == []
+    assert reader.open == []
+    for tag, attributes in reader.tags:
+        assert tag not in ("iframe", "object", "embed", "img", "base", "form")
+        assert "style" not in attributes  # the policy would refuse it
+        assert not any(name.startswith("on") for name in attributes)
+        for name in ("src", "href", "action"):
+            target = attributes.get(name, "#")
+            assert target.startswith("#") or target == "data:,"
+    ids = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in reader.tags:
+        for name in ("for", "aria-labelledby"):
+            assert attributes.get(name, ids[0]) in ids
+    assert {name for name, *_ in SECTIONS} <= set(ids)
+
+
+def test_the_policy_allows_this_script_and_style_alone(summary):
+    text = render(summary)
+    policy = re.search(r'Policy" content="([^"]*)"', text)[1]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    for tag, kind in (("script", "script-src"), ("style", "style-src")):
+        inner = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert len(inner) == 1
+        digest = base64.b64encode(hashlib.sha256(inner[0].encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+
+
+def test_nothing_in_the_page_is_an_address_of_the_network(summary):
+    found = re.findall(r"https?://[^\s\"'<]+", render(summary))
+    assert set(found) <= {"http://www.w3.org/2000/svg"}  # a name, never asked for
+
+
+def test_names_are_escaped_everywhere():
+    nasty = CASES["nasty names"]()
+    text = render(nasty)
+    assert "<script>alert" not in text
+    assert "<b>bold" not in text
+    assert Reader(text).wrong == []
+    data = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL)[1])
+    assert data["graphs"] == [f"{NASTY[i % 4]} {i}" for i in range(8)]
+    assert data["vertices"] == [f"{NASTY[s % 4]} {s}" for s in range(10)]
+
+
+def test_the_page_holds_the_numbers_to_six_digits(summary):
+    data = json.loads(re.search(r'report-data">(.*?)</script>', render(summary), re.DOTALL)[1])
+    assert np.allclose(np.transpose(data["loadings"]), summary.loadings, rtol=1e-5)
+    assert np.allclose(np.transpose(data["positions"]), summary.positions, rtol=1e-5)
+    assert np.allclose(np.transpose(data["coordinates"]), summary.coordinates, rtol=1e-5)
+    worst = data["worst"][0]["observed"]
+    bytes_ = np.frombuffer(base64.b64decode(worst["data"]), np.uint8).reshape(14, 14)
+    shown = worst["low"] + bytes_ * (worst["high"] - worst["low"]) / 254
+    A = random_graphs(12, 14).dense[summary.worst[0].graph]
+    assert np.allclose(shown, np.clip(A, worst["low"], worst["high"]), atol=worst["high"] / 250)
+
+
+def test_json_is_the_summary(summary, tmp_path):
+    page, data = write_report(summary, tmp_path / "new")
+    assert page.name == "report.html"
+    told = json.loads(data.read_text(encoding="utf-8"))
+    assert told == json.loads(json.dumps(summary.to_json()))
+    assert page.read_text(encoding="utf-8") == render(summary)  # the same every time
+
+
+def huge(summary, m, n, d):
+    """Return a summary with as many graphs, vertices and components, and long names."""
+    rng = np.random.default_rng(0)
+    part = summary.components[0]
+    assert isinstance(part, Component)
+    return replace(
+        summary,
+        graph_names=tuple(f"graph {i} " + "x" * 300 for i in range(m)),
+        vertex_names=tuple(f"vertex {s} " + "y" * 300 for s in range(n)),
+        columns=tuple(replace(c, values=(c.values * m)[:m]) for c in summary.columns) * 30,
+        coordinates=None,
+        loadings=rng.normal(size=(m, d)),
+        positions=rng.normal(size=(n, d)),
+        components=(part,) * d,
+        objective=np.ones(d + 1),
+        residual_share=np.full(m, np.nan),
+        explained_by_graph=np.ones(m),
+        quality=tuple(replace(q, messages=("long " * 300,)) for q in summary.quality) * (m // 12),
+    )
+
+
+def test_too_much_is_left_out_and_the_page_says_so(summary):
+    text = render(huge(summary, 12_000, 12_000, 60))
+    assert len(text.encode()) < 10_000_000
+    assert "Of 12000 graphs," in text
+    assert "Of 12000 vertices," in text
+    assert "of 60 components are shown" in text
+    assert "a cell of a heat map is the mean over 30 by 30" in text
+    assert "are left out" in text
+    data = json.loads(re.search(r'report-data">(.*?)</script>', text, re.DOTALL)[1])
+    assert len(data["graphs"]) < 12_000
+    assert len(data["cells"]["names"]) == 400
+
+
+def test_a_page_that_cannot_be_small_is_refused(summary):
+    with pytest.raises(InputError, match="pass fewer columns, or shorter texts"):
+        render(replace(summary, methods="long " * 10_000), most_bytes=40_000)
+
+
+def test_two_thousand_graphs_take_little():
+    assert len(render(many_graphs()).encode()) < 1_500_000

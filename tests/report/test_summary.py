@@ -1,0 +1,273 @@
+"""The summary as data: its numbers are those of the embedding, its words say what they mean."""
+
+import json
+
+import numpy as np
+import pytest
+from report_cases import directed, fitted, random_graphs, small, with_troubles
+
+from eigengraphs import GraphStack, select_dimension
+from eigengraphs.errors import InputError
+from eigengraphs.report import GraphQuality, Prediction, Problem, summarize
+from eigengraphs.report.columns import make_columns
+from eigengraphs.report.components import strongest_edges
+from eigengraphs.report.fits import graph_fits, reconstruction
+from eigengraphs.report.heatmaps import block_means
+from eigengraphs.report.quality import describe_graphs, isolated_vertices, outlying
+from eigengraphs.report.words import between_groups
+
+
+@pytest.fixture(scope="module")
+def found():
+    return small()
+
+
+def test_numbers_equal_those_of_the_embedding_in_json_too(found):
+    embedding, _, summary = found
+    told = json.loads(json.dumps(summary.to_json(), allow_nan=False))
+    assert told["loadings"] == embedding.loadings_.tolist()
+    assert told["positions"] == embedding.latent_positions_.tolist()
+    assert told["objective"] == embedding.objective_path_.tolist()
+    assert told["positions_right"] is None
+    parts = told["components"]
+    assert [part["explained"] for part in parts] == embedding.explained_ratio_.tolist()
+    assert [part["stop_reason"] for part in parts] == list(embedding.stop_reason_)
+    assert [part["stationarity"] for part in parts] == embedding.stationarity_.tolist()
+    assert told["gamma_condition"] == embedding.gamma_condition_
+    assert told["format"] == 1
+
+
+def test_strongest_vertices_and_edges_are_those_of_all_pairs(found):
+    embedding, _, summary = found
+    for k, part in enumerate(summary.components):
+        h = embedding.latent_positions_[:, k]
+        assert list(part.high) == [s for s in np.argsort(-h)[:8] if h[s] > 0]
+        assert list(part.low) == [s for s in np.argsort(h)[:8] if h[s] < 0]
+        s, t = np.triu_indices(len(h), k=1)
+        best = np.sort(np.abs(h[s] * h[t]))[::-1][:10]
+        assert np.allclose([abs(edge.weight) for edge in part.edges], best)
+        for edge in part.edges:
+            assert edge.weight == h[edge.source] * h[edge.target]
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_strongest_directed_edges_are_those_of_all_pairs(loops):
+    rng = np.random.default_rng(0)
+    h, g = rng.normal(size=(2, 60))
+    products = np.abs(np.outer(h, g))
+    if not loops:
+        np.fill_diagonal(products, 0)
+    edges = strongest_edges(h, g, loops=loops)
+    best = np.sort(products, axis=None)[::-1][:10]
+    assert np.allclose([abs(edge.weight) for edge in edges], best)
+    assert all(abs(edge.weight) == products[edge.source, edge.target] for edge in edges)
+
+
+@pytest.mark.parametrize("settings", [{}, {"center": True}, {"diagonal": "observed"}])
+def test_what_is_missed_is_written_out(settings):
+    graphs = random_graphs(7, 9)
+    embedding = fitted(graphs, 2, **settings)
+    fits = graph_fits(embedding, graphs)
+    model = embedding.inverse_transform(embedding.loadings_)
+    counted = np.ones((9, 9)) if settings.get("diagonal") else 1 - np.eye(9)
+    left = (((graphs.dense - model) * counted) ** 2).sum(axis=(1, 2))
+    assert np.allclose(fits.residuals, left)
+    own = ((graphs.dense * counted) ** 2).sum(axis=(1, 2))
+    assert np.allclose(fits.residual_share, left / own)
+    base = graphs.dense - (embedding.mean_graph_ if settings.get("center") else 0)
+    assert np.allclose(fits.explained, 1 - left / ((base * counted) ** 2).sum(axis=(1, 2)))
+    assert np.isclose(fits.residuals.sum(), embedding.objective_path_[-1])
+    summary = summarize(embedding, graphs, title="")
+    assert [worst.graph for worst in summary.worst] == np.argsort(-left / own)[:3].tolist()
+
+
+@pytest.mark.parametrize("block", [1, 2, 4])
+@pytest.mark.parametrize("center", [False, True])
+def test_blocks_are_the_means_of_the_graph_and_of_its_reconstruction(block, center, storage):
+    n = 11
+    graphs = random_graphs(5, n)
+    graphs = graphs.to_sparse() if storage == "sparse" else graphs
+    embedding = fitted(graphs, 2, center=center)
+    model = embedding.inverse_transform(embedding.loadings_)[3]
+    A = np.asarray(graphs.to_dense().dense[3] if storage == "sparse" else graphs.dense[3])
+    edges = [slice(lo, min(lo + block, n)) for lo in range(0, n, block)]
+
+    def means(M):
+        return np.array([[M[a, b].mean() for b in edges] for a in edges])
+
+    assert np.allclose(reconstruction(embedding, 3, block), means(model))
+    assert np.allclose(block_means(graphs, 3, block), means(A))
+
+
+def test_blocks_are_means_over_what_is_observed():
+    A = np.arange(25.0).reshape(5, 5)
+    A = A + A.T
+    A[0, 1] = A[1, 0] = A[4, 4] = np.nan
+    graphs = GraphStack([A, np.ones((5, 5))], missing="unobserved")
+    expected = np.array(
+        [[np.nanmean(A[a : a + 2, b : b + 2]) if (a, b) != (4, 4) else np.nan for b in (0, 2, 4)]
+         for a in (0, 2, 4)]
+    )  # fmt: skip
+    assert np.allclose(block_means(graphs, 0, 2), expected, equal_nan=True)
+    assert np.allclose(block_means(graphs, 0, 1), A, equal_nan=True)
+
+
+def test_graphs_with_missing_entries_have_a_summary():
+    A = np.array(random_graphs(6, 10).dense)
+    A[0, 2, 3] = A[0, 3, 2] = np.nan
+    embedding = fitted(A, 2, missing="unobserved")
+    summary = summarize(embedding, A, title="")
+    model = embedding.inverse_transform(embedding.loadings_)[0]
+    seen = ~np.isnan(A[0]) & ~np.eye(10, dtype=bool)
+    left = ((A[0] - model)[seen] ** 2).sum()
+    assert np.isclose(summary.residual_share[0], left / (A[0][seen] ** 2).sum())
+    json.dumps(summary.to_json(), allow_nan=False)
+
+
+def test_preprocessed_weights_are_compared_with_what_was_fitted():
+    graphs = GraphStack(np.abs(random_graphs(5, 8).dense))
+    embedding = fitted(graphs, 2, preprocess="log1p")
+    summary = summarize(embedding, graphs, title="")
+    A = np.log1p(graphs.dense)
+    left = (A - embedding.inverse_transform(embedding.loadings_)) ** 2
+    assert np.allclose(summary.residual_share, left.sum(axis=(1, 2)) / (A**2).sum(axis=(1, 2)))
+    assert "log1p" in summary.methods
+    assert summary.quality[0].total_weight == pytest.approx(graphs.dense[0].sum() / 2)
+
+
+def test_columns_are_numbers_or_categories():
+    columns = make_columns(
+        {
+            "age": ["20", "31.5", "n/a", "40", "18", "77"],
+            "site": [1, 2, 1, 2, 1, 1],
+            "code": ["001", "002", "003", "004", "005", "006"],
+            "sick": [True, False, True, True, None, False],
+            "score": np.array([1.5, np.nan, 2, 3, 4, 5]),
+        },
+        6,
+        "graph",
+    )
+    kinds = {column.name: column.kind for column in columns}
+    assert kinds == {
+        "age": "number", "site": "number", "code": "category", "sick": "category",
+        "score": "number",
+    }  # fmt: skip
+    age, _, _, sick, score = columns
+    assert age.values == (20, 31.5, None, 40, 18, 77)
+    assert sick.categories == ("True", "False")
+    assert sick.values == (0, 1, 0, 0, None, 1)
+    assert score.values[1] is None
+    (site,) = make_columns({"site": [3, 1, 2] * 5}, 15, "graph")
+    assert (site.kind, site.categories) == ("category", ("3", "1", "2"))  # in input order
+
+
+def test_what_does_not_fit_is_refused(found):
+    embedding, graphs, _ = found
+    with pytest.raises(InputError, match="one value for each graph, 12 in all, got 3"):
+        summarize(embedding, graphs, title="", columns={"a": [1, 2, 3]})
+    with pytest.raises(InputError, match="label 'b' is not among the columns"):
+        summarize(embedding, graphs, title="", columns={"a": range(12)}, label="b")
+    with pytest.raises(InputError, match="fitted to 12"):
+        summarize(embedding, graphs[:5], title="")
+    with pytest.raises(InputError, match=r"shape \(14, 2\) or \(14, 3\)"):
+        summarize(embedding, graphs, title="", coordinates=np.zeros((14, 4)))
+    with pytest.raises(InputError, match="has no field colour"):
+        summarize(embedding, graphs, title="", problems=[{"colour": "red"}])
+    with pytest.raises(InputError, match="cannot be made of"):
+        summarize(embedding, graphs, title="", problems=[{"text": "no level"}])
+    with pytest.raises(InputError, match="must be one of"):
+        Problem("bad", "")
+    with pytest.raises(InputError, match="must be one of"):
+        GraphQuality("a", verdict="good")
+
+
+def test_problems_come_by_gravity_and_troubles_of_the_fit_among_them():
+    embedding, summary = with_troubles()
+    assert [part.degenerate for part in summary.components] == embedding.degenerate_.tolist()
+    assert not summary.components[0].remarks
+    assert "left nothing to fit" in summary.components[1].remarks[0]
+    assert [problem.level for problem in summary.problems] == ["warning"]
+    graphs = np.array([np.outer(np.arange(1.0, 9), np.arange(1.0, 9)) * i for i in (1, 2, 3)])
+    more = [Problem("notice", "n"), {"level": "refused", "text": "r"}, Problem("repaired", "p")]
+    levels = [p.level for p in summarize(embedding, graphs, title="", problems=more).problems]
+    assert levels == ["refused", "warning", "repaired", "notice"]
+
+
+def test_a_search_that_was_stopped_is_told():
+    graphs = random_graphs(8, 12)
+    embedding = fitted(graphs, 2, solver="algorithm1", max_iter=1, tol=1e-12)
+    assert not embedding.converged_
+    summary = summarize(embedding, graphs, title="")
+    assert "did not converge" in summary.problems[0].text
+    late = [part for part in summary.components if part.stop_reason == "max_iter"]
+    assert late
+    assert all("stopped before it ended" in part.remarks[0] for part in late)
+
+
+def test_words_say_what_the_numbers_say(found):
+    embedding, _, summary = found
+    text = " ".join(summary.words)
+    assert f"{embedding.explained_ratio_.sum():.1%} of the squared weights" in text
+    assert "12 graphs on 14 vertices" in text
+    assert "90.0% of the cases by joint embedding (PCA 70.0%, chance 33.3%)" in text
+    assert "1 problem should be looked at first" in text
+
+
+def test_the_share_between_groups_is_that_of_analysis_of_variance(found):
+    embedding, _, summary = found
+    L = embedding.loadings_
+    groups = np.array(["patient", "control", "carrier"] * 4)
+    within = sum(((L[groups == g] - L[groups == g].mean(axis=0)) ** 2).sum(axis=0)
+                 for g in set(groups))  # fmt: skip
+    total = ((L - L.mean(axis=0)) ** 2).sum(axis=0)
+    assert np.allclose(between_groups(L, summary.columns[0]), 1 - within / total)
+    age = summary.columns[1]
+    r = [np.corrcoef(L[1:, k], age.values[1:])[0, 1] for k in range(3)]
+    assert np.allclose(between_groups(L, age), np.square(r))
+
+
+def test_the_reason_for_the_number_of_components_is_that_of_the_choice():
+    graphs = random_graphs(12, 14)
+    choice = select_dimension(graphs, 4, method="elbow", random_state=0)
+    embedding = fitted(graphs, choice.n_components)
+    summary = summarize(embedding, graphs, title="", choice=choice)
+    assert summary.dimension_reason == choice.explain()
+    assert dict(summary.dimension_rules) == choice.choices
+    asked = summarize(embedding, graphs, title="")
+    assert "asked for" in asked.dimension_reason
+
+
+def test_directed_graphs_have_two_sides():
+    summary = directed()
+    assert summary.positions_right.shape == summary.positions.shape
+    assert all(part.right_high or part.right_low for part in summary.components)
+
+
+def test_quality_counts_isolated_vertices_and_tells_outliers(storage):
+    A = np.array(np.round(random_graphs(9, 20).dense, 3))
+    A[4, :6] = A[4, :, :6] = 0
+    A[4, 0, 0] = 3.0  # a loop is no edge to another
+    A[7] *= 40
+    graphs = GraphStack(A, storage=storage)
+    rows = describe_graphs(graphs)
+    assert isolated_vertices(graphs).tolist() == [0, 0, 0, 0, 6, 0, 0, 0, 0]
+    assert [row.verdict for row in rows] == [
+        "notice" if i in (4, 7) else "ok" for i in range(9)
+    ]  # fmt: skip
+    assert "6 of 20 vertices have no edge" in rows[4].messages
+    assert rows[7].messages[0].startswith("total weight far from")
+    off = A[4] * (1 - np.eye(20))
+    assert rows[4].density == pytest.approx((off != 0).sum() / 380)
+    assert rows[4].total_weight == pytest.approx(off.sum() / 2)
+
+
+def test_equal_values_and_few_values_have_no_outlier():
+    assert not outlying(np.ones(10)).any()
+    assert not outlying(np.array([1.0, 2.0, 900.0])).any()
+    assert outlying(np.array([1.0, 1.1, 0.9, 1.05, 30.0])).tolist() == [False] * 4 + [True]
+
+
+def test_parts_are_made_of_mappings():
+    made = Prediction("sex", [{"name": "a", "accuracy": 0.5}], 0.5)
+    assert made.methods[0].name == "a"
+    assert GraphQuality("a", messages="one").messages == ("one",)
