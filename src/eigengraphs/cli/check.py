@@ -29,7 +29,7 @@ def check(
     source: Source,
     participants: Participants = None,
     vertices: Vertices = None,
-    format: Format = "auto",
+    file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
     align: Align = "auto",
@@ -47,7 +47,7 @@ def check(
         from eigengraphs.job.inputs import gather
 
         how: Any = input_settings(
-            participants, vertices, format, key, delimiter, align, directed, allow_missing
+            participants, vertices, file_format, key, delimiter, align, directed, allow_missing
         )
         data = gather(source, how, listen)
     if as_json:
@@ -74,8 +74,10 @@ def check(
     table = Table("graph", "verdict", "edges", "density", "total weight", "isolated", "messages")
     odd = [row for row in data.quality if row.verdict != "ok"]
     for row in (odd or data.quality)[:20]:
-        table.add_row(row.id, row.verdict, str(row.edges), f"{row.density:.3f}",
-                      f"{row.total_weight:.6g}", str(row.isolated), "; ".join(row.messages))  # fmt: skip
+        table.add_row(
+            row.id, row.verdict, str(row.edges), f"{row.density:.3f}", f"{row.total_weight:.6g}",
+            str(row.isolated), "; ".join(row.messages),
+        )  # fmt: skip
     Console().print(table)
     hidden = len(odd or data.quality) - 20
     if hidden > 0:

@@ -27,7 +27,7 @@ def convert(
     output: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
     to: Annotated[str, typer.Option(help="Format of OUT; told by its ending as a rule.")] = "auto",
     vertices: Vertices = None,
-    format: Format = "auto",
+    file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
     align: Align = "auto",
@@ -45,7 +45,7 @@ def convert(
         from eigengraphs.job.inputs import gather
 
         how: Any = input_settings(
-            None, vertices, format, key, delimiter, align, directed, allow_missing
+            None, vertices, file_format, key, delimiter, align, directed, allow_missing
         )
         data = gather(source, how, listen)
         chosen: Any = to

@@ -57,7 +57,7 @@ def fit(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 4 if the search did not converge.")
     ] = False,
-    format: Format = "auto",
+    file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
     align: Align = "auto",
@@ -88,7 +88,7 @@ def fit(
             seed=seed,
         )
         how: Any = input_settings(
-            participants, vertices, format, key, delimiter, align, directed, allow_missing
+            participants, vertices, file_format, key, delimiter, align, directed, allow_missing
         )
         command = ["eigengraphs", *sys.argv[1:]]
         analysis = analyse(source, how, settings, title=title, command=command, listen=listen)

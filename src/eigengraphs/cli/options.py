@@ -21,7 +21,9 @@ Participants = Annotated[
 Vertices = Annotated[
     Path | None, typer.Option(help="Table of vertex names, and perhaps coordinates x, y, z.")
 ]
-Format = Annotated[str, typer.Option(help="Kind of files; found by themselves as a rule.")]
+Format = Annotated[
+    str, typer.Option("--format", help="Kind of files; found by themselves as a rule.")
+]
 Key = Annotated[str | None, typer.Option(help="Which array of a .mat or .npz file.")]
 Delimiter = Annotated[str | None, typer.Option(help="What stands between cells of text files.")]
 Align = Annotated[
@@ -35,7 +37,7 @@ Json = Annotated[bool, typer.Option("--json", help="Progress and results as line
 def input_settings(
     participants: Path | None,
     vertices: Path | None,
-    format: str,
+    file_format: str,
     key: str | None,
     delimiter: str | None,
     align: str,
@@ -48,7 +50,7 @@ def input_settings(
     return InputSettings(
         participants=participants,
         vertices=vertices,
-        format=format,
+        format=file_format,
         key=key,
         delimiter={"tab": "\t", "space": " "}.get(delimiter or "", delimiter),
         align=align,

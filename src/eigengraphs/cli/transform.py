@@ -29,7 +29,7 @@ def transform(
     output: Annotated[Path, typer.Argument(metavar="OUT", help="Table of loadings to write.")],
     participants: Participants = None,
     vertices: Vertices = None,
-    format: Format = "auto",
+    file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
     align: Align = "auto",
@@ -49,7 +49,7 @@ def transform(
 
         embedding = load(model / "model.eg" if model.is_dir() else model)
         how: Any = input_settings(
-            participants, vertices, format, key, delimiter, align, directed, allow_missing
+            participants, vertices, file_format, key, delimiter, align, directed, allow_missing
         )
         data = gather(source, how, listen)
         write_loadings(

@@ -79,11 +79,13 @@ def gather(source: Any, settings: InputSettings | None = None, listen: Listener 
     if table is not None:
         joined = io.join(reading, table)
         columns |= {name: _plain(values) for name, values in joined.columns.items()}
+        names = reading.stack.graph_names
         people = tuple(table.ids[row] if row >= 0 else name
-                       for row, name in zip(joined.rows, reading.stack.graph_names, strict=True))  # fmt: skip
+                       for row, name in zip(joined.rows, names, strict=True))  # fmt: skip
         problems += _unmatched(joined, settings.participants)
     listen(Event("check", f"{reading.stack.n_graphs} graphs, {reading.stack.n_vertices} vertices"))
-    messages = {i: [notice.text for notice in file.notices] for i, file in enumerate(reading.files)}
+    messages = {i: [notice.text for notice in file.notices if notice.loud]
+                for i, file in enumerate(reading.files)}  # fmt: skip
     quality = judge_graphs(reading.stack, [str(file.path) for file in reading.files], messages)
     return Inputs(
         graphs=reading.stack,
@@ -91,7 +93,7 @@ def gather(source: Any, settings: InputSettings | None = None, listen: Listener 
         columns=columns,
         participants=people,
         coordinates=None if labels is None else labels.coordinates,
-        vertex_columns={} if labels is None else labels.columns,
+        vertex_columns={} if labels is None else _by_name(labels.columns),
         quality=quality,
         problems=tuple(problems),
         seconds=reading.seconds,
@@ -101,16 +103,23 @@ def gather(source: Any, settings: InputSettings | None = None, listen: Listener 
 def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
     found = []
     if joined.graphs_without_row:
-        names = ", ".join(joined.graphs_without_row[:5])
-        more = len(joined.graphs_without_row) - 5
-        found.append(Problem("warning", f"{len(joined.graphs_without_row)} graphs have no row in "
-                             f"{path}: {names}{f' and {more} more' if more > 0 else ''}"))  # fmt: skip
+        count = len(joined.graphs_without_row)
+        text = f"{count} graphs have no row in {path}: {_some(joined.graphs_without_row)}"
+        found.append(Problem("warning", text))
     if joined.rows_without_graph:
-        names = ", ".join(joined.rows_without_graph[:5])
-        more = len(joined.rows_without_graph) - 5
-        found.append(Problem("notice", f"{len(joined.rows_without_graph)} rows of {path} have no "
-                             f"graph: {names}{f' and {more} more' if more > 0 else ''}"))  # fmt: skip
+        count = len(joined.rows_without_graph)
+        text = f"{count} rows of {path} have no graph: {_some(joined.rows_without_graph)}"
+        found.append(Problem("notice", text))
     return found
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
+def _by_name(columns: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    return {name: _plain(values) for name, values in columns.items()}
 
 
 def _plain(values: Any) -> list[Any]:

@@ -66,7 +66,7 @@ def predict_label(
     values: Sequence[Any],
     label: str,
     participants: Sequence[str] | None = None,
-    on_fold: Callable[[int, int], None] = lambda done, total: None,
+    on_fold: Callable[[int, int], None] | None = None,
 ) -> Prediction | str:
     """Predict a label of held-out graphs; all is learnt from the others, the embedding too.
 
@@ -123,7 +123,8 @@ def predict_label(
             scores[name].append(float(model.score(stack[test], y[test])))
         always = dummy.fit(np.zeros((len(train), 1)), y[train])
         scores["chance"].append(float(always.score(np.zeros((len(test), 1)), y[test])))
-        on_fold(done, len(splits))
+        if on_fold is not None:
+            on_fold(done, len(splits))
     methods = [MethodScore(name, tuple(scores[name]), ways[name][1]) for name in ways]
     methods.append(MethodScore("chance", tuple(scores["chance"]), 0))
     what = "ridge regression" if is_quantity else "logistic regression"
@@ -167,7 +168,9 @@ def _splits(
 
 def _quiet(embedding: JointEmbedding, d: int) -> JointEmbedding:
     """Return the settings of an embedding, with the d that was chosen and without progress."""
-    made: JointEmbedding = clone(embedding)
+    made: Any = clone(embedding)
     # Classes of the label must not shape the components that predict it.
     loadings = "free" if embedding.loadings == "class" else embedding.loadings
-    return made.set_params(n_components=d, verbose=0, callback=None, loadings=loadings)
+    made.set_params(n_components=d, verbose=0, callback=None, loadings=loadings)
+    assert isinstance(made, JointEmbedding)
+    return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +83,8 @@ def judge_graphs(
 
 def _count(stack: GraphStack, i: int) -> tuple[int, float, int, int, int]:
     """Return edges, total weight, isolated vertices, loops and negative edges of a graph."""
-    flat = stack[i : i + 1].to_sparse().flat.tocoo()
-    s, t, w = *flat.coords, flat.data
+    flat: Any = stack[i : i + 1].to_sparse().flat.tocoo()
+    (s, t), w = flat.coords, flat.data
     real = w != 0
     s, t, w = s[real], t[real], w[real]
     once = (s != t) if stack.is_directed else (s < t)

@@ -80,9 +80,12 @@ def _write(analysis: Analysis, folder: Path) -> None:
             folder / "positions.tsv", ["vertex", *names, *(f"{x}_right" for x in names)], rows
         )
     else:
-        rows = ((name, *map(float, h))
-                for name, h in zip(je.vertex_names_, je.latent_positions_, strict=True))  # fmt: skip
-        write_table(folder / "positions.tsv", ["vertex", *names], rows)
+        places = zip(je.vertex_names_, je.latent_positions_, strict=True)
+        write_table(
+            folder / "positions.tsv",
+            ["vertex", *names],
+            ((name, *map(float, h)) for name, h in places),
+        )
     write_table(
         folder / "components.tsv",
         ["component", "objective", "explained", "stationarity", "start_agreement", "stop_reason",
