@@ -19,7 +19,10 @@ def demo(
     components: Annotated[int, typer.Option(min=2, help="Number of components.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random starts.")] = 0,
 ) -> None:
-    """Embed 32 mouse brains, classify each by its nearest neighbour, write a report."""
+    """Embed 32 mouse brains, classify each by its nearest neighbour, write a report.
+
+    Example: eigengraphs demo --output demo-output
+    """
     from eigengraphs.demo import run_demo
 
     with Progress(console=Console(stderr=True), transient=True) as progress:

@@ -53,6 +53,7 @@ def fit(
     ] = "auto",
     refine: Annotated[bool, typer.Option("--refine", help="Improve all components.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random starts.")] = 0,
+    max_iter: Annotated[int, typer.Option(min=1, help="Iterations, at most.")] = 1000,
     title: Annotated[str, typer.Option(help="Heading of the report.")] = "",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 4 if the search did not converge.")
@@ -86,6 +87,7 @@ def fit(
             diagonal=diagonal,
             refine=refine,
             seed=seed,
+            max_iter=max_iter,
         )
         how: Any = input_settings(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing

@@ -31,7 +31,10 @@ def reproduce(
         bool, typer.Option("--fresh", help="Do not go on from an interrupted run.")
     ] = False,
 ) -> None:
-    """Run the experiments of the paper; what it printed stands beside what came out."""
+    """Run the experiments of the paper; what it printed stands beside what came out.
+
+    Example: eigengraphs reproduce figure5 --quick
+    """
     from eigengraphs.experiments import CATALOGUE
     from eigengraphs.experiments import reproduce as run
 

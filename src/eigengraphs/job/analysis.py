@@ -36,6 +36,7 @@ class FitSettings:
     diagonal: str = "auto"
     refine: bool = False
     seed: int = 0
+    max_iter: int = 1000
 
     def estimator(self, inputs: Inputs) -> JointEmbedding:
         """Return the estimator for these graphs."""
@@ -51,6 +52,7 @@ class FitSettings:
             preprocess=list(self.transform) or None,
             refine=self.refine,
             random_state=self.seed,
+            max_iter=self.max_iter,
         )
 
 

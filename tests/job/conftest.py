@@ -1,0 +1,40 @@
+"""A study on disk: 24 people of two groups, a matrix each, and a table of people."""
+
+import numpy as np
+import pytest
+
+import eigengraphs as eg
+
+N = 20
+
+
+def matrices(seed=0, m=24):
+    """Return graphs (m, N, N) of two groups, which differ in how strongly two halves hang together."""
+    rng = np.random.default_rng(seed)
+    H = np.stack([np.ones(N), np.repeat([1.0, -1.0], N // 2)], axis=1) / np.sqrt(N)
+    group = np.arange(m) % 2
+    Lam = np.stack(
+        [rng.uniform(30, 34, m), np.where(group, 12.0, 4.0) + rng.normal(0, 1, m)], axis=1
+    )
+    noise = rng.normal(0, 0.2, (m, N, N))
+    A = np.einsum("sk,ik,tk->ist", H, Lam, H) + (noise + noise.transpose(0, 2, 1)) / 2
+    A[:, np.arange(N), np.arange(N)] = 0.0
+    return A, group
+
+
+@pytest.fixture
+def study(tmp_path):
+    folder = tmp_path / "connectomes"
+    folder.mkdir()
+    A, group = matrices()
+    rows = ["participant_id\tgroup\tage"]
+    for i, graph in enumerate(A):
+        np.savetxt(folder / f"sub-{i + 1:02d}_connectome.csv", graph, delimiter=",")
+        rows.append(f"sub-{i + 1:02d}\t{'patient' if group[i] else 'control'}\t{30 + i}")
+    (tmp_path / "participants.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def stack():
+    return eg.GraphStack(matrices()[0])

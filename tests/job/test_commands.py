@@ -1,0 +1,245 @@
+"""The commands as their users type them: results, exit codes, and nothing left after a refusal."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eigengraphs as eg
+
+CODE = "from eigengraphs.cli import main; main()"
+
+
+def command(*words, folder, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", CODE, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "200"} | environment,
+    )
+
+
+def table(path):
+    return pd.read_csv(path, sep="\t", dtype={"id": str})
+
+
+def test_fit_writes_the_whole_folder(study):
+    done = command("fit", "connectomes", "results", "-d", "2", "--participants", "participants.tsv",
+                   "--label", "group", "--seed", "3", folder=study)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "2 components" in done.stdout
+    assert "group of graphs that were held out: joint embedding 1.000" in done.stdout
+    results = study / "results"
+    assert sorted(path.name for path in results.iterdir()) == [
+        "components.tsv", "loadings.tsv", "methods.md", "model.eg", "positions.tsv",
+        "provenance.json", "qc.tsv", "report.html", "report.json",
+    ]  # fmt: skip
+    loadings = table(results / "loadings.tsv")
+    assert list(loadings) == ["id", "participant_id", "group", "age", "je1", "je2", "residual"] or (
+        {"id", "group", "age", "je1", "je2", "residual"} <= set(loadings)
+    )
+    assert loadings["id"][0] == "sub-01"
+    assert (loadings["group"] == np.where(np.arange(24) % 2, "patient", "control")).all()
+    model = eg.load(results / "model.eg")
+    assert np.allclose(loadings[["je1", "je2"]], model.loadings_, rtol=1e-8)
+    assert np.allclose(table(results / "positions.tsv")[["je1", "je2"]], model.latent_positions_)
+    components = table(results / "components.tsv")
+    assert np.allclose(components["explained"], model.explained_ratio_)
+    assert len(table(results / "qc.tsv")) == 24
+    kept = json.loads((results / "provenance.json").read_text(encoding="utf-8"))
+    assert kept["settings"]["random_state"] == 3
+    assert len(kept["inputs"]) == 24
+    assert len(kept["inputs"][0]["sha256"]) == 64
+    assert "24 undirected graphs on 20 vertices" in (results / "methods.md").read_text()
+    assert not [path for path in study.iterdir() if path.name.startswith(".")]
+
+
+def test_loadings_and_residuals_are_those_of_the_library(study):
+    command("fit", "connectomes", "results", "-d", "2", "--center", folder=study)
+    graphs = eg.read(study / "connectomes", on_notice=lambda _: None)
+    je = eg.JointEmbedding(2, center=True, random_state=0).fit(graphs)
+    found = table(study / "results" / "loadings.tsv")
+    assert np.allclose(found[["je1", "je2"]], je.loadings_, rtol=1e-6)
+    assert np.allclose(found["residual"], je.residuals(graphs), rtol=1e-6)
+    assert 1 - found["residual"].mean() == pytest.approx(je.score(graphs), abs=0.05)
+
+
+def test_fit_again_replaces_its_results_and_nothing_else(study):
+    assert command("fit", "connectomes", "results", "-d", "2", folder=study).returncode == 0
+    assert command("fit", "connectomes", "results", "-d", "3", folder=study).returncode == 0
+    assert "je3" in table(study / "results" / "loadings.tsv")
+    (study / "results" / "notes.txt").write_text("mine", encoding="utf-8")
+    done = command("fit", "connectomes", "results", "-d", "2", folder=study)
+    assert done.returncode == 3
+    assert "notes.txt" in done.stderr
+    assert "je3" in table(study / "results" / "loadings.tsv")
+
+
+def test_check_reads_and_writes_nothing(study):
+    before = sorted(path.name for path in study.iterdir())
+    done = command("check", "connectomes", "--participants", "participants.tsv", folder=study)
+    assert done.returncode == 0, done.stderr
+    assert "24 undirected weighted graphs on 20 vertices" in done.stdout
+    assert "group" in done.stdout
+    assert "nothing unusual" in done.stdout
+    assert sorted(path.name for path in study.iterdir()) == before
+
+
+def test_check_points_at_a_graph_unlike_the_others(study):
+    path = study / "connectomes" / "sub-05_connectome.csv"
+    np.savetxt(path, 100 * np.loadtxt(path, delimiter=","), delimiter=",")
+    done = command("check", "connectomes", "--json", folder=study)
+    last = json.loads(done.stdout.splitlines()[-1])
+    odd = [row for row in last["quality"] if row["verdict"] != "ok"]
+    assert [row["id"] for row in odd] == ["sub-05"]
+    assert "total weight is far above" in odd[0]["messages"][0]
+
+
+def test_transform_projects_new_graphs_and_info_describes(study):
+    command("fit", "connectomes", "results", "-d", "2", folder=study)
+    done = command("transform", "results", "connectomes", "new.tsv", folder=study)
+    assert done.returncode == 0, done.stderr
+    old, new = table(study / "results" / "loadings.tsv"), table(study / "new.tsv")
+    assert np.allclose(old[["je1", "je2"]], new[["je1", "je2"]], rtol=1e-6)
+    done = command("info", "results/model.eg", folder=study)
+    assert "2 components of 24 graphs on 20 vertices" in done.stdout
+    assert command("info", "participants.tsv", folder=study).returncode == 3
+
+
+def test_convert_keeps_values_and_names(study):
+    done = command("convert", "connectomes", "all.npz", folder=study)
+    assert done.returncode == 0, done.stderr
+    one, two = (
+        eg.read(study / name, on_notice=lambda _: None) for name in ("connectomes", "all.npz")
+    )
+    assert one.graph_names == two.graph_names
+    assert np.allclose(one.dense, two.dense, rtol=1e-12)
+
+
+def test_events_as_json(study):
+    done = command("fit", "connectomes", "results", "-d", "2", "--json", folder=study)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["event"] for event in events][0] == "read"
+    assert events[-1]["event"] == "done"
+    assert events[-1]["converged"] is True
+    assert done.stderr == "" or "compiling" in done.stderr
+
+
+def test_strict_is_an_exit_code(study):
+    rng = np.random.default_rng(0)
+    for path in (study / "connectomes").iterdir():
+        A = rng.standard_normal((60, 60))
+        np.savetxt(path, A + A.T, delimiter=",")
+    # One iteration is never enough on noise.
+    done = command(
+        "fit", "connectomes", "results", "-d", "6", "--strict", "--max-iter", "1", folder=study
+    )
+    assert done.returncode == 4
+    assert (study / "results" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--label", "colour"), "there is no column 'colour'"),
+        (("--loadings", "class"), "--loadings class needs --label"),
+        (("--participants", "nobody.tsv"), "nobody.tsv"),
+        (("-d", "5000"), "n_components"),
+        (("--transform", "cube"), "cube"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_nothing_is_written(study, words, said):
+    before = sorted(path.name for path in study.iterdir())
+    done = command("fit", "connectomes", "results", *words, folder=study)
+    assert done.returncode == 3, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in study.iterdir()) == before
+
+
+@pytest.mark.parametrize("words", [("fit",), ("fit", "connectomes"), ("fit", "a", "b", "-d", "x")])
+def test_usage_is_exit_code_two(study, words):
+    done = command(*words, folder=study)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def spoil(study, fault):
+    """Plant a fault in a study; return what to add to the command."""
+    folder = study / "connectomes"
+    victim = folder / "sub-07_connectome.csv"
+    A = np.loadtxt(victim, delimiter=",")
+    if fault == "wrong delimiter":
+        victim.write_text(victim.read_text().replace(",", "|"))
+    elif fault == "one smaller":
+        np.savetxt(victim, A[:-1, :-1], delimiter=",")
+    elif fault == "other names":
+        names = [f"r{s}" for s in range(len(A))]
+        for path in folder.iterdir():
+            values = np.loadtxt(path, delimiter=",")
+            pd.DataFrame(values, names, names).to_csv(path)
+        names[3] = "elsewhere"
+        pd.DataFrame(A, names, names).to_csv(victim)
+    elif fault == "nan row":
+        A[4] = A[:, 4] = np.nan
+        np.savetxt(victim, A, delimiter=",")
+    elif fault == "duplicate subject":
+        other = study / "connectomes" / "again"
+        other.mkdir()
+        (other / victim.name).write_text(victim.read_text())
+    elif fault == "missing participant":
+        text = (study / "participants.tsv").read_text().splitlines()
+        kept = [line.replace("participant_id", "colour") for line in text]
+        (study / "participants.tsv").write_text("\n".join(kept) + "\n")
+        return ("--participants", "participants.tsv")
+    elif fault == "not square":
+        np.savetxt(victim, A[:-2], delimiter=",")
+    elif fault == "empty":
+        victim.write_text("")
+    elif fault == "three keys":
+        from scipy.io import savemat
+
+        for path in list(folder.iterdir()):
+            values = np.loadtxt(path, delimiter=",")
+            savemat(path.with_suffix(".mat"), {"fa": values, "md": values, "count": values})
+            path.unlink()
+    return ()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["wrong delimiter", "one smaller", "other names", "nan row", "duplicate subject",
+     "missing participant", "not square", "empty", "three keys"],
+)  # fmt: skip
+def test_planted_faults_are_named(study, fault):
+    words = spoil(study, fault)
+    done = command("fit", "connectomes", "results", "-d", "2", *words, folder=study)
+    assert done.returncode == 3, done.stdout + done.stderr
+    named = {"missing participant": "participants.tsv", "three keys": ".mat"}
+    assert named.get(fault, "sub-07_connectome.csv") in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (study / "results").exists()
+
+
+def test_a_triangle_is_mirrored_and_said(study):
+    for path in (study / "connectomes").iterdir():
+        np.savetxt(path, np.triu(np.loadtxt(path, delimiter=",")), delimiter=",")
+    done = command("fit", "connectomes", "results", "-d", "2", folder=study)
+    assert done.returncode == 0, done.stderr
+    assert "24 files hold one triangle; mirrored" in done.stderr
+    assert "one triangle" in (study / "results" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "name", ["check", "fit", "transform", "convert", "info", "demo", "reproduce"]
+)
+def test_help_shows_an_example(name, tmp_path):
+    done = command(name, "--help", folder=tmp_path)
+    assert done.returncode == 0
+    assert f"eigengraphs {name}" in done.stdout.replace("\n", " ")

@@ -1,0 +1,79 @@
+"""Labels are predicted from graphs that took no part in anything."""
+
+import numpy as np
+import pytest
+
+import eigengraphs as eg
+from eigengraphs.job.prediction import predict_label
+from eigengraphs.job.quality import judge_graphs
+
+
+def fitted(stack, **settings):
+    return eg.JointEmbedding(2, random_state=0, **settings).fit(stack)
+
+
+def test_groups_are_found_and_noise_is_not(stack):
+    je = fitted(stack)
+    found = predict_label(je, stack, ["a", "b"] * 12, "group")
+    scores = {way.name: way.mean for way in found.methods}
+    assert scores["joint embedding"] == 1.0
+    assert scores["chance"] == pytest.approx(0.5, abs=0.1)
+    noise = np.random.default_rng(0).permutation(["a", "b"] * 12)
+    found = predict_label(je, stack, noise.tolist(), "coin")
+    assert found.methods[0].mean < 0.85
+
+
+def test_class_loadings_do_not_leak_the_label(stack):
+    coin = np.random.default_rng(1).permutation(["a", "b"] * 12).tolist()
+    je = eg.JointEmbedding(2, loadings="class", random_state=0).fit(stack, coin)
+    assert predict_label(je, stack, coin, "coin").methods[0].mean < 0.85
+
+
+def test_graphs_of_one_person_stay_together(stack):
+    # Each person has two graphs, and the label is noise that belongs to the person.
+    people = [f"p{i // 2}" for i in range(24)]
+    seen = []
+    je = fitted(stack)
+    found = predict_label(
+        je, stack, ["a", "a", "b", "b"] * 6, "x", people, lambda *n: seen.append(n)
+    )
+    assert "Graphs of one participant stay together" in found.protocol
+    assert seen[-1][0] == seen[-1][1] == len(found.methods[0].scores)
+
+
+def test_quantities_are_regressed(stack):
+    je = fitted(stack)
+    found = predict_label(je, stack, je.loadings_[:, 1].tolist(), "strength")
+    assert found.kind == "quantity"
+    assert found.methods[0].mean > 0.8 > 0.1 > found.methods[-1].mean
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (["a"] * 24, "same value"),
+        (["a"] * 23 + ["b"], "but one graph"),
+        (["a"] * 2 + [None] * 22, "same"),
+    ],
+)
+def test_what_cannot_be_predicted_is_said(stack, values, why):
+    assert why in predict_label(fitted(stack), stack, values, "x")
+
+
+def test_quality_counts_what_is_there():
+    A = np.zeros((6, 5, 5))
+    A[:, 0, 1] = A[:, 1, 0] = 2.0
+    A[:, 1, 2] = A[:, 2, 1] = -1.0
+    A[3] = 0.0
+    A[4, 3, 3] = 7.0
+    rows = judge_graphs(eg.GraphStack(A))
+    assert (rows[0].edges, rows[0].total_weight, rows[0].isolated, rows[0].negative) == (
+        2,
+        1.0,
+        2,
+        1,
+    )
+    assert rows[0].density == pytest.approx(0.2)
+    assert rows[4].loops == 1
+    assert rows[3].messages == ("it has no edge at all",)
+    assert [row.verdict for row in rows] == ["ok", "ok", "ok", "notice", "ok", "ok"]
