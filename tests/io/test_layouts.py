@@ -258,6 +258,24 @@ def test_a_stray_table_that_looks_like_edges_is_refused_by_name(tmp_path):
         eg.read(tmp_path)
 
 
+def test_the_mean_of_all_subjects_is_no_subject(tmp_path):
+    for i, graph in enumerate(random_graphs()):
+        np.savetxt(tmp_path / f"sub-{i}.csv", graph, delimiter=",")
+    np.savetxt(tmp_path / "group_mean.csv", random_graphs().mean(axis=0), delimiter=",")
+    with pytest.warns(ReadNotice, match=r"1 file left out \(group_mean.csv\).*no sub-"):
+        assert eg.read(tmp_path).n_graphs == 4
+
+
+def test_files_of_the_same_names_in_every_folder_are_named_by_both(tmp_path):
+    A = random_graphs()
+    for i, (folder, name) in enumerate([("a", "fa"), ("a", "count"), ("b", "fa"), ("b", "count")]):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        np.savetxt(tmp_path / folder / f"{name}.csv", A[i], delimiter=",")
+    with pytest.warns(ReadNotice, match=r"each of 2 folders holds count, fa, and each file"):
+        assert eg.read(tmp_path).graph_names == ("a/count", "a/fa", "b/count", "b/fa")
+    assert eg.read(f"{tmp_path}/**/fa.*").graph_names == ("a", "b")
+
+
 def test_a_list_of_files_keeps_its_order(tmp_path):
     A = random_graphs()
     paths = [tmp_path / f"{name}.txt" for name in "dbca"]

@@ -84,6 +84,8 @@ def _vertex_sets(
                 "give them with labels=, or leave vertices='auto'"
             )
         return "same", None, names
+    if not any(named):
+        raise ReadError(f"{paths[0]} has no edges, and so no vertices: leave it out")
     free = [isinstance(graph, EdgeGraph) and not graph.declared for graph in graphs]
     sets = [frozenset(own) for own in named]
     if len(set(sets)) == 1:

@@ -96,7 +96,7 @@ def _from_cells(
     short = len(cells) > 1 and len(cells[0]) == len(cells[1]) - 1
     corner = len(cells) > 1 and cells[0][1:] == [row[0] for row in cells[1:]]
     corner = corner and not is_number(cells[0][0])
-    if short or corner or any(number(cell) is None for cell in cells[0][1:]):
+    if short or corner or _is_header(text, cells[0][1:]):
         header, cells, places = cells[0], cells[1:], places[1:]
     if not cells:
         raise ReadError(f"{text.path} holds a header and no rows: leave it out, or write it again")
@@ -121,6 +121,20 @@ def _from_cells(
     if matrix.shape[0] != matrix.shape[1]:
         _refuse_shape(text, *matrix.shape)
     return _named(text, matrix, header, index)
+
+
+def _is_header(text: TextFile, cells: list[str]) -> bool:
+    """Tell whether the first line is one of names; refuse what is neither that nor numbers."""
+    words = [number(cell) is None for cell in cells]
+    if not any(words) or all(words):
+        return any(words)
+    # Names and numbers in one line: a number that cannot be read would pass for a name.
+    column = (words.index(True) if sum(words) <= len(words) / 2 else words.index(False)) + 2
+    raise ReadError(
+        f"{text.path}, line {text.places[0]} has both names and numbers, such as "
+        f"{cells[column - 2][:40]!r} in column {column}: it must be a header of names, or a row "
+        "of numbers; if these are names, put them into the first column as well"
+    )
 
 
 def _drop_last(cells: list[list[str]]) -> bool:

@@ -41,6 +41,9 @@ def read_edges(text: TextFile) -> EdgeGraph:
             ends: Any = (source, target)
             return edge_graph(ends, weight, declared, directed, text, text.notices)
     names, weight = _from_cells(text)
+    if declared is None and not names[0]:
+        notices = (*text.notices, Notice.of("no edges", text.path))
+        return edge_graph(names, weight, None, directed, text, notices)
     if declared is None:
         names = _whole_ids(*names)
     return edge_graph(names, weight, declared, directed, text, text.notices)

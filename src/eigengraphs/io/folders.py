@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eigengraphs.errors import ReadError
-from eigengraphs.io.bids import SUFFIXES, bids_suffix
+from eigengraphs.io.bids import SUFFIXES, bids_suffix, entities
 from eigengraphs.io.formats import TEXT_ENDINGS, ending, is_known
 from eigengraphs.io.kinds import looks_like_graph
 from eigengraphs.io.naming import natural
@@ -66,6 +66,11 @@ def search_folder(folder: Path, *, bids: bool = False) -> Found:
         rest = [path for path in known if path not in set(matrices)]
         notices.append(_left_out(rest, "are not called relmat, conmat or connectome"))
         known = matrices
+    scans = [path for path in known if "sub" in entities(path.relative_to(folder))]
+    if len(known) / 2 < len(scans) < len(known):
+        rest = [path for path in known if path not in set(scans)]
+        notices.append(_left_out(rest, "are of no subject: their names have no sub-"))
+        known = scans
     groups: dict[str, list[Path]] = {}
     for path in known:
         groups.setdefault(ending(path), []).append(path)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from eigengraphs.errors import ReadError
 from eigengraphs.io.bids import DERIVED, entities, stem
-from eigengraphs.io.notices import few
+from eigengraphs.io.notices import Notice, few
 
-__all__ = ["name_graphs", "natural"]
+__all__ = ["name_graphs", "natural", "several_in_each_folder"]
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -72,19 +73,33 @@ def _one_of_each_scan(paths: Sequence[Path], known: Sequence[dict[str, str]]) ->
     raise ReadError(
         f"{len(several)} of {len(scans)} scans have more than one file; {scan_name} has {shown}. "
         "Several atlases, measures or copies of one scan must not be mixed: choose with a "
-        f"pattern, such as {_pattern(first)!r}, or name the files in a manifest (columns path, id)"
+        f"pattern, such as {_pattern(paths, first)!r}, or name the files in a manifest (columns "
+        "path, id)"
     )
 
 
-def _pattern(paths: Sequence[Path]) -> str:
-    """Return a pattern that only the first of two files meets, as far as can be told."""
-    mine, others = paths[0], paths[1:]
+def _pattern(paths: Sequence[Path], several: Sequence[Path]) -> str:
+    """Return a pattern that only the first of several files meets, as far as can be told."""
+    mine, others = several[0], several[1:]
     tokens = re.split(r"[_.]", mine.name)
     theirs = {token for path in others for token in re.split(r"[_.]", path.name)}
     own = next((token for token in tokens if token not in theirs), None)
-    if own is not None:
-        return f"**/*{own}*"
-    return f"{mine.parent.name}/**/*{mine.suffix}"
+    if own is None:  # the names are the same, the folders differ
+        return f"{mine.parent}/*{mine.suffix}"
+    return f"{os.path.commonpath([path.parent for path in paths])}/**/*{own}*"
+
+
+def several_in_each_folder(paths: Sequence[Path]) -> list[Notice]:
+    """Say that every folder has files of the same few names: other scans, or other measures."""
+    folders: dict[Path, set[str]] = {}
+    for path in paths:
+        folders.setdefault(path.parent, set()).add(stem(path))
+    first = next(iter(folders.values()))
+    if len(folders) < 2 or len(first) < 2 or any(names != first for names in folders.values()):
+        return []
+    text = f"each of {len(folders)} folders holds {few(sorted(first), 5)}, and each file was read "
+    text += f"as a graph of its own; a pattern such as '**/{min(first)}.*' takes one of them"
+    return [Notice("folders", text)]
 
 
 def _by_folders(paths: Sequence[Path]) -> list[str]:

@@ -63,6 +63,7 @@ _KINDS: dict[str, tuple[str, str, bool]] = {
         "name each pair once; read as undirected",
         False,
     ),
+    "no edges": ("has a header and no edges", "have a header and no edges", True),
     "encoding": (
         "is not in UTF-8; read as Windows text",
         "are not in UTF-8; read as Windows text",

@@ -17,7 +17,7 @@ from eigengraphs.io.assemble import VerticesRule, assemble
 from eigengraphs.io.bids import entities
 from eigengraphs.io.direction import DirectedRule
 from eigengraphs.io.formats import Format, IsTable, check_format, read_one
-from eigengraphs.io.naming import name_graphs
+from eigengraphs.io.naming import name_graphs, several_in_each_folder
 from eigengraphs.io.notices import Notice, few, summarise
 from eigengraphs.io.raw import RawGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
@@ -141,8 +141,8 @@ def read(
     >>> import numpy as np, tempfile
     >>> import eigengraphs as eg
     >>> folder = tempfile.mkdtemp()
-    >>> for subject in ("sub-01", "sub-02"):
-    ...     np.savetxt(f"{folder}/{subject}_connectome.csv", np.ones((4, 4)), delimiter=",")
+    >>> for i in (1, 2):
+    ...     np.savetxt(f"{folder}/sub-0{i}_connectome.csv", i * np.ones((4, 4)), delimiter=",")
     >>> eg.read(folder).graph_names
     ('sub-01', 'sub-02')
     """
@@ -196,6 +196,8 @@ def read_files(
     loaded = _load(found, format, key, delimiter, of_all)
     names = _names(loaded, searched=found.searched)
     of_all += _same_content(loaded, names)
+    if found.searched:
+        of_all += several_in_each_folder([file.path for file in found.files])
     graphs, paths = [item.graph for item in loaded], [item.file.path for item in loaded]
     if labels is not None:
         graphs = rename(graphs, paths, as_vertex_table(labels))
@@ -235,7 +237,7 @@ def _load(
         sha256 = hashlib.sha256(data).hexdigest()
         loaded += [_Loaded(file, sha256, graph, len(graphs) > 1) for graph in graphs]
     if tables and (not found.searched or len(tables) >= len(loaded)):
-        raise tables[0]
+        raise ReadError(str(tables[0]))
     settled = _settle_ambiguous(loaded, key, delimiter)
     if found.searched:
         _one_layout(settled)
