@@ -7,8 +7,11 @@ PIP    := -m pip --disable-pip-version-check --quiet
 # One thread a test process: the processes share the cores already.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 JOBS   ?= 2
+# The report is tested in Debian's browser; nothing is downloaded by playwright.
+CHROMIUM := /usr/bin/chromium
+APT    := DEBIAN_FRONTEND=noninteractive apt-get -qq
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench browser clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -22,7 +25,7 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python $(PIP) install -e '.[test]'
 	touch $@ $(VENV)/.demo
 
-## demo: embed 32 mouse brains; tables and a picture appear in demo-output/
+## demo: embed 32 mouse brains; tables, a picture and a report appear in demo-output/
 demo: $(VENV)/.demo
 	$(BIN)/eigengraphs demo --output demo-output
 
@@ -33,8 +36,16 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+## browser: Debian's chromium, if it is absent and can be installed
+browser:
+	@test -x $(CHROMIUM) || { \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && { \
+	    $(APT) install --no-install-recommends -y chromium >/dev/null || { \
+	      $(APT) update && $(APT) install --no-install-recommends -y chromium >/dev/null; }; }; \
+	} || echo "no $(CHROMIUM): the tests of the report in a browser are skipped" >&2
+
 ## test: lint, then all tests and the examples in the documentation
-test: lint
+test: lint browser
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
 
 ## bench: measure against other ways to do the same; see benchmarks/RESULTS.md

@@ -72,3 +72,11 @@ def test_the_python_of_the_page_of_reading_runs(capsys):
     assert [first] == blocks("text", page)[0].splitlines()
     assert others[1:4] == ["['54776', '54777', '54779']", "True", "True"]
     assert others[4] == "['manifest.tsv', 'sub-54776.edgelist']"
+
+
+def test_the_python_of_the_page_of_the_report_runs(capsys):
+    exec(compile("\n".join(blocks("python", ROOT / "docs" / "report.md")), "page", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == [
+        "report.html report.json True",
+        "loading of component 1 (explains 11.1%)",
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,10 +123,13 @@ def _summary(
     peer = leave_one_out_predictions(VectorizedPCA(d), graphs, mice.genotypes)
 
     def score(name: str, right: float, n_parameters: int) -> MethodScore:
-        return MethodScore(name, right, float(np.sqrt(right * (1 - right) / m)), n_parameters)
+        # Agresti and Coull's: 32 right of 32 does not mean that there is no error.
+        shrunk = (right * m + 2) / (m + 4)
+        se = float(np.sqrt(shrunk * (1 - shrunk) / (m + 4)))
+        return MethodScore(name, right, se, n_parameters)
 
     classes, counts = np.unique(mice.genotypes, return_counts=True)
-    return summarize(
+    found = summarize(
         embedding,
         graphs,
         title=title,
@@ -148,7 +151,8 @@ def _summary(
             protocol=(
                 f"Each of the {m} mice was left out once; the others were embedded, the mouse was "
                 "projected on their components, and the genotype of its nearest neighbour was "
-                f"taken. PCA is of all weights, with as many components ({d})."
+                f"taken. PCA is of all weights, with as many components ({d}). Standard errors are "
+                "Agresti and Coull's."
             ),
             classes=tuple(classes.tolist()),
         ),
@@ -158,3 +162,5 @@ def _summary(
             "licence": mice.licence,
         },
     )
+    counts_first = "Weights are numbers of fibre streamlines, taken as log(1 + number)."
+    return replace(found, methods=f"{counts_first} {found.methods}")

@@ -9,7 +9,7 @@ N = 20
 
 
 def matrices(seed=0, m=24):
-    """Return graphs (m, N, N) of two groups, which differ in how strongly two halves hang together."""
+    """Return graphs (m, N, N) of two groups, which differ in how two halves hang together."""
     rng = np.random.default_rng(seed)
     H = np.stack([np.ones(N), np.repeat([1.0, -1.0], N // 2)], axis=1) / np.sqrt(N)
     group = np.arange(m) % 2

@@ -125,7 +125,7 @@ def test_convert_keeps_values_and_names(study):
 def test_events_as_json(study):
     done = command("fit", "connectomes", "results", "-d", "2", "--json", folder=study)
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [event["event"] for event in events][0] == "read"
+    assert events[0]["event"] == "read"
     assert events[-1]["event"] == "done"
     assert events[-1]["converged"] is True
     assert done.stderr == "" or "compiling" in done.stderr
@@ -134,7 +134,7 @@ def test_events_as_json(study):
 def test_strict_is_an_exit_code(study):
     rng = np.random.default_rng(0)
     for path in (study / "connectomes").iterdir():
-        A = rng.standard_normal((60, 60))
+        A = rng.standard_normal((120, 120))
         np.savetxt(path, A + A.T, delimiter=",")
     # One iteration is never enough on noise.
     done = command(

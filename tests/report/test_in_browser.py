@@ -209,6 +209,8 @@ def test_print_shows_whole_tables_and_no_controls(page):
     assert page.locator('[data-component="0"] canvas').is_visible()
     hidden = page.locator(".wide").evaluate_all("e => e.map(b => b.scrollHeight - b.clientHeight)")
     assert max(hidden) <= 2
+    page.set_viewport_size({"width": 720, "height": 1000})  # A4 between its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
     assert page.pdf().startswith(b"%PDF")
 
 

@@ -13,7 +13,9 @@ from eigengraphs.report.tags import a_name, definitions, number, paragraphs, per
 
 __all__ = ["dimension", "loadings", "problems", "quality", "vertices"]
 
-_NOTE_PRINT = '<p class="note in-print">Of a long table, the first 100 rows are printed.</p>'
+_NOTE_PRINT = (
+    '<p class="note in-print">Of a large table, the first 100 rows and 10 columns are printed.</p>'
+)
 
 
 def problems(summary: Summary, shown: Shown) -> str:
@@ -164,10 +166,10 @@ def loadings(summary: Summary, shown: Shown) -> str:
         '<input id="graph-search" type="search" autocomplete="off"></label>'
         '<button type="button" id="graph-more" hidden>List all</button></div>'
         '<p id="graph-count" aria-live="polite"></p>'
-        + table(header, [], "The graphs with their columns and loadings", tall=True).replace(
-            "<tbody>", '<tbody id="graph-rows">'
-        )
-        + (_NOTE_PRINT if len(shown.graphs) > 100 else "")
+        + table(header, [], "The graphs with their columns and loadings", tall=True)
+        .replace("<table><thead>", '<table class="graphs"><thead>')
+        .replace("<tbody>", '<tbody id="graph-rows">')
+        + (_NOTE_PRINT if len(shown.graphs) > 100 or len(header) > 10 else "")
         + _more_loadings(shown)
     )
 
