@@ -18,7 +18,7 @@ __all__ = ["COLOURS", "GREY", "band", "figure", "save", "style", "tidy"]
 #: Distinguishable for colour-blind readers (Okabe and Ito), darkest contrasts first.
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933",
-    "#882255",
+    "#882255", "#888888",
 )  # fmt: skip
 GREY = "#888888"
 _STYLE: dict[Any, Any] = {
