@@ -49,7 +49,7 @@ def test_what_lacks_its_data_does_not_keep_others_from_running(tmp_path):
 
 
 def test_an_interrupt_keeps_finished_steps(tmp_path):
-    journal = tmp_path / "experiments" / "full" / "state" / "table1.jsonl"
+    journal = tmp_path / "experiments" / "full" / "state" / "table1-0.jsonl"
     with subprocess.Popen(
         [sys.executable, "-c", CODE, "reproduce", "table1", "--full"],
         cwd=tmp_path,
