@@ -5,7 +5,6 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.job.prediction import predict_label
-from eigengraphs.job.quality import judge_graphs
 
 
 def fitted(stack, **settings):
@@ -58,22 +57,3 @@ def test_quantities_are_regressed(stack):
 )
 def test_what_cannot_be_predicted_is_said(stack, values, why):
     assert why in predict_label(fitted(stack), stack, values, "x")
-
-
-def test_quality_counts_what_is_there():
-    A = np.zeros((6, 5, 5))
-    A[:, 0, 1] = A[:, 1, 0] = 2.0
-    A[:, 1, 2] = A[:, 2, 1] = -1.0
-    A[3] = 0.0
-    A[4, 3, 3] = 7.0
-    rows = judge_graphs(eg.GraphStack(A))
-    assert (rows[0].edges, rows[0].total_weight, rows[0].isolated, rows[0].negative) == (
-        2,
-        1.0,
-        2,
-        1,
-    )
-    assert rows[0].density == pytest.approx(0.2)
-    assert rows[4].loops == 1
-    assert rows[3].messages == ("it has no edge at all",)
-    assert [row.verdict for row in rows] == ["ok", "ok", "ok", "notice", "ok", "ok"]

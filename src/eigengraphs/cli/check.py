@@ -71,11 +71,11 @@ def check(
     print(f"{graphs.n_graphs} {direction} {weights} graphs on {graphs.n_vertices} vertices "
           f"({read}), read in {data.seconds:.1f} s")  # fmt: skip
     print(f"columns: {', '.join(data.columns) or 'none'}")
-    table = Table("graph", "verdict", "edges", "density", "total weight", "isolated", "messages")
+    table = Table("graph", "verdict", "density", "total weight", "isolated", "messages")
     odd = [row for row in data.quality if row.verdict != "ok"]
     for row in (odd or data.quality)[:20]:
         table.add_row(
-            row.id, row.verdict, str(row.edges), f"{row.density:.3f}", f"{row.total_weight:.6g}",
+            row.id, row.verdict, f"{row.density:.3f}", f"{row.total_weight:.6g}",
             str(row.isolated), "; ".join(row.messages),
         )  # fmt: skip
     Console().print(table)

@@ -13,8 +13,8 @@ from eigengraphs import io
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.job.quality import GraphQuality, judge_graphs
-from eigengraphs.report.parts import Problem
+from eigengraphs.report.parts import GraphQuality, Problem
+from eigengraphs.report.quality import describe_graphs
 
 __all__ = ["InputSettings", "Inputs", "gather"]
 
@@ -86,7 +86,7 @@ def gather(source: Any, settings: InputSettings | None = None, listen: Listener 
     listen(Event("check", f"{reading.stack.n_graphs} graphs, {reading.stack.n_vertices} vertices"))
     messages = {i: [notice.text for notice in file.notices if notice.loud]
                 for i, file in enumerate(reading.files)}  # fmt: skip
-    quality = judge_graphs(reading.stack, [str(file.path) for file in reading.files], messages)
+    quality = describe_graphs(reading.stack, [str(file.path) for file in reading.files], messages)
     return Inputs(
         graphs=reading.stack,
         files=reading.files,

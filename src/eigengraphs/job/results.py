@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from eigengraphs.errors import InputError
 from eigengraphs.job.analysis import Analysis
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.job.quality import GraphQuality
 from eigengraphs.report import parts
 from eigengraphs.report.files import write_table
 from eigengraphs.report.html import write_report
 from eigengraphs.report.summary import Summary, summarize
-from eigengraphs.whole_files import whole_folder
 
 __all__ = ["FILES", "check_output", "quality_rows", "summary_of", "write_loadings", "write_results"]
 
@@ -48,19 +46,15 @@ def check_output(folder: Path) -> None:
 
 
 def write_results(analysis: Analysis, folder: Path, listen: Listener = silent) -> list[Path]:
-    """Write all files at once: the folder is there whole, or as it was."""
+    """Write all files, whole, or none of them."""
     check_output(folder)
     listen(Event("write", f"writing {folder}"))
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    old = folder.with_name(f".{folder.name}.old")
-    with whole_folder(folder.with_name(f".{folder.name}.new")) as temporary:
-        _write(analysis, temporary)
-    made = folder.with_name(f".{folder.name}.new")
-    if folder.exists():
-        folder.replace(old)
-    made.replace(folder)
-    if old.exists():
-        shutil.rmtree(old)
+    folder.mkdir(parents=True, exist_ok=True)
+    # Written beside the folder and moved into it: whatever fails, earlier results stay whole.
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as name:
+        _write(analysis, Path(name))
+        for file in FILES:
+            (Path(name) / file).replace(folder / file)
     return [folder / name for name in FILES]
 
 
@@ -123,7 +117,7 @@ def summary_of(analysis: Analysis) -> Summary:
         label=analysis.settings.label,
         coordinates=data.coordinates,
         vertex_columns=data.vertex_columns,
-        quality=[_part(row) for row in data.quality],
+        quality=data.quality,
         problems=analysis.problems,
         prediction=shown,
         choice=getattr(analysis.embedding, "dimension_choice_", None),
@@ -147,15 +141,11 @@ def write_loadings(path: Path, embedding: Any, graphs: Any, columns: Any, loadin
     )  # fmt: skip
 
 
-def quality_rows(quality: Sequence[GraphQuality]) -> tuple[list[str], list[list[Any]]]:
+def quality_rows(quality: Sequence[parts.GraphQuality]) -> tuple[list[str], list[list[Any]]]:
     """Return header and rows of the table of graphs as they were read."""
-    header = ["id", "file", "verdict", "edges", "density", "total_weight", "isolated", "loops",
-              "negative", "messages"]  # fmt: skip
-    rows = [[*list(asdict(row).values())[:-1], "; ".join(row.messages)] for row in quality]
+    header = [field.name for field in fields(parts.GraphQuality)]
+    rows = [
+        ["; ".join(value) if name == "messages" else value for name, value in asdict(row).items()]
+        for row in quality
+    ]
     return header, rows
-
-
-def _part(row: GraphQuality) -> parts.GraphQuality:
-    return parts.GraphQuality(
-        row.id, row.file, row.verdict, row.density, row.total_weight, row.isolated, row.messages
-    )

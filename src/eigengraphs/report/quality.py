@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +15,22 @@ __all__ = ["describe_graphs", "isolated_vertices", "outlying"]
 _FAR = 5.0  # robust standard deviations from the middle; of normal values, one in two million
 
 
-def describe_graphs(stack: GraphStack) -> tuple[GraphQuality, ...]:
-    """Describe every graph of a stack, and say which are unlike the others."""
+def describe_graphs(
+    stack: GraphStack,
+    files: Sequence[str] = (),
+    said: Mapping[int, Sequence[str]] | None = None,
+) -> tuple[GraphQuality, ...]:
+    """Describe every graph of a stack, and say which are unlike the others.
+
+    Parameters
+    ----------
+    stack
+        The graphs.
+    files
+        File of each graph; none for graphs that come from memory.
+    said
+        What the reader of the files said, by the place of the graph.
+    """
     m, n = stack.n_graphs, stack.n_vertices
     pairs = np.full(m, n * (n - 1), dtype=np.float64)
     if stack.mask is not None:
@@ -26,7 +42,7 @@ def describe_graphs(stack: GraphStack) -> tuple[GraphQuality, ...]:
     odd_density, odd_weight = outlying(density), outlying(weight)
     rows = []
     for i, name in enumerate(stack.graph_names):
-        messages = []
+        messages = list((said or {}).get(i, ()))
         if odd_density[i]:
             messages.append(f"density far from the usual {np.median(density):.3g}")
         if odd_weight[i]:
@@ -36,6 +52,7 @@ def describe_graphs(stack: GraphStack) -> tuple[GraphQuality, ...]:
         rows.append(
             GraphQuality(
                 name,
+                files[i] if files else "",
                 verdict="notice" if messages else "ok",
                 density=float(density[i]),
                 total_weight=float(weight[i]),

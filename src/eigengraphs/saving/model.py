@@ -30,6 +30,7 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
     SupportLoadings,
 )
+from eigengraphs.whole_files import whole_file
 
 __all__ = ["SavedFits", "read_model"]
 
@@ -134,19 +135,13 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _write(target: Path, text: str, arrays: Arrays) -> None:
-    # Beside the target and renamed, so that the name always stands for a whole file.
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-            # One date for all: equal fits make equal files.
-            archive.writestr(_member(_TEXT), text)
-            for name, array in arrays.items():
-                buffer = BytesIO()
-                np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
-                archive.writestr(_member(f"{name}.npy"), buffer.getvalue())
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(target) as path, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        # One date for all: equal fits make equal files.
+        archive.writestr(_member(_TEXT), text)
+        for name, array in arrays.items():
+            buffer = BytesIO()
+            np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
+            archive.writestr(_member(f"{name}.npy"), buffer.getvalue())
 
 
 def _member(name: str) -> zipfile.ZipInfo:
