@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.job.prediction import predict_label
+from eigengraphs.job.prediction import _splits, predict_label
 
 
 def fitted(stack, **settings):
@@ -22,7 +22,7 @@ def test_groups_are_found_and_noise_is_not(stack):
     assert found.methods[0].mean < 0.85
 
 
-def test_class_loadings_do_not_leak_the_label(stack):
+def test_labels_that_shape_components_do_not_help_to_predict_a_coin(stack):
     coin = np.random.default_rng(1).permutation(["a", "b"] * 12).tolist()
     je = eg.JointEmbedding(2, loadings="class", random_state=0).fit(stack, coin)
     assert predict_label(je, stack, coin, "coin").methods[0].mean < 0.85
@@ -38,6 +38,20 @@ def test_graphs_of_one_person_stay_together(stack):
     )
     assert "Graphs of one participant stay together" in found.protocol
     assert seen[-1][0] == seen[-1][1] == len(found.methods[0].scores)
+
+
+@pytest.mark.parametrize("is_quantity", [False, True])
+def test_no_person_is_on_both_sides_of_a_fold(is_quantity):
+    people = np.array([f"p{i // 2}" for i in range(40)])
+    y = np.arange(40.0) if is_quantity else np.repeat(["a", "b"] * 10, 2)
+    for train, test in _splits(y, people, is_quantity):
+        assert not set(people[train]) & set(people[test])
+
+
+def test_where_the_label_is_the_person_sessions_are_split():
+    people = np.array([f"p{i // 4}" for i in range(24)])
+    for train, test in _splits(people, people, False):
+        assert set(people[test]) <= set(people[train])
 
 
 def test_quantities_are_regressed(stack):

@@ -169,8 +169,6 @@ def _splits(
 def _quiet(embedding: JointEmbedding, d: int) -> JointEmbedding:
     """Return the settings of an embedding, with the d that was chosen and without progress."""
     made: Any = clone(embedding)
-    # Classes of the label must not shape the components that predict it.
-    loadings = "free" if embedding.loadings == "class" else embedding.loadings
-    made.set_params(n_components=d, verbose=0, callback=None, loadings=loadings)
+    made.set_params(n_components=d, verbose=0, callback=None)
     assert isinstance(made, JointEmbedding)
     return made
