@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -48,6 +49,16 @@ class GraphFacts:
     def take(self, which: Any) -> GraphFacts:
         """Return the facts of some of the graphs."""
         return GraphFacts(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[GraphFacts]) -> GraphFacts:
+        """Return the facts of the graphs of several stacks, one behind the other."""
+        return cls(
+            *(
+                np.concatenate([getattr(part, field.name) for part in parts])
+                for field in fields(cls)
+            )
+        )
 
 
 def about_observed(facts: GraphFacts, diagonals: NDArray[np.float64], mask: Mask) -> GraphFacts:
