@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.group_means import group_means
 from eigengraphs.graphs.treatment import ViewKind
 from eigengraphs.plan import Plan
@@ -19,16 +21,18 @@ from eigengraphs.settings import given_start, tolerance
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.components import with_signs, with_signs_pair
 from eigengraphs.solvers.directed import directed
+from eigengraphs.solvers.directed.space import pair_width
 from eigengraphs.solvers.directions import basis_width
 from eigengraphs.solvers.masked import masked
 from eigengraphs.solvers.protocol import Fit, Watcher
-from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
 from eigengraphs.solvers.spectral import spectral
 from eigengraphs.solvers.subspace import subspace
 
 __all__ = ["Found", "find_components"]
 
 _SMALL_PRODUCTS = 2**28  # bytes
+_SHARE = 8  # of the budget of graphs in blocks is for what is kept of them in a basis
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ def find_components(
     """
     treatment, groups = plan.treatment, plan.groups
     searched, weights = stack, plan.weights
+    before = stack.n_passes if isinstance(stack, BlockedStack) else 0
     if groups is not None:
         # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
         searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
@@ -95,16 +100,15 @@ def find_components(
     if kind == "masked":
         fit = masked(search, d, hollow=hollow, **common)
     elif plan.directed:
-        cache = _products_fit(searched, sides=2)
-        fit = directed(search, d, cache=cache, hollow=hollow, **common)
+        fit = directed(search, d, hollow=hollow, **_kept(searched, 2, None), **common)
     elif searched.n_graphs == 1 and not hollow and settings["loadings"] == "shared":
         fit = spectral(search, d, tol=tol, seed=seed, resume=resume)
     elif settings["solver"] == "algorithm1":
         fit = algorithm1(search, d, **common)
     else:
         rule = None if isinstance(plan.rule, FreeLoadings) else plan.rule
-        cache = _products_fit(searched)
-        fit = subspace(search, d, cache=cache, hollow=hollow, rule=rule, **common)
+        kept = _kept(searched, 1, rule)
+        fit = subspace(search, d, hollow=hollow, rule=rule, **kept, **common)
     # The mean, and the row sums.
     others = (treatment.mean is not None) + (treatment.diagonal == "filled")
     fit = _signed(replace(fit, n_passes=fit.n_passes + others))
@@ -112,12 +116,17 @@ def find_components(
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         fit = replace(fit, n_passes=3 + (treatment.mean is not None))
     projected = partial(_projected, plan, stack, search, kind)
-    greedy = Found(fit, projected(fit), fit, None)
+    projection = projected(fit)
+    if isinstance(stack, BlockedStack):  # these know better
+        read = stack.n_passes - before + (treatment.mean is not None)
+        fit = replace(fit, n_passes=read)
+    greedy = Found(fit, projection, fit, None)
     if not settings["refine"] or fit.interrupted:
         return greedy
     better = improve(
         search, fit, weights=weights, rule=plan.rule, tol=tol, max_iter=settings["max_iter"],
-        cache=_products_fit(searched), hollow=hollow, masked=kind == "masked", watch=watch,
+        cache=_kept(searched, 1, None)["cache"], hollow=hollow, masked=kind == "masked",
+        watch=watch,
     )  # fmt: skip
     return _better_of(plan, greedy, better, projected)
 
@@ -175,8 +184,25 @@ def _objective(plan: Plan, projection: Projection | MaskedProjection) -> float:
         return float(path[-1] / plan.treatment.scale / plan.treatment.scale * plan.largest_weight)
 
 
-def _products_fit(stack: GraphStack, sides: int = 1) -> bool:
-    """Tell whether the products of dense graphs with a basis are small beside them."""
+def _kept(stack: GraphStack, sides: int, rule: LoadingRule | None) -> dict[str, Any]:
+    """Return what a solver keeps of graphs in a basis: ``cache``, ``wide`` and ``moments``.
+
+    Where graphs come from must not change what is found: how wide a basis gets depends on the
+    number and the size of graphs alone, and the budget of those in blocks only on what is kept.
+    """
     m, n, _ = stack.shape
     products = sides * m * n * basis_width(m, cache=True) * stack.dtype.itemsize
-    return not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)
+    wide = not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)
+    if not isinstance(stack, BlockedStack):
+        return {"cache": wide, "wide": wide, "moments": False}
+    width = basis_width(m, wide) if sides == 1 else pair_width(m, wide)
+    entries = width * (width + 1) // 2 if sides == 1 else width * width
+    many = m > entries and 8 * m * entries > stack.memory // _SHARE
+    if many and rule is not None:
+        raise InputError(
+            f"loadings under a rule (nonnegative, sparse) need {m * entries * 8 / 1e9:.2g} GB for "
+            f"the {m} graphs in a basis, and {stack.memory // _SHARE / 1e9:.2g} GB of the budget "
+            "is for that; allow more memory, or use free loadings"
+        )
+    cache = wide and not many and products <= stack.memory // _SHARE
+    return {"cache": cache, "wide": wide, "moments": many}

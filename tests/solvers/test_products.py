@@ -77,7 +77,7 @@ def test_passes_are_counted(which):
     view = Counted(treated("dense", "observed")[0])
     view.calls.clear()
     V = np.eye(N)
-    basis = which(view)
+    basis = which(view, np.ones(view.n_graphs))
     for step, columns in enumerate((V[:, :4], V[:, 4:6]), start=1):
         basis.append(columns)
         basis.combine(np.ones((M, 1)), np.ones((basis.V.shape[1], 1)))

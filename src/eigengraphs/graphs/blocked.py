@@ -18,6 +18,7 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.parallel import in_order
 from eigengraphs.graphs.stack import GraphStack
 
 __all__ = ["Block", "BlockedStack", "Task", "add_up", "joined"]
@@ -63,7 +64,7 @@ class BlockedStack(GraphStack):
     load them, if they fit in the budget.
     """
 
-    __slots__ = ("_loaded",)
+    __slots__ = ("_loaded", "_passes")
 
     @property
     @abstractmethod
@@ -81,8 +82,14 @@ class BlockedStack(GraphStack):
 
     # ------------------------------------------------------------------ passes
 
+    @property
+    def n_passes(self) -> int:
+        """How often the graphs were read, all of them."""
+        return int(getattr(self, "_passes", 0))
+
     def blocks(self) -> Iterator[Block]:
         """Read one block after the other, the next while one is worked on."""
+        self._count_pass()
         with ThreadPoolExecutor(1) as reader:
             coming = reader.submit(self.read_block, 0)
             for k, (lo, hi) in enumerate(self.spans):
@@ -92,10 +99,20 @@ class BlockedStack(GraphStack):
                 yield Block(graphs, lo, hi)
                 del graphs  # before the next is waited for
 
+    def _count_pass(self) -> None:
+        object.__setattr__(self, "_passes", self.n_passes + 1)
+
     def each(self, task: Task, shared: Any = None) -> Iterator[Any]:
-        """Yield what a task returns for each block, in order: one pass."""
-        for block in self.blocks():
-            yield task(block, shared)
+        """Yield what a task returns for each block, in order: one pass.
+
+        Blocks are read and worked on in threads, one more than there are cores at a time.
+        """
+        self._count_pass()
+
+        def work(k: int) -> Any:
+            return task(Block(self.read_block(k), *self.spans[k]), shared)
+
+        yield from in_order(work, range(len(self.spans)))
 
     def total(self, task: Task, shared: Any = None) -> Any:
         """Return the sum of what a task returns for each block, arrays or tuples of them."""

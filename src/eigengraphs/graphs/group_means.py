@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.stack import GraphStack
 
 __all__ = ["group_means"]
@@ -29,11 +32,41 @@ def group_means(
     n_groups
         Number of groups.
     """
-    m, n, _ = stack.shape
     totals = np.bincount(groups, weights, n_groups)
     share = np.where(totals[groups] > 0, weights, 1.0)
     share = share / np.bincount(groups, share, n_groups)[groups]
     names = stack.vertex_names if stack.has_vertex_names else None
+    if isinstance(stack, BlockedStack):
+        sums = stack.total(_GroupSums(groups, share, n_groups))
+    else:
+        sums = _group_sums(stack, groups, share, n_groups)
+    if isinstance(sums, np.ndarray):
+        return GraphStack(sums, vertex_names=names, copy=False)
+    return GraphStack.from_flat(sums, n_groups, vertex_names=names)
+
+
+@dataclass(frozen=True)
+class _GroupSums:
+    """The sums over a block."""
+
+    groups: NDArray[np.intp]
+    share: NDArray[np.float64]
+    n_groups: int
+
+    def __call__(
+        self,
+        block: Block,
+        shared: None,  # noqa: ARG002
+    ) -> NDArray[np.float64] | sparse.csr_array:
+        mine = slice(block.lo, block.hi)
+        return _group_sums(block.graphs, self.groups[mine], self.share[mine], self.n_groups)
+
+
+def _group_sums(
+    stack: GraphStack, groups: NDArray[np.intp], share: NDArray[np.float64], n_groups: int
+) -> NDArray[np.float64] | sparse.csr_array:
+    """Return sum_i share_i A_i over each group, (n_groups, n, n), or flat (n_groups * n, n)."""
+    m, n, _ = stack.shape
     if not stack.is_sparse:
         means = np.zeros((n_groups, n, n))
         mixing = np.zeros((n_groups, m))
@@ -43,12 +76,10 @@ def group_means(
             part = np.ascontiguousarray(mixing[:, lo : lo + step], dtype=stack.dtype)
             rows = np.flatnonzero(part.any(axis=1))
             means[rows] += np.tensordot(part[rows], stack.dense[lo : lo + step], axes=1)
-        return GraphStack(means, vertex_names=names, copy=False)
+        return means
     # Row s of a mean is a combination of rows s, n + s, 2n + s, ... of the flat matrix.
-    rows = (groups[:, None] * n + np.arange(n)).ravel()
+    places = (groups[:, None] * n + np.arange(n)).ravel()
     combine = sparse.csr_array(
-        (np.repeat(share, n), rows, np.arange(m * n + 1)), shape=(m * n, n_groups * n)
+        (np.repeat(share, n), places, np.arange(m * n + 1)), shape=(m * n, n_groups * n)
     )
-    return GraphStack.from_flat(
-        sparse.csr_array(combine.T @ stack.flat), n_groups, vertex_names=names
-    )
+    return sparse.csr_array(combine.T @ stack.flat)

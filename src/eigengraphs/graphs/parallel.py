@@ -3,14 +3,62 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-__all__ = ["on_blocks", "spans", "thread_count"]
+__all__ = ["alone", "in_order", "on_blocks", "spans", "thread_count"]
 
+S = TypeVar("S")
 T = TypeVar("T")
+
+
+class _Here(threading.local):
+    """Whether all cores are at work already, and this thread is one of those that use them."""
+
+    taken = False
+
+
+_here = _Here()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Use no further threads in this one: others like it use the other cores."""
+    before, _here.taken = _here.taken, True
+    try:
+        yield
+    finally:
+        _here.taken = before
+
+
+def in_order(
+    work: Callable[[S], T], items: Iterable[S], *, threads: int | None = None
+) -> Iterator[T]:
+    """Yield work(item) for every item, in order; few results wait at any time.
+
+    ``work`` is called in threads, and starts none of its own.
+    """
+
+    def one(item: S) -> T:
+        with alone():
+            return work(item)
+
+    threads = thread_count() if threads is None else threads
+    under_way: deque[Future[T]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for item in items:
+            under_way.append(pool.submit(one, item))
+            if len(under_way) > threads:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def thread_count() -> int:
@@ -55,7 +103,8 @@ def on_blocks(
         How many; :func:`thread_count` by default. With 1, everything happens in this thread.
     """
     blocks = list(blocks)
-    threads = min(len(blocks), thread_count() if threads is None else threads)
+    threads = 1 if _here.taken else thread_count() if threads is None else threads
+    threads = min(len(blocks), threads)
     if threads <= 1:
         for lo, hi in blocks:
             result = work(lo, hi)

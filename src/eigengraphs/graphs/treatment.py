@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
+from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.graphs.blocked_view import BlockedDirectedView, BlockedView
 from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.masked_mean import masked_mean
 from eigengraphs.graphs.masked_view import MaskedView
@@ -21,6 +23,10 @@ __all__ = ["Diagonal", "Treatment", "ViewKind"]
 Diagonal: TypeAlias = Literal["filled", "observed", "unobserved"]
 ViewKind: TypeAlias = Literal["undirected", "directed", "masked"]
 
+_BLOCKED_VIEWS: dict[ViewKind, type] = {
+    "undirected": BlockedView,
+    "directed": BlockedDirectedView,  # those in blocks are complete
+}
 _VIEWS: dict[ViewKind, type] = {
     "undirected": StackView,
     "directed": DirectedView,
@@ -92,7 +98,7 @@ class Treatment:
 
     def search_view(self, stack: GraphStack, kind: ViewKind = "undirected") -> Any:
         """Return the graphs on which components are searched."""
-        return _VIEWS[kind](stack, self._search_rule, self.mean, self.scale)
+        return _view(stack, kind)(stack, self._search_rule, self.mean, self.scale)
 
     def loss_view(
         self, stack: GraphStack, kind: ViewKind = "undirected", search: Any = None
@@ -103,7 +109,8 @@ class Treatment:
         """
         if search is not None and self.diagonal != "filled":
             return search
-        return _VIEWS[kind](stack, self._loss_rule, self.mean, self.scale, like=search)
+        view = _view(stack, kind)
+        return view(stack, self._loss_rule, self.mean, self.scale, like=search)
 
     @property
     def _search_rule(self) -> DiagonalRule:
@@ -112,3 +119,7 @@ class Treatment:
     @property
     def _loss_rule(self) -> DiagonalRule:
         return "hollow" if self.hollow else "observed"
+
+
+def _view(stack: GraphStack, kind: ViewKind) -> type:
+    return (_BLOCKED_VIEWS if isinstance(stack, BlockedStack) else _VIEWS)[kind]

@@ -10,12 +10,14 @@ products below cost one read of the stack and a few vectors, and sparse graphs s
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
@@ -36,6 +38,8 @@ def mean_graph(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | spar
 
 def weighted_sum(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
     """Return sum_i w_i A_i, (n, n), hidden entries counting 0; dense or sparse as they are."""
+    if isinstance(stack, BlockedStack):
+        return cast(sparse.csr_array, stack.total(_WeightedSum(weights)))
     m, n, _ = stack.shape
     if not stack.is_sparse:
         dense = np.zeros((n, n))
@@ -51,6 +55,20 @@ def weighted_sum(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sp
     total = sparse.csr_array(combine.T @ stack.flat)
     total.sum_duplicates()
     return total
+
+
+@dataclass(frozen=True)
+class _WeightedSum:
+    """The sum over a block."""
+
+    weights: Vector
+
+    def __call__(
+        self,
+        block: Block,
+        shared: None,  # noqa: ARG002
+    ) -> NDArray[np.float64] | sparse.csr_array:
+        return weighted_sum(block.graphs, self.weights[block.lo : block.hi])
 
 
 class StackView(TreatedStack):

@@ -15,7 +15,7 @@ changes nothing but when it stops.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from eigengraphs.solvers.core import Search
 from eigengraphs.solvers.protocol import Array, Progress, Watcher
 
-__all__ = ["BLOCK", "FLAT", "Block", "Job", "Space", "find_block"]
+__all__ = ["BLOCK", "FLAT", "Block", "Job", "Keep", "Space", "find_block"]
+
+Keep: TypeAlias = Literal["products", "cores", "moments"]
 
 BLOCK = 12  # components that are searched together
 _SEARCH = 3  # rounds that search
@@ -58,7 +60,8 @@ class Job:
     floor: float  # a gain below this is rounding
     nothing: float  # and so is a squared norm below this
     noise: float  # sum_i w_i times the squared norm that rounding may leave of A_i
-    cache: bool  # keep A_i V
+    keep: Keep  # of the graphs in a basis: A_i V, the cores V^T A_i V, or their second moment
+    wide: bool  # whether the basis may be as wide as where products are kept
     watch: Watcher | None
 
 
@@ -82,7 +85,7 @@ class _Record(NamedTuple):
     """One complete round."""
 
     H: Array  # as of the block
-    Psi: Array  # (m, d)
+    Psi: Array | None  # (m, d), if known
     gains: Array  # (d,), as all that follow
     stationarity: Array
     agreement: Array
@@ -133,8 +136,8 @@ class Space(Protocol):
         """Return the components that points are, a column each."""
         ...
 
-    def forms(self, Y: Array) -> Array:
-        """Return the inner products of the graphs with them, (m, d)."""
+    def forms(self, Y: Array) -> Array | None:
+        """Return the inner products of the graphs with them, (m, d), if no graph is read for it."""
         ...
 
     def shorten(self, points: list[Array], n_new: int) -> list[Array]:
@@ -361,9 +364,9 @@ class _State:
             )
         )  # fmt: skip
         return Block(
-            found.H[:, :want], found.Psi[:, :want], found.gains[:want], found.stationarity[:want],
-            found.agreement[:want], reasons, self._size, found.n_iter, self._space.n_passes,
-            interrupted,
+            found.H[:, :want], None if found.Psi is None else found.Psi[:, :want],
+            found.gains[:want], found.stationarity[:want], found.agreement[:want], reasons,
+            self._size, found.n_iter, self._space.n_passes, interrupted,
         )  # fmt: skip
 
 

@@ -67,6 +67,8 @@ def make_job(
     tol: float,
     max_iter: int,
     cache: bool,
+    wide: bool | None,
+    moments: bool,
     hollow: bool,
     watch: Watcher | None,
 ) -> Job:
@@ -81,7 +83,8 @@ def make_job(
         else n_init - (init == "svd"),
         n_beside_given=n_init - 1, tol=tol, max_iter=max_iter,
         floor=max((100 * n * _EPS) ** 2 * total, 4 * noise), nothing=rounding_share(n) * total,
-        noise=noise, cache=cache, watch=watch,
+        noise=noise, keep="moments" if moments else "products" if cache else "cores",
+        wide=cache if wide is None else wide, watch=watch,
     )  # fmt: skip
 
 

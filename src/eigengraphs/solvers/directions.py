@@ -8,6 +8,7 @@ from scipy import linalg
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 
 __all__ = [
+    "STREAMED_WIDTH",
     "basis_from_sketch",
     "basis_width",
     "first_basis",
@@ -21,7 +22,7 @@ _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them 
 _SKETCHED_SHARE = 0.25
 _SHARED = 8  # further columns of the first basis that come from the mean graph
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
-_STREAMED_WIDTH = 48
+STREAMED_WIDTH = 48
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
 
 
@@ -72,7 +73,7 @@ def basis_width(n_graphs: int, cache: bool) -> int:
     """
     low, high = _WIDTHS
     if not cache:
-        return _STREAMED_WIDTH
+        return STREAMED_WIDTH
     for s in range(high, low, -8):
         p = s * (s + 1) // 2
         if min(n_graphs, p) * p <= _CORE_NUMBERS:

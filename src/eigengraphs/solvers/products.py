@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 
@@ -28,8 +29,8 @@ class Basis:
         How often the graphs were read.
     """
 
-    def __init__(self, graphs: BlockGraphs) -> None:
-        self._graphs = graphs
+    def __init__(self, graphs: BlockGraphs, weights: Array) -> None:
+        self._graphs, self._weights = graphs, weights
         self.V: Array = np.zeros((graphs.n_vertices, 0))
         self.cores: Array = np.zeros((graphs.n_graphs, 0))
         self.n_passes = 0
@@ -54,6 +55,22 @@ class Basis:
         self.cores = turned
         self.V = self.V @ T
 
+    def compressed(self) -> tuple[Array, Array, bool]:
+        """Return what :func:`core.compress` makes of the cores."""
+        return compress(self.cores, self._weights)
+
+    def forms(self, Y: Array) -> Array:
+        """Return h_k^T A_i h_k, (m, d), for h_k = V y_k."""
+        return np.asarray(self.cores @ Packing(len(Y)).outer(Y.T).T)
+
+    def root_forms(self, Y: Array) -> Array:
+        """Return sqrt(w_i) h_k^T A_i h_k, (m, d)."""
+        return np.asarray(np.sqrt(self._weights)[:, None] * self.forms(Y))
+
+    def gradients(self, Y: Array, X: Array) -> Array:
+        """Return sum_i w_i t_ik A_i h_k, (n, d), with t_i = (h_k^T A_i h_k)_k X, ``X`` (d, d)."""
+        return self.combine(self._weights[:, None] * (self.forms(Y) @ X), Y)
+
     def combine(self, W: Array, Y: Array) -> Array:
         """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
         raise NotImplementedError
@@ -69,8 +86,8 @@ class CachedBasis(Basis):
     Takes m n s numbers, which beside a dense stack is s / n of it.
     """
 
-    def __init__(self, graphs: BlockGraphs) -> None:
-        super().__init__(graphs)
+    def __init__(self, graphs: BlockGraphs, weights: Array) -> None:
+        super().__init__(graphs, weights)
         self._parts: list[NDArray[Any]] = []  # V_j^T A_i, (m, b_j, n), in the type of the graphs
 
     def _cross(self, B: Array) -> Array:

@@ -19,6 +19,8 @@ __all__ = [
     "MaskedGraphs",
     "Measured",
     "Progress",
+    "SplitDirectedGraphs",
+    "SplitGraphs",
     "Stage",
     "SubspaceGraphs",
     "Watcher",
@@ -137,6 +139,17 @@ class SubspaceGraphs(BlockGraphs, Measured, Protocol):
         ...
 
 
+class SplitGraphs(SubspaceGraphs, Protocol):
+    """Graphs in several places, as on a disk or a cluster: what is asked goes to where they are."""
+
+    def total(self, task: Callable[[Any, Array], Any], weights: Array) -> Any:
+        """Return the sum of task(some graphs, their weights) over all of them: one pass.
+
+        A task can be pickled; it returns an array, or a tuple of them.
+        """
+        ...
+
+
 class DirectedBlockGraphs(Protocol):
     """Directed graphs that multiply blocks of columns on both sides at once.
 
@@ -194,6 +207,14 @@ class DirectedGraphs(DirectedBlockGraphs, Measured, Protocol):
 
     def bilinear_forms(self, H: Array, G: Array) -> Array:
         """Return h_k^T A_i g_k, (m, d)."""
+        ...
+
+
+class SplitDirectedGraphs(DirectedGraphs, Protocol):
+    """Directed graphs in several places; see :class:`SplitGraphs`."""
+
+    def total(self, task: Callable[[Any, Array], Any], weights: Array) -> Any:
+        """Return the sum of task(some graphs, their weights) over all of them: one pass."""
         ...
 
 

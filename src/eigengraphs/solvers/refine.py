@@ -197,7 +197,8 @@ class _Rounds:
         self._total = float(weights @ graphs.squared_norms())
         self._noise = float(weights @ graphs.rounding())
         whole = whole_pays(m, n) and m * n * (n + 1) // 2 <= _WHOLE
-        self._basis: Basis = CachedBasis(graphs) if cache and not whole else StreamedBasis(graphs)
+        kind = CachedBasis if cache and not whole else StreamedBasis
+        self._basis: Basis = kind(graphs, weights)
         self._basis.append(np.eye(n) if whole else orthonormal(H, np.zeros((n, 0))))
         self._width = max(basis_width(m, cache), _SPAN * d)
         self._bend = Bend.at(max_condition, search_gram(H, hollow=hollow), self._total)

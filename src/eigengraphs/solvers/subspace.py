@@ -36,6 +36,8 @@ def subspace(
     max_iter: int,
     seed: np.random.SeedSequence,
     cache: bool,
+    wide: bool | None = None,
+    moments: bool = False,
     hollow: bool = False,
     rule: LoadingRule | None = None,
     resume: Fit | None = None,
@@ -65,6 +67,12 @@ def subspace(
         Source of the first basis and of the random starts.
     cache
         Keep the products of the graphs with the basis: m n s numbers against every second pass.
+    wide
+        Whether the basis may be as wide as where products are kept; as ``cache`` says, if None.
+    moments
+        Keep the second moment of the cores instead of the cores: s^4 / 4 numbers where they are
+        m s^2 / 2. Graphs must be :class:`~eigengraphs.solvers.protocol.SplitGraphs`; not with a
+        rule.
     hollow
         The pairs s = t take no part in the loss; the diagonals of the graphs must be zero.
     rule
@@ -76,7 +84,7 @@ def subspace(
     """
     job = make_job(
         graphs, weights=weights, init=init, n_init=n_init, tol=tol, max_iter=max_iter, cache=cache,
-        hollow=hollow, watch=watch,
+        wide=wide, moments=moments, hollow=hollow, watch=watch,
     )  # fmt: skip
     n, m = graphs.n_vertices, graphs.n_graphs
     nothing = np.zeros((n, 0))
@@ -122,14 +130,16 @@ class _Undirected:
         rest: BlockGraphs = graphs
         if frozen.shape[1]:
             rest = DeflatedGraphs(graphs, frozen, Lam, job.hollow)
+        # For moments, loadings of frozen components are solved where the graphs are.
+        seen = graphs if job.keep == "moments" else rest
         if whole_pays(graphs.n_graphs, graphs.n_vertices):
             # Each component has starts of its own, and none is found again.
             block = find_whole(
-                rest, want, job, frozen, left, given, child(seed, 0), n_before, passes_before
+                seen, want, job, frozen, left, given, child(seed, 0), n_before, passes_before
             )
         else:
             block = find_block(
-                SymmetricSpace(rest, job, frozen, left), min(want, BLOCK), job,
+                SymmetricSpace(seen, job, frozen, left, rest), min(want, BLOCK), job,
                 given=given[:, :BLOCK], seed=child(seed, n_before), n_before=n_before,
                 passes_before=passes_before,
             )  # fmt: skip

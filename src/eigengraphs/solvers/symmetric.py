@@ -7,21 +7,21 @@ The full-space gradients are
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from eigengraphs.solvers.block import Job
-from eigengraphs.solvers.core import CoreProblem, Search, compress, solve_core
+from eigengraphs.solvers.core import CoreProblem, Search, solve_core
 from eigengraphs.solvers.directions import (
     basis_width,
     first_basis,
     orthonormal,
     random_starts,
 )
-from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.products import Basis, CachedBasis, StreamedBasis
-from eigengraphs.solvers.protocol import Array, BlockGraphs
+from eigengraphs.solvers.moments import MomentBasis, moment_rounding
+from eigengraphs.solvers.products import CachedBasis, StreamedBasis
+from eigengraphs.solvers.protocol import Array, BlockGraphs, SplitGraphs
 from eigengraphs.solvers.quotient import norm_gradient, squared_norm
 
 __all__ = ["SymmetricSpace"]
@@ -33,7 +33,7 @@ class SymmetricSpace:
     Parameters
     ----------
     graphs
-        The graphs less the components that are frozen.
+        The graphs less the components that are frozen; as they are, if moments are kept alone.
     job
         Settings.
     frozen : (n, k)
@@ -54,13 +54,20 @@ class SymmetricSpace:
     ) -> None:
         self._graphs, self._job, self._frozen, self._left = graphs, job, frozen, left
         self._rest = graphs if rest is None else rest
-        self._basis: Basis = CachedBasis(graphs) if job.cache else StreamedBasis(graphs)
-        self._width = basis_width(graphs.n_graphs, job.cache)
+        self._basis: Any = self._make_basis()
+        self._width = basis_width(graphs.n_graphs, job.wide)
+
+    def _make_basis(self) -> Any:
+        graphs, job = self._graphs, self._job
+        if job.keep == "moments":
+            return MomentBasis(cast(SplitGraphs, graphs), job.weights, self._frozen, job.hollow)
+        kind = CachedBasis if job.keep == "products" else StreamedBasis
+        return kind(graphs, job.weights)
 
     @property
     def n_passes(self) -> int:
         """How often the graphs were read."""
-        return self._basis.n_passes
+        return int(self._basis.n_passes)
 
     @property
     def n_vertices(self) -> int:
@@ -91,10 +98,8 @@ class SymmetricSpace:
     def solve(self, d: int, search: Search, tol: Array) -> Any:
         """Find d components within the basis."""
         job = self._job
-        R, mean, by_squares = compress(self._basis.cores, job.weights)
-        floor = job.floor
-        if by_squares:
-            floor = max(floor, 10 * R.shape[1] * np.finfo(np.float64).eps * float((R**2).sum()))
+        R, mean, by_squares = self._basis.compressed()
+        floor = max(job.floor, moment_rounding(R)) if by_squares else job.floor
         problem = CoreProblem(
             R, mean, self._basis.V, self._frozen, job.hollow, floor, self._left, job.nothing
         )
@@ -106,15 +111,14 @@ class SymmetricSpace:
         active = int((fit.gains > 0).sum())
         Y = fit.Y[:, :active]
         H = self._basis.V @ Y
-        Psi = self._basis.cores @ Packing(len(Y)).outer(Y.T).T
-        T, squares, combination = fit.deflation.projections(Psi, Y)
-        WT = self._job.weights[:, None] * T
-        r = self._basis.combine(WT, Y)  # sum_i w_i t_ik A_i h_k
+        T, squares, combination = fit.deflation.projections(self._basis.root_forms(Y), Y)
+        X = fit.deflation.projections(np.eye(active), Y)[0]  # from forms to t_ik
+        r = self._basis.gradients(Y, X)  # sum_i w_i t_ik A_i h_k
         # Take off what the earlier components of the block hold: sum_{j < k} N_kj q_j h_k.
-        N = np.tril((WT.T @ T) / squares, -1) @ combination
+        N = np.tril((T.T @ T) / squares, -1) @ combination
         both = np.column_stack([self._frozen, H])
         r -= both @ (N.T * (both.T @ H))
-        theta = np.einsum("ik,ik->k", WT, T)
+        theta = np.einsum("ik,ik->k", T, T)
         if self._job.hollow:
             r += (both**2 @ N.T) * H
             q = squared_norm((H**4).sum(axis=0))
@@ -130,9 +134,10 @@ class SymmetricSpace:
         """Return h_k = V y_k, (n, d)."""
         return np.asarray(self._basis.V @ Y)
 
-    def forms(self, Y: Array) -> Array:
-        """Return h_k^T A_i h_k, (m, d)."""
-        return np.asarray(self._basis.cores @ Packing(len(Y)).outer(Y.T).T)
+    def forms(self, Y: Array) -> Array | None:
+        """Return h_k^T A_i h_k, (m, d), if they are known."""
+        found: Array | None = self._basis.forms(Y)
+        return found
 
     def shorten(self, points: list[Array], n_new: int) -> list[Array]:
         """Leave the span of these points alone, if the basis has no room for n_new more columns."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 from eigengraphs.solvers.block import FLAT, Block, Job
 from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
 from eigengraphs.solvers.directions import random_starts
+from eigengraphs.solvers.moments import CoreMoments, MomentSum, moment_rounding
 from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress
+from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, SplitGraphs
 
 __all__ = ["find_whole", "whole_pays"]
 
@@ -20,12 +20,14 @@ _ALWAYS = 32  # vertices
 _MOST = 100  # vertices: beyond, Newton's method on all of them costs more than a few passes
 _NUMBERS = 2**19  # entries of all graphs, packed, for the numbers of vertices between
 _MANY = 4  # times p: so many graphs are summed up in their second moment
-_EPS = float(np.finfo(np.float64).eps)
+_MOST_OF_MANY = 72  # vertices: their second moment takes 55 MB, and one pass where others take 15
 
 
 def whole_pays(n_graphs: int, n_vertices: int) -> bool:
     """Tell whether solving on all vertices costs less than building a basis."""
     p = n_vertices * (n_vertices + 1) // 2
+    if n_graphs > _MANY * p and n_vertices <= _MOST_OF_MANY:
+        return True
     return n_vertices <= _ALWAYS or (n_vertices <= _MOST and n_graphs * p <= _NUMBERS)
 
 
@@ -42,7 +44,10 @@ def find_whole(
 ) -> Block:
     """Find d components with the unit vectors as the basis; see :func:`block.find_block`."""
     n = graphs.n_vertices
-    packed, R, mean, rounding = _packed_graphs(graphs, job.weights)
+    if job.keep == "moments":
+        packed, R, mean, rounding = _moments(cast(SplitGraphs, graphs), job, frozen)
+    else:
+        packed, R, mean, rounding = _packed_graphs(graphs, job.weights)
     V = np.eye(n)
     rng = np.random.default_rng(seed)
     floor = max(job.floor, rounding)
@@ -70,6 +75,16 @@ def find_whole(
     return Block(H, Psi, gains, stationarity, agreement, reasons, d, 1, 1, interrupted=False)
 
 
+def _moments(
+    graphs: SplitGraphs, job: Job, frozen: Array
+) -> tuple[Array | None, Array, Array, float]:
+    """Return what :func:`_packed_graphs` does, of graphs in several places."""
+    task = CoreMoments(frozen, job.hollow, np.eye(graphs.n_vertices))
+    M, mean = graphs.total(task, job.weights)
+    R = root_of_moment(M)
+    return None, R, mean / np.sqrt(job.weights.sum()), moment_rounding(R)
+
+
 def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, Array, Array, float]:
     """Return the packed graphs, what :func:`core.compress` makes of them, and R's rounding.
 
@@ -87,23 +102,11 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, A
         graphs.products(np.eye(n), keep)
         R, mean, _ = compress(packed, weights)
         return packed, R, mean, 0.0
-    M, mean = np.zeros((p, p)), np.zeros(p)
-    waiting: dict[int, tuple[int, Array, Array]] = {}  # parts that came too early, by first graph
-    lock, done = Lock(), 0
+    found = MomentSum(weights, p)
 
     def add(lo: int, hi: int, P: NDArray[Any]) -> None:
-        rows = packing.pack(P.astype(np.float64, copy=False))
-        sums = weights[lo:hi] @ rows
-        rows *= np.sqrt(weights[lo:hi])[:, None]
-        part = rows.T @ rows
-        nonlocal done
-        with lock:  # summed in the order of the graphs, whichever thread comes first
-            waiting[lo] = (hi, part, sums)
-            while done in waiting:
-                done, part, sums = waiting.pop(done)
-                np.add(M, part, out=M)
-                np.add(mean, sums, out=mean)
+        found.add(lo, hi, packing.pack(P.astype(np.float64, copy=False)))
 
     graphs.products(np.eye(n), add)
-    rounding = 10 * p * _EPS * float(np.trace(M))
-    return None, root_of_moment(M), mean / np.sqrt(weights.sum()), rounding
+    R = root_of_moment(found.M)
+    return None, R, found.mean / np.sqrt(weights.sum()), moment_rounding(R)

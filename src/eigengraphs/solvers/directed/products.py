@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.solvers.core import compress
+from eigengraphs.solvers.directed.pairs import PairPacking
 from eigengraphs.solvers.products import combined, rotated
 from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs
 
@@ -26,8 +28,8 @@ class PairBasis:
         How often the graphs were read.
     """
 
-    def __init__(self, graphs: DirectedBlockGraphs) -> None:
-        self._graphs = graphs
+    def __init__(self, graphs: DirectedBlockGraphs, weights: Array) -> None:
+        self._graphs, self._weights = graphs, weights
         n, m = graphs.n_vertices, graphs.n_graphs
         self.U: Array = np.zeros((n, 0))
         self.V: Array = np.zeros((n, 0))
@@ -51,6 +53,31 @@ class PairBasis:
         self.cores = np.matmul(P.T, np.matmul(self.cores, Q))
         self.U, self.V = self.U @ P, self.V @ Q
 
+    @property
+    def packing(self) -> PairPacking:
+        """How cores are packed."""
+        return PairPacking(self.U.shape[1], self.V.shape[1])
+
+    def compressed(self) -> tuple[Array, Array, bool]:
+        """Return what :func:`core.compress` makes of the cores."""
+        return compress(self.packing.pack(self.cores), self._weights)
+
+    def forms(self, X: Array) -> Array:
+        """Return h_k^T A_i g_k, (m, d), for h_k = U y_k and g_k = V z_k, y_k above z_k in ``X``."""
+        packing = self.packing
+        return np.asarray(packing.pack(self.cores) @ packing.outer(X.T).T)
+
+    def root_forms(self, X: Array) -> Array:
+        """Return sqrt(w_i) h_k^T A_i g_k, (m, d)."""
+        return np.asarray(np.sqrt(self._weights)[:, None] * self.forms(X))
+
+    def gradients(self, X: Array, of_forms: Array) -> tuple[Array, Array]:
+        """Return sum_i w_i t_ik A_i g_k and sum_i w_i t_ik A_i^T h_k, (n, d).
+
+        t_i = (h_k^T A_i g_k)_k times ``of_forms`` (d, d).
+        """
+        return self.combine(self._weights[:, None] * (self.forms(X) @ of_forms), X)
+
     def combine(self, W: Array, X: Array) -> tuple[Array, Array]:
         """Return sum_i W_ik A_i V z_k and sum_i W_ik A_i^T U y_k, (n, d).
 
@@ -69,8 +96,8 @@ class CachedPairBasis(PairBasis):
     Takes m n (s + t) numbers, which beside a dense stack is (s + t) / n of it.
     """
 
-    def __init__(self, graphs: DirectedBlockGraphs) -> None:
-        super().__init__(graphs)
+    def __init__(self, graphs: DirectedBlockGraphs, weights: Array) -> None:
+        super().__init__(graphs, weights)
         # U_j^T A_i, (m, b_j, n), and V_j^T A_i^T, (m, c_j, n), in the type of the graphs
         self._left: list[NDArray[Any]] = []
         self._right: list[NDArray[Any]] = []

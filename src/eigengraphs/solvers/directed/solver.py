@@ -38,6 +38,8 @@ def directed(
     max_iter: int,
     seed: np.random.SeedSequence,
     cache: bool,
+    wide: bool | None = None,
+    moments: bool = False,
     hollow: bool = False,
     resume: Fit | None = None,
     watch: Watcher | None = None,
@@ -67,6 +69,11 @@ def directed(
     cache
         Keep the products of the graphs with the bases: m n (s + t) numbers against every second
         pass.
+    wide
+        Whether the bases may be as wide as where products are kept; as ``cache`` says, if None.
+    moments
+        Keep the second moment of the cores instead of the cores: s^2 t^2 numbers where they are
+        m s t. Graphs must be :class:`~eigengraphs.solvers.protocol.SplitDirectedGraphs`.
     hollow
         The pairs s = t take no part in the loss; the diagonals of the graphs must be zero.
     resume
@@ -91,7 +98,7 @@ def directed(
         given = unit_pairs(init.reshape(2 * n, -1).T, n).T
     job = make_job(
         graphs, weights=weights, init=init, n_init=n_init, tol=tol, max_iter=max_iter, cache=cache,
-        hollow=hollow, watch=watch,
+        wide=wide, moments=moments, hollow=hollow, watch=watch,
     )  # fmt: skip
     before = Fit(np.zeros((2 * n, 0)), np.zeros((m, 0)), (), 0)
     if resume is not None:
@@ -134,17 +141,20 @@ class _Directed:
         rest: DirectedBlockGraphs = graphs
         if frozen.shape[1]:
             rest = DeflatedDirected(graphs, frozen[:n], frozen[n:], Lam, job.hollow)
+        # For moments, loadings of frozen components are solved where the graphs are.
+        seen = graphs if job.keep == "moments" else rest
         if given.shape[1]:
             want = min(want, given.shape[1])  # what is not given is searched afterwards
         if whole_pairs_pay(graphs.n_graphs, n):
             # Each component has starts of its own, and none is found again.
             block = find_whole_pairs(
-                rest, want, job, frozen, left, given, child(seed, 0), n_before, passes_before
+                seen, want, job, frozen, left, given, child(seed, 0), n_before, passes_before
             )
         else:
             block = find_block(
-                PairSpace(rest, job, frozen, left), min(want, BLOCK), job, given=given[:, :BLOCK],
-                seed=child(seed, n_before), n_before=n_before, passes_before=passes_before,
+                PairSpace(seen, job, frozen, left, rest), min(want, BLOCK), job,
+                given=given[:, :BLOCK], seed=child(seed, n_before), n_before=n_before,
+                passes_before=passes_before,
             )  # fmt: skip
         if block.Psi is None or not frozen.shape[1]:
             return block

@@ -9,26 +9,30 @@ with h_k = U y_k and g_k = V z_k. The first widens U, the second V.
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 
 from eigengraphs.solvers.block import Job
-from eigengraphs.solvers.core import CoreFit, Search, compress
+from eigengraphs.solvers.core import CoreFit, Search
 from eigengraphs.solvers.directed.core import PairProblem, solve_pairs
+from eigengraphs.solvers.directed.moments import MomentPairBasis
 from eigengraphs.solvers.directed.pairs import PairPacking, unit_pairs
-from eigengraphs.solvers.directed.products import (
-    CachedPairBasis,
-    PairBasis,
-    StreamedPairBasis,
-)
+from eigengraphs.solvers.directed.products import CachedPairBasis, StreamedPairBasis
 from eigengraphs.solvers.directed.quotient import pair_norm_gradient
-from eigengraphs.solvers.directions import basis_from_sketch, orthonormal, sketch_weights
-from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs
+from eigengraphs.solvers.directions import (
+    STREAMED_WIDTH,
+    basis_from_sketch,
+    orthonormal,
+    sketch_weights,
+)
+from eigengraphs.solvers.moments import moment_rounding
+from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs, SplitDirectedGraphs
 from eigengraphs.solvers.quotient import squared_norm
 
 __all__ = ["PairSpace", "pair_width"]
 
 _WIDTHS = (48, 96)  # columns of each basis: least and most before it is shortened
-_STREAMED_WIDTH = 48
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
 
 
@@ -36,7 +40,7 @@ def pair_width(n_graphs: int, cache: bool) -> int:
     """Return how many columns each of the two bases may have."""
     low, high = _WIDTHS
     if not cache:
-        return _STREAMED_WIDTH
+        return STREAMED_WIDTH
     for s in range(high, low, -8):
         if min(n_graphs, s * s) * s * s <= _CORE_NUMBERS:
             return s
@@ -49,24 +53,42 @@ class PairSpace:
     Parameters
     ----------
     graphs
-        The graphs less the components that are frozen.
+        The graphs less the components that are frozen; as they are, if moments are kept alone.
     job
         Settings.
     frozen : (2 n, k)
         Components that are found.
     left
         sum_i w_i ||A_i||^2 of the graphs without them.
+    rest
+        Where the first bases come from, if ``graphs`` still hold the frozen components.
     """
 
-    def __init__(self, graphs: DirectedBlockGraphs, job: Job, frozen: Array, left: float) -> None:
+    def __init__(
+        self,
+        graphs: DirectedBlockGraphs,
+        job: Job,
+        frozen: Array,
+        left: float,
+        rest: DirectedBlockGraphs | None = None,
+    ) -> None:
         self._graphs, self._job, self._frozen, self._left = graphs, job, frozen, left
-        self._basis: PairBasis = CachedPairBasis(graphs) if job.cache else StreamedPairBasis(graphs)
-        self._width = pair_width(graphs.n_graphs, job.cache)
+        self._rest = graphs if rest is None else rest
+        self._basis: Any = self._make_basis()
+        self._width = pair_width(graphs.n_graphs, job.wide)
+
+    def _make_basis(self) -> Any:
+        graphs, job = self._graphs, self._job
+        if job.keep == "moments":
+            split = cast(SplitDirectedGraphs, graphs)
+            return MomentPairBasis(split, job.weights, self._frozen, job.hollow)
+        kind = CachedPairBasis if job.keep == "products" else StreamedPairBasis
+        return kind(graphs, job.weights)
 
     @property
     def n_passes(self) -> int:
         """How often the graphs were read."""
-        return self._basis.n_passes
+        return int(self._basis.n_passes)
 
     @property
     def n_vertices(self) -> int:
@@ -76,11 +98,13 @@ class PairSpace:
     @property
     def most(self) -> int:
         """How many components there can be."""
-        return self.n_vertices**2 - int(self._frozen.shape[1])
+        n = self.n_vertices
+        return n * n - int(self._frozen.shape[1])
 
     @property
     def _packing(self) -> PairPacking:
-        return PairPacking(self._basis.U.shape[1], self._basis.V.shape[1])
+        packing: PairPacking = self._basis.packing
+        return packing
 
     def begin(self, given: Array, size: int, rng: np.random.Generator) -> Array:
         """Make the first bases; return the given components in them, (s + t, b)."""
@@ -88,7 +112,7 @@ class PairSpace:
         weights, Omega = sketch_weights(n, job.weights, job.sizes, rng)
         sides = []
         for (squares, sums), columns in zip(
-            self._graphs.sketch(Omega, weights), (given[:n], given[n:]), strict=True
+            self._rest.sketch(Omega, weights), (given[:n], given[n:]), strict=True
         ):
             given_basis = orthonormal(columns, np.zeros((n, 0)))
             side = basis_from_sketch(squares, sums, given_basis)
@@ -107,10 +131,8 @@ class PairSpace:
     def solve(self, d: int, search: Search, tol: Array) -> CoreFit:
         """Find d components within the bases."""
         job, basis = self._job, self._basis
-        R, mean, by_squares = compress(self._packing.pack(basis.cores), job.weights)
-        floor = job.floor
-        if by_squares:
-            floor = max(floor, 10 * R.shape[1] * np.finfo(np.float64).eps * float((R**2).sum()))
+        R, mean, by_squares = basis.compressed()
+        floor = max(job.floor, moment_rounding(R)) if by_squares else job.floor
         problem = PairProblem(
             R, mean, basis.U, basis.V, self._frozen, job.hollow, floor, self._left, job.nothing
         )
@@ -123,16 +145,17 @@ class PairSpace:
         X = fit.Y[:, :active]
         HG = self.components(X)
         H, G = HG[:n], HG[n:]
-        T, squares, combination = fit.deflation.projections(self.forms(X), X)
-        WT = job.weights[:, None] * T
-        r_H, r_G = basis.combine(WT, X)  # sum_i w_i t_ik A_i g_k, sum_i w_i t_ik A_i^T h_k
+        T, squares, combination = fit.deflation.projections(basis.root_forms(X), X)
+        of_forms = fit.deflation.projections(np.eye(active), X)[0]  # from forms to t_ik
+        # sum_i w_i t_ik A_i g_k, sum_i w_i t_ik A_i^T h_k
+        r_H, r_G = basis.gradients(X, of_forms)
         # Take off what the earlier components of the block hold: sum_{j < k} N_kj q_j g_k.
-        N = np.tril((WT.T @ T) / squares, -1) @ combination
+        N = np.tril((T.T @ T) / squares, -1) @ combination
         all_H = np.column_stack([self._frozen[:n], H])
         all_G = np.column_stack([self._frozen[n:], G])
         r_H = r_H - all_H @ (N.T * (all_G.T @ G))
         r_G = r_G - all_G @ (N.T * (all_H.T @ H))
-        theta = np.einsum("ik,ik->k", WT, T)
+        theta = np.einsum("ik,ik->k", T, T)
         if job.hollow:
             diagonals = (all_H * all_G) @ N.T
             q = squared_norm((H**2 * G**2).sum(axis=0))
@@ -150,10 +173,10 @@ class PairSpace:
         s = self._packing.s
         return np.vstack([self._basis.U @ X[:s], self._basis.V @ X[s:]])
 
-    def forms(self, X: Array) -> Array:
-        """Return h_k^T A_i g_k, (m, d)."""
-        packing = self._packing
-        return np.asarray(packing.pack(self._basis.cores) @ packing.outer(X.T).T)
+    def forms(self, X: Array) -> Array | None:
+        """Return h_k^T A_i g_k, (m, d), if they are known."""
+        found: Array | None = self._basis.forms(X)
+        return found
 
     def shorten(self, points: list[Array], n_new: int) -> list[Array]:
         """Leave the span of these points alone, if a basis has no room for n_new more columns."""

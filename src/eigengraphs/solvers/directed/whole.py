@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,15 @@ from numpy.typing import NDArray
 from eigengraphs.solvers.block import FLAT, Block, Job
 from eigengraphs.solvers.core import Search, compress, root_of_moment
 from eigengraphs.solvers.directed.core import PairProblem, solve_pairs
+from eigengraphs.solvers.directed.moments import PairMoments
 from eigengraphs.solvers.directed.pairs import PairPacking, unit_pairs
-from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs, Progress
+from eigengraphs.solvers.moments import MomentSum, moment_rounding
+from eigengraphs.solvers.protocol import (
+    Array,
+    DirectedBlockGraphs,
+    Progress,
+    SplitDirectedGraphs,
+)
 
 __all__ = ["find_whole_pairs", "whole_pairs_pay"]
 
@@ -20,7 +26,6 @@ _ALWAYS = 24  # vertices
 _MOST = 70  # vertices: beyond, Newton's method on all of them costs more than a few passes
 _NUMBERS = 2**19  # entries of all graphs for the numbers of vertices between
 _MANY = 4  # times n^2: so many graphs are summed up in their second moment
-_EPS = float(np.finfo(np.float64).eps)
 
 
 def whole_pairs_pay(n_graphs: int, n_vertices: int) -> bool:
@@ -42,7 +47,10 @@ def find_whole_pairs(
 ) -> Block:
     """Find d components with the unit vectors as bases; see :func:`block.find_block`."""
     n = graphs.n_vertices
-    packed, R, mean, rounding = _packed_graphs(graphs, job.weights)
+    if job.keep == "moments":
+        packed, R, mean, rounding = _moments(cast(SplitDirectedGraphs, graphs), job, frozen)
+    else:
+        packed, R, mean, rounding = _packed_graphs(graphs, job.weights)
     rng = np.random.default_rng(seed)
     floor = max(job.floor, rounding)
     # Drawn for the components before, too: a component's starts do not hang on a resumption.
@@ -73,6 +81,16 @@ def find_whole_pairs(
     )
 
 
+def _moments(
+    graphs: SplitDirectedGraphs, job: Job, frozen: Array
+) -> tuple[Array | None, Array, Array, float]:
+    """Return what :func:`_packed_graphs` does, of graphs in several places."""
+    eye = np.eye(graphs.n_vertices)
+    M, mean = graphs.total(PairMoments(frozen, job.hollow, eye, eye), job.weights)
+    R = root_of_moment(M)
+    return None, R, mean / np.sqrt(job.weights.sum()), moment_rounding(R)
+
+
 def _packed_graphs(
     graphs: DirectedBlockGraphs, weights: Array
 ) -> tuple[Array | None, Array, Array, float]:
@@ -92,26 +110,14 @@ def _packed_graphs(
         graphs.products(eye, none, keep, _ignore)
         R, mean, _ = compress(packed, weights)
         return packed, R, mean, 0.0
-    M, mean = np.zeros((p, p)), np.zeros(p)
-    waiting: dict[int, tuple[int, Array, Array]] = {}  # parts that came too early, by first graph
-    lock, done = Lock(), 0
+    found = MomentSum(weights, p)
 
     def add(lo: int, hi: int, P: NDArray[Any]) -> None:
-        rows = P.reshape(hi - lo, p).astype(np.float64)
-        sums = weights[lo:hi] @ rows
-        rows *= np.sqrt(weights[lo:hi])[:, None]
-        part = rows.T @ rows
-        nonlocal done
-        with lock:  # summed in the order of the graphs, whichever thread comes first
-            waiting[lo] = (hi, part, sums)
-            while done in waiting:
-                done, part, sums = waiting.pop(done)
-                np.add(M, part, out=M)
-                np.add(mean, sums, out=mean)
+        found.add(lo, hi, P.reshape(hi - lo, p).astype(np.float64))
 
     graphs.products(eye, none, add, _ignore)
-    rounding = 10 * p * _EPS * float(np.trace(M))
-    return None, root_of_moment(M), mean / np.sqrt(weights.sum()), rounding
+    R = root_of_moment(found.M)
+    return None, R, found.mean / np.sqrt(weights.sum()), moment_rounding(R)
 
 
 def _ignore(lo: int, hi: int, P: NDArray[Any]) -> None:

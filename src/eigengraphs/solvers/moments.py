@@ -1,0 +1,179 @@
+"""Many graphs, seen through sums over them alone: a basis with the second moment of the cores.
+
+Free loadings are solved by least squares, so that the greedy problem in a basis V depends on the
+cores c_i = V^T A_i V, packed, through sum_i w_i c_i c_i^T alone. It does not grow with the number
+of graphs, and where those are spread over a disk or a cluster it is what has to travel. What is
+asked of the graphs is a task, a function of some of them; see :class:`SplitGraphs`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from eigengraphs.solvers.core import root_of_moment
+from eigengraphs.solvers.deflated import DeflatedGraphs
+from eigengraphs.solvers.loadings import component_gram, solve_loadings
+from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.protocol import Array, BlockGraphs, SplitGraphs, SubspaceGraphs
+
+__all__ = ["CoreMoments", "Gradients", "MomentBasis", "MomentSum", "moment_rounding"]
+
+_BLOCK_BYTES = 2**25  # of cores that are packed at a time
+_BATCH = 512  # cores that are added up at a time
+
+
+@dataclass(frozen=True)
+class _OfResiduals:
+    """A task on graphs less the components that are frozen, whose loadings are solved there."""
+
+    frozen: Array  # (n, k)
+    hollow: bool
+
+    def _rest(self, graphs: SubspaceGraphs) -> tuple[BlockGraphs, Array]:
+        """Return the graphs without the frozen components, and the loadings of these, (m, k)."""
+        if self.frozen.shape[1] == 0:
+            return graphs, np.zeros((graphs.n_graphs, 0))
+        Gamma = component_gram(self.frozen, hollow=self.hollow)
+        Lam = solve_loadings(Gamma, graphs.quadratic_forms(self.frozen))
+        return DeflatedGraphs(graphs, self.frozen, Lam, self.hollow), Lam
+
+
+@dataclass(frozen=True)
+class CoreMoments(_OfResiduals):
+    """Find sum_i w_i c_i c_i^T, (p, p), and sum_i w_i c_i, (p,), for the packed cores c_i."""
+
+    V: Array  # (n, s)
+
+    def __call__(self, graphs: SubspaceGraphs, weights: Array) -> tuple[Array, Array]:
+        """Return the sums over these graphs."""
+        packing = Packing(self.V.shape[1])
+        cores = self._rest(graphs)[0].project(self.V[:, :0], self.V)
+        p = packing.size
+        M, mean = np.zeros((p, p)), np.zeros(p)
+        step = max(1, _BLOCK_BYTES // (8 * p))
+        for lo in range(0, len(cores), step):
+            rows = packing.pack_last_rows(cores[lo : lo + step])
+            w = weights[lo : lo + step]
+            mean += w @ rows
+            rows *= np.sqrt(w)[:, None]
+            M += rows.T @ rows
+        return M, mean
+
+
+@dataclass(frozen=True)
+class Gradients(_OfResiduals):
+    """Find sum_i w_i t_ik R_i h_k, (n, d), with t_i = (h_k^T R_i h_k)_k X."""
+
+    H: Array  # (n, d)
+    X: Array  # (d, d)
+
+    def __call__(self, graphs: SubspaceGraphs, weights: Array) -> Array:
+        """Return the sum over these graphs."""
+        rest, Lam = self._rest(graphs)
+        k = self.frozen.shape[1]
+        both = component_gram(np.column_stack([self.frozen, self.H]), hollow=self.hollow)
+        Psi = graphs.quadratic_forms(self.H) - Lam @ both[:k, k:]
+        return rest.weighted_multiply(weights[:, None] * (Psi @ self.X), self.H)
+
+
+class MomentSum:
+    """Add up sum_i w_i c_i c_i^T and sum_i w_i c_i as packed cores come, in any order.
+
+    Cores are added up in their own order, many at a time: a few rows do not pay for the p^2
+    numbers that they change.
+    """
+
+    def __init__(self, weights: Array, p: int) -> None:
+        self.M, self.mean = np.zeros((p, p)), np.zeros(p)
+        self._weights, self._p = weights, p
+        self._waiting: dict[int, tuple[Array, int]] = {}  # rows of a batch, and how many are there
+        self._done, self._lock = 0, Lock()
+
+    def add(self, lo: int, hi: int, rows: Array) -> None:
+        """Take the cores of the graphs lo to hi, (hi - lo, p); called in threads."""
+        while lo < hi:
+            batch = lo // _BATCH
+            first = batch * _BATCH
+            end = min(hi, first + _BATCH)
+            with self._lock:
+                size = min(_BATCH, len(self._weights) - first)
+                place, count = self._waiting.get(batch) or (np.empty((size, self._p)), 0)
+                place[lo - first : end - first] = rows[: end - lo]
+                self._waiting[batch] = (place, count + end - lo)
+                self._add_whole_batches()
+            rows, lo = rows[end - lo :], end
+
+    def _add_whole_batches(self) -> None:
+        while self._done in self._waiting:
+            C, count = self._waiting[self._done]
+            if count < len(C):
+                return
+            first = self._done * _BATCH
+            w = self._weights[first : first + len(C)]
+            self.mean += w @ C
+            C *= np.sqrt(w)[:, None]
+            self.M += C.T @ C
+            del self._waiting[self._done]
+            self._done += 1
+
+
+class MomentBasis:
+    """An orthonormal basis, and a root R of the second moment of the cores in it.
+
+    Attributes
+    ----------
+    V : (n, s)
+        Orthonormal columns.
+    n_passes : int
+        How often the graphs were read.
+    """
+
+    def __init__(self, graphs: SplitGraphs, weights: Array, frozen: Array, hollow: bool) -> None:
+        self._graphs, self._weights = graphs, weights
+        self._frozen, self._hollow = frozen, hollow
+        self.V: Array = np.zeros((graphs.n_vertices, 0))
+        self._R = self._mean = np.zeros((0, 0))
+        self.n_passes = 0
+
+    def append(self, B: Array) -> None:
+        """Add the columns of B, orthonormal and orthogonal to V: one pass."""
+        self.V = np.column_stack([self.V, B])
+        M, mean = self._total(CoreMoments(self._frozen, self._hollow, self.V))
+        self._R, self._mean = root_of_moment(M), mean / np.sqrt(self._weights.sum())
+
+    def rotate(self, T: Array) -> None:
+        """Replace V by V T."""
+        old, new = Packing(T.shape[0]), Packing(T.shape[1])
+        self._R = new.pack(np.matmul(T.T, np.matmul(old.unpack(self._R), T)))
+        self._mean = new.pack(T.T @ old.unpack(self._mean) @ T)
+        self.V = self.V @ T
+
+    def compressed(self) -> tuple[Array, Array, bool]:
+        """Return R (r, p), the mean core, and that R comes of squares; see ``core.compress``."""
+        return self._R, self._mean, True
+
+    def root_forms(self, Y: Array) -> Array:
+        """Return rows (r, d) whose outer products add up to those of sqrt(w_i) h_k^T A_i h_k."""
+        return np.asarray(self._R @ Packing(len(Y)).outer(Y.T).T)
+
+    def gradients(self, Y: Array, X: Array) -> Array:
+        """Return sum_i w_i t_ik A_i h_k, (n, d), with t_i = (h_k^T A_i h_k)_k X: one pass."""
+        total = self._total(Gradients(self._frozen, self._hollow, self.V @ Y, X))
+        return np.asarray(total)
+
+    def forms(self, Y: Array) -> None:
+        """Of each graph nothing is known."""
+
+    def _total(self, task: Any) -> Any:
+        self.n_passes += 1
+        return self._graphs.total(task, self._weights)
+
+
+def moment_rounding(R: Array) -> float:
+    """Return the gain that the rounding of a second moment with the root R may bring about."""
+    size: float = 10 * R.shape[1] * np.finfo(np.float64).eps * float((R**2).sum())
+    return size
