@@ -181,7 +181,8 @@ def test_deflated_graphs_multiply_as_their_residuals_do(storage, hollow):
 def test_bases_keep_their_cores_and_combine_products(storage, kind, dtype):
     A = random_directed(6, N, seed=2, density=0.6)
     tolerance = 1e-4 if dtype == np.float32 else 1e-11
-    basis = kind(DirectedView(stored(GraphStack(A), storage).astype(dtype)))
+    view = DirectedView(stored(GraphStack(A), storage).astype(dtype))
+    basis = kind(view, np.ones(6))
     rng = np.random.default_rng(0)
     left, right = (np.linalg.qr(rng.standard_normal((N, 8)))[0] for _ in range(2))
 

@@ -47,7 +47,7 @@ def test_a_basis_grows_and_turns(kind, rule, dtype, storage):
     view, A = treated(storage, rule, dtype)
     atol = 1e-12 if dtype == np.float64 else 1e-5
     V = np.linalg.qr(rng.standard_normal((N, 9)))[0]
-    basis = kind(view)
+    basis = kind(view, np.ones(view.n_graphs))
     basis.append(V[:, :3])
     check(basis, A, V[:, :3], atol)
     basis.append(V[:, 3:4])
@@ -66,7 +66,7 @@ def test_cores_are_turned_alike_in_many_blocks(kind, monkeypatch):
     view, A = treated("dense", "observed")
     V = np.linalg.qr(np.random.default_rng(0).standard_normal((N, 6)))[0]
     monkeypatch.setattr("eigengraphs.solvers.products._BLOCK_BYTES", 8 * 36 * 2)  # two graphs
-    basis = kind(view)
+    basis = kind(view, np.ones(view.n_graphs))
     basis.append(V)
     basis.rotate(np.eye(6)[:, [4, 2]])
     check(basis, A, V[:, [4, 2]], 1e-12)
