@@ -52,8 +52,8 @@ def small(**more):
         "prediction": {
             "label": "group",
             "methods": [
-                {"name": "joint embedding", "accuracy": 0.9, "se": 0.05, "n_parameters": 42},
-                {"name": "PCA", "accuracy": 0.7},
+                {"name": "joint embedding", "score": 0.9, "se": 0.05, "n_parameters": 42},
+                {"name": "PCA", "score": 0.7},
             ],
             "chance": 1 / 3,
             "protocol": "Each graph left out once.",
@@ -128,7 +128,7 @@ def nasty_names():
         label=NASTY[2],
         problems=[{"level": "repaired", "text": text} for text in NASTY],
         quality=[{"id": name, "file": name, "messages": [name]} for name in NASTY],
-        prediction={"label": NASTY[0], "methods": [{"name": NASTY[1], "accuracy": 0.5}],
+        prediction={"label": NASTY[0], "methods": [{"name": NASTY[1], "score": 0.5}],
                     "chance": 0.5, "protocol": NASTY[0]},
         methods=NASTY[0],
         provenance={NASTY[0]: NASTY[2]},

@@ -48,9 +48,9 @@ def test_tables_hold_the_fit(result):
     told = json.loads(data.read_text(encoding="utf-8"))
     assert told["loadings"] == result.embedding.loadings_.tolist()
     ours, pca = told["prediction"]["methods"]
-    assert (ours["name"], ours["accuracy"]) == ("joint embedding", result.accuracy)
+    assert (ours["name"], ours["score"]) == ("joint embedding", result.accuracy)
     assert (pca["name"], told["prediction"]["chance"]) == ("PCA", 0.25)
-    assert 0.25 < pca["accuracy"] <= 1
+    assert 0.25 < pca["score"] <= 1
     assert f"in {result.accuracy:.1%} of the cases" in page.read_text(encoding="utf-8")
     assert not list(page.parent.glob(".*"))  # no temporary file is left
 

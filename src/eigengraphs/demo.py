@@ -155,6 +155,7 @@ def _summary(
                 "Agresti and Coull's."
             ),
             classes=tuple(classes.tolist()),
+            n_graphs=m,
         ),
         provenance={
             "data": "mouse connectomes: streamline counts between 332 regions, log1p",

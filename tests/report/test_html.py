@@ -150,3 +150,31 @@ def test_a_page_that_cannot_be_small_is_refused(summary):
 
 def test_two_thousand_graphs_take_little():
     assert len(render(many_graphs()).encode()) < 1_500_000
+
+
+def test_a_quantity_is_spoken_of_as_one():
+    guess = {
+        "label": "age",
+        "kind": "quantity",
+        "methods": [
+            {"name": "joint embedding", "score": 0.42, "se": 0.05, "folds": [0.4, 0.44]},
+            {"name": "PCA", "score": 1.5e-3},
+        ],
+        "chance": -0.031,
+        "n_graphs": 11,
+    }
+    found = small(prediction=guess, label="age")[2]
+    text = " ".join(found.words)
+    assert "joint embedding explains 42.0% of its variance" in text
+    assert "PCA 0.1%" in text
+    assert "always naming the mean −3.1%" in text
+    page = render(found)
+    assert "explained variance of held-out graphs" in page
+    assert "<rect width='0.00'" in page  # chance is below zero: no bar, and no negative width
+    everything = (page + json.dumps(found.to_json())).lower()
+    assert "accuracy" not in everything
+    assert "of the cases" not in everything
+    worse = small(prediction=guess | {"methods": [{"name": "a", "score": -0.2}]}, label="age")[2]
+    assert "a explains nothing of its variance (−20.0%" in " ".join(worse.words)
+    with pytest.raises(InputError, match="kind of a prediction must be one of"):
+        small(prediction=guess | {"kind": "colour"})

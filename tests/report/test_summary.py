@@ -268,6 +268,6 @@ def test_equal_values_and_few_values_have_no_outlier():
 
 
 def test_parts_are_made_of_mappings():
-    made = Prediction("sex", [{"name": "a", "accuracy": 0.5}], 0.5)
+    made = Prediction("sex", [{"name": "a", "score": 0.5}], 0.5)
     assert made.methods[0].name == "a"
     assert GraphQuality("a", messages="one").messages == ("one",)

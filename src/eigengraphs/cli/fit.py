@@ -131,7 +131,11 @@ def _say(found: dict[str, Any], analysis: Any) -> None:
     )
     prediction = analysis.prediction
     if prediction is not None:
-        scores = ", ".join(f"{way.name} {way.mean:.3f}" for way in prediction.methods)
-        print(f"{prediction.label} of graphs that were held out: {scores}")
+        scores = [f"{way.name} {way.score:.3f}" for way in prediction.methods]
+        scores.append(f"chance {prediction.chance:.3f}")
+        print(
+            f"{prediction.label} of graphs that were held out, {prediction.measure}: "
+            f"{', '.join(scores)}"
+        )
     report = next(path for path in found["files"] if path.endswith("report.html"))
     print(f"wrote {len(found['files'])} files; look at {report}")

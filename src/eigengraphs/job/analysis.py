@@ -16,9 +16,10 @@ from eigengraphs.errors import DegenerateWarning, InputError
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.job.methods import methods_paragraph
-from eigengraphs.job.prediction import Prediction, predict_label
+from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
-from eigengraphs.report.parts import Problem
+from eigengraphs.report.columns import make_column
+from eigengraphs.report.parts import Prediction, Problem
 
 __all__ = ["Analysis", "FitSettings", "analyse"]
 
@@ -100,6 +101,11 @@ def analyse(
     labels = None if settings.label is None else data.column(settings.label)
     if settings.loadings == "class" and labels is None:
         raise InputError("--loadings class needs --label: the column that holds the classes")
+    if settings.loadings == "class" and tells_quantity(make_column("", labels or ())):
+        raise InputError(
+            f"--loadings class needs classes, and {settings.label!r} is a quantity; name another "
+            "column by --label, or use --loadings free"
+        )
     seconds = {"read": data.seconds}
     begin = time.perf_counter()
     embedding, warned = _fit(settings.estimator(data), data, labels, listen)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,43 +20,14 @@ from eigengraphs.baselines import VectorizedPCA
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning
 from eigengraphs.graphs import GraphStack
+from eigengraphs.report.columns import make_column, says_number
+from eigengraphs.report.parts import Column, MethodScore, Prediction
+from eigengraphs.report.words import short
 
-__all__ = ["MethodScore", "Prediction", "predict_label"]
+__all__ = ["predict_label", "tells_quantity"]
 
 FOLDS = 5
-#: A column of numbers with more values than this is a quantity, not a class.
-MOST_CLASSES = 10
-
-
-@dataclass(frozen=True)
-class MethodScore:
-    """One way to predict: the score of every fold, and its number of parameters."""
-
-    name: str
-    scores: tuple[float, ...]
-    n_parameters: int
-
-    @property
-    def mean(self) -> float:
-        """Mean over the folds."""
-        return float(np.mean(self.scores))
-
-    @property
-    def standard_error(self) -> float:
-        """Of the mean, as if folds were independent, which they nearly are."""
-        return float(np.std(self.scores, ddof=1) / np.sqrt(len(self.scores)))
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Scores of all ways; accuracy for classes, explained variance for quantities."""
-
-    label: str
-    kind: str  # "classes" or "quantity"
-    classes: tuple[str, ...]
-    methods: tuple[MethodScore, ...]
-    n_graphs: int
-    protocol: str
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 def predict_label(
@@ -90,13 +60,16 @@ def predict_label(
     Prediction or str
         The reason in words if it cannot be done.
     """
-    known = np.array([value is not None and value == value for value in values])
-    y = np.array([value for value, is_known in zip(values, known, strict=True) if is_known])
-    stack = graphs[np.flatnonzero(known)]
+    column = make_column(label, values)
+    known = [i for i, value in enumerate(column.values) if value is not None]
+    why_not = _refusal(column, known)
+    if why_not:
+        return why_not
+    is_quantity = tells_quantity(column)
+    told = [column.values[i] if is_quantity else column.text(i) for i in known]
+    y = np.array(told, dtype=np.float64 if is_quantity else np.str_)
+    stack = graphs[known]
     groups = np.array(participants if participants is not None else graphs.graph_names)[known]
-    is_quantity = y.dtype.kind in "iuf" and len(np.unique(y)) > MOST_CLASSES
-    if not is_quantity:
-        y = y.astype(str)
     splits = _splits(y, groups, is_quantity)
     if isinstance(splits, str):
         return splits
@@ -120,30 +93,82 @@ def predict_label(
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.simplefilter("ignore", DegenerateWarning)
                 model.fit(stack[train], y[train])
-            scores[name].append(float(model.score(stack[test], y[test])))
+            scores[name].append(_score(y, test, model.predict(stack[test])))
         always = dummy.fit(np.zeros((len(train), 1)), y[train])
-        scores["chance"].append(float(always.score(np.zeros((len(test), 1)), y[test])))
+        scores["chance"].append(_score(y, test, always.predict(np.zeros((len(test), 1)))))
         if on_fold is not None:
             on_fold(done, len(splits))
-    methods = [MethodScore(name, tuple(scores[name]), ways[name][1]) for name in ways]
-    methods.append(MethodScore("chance", tuple(scores["chance"]), 0))
+    sizes = [len(test) for _, test in splits]
     what = "ridge regression" if is_quantity else "logistic regression"
     measure = "explained variance" if is_quantity else "accuracy"
     apart = "" if len(np.unique(groups)) == len(y) else " Graphs of one participant stay together."
     return Prediction(
         label,
-        "quantity" if is_quantity else "classes",
-        () if is_quantity else tuple(np.unique(y).tolist()),
-        tuple(methods),
-        len(y),
-        f"{len(splits)}-fold cross-validation, {what} on standardised features, {measure} on the "
-        f"graphs left out; embedding and principal components are found anew without them.{apart}",
+        tuple(_method(name, scores[name], sizes, ways[name][1]) for name in ways),
+        chance=float(np.average(scores["chance"], weights=sizes)),
+        protocol=f"{len(splits)}-fold cross-validation, {what} on standardised features, "
+        f"{measure} on the graphs left out; embedding and principal components are found anew "
+        f"without them.{apart}",
+        classes=() if is_quantity else tuple(np.unique(y).tolist()),
+        kind="quantity" if is_quantity else "classes",
+        n_graphs=len(y),
+        chance_folds=tuple(scores["chance"]),
     )
 
 
-def _splits(
-    y: NDArray[Any], groups: NDArray[Any], is_quantity: bool
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]] | str:
+def tells_quantity(column: Column) -> bool:
+    """Tell whether a label is a quantity; numbers of two values (0 and 1) are classes."""
+    known = {value for value in column.values if value is not None}
+    return column.kind == "number" and len(known) > 2
+
+
+def _refusal(column: Column, known: Sequence[int]) -> str:
+    """Say why a column can be no label; empty if it can."""
+    if len(known) == 0:
+        return "no graph has a value"
+    if len({column.values[i] for i in known}) == 1:
+        return f"all graphs have the same value, {short(column.text(known[0]))!r}"
+    if column.kind == "number":
+        return ""
+    distinct = list(dict.fromkeys(column.text(i) for i in known))
+    numbers = [text for text in distinct if says_number(text)]
+    words = [text for text in distinct if not says_number(text)]
+    if words and len(numbers) > len(words) and len(numbers) > FOLDS:
+        some = ", ".join(repr(short(word)) for word in words[:3])
+        return (
+            f"it is neither a quantity nor classes: {len(numbers)} of its values are numbers, and "
+            f"{len(words)} {'is' if len(words) == 1 else 'are'} not ({some}). Write n/a where a "
+            "value is not known"
+        )
+    if len(distinct) == len(known) and len(known) > 2:
+        return (
+            f"each of the {len(known)} graphs has a value of its own, as in a column of names, and "
+            "some graphs tell nothing about the others"
+        )
+    return ""
+
+
+def _score(y: NDArray[Any], test: NDArray[np.intp], guesses: NDArray[Any]) -> float:
+    """Return the share that is right, or explained.
+
+    Squared errors are compared with the variance over all graphs, not over the fold: a fold of
+    one participant may have none. The mean over folds, by their sizes, is that of all graphs.
+    """
+    if y.dtype.kind != "f":
+        return float(np.mean(guesses == y[test]))
+    return float(1.0 - np.mean((guesses - y[test]) ** 2) / np.var(y))
+
+
+def _method(
+    name: str, folds: Sequence[float], sizes: Sequence[int], n_parameters: int
+) -> MethodScore:
+    # As if folds were independent, which they nearly are.
+    se = float(np.std(folds, ddof=1) / np.sqrt(len(folds)))
+    mean = float(np.average(folds, weights=sizes))
+    return MethodScore(name, mean, se, n_parameters, tuple(folds))
+
+
+def _splits(y: NDArray[Any], groups: NDArray[Any], is_quantity: bool) -> list[Split] | str:
     """Return the folds, or why there can be none."""
     if is_quantity:
         folds = min(FOLDS, len(np.unique(groups)))
@@ -151,8 +176,6 @@ def _splits(
             return "there are too few participants"
         return list(GroupKFold(folds, shuffle=True, random_state=0).split(y, y, groups))
     classes = np.unique(y)
-    if len(classes) < 2:
-        return "all graphs have the same value"
     # Where each class is one participant, the label is the participant: sessions must be split.
     per_class = [len(np.unique(groups[y == name])) for name in classes]
     if max(per_class) == 1:
@@ -161,7 +184,10 @@ def _splits(
     folds = min(FOLDS, *per_class)
     if folds < 2:
         rare = classes[int(np.argmin(per_class))]
-        return f"there is but one graph or participant with the value {str(rare)!r}"
+        return (
+            f"there is but one graph or participant with the value {short(str(rare))!r}, so that "
+            "it cannot be both learnt and held out"
+        )
     split = StratifiedGroupKFold(folds, shuffle=True, random_state=0)
     return list(split.split(np.zeros(len(y)), y, groups))
 

@@ -99,16 +99,7 @@ def _write(analysis: Analysis, folder: Path) -> None:
 
 def summary_of(analysis: Analysis) -> Summary:
     """Return what the report shows."""
-    data, prediction = analysis.inputs, analysis.prediction
-    shown = None
-    if prediction is not None and prediction.kind == "classes":
-        *ways, chance = prediction.methods
-        shown = parts.Prediction(
-            prediction.label,
-            tuple(parts.MethodScore(way.name, way.mean, way.standard_error, way.n_parameters)
-                  for way in ways),
-            chance.mean, prediction.protocol, prediction.classes,
-        )  # fmt: skip
+    data = analysis.inputs
     return summarize(
         analysis.embedding,
         data.graphs,
@@ -119,7 +110,7 @@ def summary_of(analysis: Analysis) -> Summary:
         vertex_columns=data.vertex_columns,
         quality=data.quality,
         problems=analysis.problems,
-        prediction=shown,
+        prediction=analysis.prediction,
         choice=getattr(analysis.embedding, "dimension_choice_", None),
         methods=analysis.methods,
         provenance=analysis.provenance,

@@ -11,7 +11,7 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.report.parts import Column
 
-__all__ = ["make_columns"]
+__all__ = ["make_column", "make_columns", "says_number"]
 
 _UNKNOWN = {"", "n/a", "na", "nan", "none", "null"}
 _FEW = 6  # whole numbers with no more values than this, each often, are codes: site 1, 2, 3
@@ -39,8 +39,18 @@ def make_columns(
             raise InputError(
                 f"column {name!r} must have one value for each {of}, {length} in all, got {number}"
             )
-        made.append(_column(str(name), [_plain(value) for value in values]))
+        made.append(make_column(str(name), values))
     return tuple(made)
+
+
+def make_column(name: str, values: Sequence[Any]) -> Column:
+    """Make one column, and tell numbers from categories."""
+    return _column(name, [_plain(value) for value in values])
+
+
+def says_number(text: str) -> bool:
+    """Tell whether a text says a finite number, and is no name such as 007."""
+    return _numbers([text]) is not None
 
 
 def _plain(value: Any) -> Any:

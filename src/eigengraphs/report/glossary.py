@@ -67,9 +67,15 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
     (
         "held out, chance, PCA",
-        "To measure honestly how well a label is found, each graph is left out in turn, everything "
+        "To measure honestly how well a label is found, each graph is left out once, everything "
         "is learnt from the others, and the label of the graph is guessed. Chance: how often "
         "always naming the most frequent class would be right. PCA: principal component analysis "
         "of all weights, which knows nothing of graphs.",
+    ),
+    (
+        "explained variance of a quantity",
+        "Where the label is a quantity such as age: how much smaller the squared errors of the "
+        "guesses are than those of always naming the mean. 100% means no error, 0% that nothing "
+        "was learnt, and below zero that the guesses are worse than the mean.",
     ),
 )

@@ -34,7 +34,7 @@ SECTIONS: tuple[tuple[str, str, str, Section], ...] = (
     ("vertices", "Vertices", "The vertices by their positions", sections.vertices),
     ("components", "Components", "The components", sections_more.components),
     ("worst", "Worst fits", "The graphs that fit worst", sections_more.worst),
-    ("prediction", "Prediction", "Finding the label of graphs not seen", sections_more.prediction),
+    ("prediction", "Prediction", "The label of graphs not seen", sections_more.prediction),
     ("timeline", "Time", "Over time", sections_more.timeline),
     ("methods", "Methods", "Methods", sections_more.methods),
     ("glossary", "Glossary", "What the words mean", sections_more.glossary),

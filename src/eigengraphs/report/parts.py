@@ -10,13 +10,15 @@ from eigengraphs.errors import InputError
 
 __all__ = [
     "Column", "Component", "Edge", "GraphQuality", "HeatMap", "Level", "MethodScore", "Prediction",
-    "Problem", "Verdict", "WorstGraph", "as_part", "as_prediction",
+    "PredictionKind", "Problem", "Verdict", "WorstGraph", "as_part", "as_prediction",
 ]  # fmt: skip
 
 Level: TypeAlias = Literal["refused", "repaired", "warning", "notice"]
+PredictionKind: TypeAlias = Literal["classes", "quantity"]
 Verdict: TypeAlias = Literal["ok", "notice", "refused"]
 _LEVELS = ("refused", "warning", "repaired", "notice")
 _VERDICTS = ("ok", "notice", "refused")
+_KINDS = ("classes", "quantity")
 T = TypeVar("T")
 
 
@@ -55,33 +57,52 @@ class GraphQuality:
 
 @dataclass(frozen=True)
 class MethodScore:
-    """How often one method found the label of graphs that it had not seen."""
+    """How well one method told the label of graphs that it had not seen."""
 
     name: str
-    accuracy: float
+    score: float
+    """Share of the graphs whose class was found; of a quantity, the share of its variance that
+    predictions explain, below zero where they are worse than always naming the mean."""
     se: float | None = None
-    """Standard error of the accuracy."""
+    """Standard error of the score."""
     n_parameters: int | None = None
     """Numbers that describe the method's components."""
+    folds: tuple[float, ...] = ()
+    """Score of every fold, where graphs were held out in folds."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folds", tuple(map(float, self.folds)))
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Cross-validated accuracy for one label."""
+    """Cross-validated scores for one label, classes or a quantity."""
 
     label: str
     methods: tuple[MethodScore, ...]
     """The embedding first, then what it is compared with."""
     chance: float
-    """Accuracy of always naming the most frequent class."""
+    """Score of always naming the most frequent class, or the mean."""
     protocol: str = ""
-    """How graphs were held out and classified, as a sentence."""
+    """How graphs were held out and predicted, as a sentence."""
     classes: tuple[str, ...] = ()
+    kind: PredictionKind = "classes"
+    n_graphs: int | None = None
+    """Graphs whose label is known."""
+    chance_folds: tuple[float, ...] = ()
+    """Chance in every fold, beside those of the methods."""
 
     def __post_init__(self) -> None:
+        _one_of("kind of a prediction", self.kind, _KINDS)
         methods = tuple(as_part(MethodScore, method) for method in self.methods)
         object.__setattr__(self, "methods", methods)
         object.__setattr__(self, "classes", tuple(map(str, self.classes)))
+        object.__setattr__(self, "chance_folds", tuple(map(float, self.chance_folds)))
+
+    @property
+    def measure(self) -> str:
+        """What scores are, in words."""
+        return "accuracy" if self.kind == "classes" else "explained variance"
 
 
 @dataclass(frozen=True)

@@ -146,16 +146,15 @@ def prediction(summary: Summary, _: Shown) -> str:
     guess = summary.prediction
     if guess is None or not guess.methods:
         return paragraphs(["No label was to be found; nothing was held out and guessed."], "note")
-    classes = f" ({', '.join(guess.classes)})" if guess.classes else ""
     header: list[str | tuple[str]] = [
         "method",
-        ("right",),
+        ("right" if guess.kind == "classes" else "variance explained",),
         ("standard error",),
         ("numbers in its components",),
     ]
     rows = [
         f'<tr><th scope="row">{a_name(method.name)}</th>'
-        f'<td class="number">{percent(method.accuracy)}</td>'
+        f'<td class="number">{percent(method.score)}</td>'
         f'<td class="number">{percent(method.se)}</td>'
         f'<td class="number">{"–" if method.n_parameters is None else f"{method.n_parameters:,}"}'
         "</td></tr>"
@@ -166,21 +165,36 @@ def prediction(summary: Summary, _: Shown) -> str:
         '<td class="number">–</td><td class="number">–</td></tr>'
     )
     return (
-        paragraphs([f"The label is {guess.label}{classes}."[:600], guess.protocol])
+        paragraphs([_what_was_predicted(guess), guess.protocol])
         + _bars(guess)
-        + table(header, rows, "Accuracy by method")
+        + table(header, rows, f"{guess.measure.capitalize()} by method")
+    )
+
+
+def _what_was_predicted(guess: Prediction) -> str:
+    of = "" if guess.n_graphs is None else f" It is known of {guess.n_graphs} graphs."
+    name = _half(guess.label, 200)
+    if guess.kind == "classes":
+        classes = f" ({_half(', '.join(guess.classes), 300)})" if guess.classes else ""
+        return (
+            f"The label is {name}{classes}.{of} Shown is the share of held-out graphs whose label "
+            "was found; chance is always naming the most frequent one."
+        )
+    return (
+        f"The label is {name}, a quantity.{of} Shown is the explained variance of held-out graphs: "
+        "100% is a perfect prediction, 0% is no better than naming the mean of all graphs, and "
+        "below zero is worse. Chance is always naming the mean of the graphs that were not held "
+        "out."
     )
 
 
 def _bars(guess: Prediction) -> str:
     colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-    bars = [
-        (method.name, method.accuracy, colours[k % 4]) for k, method in enumerate(guess.methods)
-    ]
+    bars = [(method.name, method.score, colours[k % 4]) for k, method in enumerate(guess.methods)]
     bars.append(("chance", guess.chance, "#8d98a3"))
     return '<div class="bars" aria-hidden="true">' + "".join(
         f"{a_name(name)}<svg viewBox='0 0 100 8' preserveAspectRatio='none'>"
-        f"<rect width='{100 * value:.2f}' height='8' fill='{colour}'/></svg>"
+        f"<rect width='{100 * min(max(value, 0.0), 1.0):.2f}' height='8' fill='{colour}'/></svg>"
         f"<span>{percent(value)}</span>"
         for name, value, colour in bars
     ) + "</div>"  # fmt: skip

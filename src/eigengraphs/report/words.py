@@ -116,12 +116,30 @@ def _prediction_words(prediction: Prediction) -> list[str]:
     if not prediction.methods:
         return []
     first, *others = prediction.methods
-    beside = [f"{other.name} {other.accuracy:.1%}" for other in others]
-    beside.append(f"chance {prediction.chance:.1%}")
+    beside = [f"{other.name} {_share(other.score)}" for other in others]
+    name = short(prediction.label)
+    if prediction.kind == "quantity":
+        beside.append(f"always naming the mean {_share(prediction.chance)}")
+        share = _share(first.score)
+        found = (
+            f"explains {share} of its variance"
+            if first.score > 0
+            else f"explains nothing of its variance ({share}; below zero is worse than naming the "
+            "mean)"
+        )
+        return [
+            f"Predicting the {name} of graphs that were held out by {first.name} {found}; "
+            f"beside it, {', '.join(beside)}."
+        ]
+    beside.append(f"chance {_share(prediction.chance)}")
     return [
-        f"The {short(prediction.label)} of graphs that were held out was found in "
-        f"{first.accuracy:.1%} of the cases by {first.name} ({', '.join(beside)})."
+        f"The {name} of graphs that were held out was found in {_share(first.score)} of the cases "
+        f"by {first.name} ({', '.join(beside)})."
     ]
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}".replace("-0.0%", "0.0%").replace("-", "−")
 
 
 def fit_problems(embedding: Any, components: Sequence[Component]) -> list[Problem]:
