@@ -201,6 +201,23 @@ def test_the_time_line_has_a_strip_for_each_component(page):
     assert page.locator("#timeline-plot svg").first.locator(".point").count() == 12
 
 
+def test_the_time_line_by_a_column_is_in_its_order(visit, tmp_path):
+    when = [f"20{19 + i // 6}-{12 - i % 12:02d}" for i in range(12)]
+    summary = small(columns={"month": when}, label=None, ordered="month")[2]
+    page = visit(write_report(summary, tmp_path)[0])
+    strip = page.locator("#timeline-plot svg").nth(1)
+    told = strip.locator(".point").evaluate_all("ps => ps.map(p => p.getAttribute('aria-label'))")
+    assert [text.split(", ")[1] for text in told] == [f"month: {m}" for m in sorted(when)]
+    names = [f"sub-{i:02d}" for i in sorted(range(12), key=lambda i: when[i])]
+    assert [text.split(", ")[0] for text in told] == names
+    y = strip.locator(".point").evaluate_all("ps => ps.map(p => -Number(p.getAttribute('cy')))")
+    loading = summary.loadings[[int(name[4:]) for name in names], 1]
+    assert sorted(range(12), key=lambda i: y[i]) == sorted(range(12), key=lambda i: loading[i])
+    labels = strip.locator("text").evaluate_all("ts => ts.map(t => t.textContent)")
+    assert [text for text in labels if text.startswith("20")] == sorted(when)
+    assert rows(page) == [f"sub-{i:02d}" for i in range(12)]  # the table is as the input
+
+
 def test_print_shows_whole_tables_and_no_controls(page):
     page.emulate_media(media="print")
     assert page.locator("nav").is_hidden()

@@ -35,6 +35,13 @@ def fit(
     label: Annotated[
         str | None, typer.Option(help="Column that the study is about; it is predicted.")
     ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that says when: numbers or dates; or: input. A time line.",
+        ),
+    ] = None,
     participants: Participants = None,
     vertices: Vertices = None,
     transform: Annotated[
@@ -80,6 +87,7 @@ def fit(
         settings = FitSettings(
             components=_components(components),
             label=label,
+            order=order,
             loadings=loadings,
             max_nonzeros=max_nonzeros,
             transform=tuple(transform or ()),

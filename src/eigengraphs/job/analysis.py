@@ -19,6 +19,7 @@ from eigengraphs.job.methods import methods_paragraph
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
 from eigengraphs.report.columns import make_column
+from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import Prediction, Problem
 
 __all__ = ["Analysis", "FitSettings", "analyse"]
@@ -30,6 +31,7 @@ class FitSettings:
 
     components: int | str = 8
     label: str | None = None
+    order: str | None = None  # a column that says when, or "input"
     loadings: str = "free"
     max_nonzeros: int | None = None
     transform: tuple[str, ...] = ()
@@ -67,6 +69,7 @@ class Analysis:
     embedding: JointEmbedding
     problems: tuple[Problem, ...]
     prediction: Prediction | None
+    ordered: bool | str  # by this column, or by the order of the input
     methods: str
     provenance: dict[str, Any]
     seconds: dict[str, float] = field(default_factory=dict)
@@ -106,6 +109,7 @@ def analyse(
             f"--loadings class needs classes, and {settings.label!r} is a quantity; name another "
             "column by --label, or use --loadings free"
         )
+    ordered = _ordered(settings.order, data)
     seconds = {"read": data.seconds}
     begin = time.perf_counter()
     embedding, warned = _fit(settings.estimator(data), data, labels, listen)
@@ -136,10 +140,27 @@ def analyse(
         embedding=embedding,
         problems=tuple(problems),
         prediction=found,
+        ordered=ordered,
         methods=words,
         provenance=provenance(command, embedding.get_params(), data.checksums, seconds),
         seconds=seconds,
     )
+
+
+def _ordered(order: str | None, data: Inputs) -> bool | str:
+    """Return what orders the graphs in time; refuse what does not, before hours are spent."""
+    if order is None:
+        return False
+    if order == "input":
+        if order in data.columns:
+            raise InputError(
+                "--order input means the order of the input, and there is a column 'input', too; "
+                "give the column another name"
+            )
+        return True
+    data.column(order, "order by (or input, for the order of the input)")
+    time_line(order, data.columns, data.graphs.graph_names)
+    return order
 
 
 def _fit(

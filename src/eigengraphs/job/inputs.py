@@ -53,12 +53,12 @@ class Inputs:
         unique = {str(file.path): file.sha256 for file in self.files}
         return [{"path": path, "sha256": digest} for path, digest in unique.items()]
 
-    def column(self, name: str) -> Sequence[Any]:
+    def column(self, name: str, use: str = "use as a label") -> Sequence[Any]:
         """Return a column, or say which there are."""
         if name in self.columns:
             return self.columns[name]
         known = ", ".join(self.columns) or "none: give a table by --participants"
-        raise InputError(f"there is no column {name!r} to use as a label; columns are: {known}")
+        raise InputError(f"there is no column {name!r} to {use}; columns are: {known}")
 
 
 def gather(source: Any, settings: InputSettings | None = None, listen: Listener = silent) -> Inputs:

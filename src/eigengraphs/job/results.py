@@ -112,6 +112,7 @@ def summary_of(analysis: Analysis) -> Summary:
         problems=analysis.problems,
         prediction=analysis.prediction,
         choice=getattr(analysis.embedding, "dimension_choice_", None),
+        ordered=analysis.ordered,
         methods=analysis.methods,
         provenance=analysis.provenance,
     )

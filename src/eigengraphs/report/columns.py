@@ -11,7 +11,7 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.report.parts import Column
 
-__all__ = ["make_column", "make_columns", "says_number"]
+__all__ = ["is_unknown", "make_column", "make_columns", "says_number"]
 
 _UNKNOWN = {"", "n/a", "na", "nan", "none", "null"}
 _FEW = 6  # whole numbers with no more values than this, each often, are codes: site 1, 2, 3
@@ -46,6 +46,11 @@ def make_columns(
 def make_column(name: str, values: Sequence[Any]) -> Column:
     """Make one column, and tell numbers from categories."""
     return _column(name, [_plain(value) for value in values])
+
+
+def is_unknown(value: Any) -> bool:
+    """Tell whether a value stands for none: None, nan, "n/a" and the like."""
+    return _plain(value) is None
 
 
 def says_number(text: str) -> bool:

@@ -10,7 +10,7 @@ from eigengraphs.errors import InputError
 
 __all__ = [
     "Column", "Component", "Edge", "GraphQuality", "HeatMap", "Level", "MethodScore", "Prediction",
-    "PredictionKind", "Problem", "Verdict", "WorstGraph", "as_part", "as_prediction",
+    "PredictionKind", "Problem", "TimeLine", "Verdict", "WorstGraph", "as_part", "as_prediction",
 ]  # fmt: skip
 
 Level: TypeAlias = Literal["refused", "repaired", "warning", "notice"]
@@ -122,6 +122,18 @@ class Column:
         if value is None:
             return ""
         return self.categories[int(value)] if self.kind == "category" else f"{value:.6g}"
+
+
+@dataclass(frozen=True)
+class TimeLine:
+    """The graphs in time; nothing else in a report is put in this order."""
+
+    by: str
+    """The column that says when; empty where it is the order of the input."""
+    order: tuple[int, ...]
+    """Places of the graphs in the input, the earliest first."""
+    labels: tuple[str, ...]
+    """When each of these was."""
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,7 @@ def page_data(summary: Summary, shown: Shown) -> dict[str, Any]:
         "coordinates": _coordinates(summary, s),
         "objective": _rounded(summary.objective),
         "cells": _cells(summary, d, most),
+        "timeline": _timeline(summary, i),
         "worst": [
             {
                 "name": _cut(summary.graph_names[worst.graph], most),
@@ -146,6 +147,21 @@ def _cells(summary: Summary, d: int, most: int) -> dict[str, Any]:
         "right": None if right is None else _by_component(other, d),
         "limits": [_round(limit) for limit in limits],
         "names": names,
+    }
+
+
+def _timeline(summary: Summary, i: NDArray[np.intp]) -> dict[str, Any] | None:
+    """Return the time line of the graphs that are shown, by their places on the page."""
+    line = summary.timeline
+    if line is None:
+        return None
+    place = {int(graph): k for k, graph in enumerate(i)}
+    kept = [(place[graph], label) for graph, label in zip(line.order, line.labels, strict=True)
+            if graph in place]  # fmt: skip
+    return {
+        "by": _cut(line.by, 60),
+        "order": [k for k, _ in kept],
+        "labels": [_cut(label, 40) for _, label in kept],
     }
 
 

@@ -202,11 +202,20 @@ def _bars(guess: Prediction) -> str:
 
 def timeline(summary: Summary, shown: Shown) -> str:
     """Return the loadings over time, of ordered graphs."""
-    if not summary.ordered:
+    line = summary.timeline
+    if line is None:
         return paragraphs(["The graphs have no order in time."], "note")
+    words = "Loadings of each component, the graphs in the order of "
+    if line.by:
+        words += f"{_half(line.by)}, from {_half(line.labels[0])} to {_half(line.labels[-1])}."
+        if len(set(line.labels)) < len(line.labels):
+            words += " Graphs of the same time stand side by side, in the order of the input."
+    else:
+        words += "the input."
+    words += " Steps are equal: how far two points are apart does not say how much time passed."
     more = "The first 12 components are shown." if shown.components > 12 else ""
     return (
-        paragraphs(["Loadings of each component, in the order of the graphs."])
+        paragraphs([words])
         + paragraphs([shown.notes.get("loadings", ""), more], "note")
         + '<div id="timeline-plot"></div>'
     )

@@ -20,12 +20,14 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.report.columns import make_columns
 from eigengraphs.report.components import describe_components
 from eigengraphs.report.fits import graph_fits, worst_graphs
+from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import (
     Column,
     Component,
     GraphQuality,
     Prediction,
     Problem,
+    TimeLine,
     WorstGraph,
     as_part,
     as_prediction,
@@ -35,7 +37,7 @@ from eigengraphs.report.words import dimension_words, fit_problems, methods_word
 
 __all__ = ["Summary", "summarize"]
 
-FORMAT = 1  # of report.json; raised when a field changes its meaning
+FORMAT = 2  # of report.json; raised when a field changes its meaning
 _GRAVITY = ("refused", "warning", "repaired", "notice")
 
 
@@ -79,8 +81,8 @@ class Summary:
     """(m,), share of each graph's own squared weights that is missed; nan for an empty graph."""
     worst: tuple[WorstGraph, ...]
     prediction: Prediction | None
-    ordered: bool
-    """Whether the order of the graphs is time."""
+    timeline: TimeLine | None
+    """The graphs in time, if they have an order."""
     methods: str
     provenance: tuple[tuple[str, str], ...]
 
@@ -119,7 +121,7 @@ def summarize(
     problems: Iterable[Problem | Mapping[str, Any]] = (),
     prediction: Prediction | Mapping[str, Any] | None = None,
     choice: Any = None,
-    ordered: bool = False,
+    ordered: bool | str = False,
     methods: str = "",
     provenance: Mapping[str, Any] | None = None,
 ) -> Summary:
@@ -153,7 +155,9 @@ def summarize(
         The :class:`~eigengraphs.DimensionChoice` behind the number of components; by default that
         of a fit with ``n_components="auto"``.
     ordered
-        Whether the order of the graphs is time.
+        Whether the order of the graphs is time; or the name of the column that says it, of
+        numbers, ISO dates (2019-01-31, 2019-01) or texts that differ by one number. Only the time
+        line is put in that order.
     methods
         Methods paragraph; made of the settings of the fit if it is empty.
     provenance
@@ -225,7 +229,7 @@ def summarize(
         residual_share=fits.residual_share,
         worst=worst_graphs(embedding, stack, fits),
         prediction=guess,
-        ordered=bool(ordered),
+        timeline=time_line(ordered, columns or {}, stack.graph_names),
         methods=methods or methods_words(embedding, m, _version()),
         provenance=_provenance(embedding, provenance),
     )

@@ -1,6 +1,7 @@
 // The objective by number of components, and loadings over time.
 
-function frameOf(wide, high, xs, ys, wantedX, wantedY) {
+// Labels under the axis: [[x, text, whether a line goes up from it], ...].
+function frameOf(wide, high, xs, ys, labels, wantedY) {
   const edge = { left: 70, right: 16, top: 10, bottom: 26 };
   const [x0, x1] = extent(xs);
   const [y0, y1] = extent(ys);
@@ -12,11 +13,31 @@ function frameOf(wide, high, xs, ys, wantedX, wantedY) {
     frame.append(svg("line", { x1: edge.left, x2: wide - edge.right, y1: toY(v), y2: toY(v), class: v === 0 ? "zero" : "grid" }));
     frame.append(svg("text", { x: edge.left - 6, y: toY(v) + 4, "text-anchor": "end", text: number(v) }));
   }
-  for (const v of ticks(x0, x1, wantedX).filter((w) => Number.isInteger(w) && w >= xs[0] && w <= xs[xs.length - 1])) {
-    frame.append(svg("text", { x: toX(v), y: high - edge.bottom + 16, "text-anchor": "middle", text: String(v) }));
+  let taken = -Infinity;
+  for (const [v, text, line] of labels) {
+    const x = toX(v);
+    if (line) frame.append(svg("line", { x1: x, x2: x, y1: edge.top, y2: high - edge.bottom, class: "grid" }));
+    const half = 3.6 * text.length;
+    if (x - half < taken || x + half > wide) continue; // it would run into the one before
+    taken = x + half + 8;
+    frame.append(svg("text", { x, y: high - edge.bottom + 16, "text-anchor": "middle", text }));
   }
   root.append(frame);
   return { root, frame, toX, toY };
+}
+
+function wholeNumbers(xs, wanted) {
+  const [x0, x1] = extent(xs);
+  return ticks(x0, x1, wanted)
+    .filter((v) => Number.isInteger(v) && v >= xs[0] && v <= xs[xs.length - 1])
+    .map((v) => [v, String(v), false]);
+}
+
+// Where a new time begins; a line goes up where several graphs share it.
+function newTimes(labels) {
+  const starts = labels.map((_, i) => i).filter((i) => i === 0 || labels[i] !== labels[i - 1]);
+  const shared = starts.length > 1 && starts.length < labels.length && starts.length <= 40;
+  return starts.map((i) => [i + 1, cut(labels[i], 18), shared]);
 }
 
 function lineOf(plot, xs, ys) {
@@ -70,7 +91,7 @@ function objectivePlot() {
   if (!holder || ys.some((y) => y === null)) return;
   const xs = ys.map((_, k) => k);
   const share = (k) => (ys[0] > 0 ? `${percent(1 - ys[k] / ys[0])} explained` : "nothing to explain");
-  const plot = frameOf(660, 240, xs, [0, ...ys], Math.min(xs.length, 14), 4);
+  const plot = frameOf(660, 240, xs, [0, ...ys], wholeNumbers(xs, Math.min(xs.length, 14)), 4);
   plot.root.append(
     lineOf(plot, xs, ys),
     dotsOf(plot, xs, ys, (k) => [`${k} components`, `objective ${number(ys[k])}`, share(k)], 4, ys.length - 1)
@@ -83,13 +104,17 @@ function objectivePlot() {
 function timeline() {
   const holder = byId("timeline-plot");
   if (!holder) return;
-  const xs = DATA.graphs.map((_, i) => i + 1);
-  const strips = DATA.loadings.slice(0, 12).map((ys, k) => {
-    const plot = frameOf(960, 120, xs, ys, Math.min(xs.length, 12), 3);
-    const lines = (i) => [DATA.graphs[i], `component ${k + 1}: ${number(ys[i])}`];
+  const { by, order, labels } = DATA.timeline;
+  const xs = order.map((_, i) => i + 1);
+  const below = by ? newTimes(labels) : wholeNumbers(xs, Math.min(xs.length, 12));
+  const strips = DATA.loadings.slice(0, 12).map((all, k) => {
+    const ys = order.map((i) => all[i]);
+    const plot = frameOf(960, 120, xs, ys, below, 3);
+    const when = (i) => (by ? [`${by}: ${labels[i]}`] : []);
+    const lines = (i) => [DATA.graphs[order[i]], ...when(i), `component ${k + 1}: ${number(ys[i])}`];
     plot.root.append(lineOf(plot, xs, ys), dotsOf(plot, xs, ys, lines, xs.length > 300 ? 1.6 : 3, -1));
     plot.root.setAttribute("role", "group");
-    plot.root.setAttribute("aria-label", `Loadings of component ${k + 1} in the order of the graphs`);
+    plot.root.setAttribute("aria-label", `Loadings of component ${k + 1} in the order of ${by || "the input"}`);
     return el("figure", {}, el("figcaption", { text: `Component ${k + 1}` }), plot.root);
   });
   holder.replaceChildren(...strips);
