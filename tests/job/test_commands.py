@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -34,7 +35,7 @@ def test_fit_writes_the_whole_folder(study):
                    "--label", "group", "--seed", "3", folder=study)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "2 components" in done.stdout
-    assert "group of graphs that were held out: joint embedding 1.000" in done.stdout
+    assert "group of graphs that were held out, accuracy: joint embedding 1.000" in done.stdout
     results = study / "results"
     assert sorted(path.name for path in results.iterdir()) == [
         "components.tsv", "loadings.tsv", "methods.md", "model.eg", "positions.tsv",
@@ -58,6 +59,22 @@ def test_fit_writes_the_whole_folder(study):
     assert "24 undirected graphs on 20 vertices" in (results / "methods.md").read_text()
     assert not [path for path in study.iterdir() if path.name.startswith(".")]
     assert {path.stat().st_mode & 0o444 for path in results.iterdir()} == {0o444}
+    page = (results / "report.html").read_bytes()
+    (results / "report.html").unlink()
+    shutil.rmtree(study / "connectomes")  # the page needs no graphs
+    done = command("report", "results", folder=study)
+    assert done.returncode == 0, done.stderr
+    assert (results / "report.html").read_bytes() == page
+    done = command("report", "results", "--title", "A & B", "--output", "b.html", folder=study)
+    assert "<h1>A &amp; B</h1>" in (study / "b.html").read_text(encoding="utf-8")
+    assert (results / "report.html").read_bytes() == page
+    done = command("report", "results", "--output", "results/report.json", folder=study)
+    assert done.returncode == 3
+    assert "holds the data of the report" in done.stderr
+    json.loads((results / "report.json").read_text(encoding="utf-8"))
+    done = command("report", "nowhere", folder=study)
+    assert done.returncode == 3
+    assert "nowhere" in done.stderr
 
 
 def test_loadings_and_residuals_are_those_of_the_library(study):
@@ -237,7 +254,7 @@ def test_a_triangle_is_mirrored_and_said(study):
 
 
 @pytest.mark.parametrize(
-    "name", ["check", "fit", "transform", "convert", "info", "demo", "reproduce"]
+    "name", ["check", "fit", "report", "transform", "convert", "info", "demo", "reproduce"]
 )
 def test_help_shows_an_example(name, tmp_path):
     done = command(name, "--help", folder=tmp_path)

@@ -22,6 +22,7 @@ def application() -> Any:
     from eigengraphs.cli.demo import demo
     from eigengraphs.cli.fit import fit
     from eigengraphs.cli.info import info
+    from eigengraphs.cli.report import report
     from eigengraphs.cli.reproduce import reproduce
     from eigengraphs.cli.transform import transform
 
@@ -45,7 +46,7 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    for command in (check, fit, transform, convert, info, demo, reproduce):
+    for command in (check, fit, report, transform, convert, info, demo, reproduce):
         app.command()(command)
     return app
 

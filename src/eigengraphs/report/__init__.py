@@ -15,8 +15,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs.report.html import write_report
+    from eigengraphs.report.html import write_page, write_report
     from eigengraphs.report.parts import GraphQuality, MethodScore, Prediction, Problem
+    from eigengraphs.report.stored import read_summary
     from eigengraphs.report.summary import Summary, summarize
 
 __all__ = [
@@ -25,12 +26,17 @@ __all__ = [
     "Prediction",
     "Problem",
     "Summary",
+    "read_summary",
     "summarize",
+    "write_page",
     "write_report",
 ]
 
 # When first used: commands that only write tables need not wait for scikit-learn.
-_HOME = {"Summary": "summary", "summarize": "summary", "write_report": "html"}
+_HOME = {
+    "Summary": "summary", "read_summary": "stored", "summarize": "summary", "write_page": "html",
+    "write_report": "html",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -20,7 +20,7 @@ from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import paragraphs
 from eigengraphs.report.words import short
 
-__all__ = ["MOST_BYTES", "SECTIONS", "render", "write_report"]
+__all__ = ["MOST_BYTES", "SECTIONS", "render", "write_page", "write_report"]
 
 MOST_BYTES = 10_000_000
 _SCRIPTS = ("dom", "colours", "scatter", "heatmap", "lines", "loadings", "vertices", "main")
@@ -91,12 +91,34 @@ def write_report(summary: Summary, folder: str | os.PathLike[str]) -> tuple[Path
     """
     home = output_folder(folder)
     page, data = home / "report.html", home / "report.json"
-    text = render(summary)
-    with whole_file(page) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+    write_page(summary, page)
     with whole_file(data) as temporary, temporary.open("w", encoding="utf-8") as file:
         json.dump(summary.to_json(), file, ensure_ascii=False, allow_nan=False)
     return page, data
+
+
+def write_page(summary: Summary, path: str | os.PathLike[str]) -> Path:
+    """Write the page alone, whole, in place of the file that is there.
+
+    Parameters
+    ----------
+    summary
+        From :func:`~eigengraphs.report.summarize` or :func:`~eigengraphs.report.read_summary`.
+    path
+        The file, in a folder that exists.
+    """
+    page = Path(path)
+    text = render(summary)
+    if page.is_dir():
+        raise InputError(f"{str(page)!r} is a folder; name a file for the page")
+    try:
+        with whole_file(page) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(
+            f"cannot write {str(page)!r}: {error.strerror}; name another file"
+        ) from None
+    return page
 
 
 def render(summary: Summary, most_bytes: int = MOST_BYTES) -> str:
