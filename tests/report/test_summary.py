@@ -8,6 +8,7 @@ from report_cases import directed, fitted, random_graphs, small, with_troubles
 
 from eigengraphs import GraphStack, select_dimension
 from eigengraphs.errors import InputError
+from eigengraphs.fit_view import FitView
 from eigengraphs.report import GraphQuality, Prediction, Problem, summarize
 from eigengraphs.report.columns import make_columns
 from eigengraphs.report.components import strongest_edges
@@ -67,7 +68,7 @@ def test_strongest_directed_edges_are_those_of_all_pairs(loops):
 def test_what_is_missed_is_written_out(settings):
     graphs = random_graphs(7, 9)
     embedding = fitted(graphs, 2, **settings)
-    fits = graph_fits(embedding, graphs)
+    fits = graph_fits(FitView.of(embedding), graphs)
     model = embedding.inverse_transform(embedding.loadings_)
     counted = np.ones((9, 9)) if settings.get("diagonal") else 1 - np.eye(9)
     left = (((graphs.dense - model) * counted) ** 2).sum(axis=(1, 2))
@@ -95,7 +96,7 @@ def test_blocks_are_the_means_of_the_graph_and_of_its_reconstruction(block, cent
     def means(M):
         return np.array([[M[a, b].mean() for b in edges] for a in edges])
 
-    assert np.allclose(reconstruction(embedding, 3, block), means(model))
+    assert np.allclose(reconstruction(FitView.of(embedding), 3, block), means(model))
     assert np.allclose(block_means(graphs, 3, block), means(A))
 
 

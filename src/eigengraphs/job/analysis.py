@@ -15,10 +15,10 @@ from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
-from eigengraphs.job.methods import methods_paragraph
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
 from eigengraphs.report.columns import make_column
+from eigengraphs.report.methods import methods_text
 from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import Prediction, Problem
 
@@ -125,13 +125,11 @@ def analyse(
             problems.append(Problem("notice", text))
         else:
             found = found_or_why
-    choice = getattr(embedding, "dimension_choice_", None)
-    words = methods_paragraph(
+    words = methods_text(
         embedding,
-        data.graphs,
-        settings.transform,
-        None if choice is None else "four rules on data that had no say (see the report)",
-        None if found is None else f"{found.label} was predicted by {found.protocol}",
+        data.graphs.n_graphs,
+        choice=getattr(embedding, "dimension_choice_", None),
+        prediction=found,
     )
     return Analysis(
         title=title or _name(source),
@@ -211,4 +209,7 @@ def _predict(
 
 
 def _name(source: Any) -> str:
-    return Path(str(source)).name or "graphs"
+    path = Path(str(source))
+    while set("*?[") & set(path.name):  # a pattern is known by the folder it looks in
+        path = path.parent
+    return path.name or "graphs"

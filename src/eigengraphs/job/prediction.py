@@ -102,6 +102,8 @@ def predict_label(
     what = "ridge regression" if is_quantity else "logistic regression"
     measure = "explained variance" if is_quantity else "accuracy"
     apart = "" if len(np.unique(groups)) == len(y) else " Graphs of one participant stay together."
+    if embedding.n_components == "auto":
+        apart += " The number of components is the one that was chosen from all graphs."
     return Prediction(
         label,
         tuple(_method(name, scores[name], sizes, ways[name][1]) for name in ways),

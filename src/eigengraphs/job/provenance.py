@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-__all__ = ["provenance"]
+__all__ = ["in_words", "provenance"]
 
 _PACKAGES = ("eigengraphs", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -42,6 +43,21 @@ def provenance(
         "machine": {"system": platform.system(), "processor": platform.machine()},
         "seconds": {key: round(value, 3) for key, value in seconds.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def in_words(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return the same for people, one line each; the report adds its own."""
+    files = [str(item["path"]) for item in found["inputs"]]
+    some = f"{files[0]} to {files[-1]}" if len(files) > 1 else "".join(files)
+    count = "1 file" if len(files) == 1 else f"{len(files)} files"
+    return {
+        "command": shlex.join(found["command"]) or "none: called from Python",
+        "inputs": f"{count}: {some}. The SHA-256 of each is in provenance.json.",
+        **{name: found["versions"][name] for name in ("scikit-learn", "numba")},
+        "machine": ", ".join(found["machine"].values()),
+        "time taken": ", ".join(f"{name} {s:.1f} s" for name, s in found["seconds"].items()),
+        "finished": str(found["finished"]),
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from eigengraphs.errors import InputError
 from eigengraphs.job.analysis import Analysis
 from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.job.provenance import in_words
 from eigengraphs.report import parts
 from eigengraphs.report.files import write_table
 from eigengraphs.report.html import write_report
@@ -114,7 +115,7 @@ def summary_of(analysis: Analysis) -> Summary:
         choice=getattr(analysis.embedding, "dimension_choice_", None),
         ordered=analysis.ordered,
         methods=analysis.methods,
-        provenance=analysis.provenance,
+        provenance=in_words(analysis.provenance),
     )
 
 

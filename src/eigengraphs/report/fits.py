@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.fit_view import FitView
 from eigengraphs.graphs import GraphStack
 from eigengraphs.report.heatmaps import (
     block_means,
@@ -37,11 +37,10 @@ class GraphFits:
     """Share explained of the graph (less the mean, if centred); nan where nothing is there."""
 
 
-def graph_fits(embedding: Any, stack: GraphStack) -> GraphFits:
+def graph_fits(fit: FitView, stack: GraphStack) -> GraphFits:
     """Return how well each graph is described; ``stack`` is aligned and preprocessed."""
-    projection = embedding._project(stack)
-    treatment = embedding._plan.treatment
-    Lam = np.asarray(embedding.loadings_, dtype=np.float64) * treatment.scale
+    projection, treatment = fit.project(stack), fit.treatment
+    Lam = np.asarray(fit.embedding.loadings_, dtype=np.float64) * treatment.scale
     residuals, squares = projection.residuals(Lam), projection.squared_norms
     norm = stack.facts.off_norm if treatment.hollow else stack.facts.norm
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -52,22 +51,22 @@ def graph_fits(embedding: Any, stack: GraphStack) -> GraphFits:
 
 
 def worst_graphs(
-    embedding: Any, stack: GraphStack, fits: GraphFits, most: int = N_WORST
+    fit: FitView, stack: GraphStack, fits: GraphFits, most: int = N_WORST
 ) -> tuple[WorstGraph, ...]:
     """Draw the graphs of which the largest share is missed, the worst first."""
     share = np.where(np.isnan(fits.residual_share), -np.inf, fits.residual_share)
     order = np.argsort(-share, kind="stable")[:most]
     return tuple(
-        _draw(embedding, stack, int(i), float(fits.residual_share[i]))
+        _draw(fit, stack, int(i), float(fits.residual_share[i]))
         for i in order
         if share[i] > _ROUNDING
     )
 
 
-def _draw(embedding: Any, stack: GraphStack, i: int, share: float) -> WorstGraph:
+def _draw(fit: FitView, stack: GraphStack, i: int, share: float) -> WorstGraph:
     block = block_size(stack.n_vertices)
     seen = block_means(stack, i, block)
-    model = reconstruction(embedding, i, block)
+    model = reconstruction(fit, i, block)
     left = seen - model
     limit = symmetric_limit(seen, model)
 
@@ -75,19 +74,20 @@ def _draw(embedding: Any, stack: GraphStack, i: int, share: float) -> WorstGraph
         return heat_map(matrix, -limit, limit, block)
 
     # Pairs can be named where a cell is one pair.
-    edges = _largest(left, symmetric=not embedding._plan.directed) if block == 1 else ()
+    edges = _largest(left, symmetric=not fit.directed) if block == 1 else ()
     return WorstGraph(i, share, drawn(seen), drawn(model), drawn(left), edges)
 
 
-def reconstruction(embedding: Any, i: int, block: int) -> NDArray[np.float64]:
+def reconstruction(fit: FitView, i: int, block: int) -> NDArray[np.float64]:
     """Return block means of what ``inverse_transform`` gives for a training graph.
 
     They come from block sums of the positions; no (n, n) array is made where blocks are larger.
     """
+    embedding, treatment = fit.embedding, fit.treatment
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
     G = np.asarray(getattr(embedding, "latent_positions_right_", H), dtype=np.float64)
     lam = np.asarray(embedding.loadings_[i], dtype=np.float64)
-    treatment, P = embedding._plan.treatment, indicator(len(H), block)
+    P = indicator(len(H), block)
     sums = np.asarray((P @ H) * lam @ (P @ G).T)
     diagonal = (H * lam * G).sum(axis=1)
     mean = treatment.mean

@@ -56,7 +56,10 @@ def quality(summary: Summary, shown: Shown) -> str:
     header += [("density",), ("total weight",), ("isolated vertices",), "remarks"]
     kept = _kept(rows, shown.limits.graphs)
     note = [f"{len(kept)} of {len(rows)} rows are shown."] if len(kept) < len(rows) else []
-    body = (_quality_row(row, files, shown.limits.name) for row in kept)
+    folder = _folder([row.file for row in rows if row.file])
+    if folder:
+        note.append(f"Files are in {folder[: shown.limits.name]}.")
+    body = (_quality_row(row, files, len(folder), shown.limits.name) for row in kept)
     return (
         definitions(facts, "facts")
         + paragraphs(note, "note")
@@ -73,8 +76,17 @@ def _kept(rows: tuple[GraphQuality, ...], most: int) -> list[GraphQuality]:
     return [rows[i] for i in sorted(order)]
 
 
-def _quality_row(row: GraphQuality, files: bool, most: int) -> str:
-    file = f"<td>{a_name(row.file, most)}</td>" if files else ""
+def _folder(files: list[str]) -> str:
+    """Return the folder that all files are in, with its last slash; empty if there is none."""
+    least, most = min(files, default=""), max(files, default="")
+    same = next(
+        (k for k, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least)
+    )
+    return least[: max(least.rfind("/", 0, same), least.rfind("\\", 0, same)) + 1]
+
+
+def _quality_row(row: GraphQuality, files: bool, folder: int, most: int) -> str:
+    file = f"<td>{a_name(row.file[folder:], most)}</td>" if files else ""
     isolated = "–" if row.isolated is None else str(row.isolated)
     return (
         f'<tr class="{row.verdict}"><th scope="row">{a_name(row.id, most)}</th>{file}'

@@ -209,7 +209,10 @@ def timeline(summary: Summary, shown: Shown) -> str:
     if line.by:
         words += f"{_half(line.by)}, from {_half(line.labels[0])} to {_half(line.labels[-1])}."
         if len(set(line.labels)) < len(line.labels):
-            words += " Graphs of the same time stand side by side, in the order of the input."
+            words += (
+                " Graphs of the same time stand side by side, in the order of the input, and the "
+                "line goes through their means."
+            )
     else:
         words += "the input."
     words += " Steps are equal: how far two points are apart does not say how much time passed."
@@ -223,7 +226,17 @@ def timeline(summary: Summary, shown: Shown) -> str:
 
 def methods(summary: Summary, _: Shown) -> str:
     """Return the methods paragraph."""
-    return paragraphs(summary.methods.split("\n"))
+    return "".join(map(_block, summary.methods.split("\n\n")))
+
+
+def _block(text: str) -> str:
+    """Return one block of the little Markdown that methods have: a heading, a list, or words."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if lines and all(line.startswith("- ") for line in lines):
+        return "<ul>" + "".join(f"<li>{escape(line[2:])}</li>" for line in lines) + "</ul>\n"
+    if len(lines) == 1 and lines[0].startswith("**") and lines[0].endswith("**"):
+        return f"<h3>{escape(lines[0].strip('*'))}</h3>\n"
+    return paragraphs(lines)
 
 
 def glossary(_: Summary, __: Shown) -> str:

@@ -7,19 +7,18 @@ import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
+from eigengraphs.fit_view import FitView
 from eigengraphs.report.columns import make_columns
 from eigengraphs.report.components import describe_components
 from eigengraphs.report.fits import graph_fits, worst_graphs
+from eigengraphs.report.methods import methods_text, own_version
 from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import (
     Column,
@@ -33,7 +32,7 @@ from eigengraphs.report.parts import (
     as_prediction,
 )
 from eigengraphs.report.quality import describe_graphs
-from eigengraphs.report.words import dimension_words, fit_problems, methods_words, opening_words
+from eigengraphs.report.words import dimension_words, fit_problems, opening_words
 
 __all__ = ["Summary", "summarize"]
 
@@ -168,10 +167,9 @@ def summarize(
     InputError
         Where lengths do not agree, or ``label`` is no column.
     """
-    check_is_fitted(embedding)
-    if not isinstance(graphs, GraphStack):
-        graphs = GraphStack(graphs, copy=False, missing=embedding._fitted_with["missing"])
-    stack = embedding._aligned(graphs)
+    fit = FitView.of(embedding)
+    graphs = fit.stack(graphs)
+    stack = fit.aligned(graphs)
     m = len(embedding.loadings_)
     if stack.n_graphs != m:
         raise InputError(
@@ -183,8 +181,8 @@ def summarize(
     chosen = {column.name: column for column in own}
     if label is not None and label not in chosen:
         raise InputError(f"label {label!r} is not among the columns, {sorted(chosen)}")
-    components = describe_components(embedding, loops=not embedding._plan.treatment.hollow)
-    fits = graph_fits(embedding, stack)
+    components = describe_components(embedding, loops=not fit.treatment.hollow)
+    fits = graph_fits(fit, stack)
     rows = tuple(as_part(GraphQuality, row) for row in quality) or describe_graphs(graphs)
     found = [as_part(Problem, problem) for problem in problems]
     found += fit_problems(embedding, components)
@@ -227,10 +225,10 @@ def summarize(
         dimension_rules=() if choice is None else tuple(choice.choices.items()),
         explained_by_graph=fits.explained,
         residual_share=fits.residual_share,
-        worst=worst_graphs(embedding, stack, fits),
+        worst=worst_graphs(fit, stack, fits),
         prediction=guess,
         timeline=time_line(ordered, columns or {}, stack.graph_names),
-        methods=methods or methods_words(embedding, m, _version()),
+        methods=methods or methods_text(embedding, m, choice=choice, prediction=guess),
         provenance=_provenance(embedding, provenance),
     )
 
@@ -251,7 +249,7 @@ def _coordinates(given: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
 
 def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     own = {
-        "eigengraphs": _version(),
+        "eigengraphs": own_version(),
         "Python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
@@ -259,13 +257,6 @@ def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[
     }
     own.update({str(name): str(text) for name, text in (given or {}).items()})
     return tuple(own.items())
-
-
-def _version() -> str:
-    try:
-        return version("eigengraphs")
-    except PackageNotFoundError:  # run from its folder, without an installation
-        return "unknown"
 
 
 def _plain(value: Any) -> Any:

@@ -12,8 +12,7 @@ from eigengraphs.report.components import ILL_CONDITIONED
 from eigengraphs.report.parts import Column, Component, Prediction, Problem
 
 __all__ = [
-    "between_groups", "dimension_words", "fit_problems", "methods_words",
-    "opening_words", "short",
+    "between_groups", "dimension_words", "fit_problems", "opening_words", "short",
 ]  # fmt: skip
 
 
@@ -41,12 +40,13 @@ def opening_words(
     names = [vertex_names[edge.source] for edge in components[strongest].edges[:6]]
     names += [vertex_names[edge.target] for edge in components[strongest].edges[:6]]
     shown = [short(name) for name in list(dict.fromkeys(names))[:4]]
+    vertices = "the vertices" if len(shown) > 1 else "the vertex"
     if shown:
         said.append(
             f"The strongest is component {strongest + 1} ({components[strongest].explained:.1%}), "
-            f"carried most by {_listed(shown)}."
+            f"carried most by {vertices} {_listed(shown)}."
             if d > 1
-            else f"The pattern is carried most by {_listed(shown)}."
+            else f"The pattern is carried most by {vertices} {_listed(shown)}."
         )
     if label is not None:
         said += _label_words(loadings, label)
@@ -185,42 +185,10 @@ def dimension_words(embedding: Any, choice: Any) -> str:
         return str(choice.explain())
     d = embedding.n_components_
     text = f"{_count(d, 'component')} {'was' if d == 1 else 'were'} asked for."
-    return f"{text} No rule was asked how many there should be; select_dimension would tell."
-
-
-def methods_words(embedding: Any, n_graphs: int, version: str) -> str:
-    """Return a methods paragraph made of the settings of a fit."""
-    settings = {name: getattr(embedding, name) for name in ("solver", "n_init", "random_state")}
-    settings |= embedding._fitted_with
-    directed = embedding._plan.directed
-    said = [
-        f"{_count(n_graphs, 'graph')} on one set of {embedding.n_vertices_} vertices "
-        f"{'was' if n_graphs == 1 else 'were'} embedded jointly (Wang, Arroyo, Vogelstein and "
-        f"Priebe, Joint Embedding of Graphs) with eigengraphs {version}: adjacency matrices are "
-        "approximated by weighted sums of rank-one components "
-        f"{'h g^T (directed)' if directed else 'h h^T'} that all graphs share, with "
-        f"{settings['loadings']} loadings, by least squares, one component after "
-        f"another{', then all were refined together' if settings['refine'] else ''}."
-    ]
-    if embedding._steps.names:
-        said.append(f"Weights were transformed first ({', '.join(embedding._steps.names)}).")
-    if embedding.mean_graph_ is not None:
-        said.append("The mean graph was subtracted.")
-    said.append(
-        {
-            "filled": "The diagonal was not taken as data: each entry was filled with the mean of "
-            "its row to find components, and loadings come from pairs of different vertices.",
-            "observed": "The diagonal was taken as data.",
-            "unobserved": "The diagonal took no part.",
-        }[embedding.diagonal_]
+    return (
+        f"{text} No rule was asked how many there should be; -d auto on the command line, or "
+        'n_components="auto" in Python, would ask.'
     )
-    seed = settings["random_state"]
-    said.append(
-        f"Solver {settings['solver']}, n_init = {settings['n_init']}, seed "
-        f"{seed if isinstance(seed, int) else 'not fixed'}; the graphs were read "
-        f"{embedding.n_passes_} times."
-    )
-    return " ".join(said)
 
 
 def short(name: str, most: int = 40) -> str:

@@ -42,6 +42,12 @@ function percent(value) {
   return `${Math.abs(value) < 0.001 ? number(100 * value, 2) : (100 * value).toFixed(1)}%`.replace("-", "−");
 }
 
+// Width for a picture: on a narrow screen it is drawn narrow, as letters shrink with it else.
+function roomOf(holder, most) {
+  const room = holder.clientWidth;
+  return room > 0 ? Math.min(most, Math.max(room, 280)) : most;
+}
+
 function cut(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }

@@ -1,22 +1,26 @@
 // The objective by number of components, and loadings over time.
 
-// Labels under the axis: [[x, text, whether a line goes up from it], ...].
-function frameOf(wide, high, xs, ys, labels, wantedY) {
-  const edge = { left: 70, right: 16, top: 10, bottom: 26 };
+// Labels under the axis: [[x, text], ...]; lines: where new times begin.
+function frameOf(wide, high, xs, ys, labels, wantedY, lines = []) {
   const [x0, x1] = extent(xs);
   const [y0, y1] = extent(ys);
+  const values = ticks(y0, y1, wantedY);
+  const left = 16 + 7 * Math.max(...values.map((v) => number(v).length));
+  const edge = { left: Math.max(left, wide > 600 ? 70 : 0), right: 16, top: 10, bottom: 26 };
   const toX = (v) => edge.left + ((v - x0) / (x1 - x0)) * (wide - edge.left - edge.right);
   const toY = (v) => high - edge.bottom - ((v - y0) / (y1 - y0)) * (high - edge.top - edge.bottom);
   const root = svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "lines" });
   const frame = svg("g", { "aria-hidden": "true" });
-  for (const v of ticks(y0, y1, wantedY)) {
+  for (const v of values) {
     frame.append(svg("line", { x1: edge.left, x2: wide - edge.right, y1: toY(v), y2: toY(v), class: v === 0 ? "zero" : "grid" }));
     frame.append(svg("text", { x: edge.left - 6, y: toY(v) + 4, "text-anchor": "end", text: number(v) }));
   }
   let taken = -Infinity;
-  for (const [v, text, line] of labels) {
+  for (const v of lines) {
+    frame.append(svg("line", { x1: toX(v), x2: toX(v), y1: edge.top, y2: high - edge.bottom, class: "border" }));
+  }
+  for (const [v, text] of labels) {
     const x = toX(v);
-    if (line) frame.append(svg("line", { x1: x, x2: x, y1: edge.top, y2: high - edge.bottom, class: "grid" }));
     const half = 3.6 * text.length;
     if (x - half < taken || x + half > wide) continue; // it would run into the one before
     taken = x + half + 8;
@@ -30,14 +34,17 @@ function wholeNumbers(xs, wanted) {
   const [x0, x1] = extent(xs);
   return ticks(x0, x1, wanted)
     .filter((v) => Number.isInteger(v) && v >= xs[0] && v <= xs[xs.length - 1])
-    .map((v) => [v, String(v), false]);
+    .map((v) => [v, String(v)]);
 }
 
-// Where a new time begins; a line goes up where several graphs share it.
-function newTimes(labels) {
-  const starts = labels.map((_, i) => i).filter((i) => i === 0 || labels[i] !== labels[i - 1]);
-  const shared = starts.length > 1 && starts.length < labels.length && starts.length <= 40;
-  return starts.map((i) => [i + 1, cut(labels[i], 18), shared]);
+// Runs of equal labels, [[first, last], ...], counted from 1.
+function runsOf(labels) {
+  const runs = [];
+  labels.forEach((label, i) => {
+    if (i && label === labels[i - 1]) runs[runs.length - 1][1] = i + 1;
+    else runs.push([i + 1, i + 1]);
+  });
+  return runs;
 }
 
 function lineOf(plot, xs, ys) {
@@ -91,7 +98,7 @@ function objectivePlot() {
   if (!holder || ys.some((y) => y === null)) return;
   const xs = ys.map((_, k) => k);
   const share = (k) => (ys[0] > 0 ? `${percent(1 - ys[k] / ys[0])} explained` : "nothing to explain");
-  const plot = frameOf(660, 240, xs, [0, ...ys], wholeNumbers(xs, Math.min(xs.length, 14)), 4);
+  const plot = frameOf(roomOf(holder, 660), 240, xs, [0, ...ys], wholeNumbers(xs, Math.min(xs.length, 14)), 4);
   plot.root.append(
     lineOf(plot, xs, ys),
     dotsOf(plot, xs, ys, (k) => [`${k} components`, `objective ${number(ys[k])}`, share(k)], 4, ys.length - 1)
@@ -106,13 +113,21 @@ function timeline() {
   if (!holder) return;
   const { by, order, labels } = DATA.timeline;
   const xs = order.map((_, i) => i + 1);
-  const below = by ? newTimes(labels) : wholeNumbers(xs, Math.min(xs.length, 12));
+  const runs = runsOf(labels);
+  const middles = runs.map(([a, b]) => (a + b) / 2);
+  const below = by ? runs.map(([a], r) => [middles[r], cut(labels[a - 1], 18)]) : wholeNumbers(xs, Math.min(xs.length, 12));
+  // Where graphs share a time, lines between them would say nothing: one goes through their means.
+  const shared = runs.length < labels.length;
+  const borders = shared && runs.length <= 40 ? runs.slice(1).map(([a]) => a - 0.5) : [];
   const strips = DATA.loadings.slice(0, 12).map((all, k) => {
     const ys = order.map((i) => all[i]);
-    const plot = frameOf(960, 120, xs, ys, below, 3);
+    const mean = ([a, b]) => ys.slice(a - 1, b).reduce((sum, y) => sum + y, 0) / (b - a + 1);
+    const plot = frameOf(roomOf(holder, 960), 120, xs, ys, below, 3, borders);
     const when = (i) => (by ? [`${by}: ${labels[i]}`] : []);
     const lines = (i) => [DATA.graphs[order[i]], ...when(i), `component ${k + 1}: ${number(ys[i])}`];
-    plot.root.append(lineOf(plot, xs, ys), dotsOf(plot, xs, ys, lines, xs.length > 300 ? 1.6 : 3, -1));
+    const dots = dotsOf(plot, xs, ys, lines, xs.length > 150 ? 1.8 : 3, -1);
+    if (shared) dots.classList.add("pale");
+    plot.root.append(lineOf(plot, middles, runs.map(mean)), dots);
     plot.root.setAttribute("role", "group");
     plot.root.setAttribute("aria-label", `Loadings of component ${k + 1} in the order of ${by || "the input"}`);
     return el("figure", {}, el("figcaption", { text: `Component ${k + 1}` }), plot.root);

@@ -6,8 +6,8 @@ const EDGE = { left: 64, right: 14, top: 12, bottom: 48 };
 // settings: count, x(i), y(i), style(i), size(i)?, lines(i), xTitle, yTitle, label;
 //           alike? (one scale on both axes), brush?(set or null), width?, height?
 function scatter(holder, settings) {
-  const wide = settings.width || WIDE;
-  const high = settings.height || HIGH;
+  const wide = settings.width || roomOf(holder, WIDE);
+  const high = settings.height || Math.min(HIGH, Math.max(wide, 300));
   const inner = { w: wide - EDGE.left - EDGE.right, h: high - EDGE.top - EDGE.bottom };
   let now = settings;
   let places = [];
@@ -55,8 +55,8 @@ function scatter(holder, settings) {
       parts.push(svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end", text: number(v) }));
     }
     const middle = EDGE.top + inner.h / 2;
-    parts.push(svg("text", { x: EDGE.left + inner.w / 2, y: high - 8, "text-anchor": "middle", class: "title x-title", text: cut(now.xTitle, 70) }));
-    parts.push(svg("text", { x: 14, y: middle, "text-anchor": "middle", class: "title y-title", transform: `rotate(-90 14 ${middle})`, text: cut(now.yTitle, 50) }));
+    parts.push(svg("text", { x: EDGE.left + inner.w / 2, y: high - 8, "text-anchor": "middle", class: "title x-title", text: cut(now.xTitle, Math.round(wide / 8)) }));
+    parts.push(svg("text", { x: 14, y: middle, "text-anchor": "middle", class: "title y-title", transform: `rotate(-90 14 ${middle})`, text: cut(now.yTitle, Math.round(inner.h / 7.5)) }));
     frame.replaceChildren(...parts);
   }
 

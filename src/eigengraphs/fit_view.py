@@ -1,0 +1,64 @@
+"""What a report needs of a fit beyond its attributes: how it treated graphs, and its own view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from eigengraphs.graphs import GraphStack
+
+if TYPE_CHECKING:
+    from eigengraphs.graphs.treatment import Treatment
+    from eigengraphs.projection import MaskedProjection, Projection
+
+__all__ = ["FitView"]
+
+
+@dataclass(frozen=True, eq=False)
+class FitView:
+    """A fitted :class:`~eigengraphs.JointEmbedding`, seen from outside.
+
+    Settings may be changed after a fit; these are the ones that it was made with.
+    """
+
+    embedding: Any
+    settings: Mapping[str, Any]
+    """Those that decide what a component is: center, diagonal, directed, loadings, ..."""
+    steps: tuple[str, ...]
+    """Names of what was done to the weights."""
+    directed: bool
+    treatment: Treatment
+    """Scale, mean graph and diagonal."""
+
+    @classmethod
+    def of(cls, embedding: Any) -> FitView:
+        """Look at a fit."""
+        check_is_fitted(embedding)
+        plan = embedding._plan
+        return cls(
+            embedding,
+            MappingProxyType(dict(embedding._fitted_with)),
+            tuple(embedding._steps.names),
+            bool(plan.directed),
+            plan.treatment,
+        )
+
+    def stack(self, graphs: Any) -> GraphStack:
+        """Return graphs as they came, as a stack."""
+        if isinstance(graphs, GraphStack):
+            return graphs
+        return GraphStack(graphs, copy=False, missing=self.settings["missing"])
+
+    def aligned(self, graphs: GraphStack) -> GraphStack:
+        """Return graphs as the fit took them: transformed, vertices in its order."""
+        aligned: GraphStack = self.embedding._aligned(graphs)
+        return aligned
+
+    def project(self, aligned: GraphStack) -> Projection | MaskedProjection:
+        """Return aligned graphs on the components, in units of ``treatment.scale``."""
+        projected: Projection | MaskedProjection = self.embedding._project(aligned)
+        return projected
