@@ -78,5 +78,6 @@ def test_the_python_of_the_page_of_the_report_runs(capsys):
     exec(compile("\n".join(blocks("python", ROOT / "docs" / "report.md")), "page", "exec"), {})
     assert capsys.readouterr().out.splitlines() == [
         "report.html report.json True",
+        "True",
         "loading of component 1 (explains 11.1%)",
     ]

@@ -11,6 +11,10 @@ import pandas as pd
 import pytest
 
 import eigengraphs as eg
+from eigengraphs.errors import InputError
+from eigengraphs.job.analysis import FitSettings, analyse
+from eigengraphs.job.inputs import InputSettings
+from eigengraphs.job.results import write_results
 
 CODE = "from eigengraphs.cli import main; main()"
 
@@ -56,7 +60,10 @@ def test_fit_writes_the_whole_folder(study):
     assert kept["settings"]["random_state"] == 3
     assert len(kept["inputs"]) == 24
     assert len(kept["inputs"][0]["sha256"]) == 64
-    assert "24 undirected graphs on 20 vertices" in (results / "methods.md").read_text()
+    methods = (results / "methods.md").read_text(encoding="utf-8")
+    assert "24 undirected graphs on 20 vertices" in methods
+    assert "doi:10.1109/TPAMI.2019.2948619" in methods
+    assert "Pedregosa" in methods  # a label was predicted
     assert not [path for path in study.iterdir() if path.name.startswith(".")]
     assert {path.stat().st_mode & 0o444 for path in results.iterdir()} == {0o444}
     page = (results / "report.html").read_bytes()
@@ -72,9 +79,6 @@ def test_fit_writes_the_whole_folder(study):
     assert done.returncode == 3
     assert "holds the data of the report" in done.stderr
     json.loads((results / "report.json").read_text(encoding="utf-8"))
-    done = command("report", "nowhere", folder=study)
-    assert done.returncode == 3
-    assert "nowhere" in done.stderr
 
 
 def test_loadings_and_residuals_are_those_of_the_library(study):
@@ -96,6 +100,67 @@ def test_fit_again_replaces_its_results_and_nothing_else(study):
     assert done.returncode == 3
     assert "notes.txt" in done.stderr
     assert "je3" in table(study / "results" / "loadings.tsv")
+
+
+def test_a_quantity_and_an_order(study):
+    path = study / "participants.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    months = [f"20{19 + i % 2}-{1 + i // 2:02d}" for i in range(24)]
+    head, people = (
+        f"{lines[0]}\tscan",
+        [f"{a}\t{b}" for a, b in zip(lines[1:], months, strict=True)],
+    )
+    path.write_text("\n".join([head, *people]) + "\n", encoding="utf-8")
+    words = ("fit", "connectomes", "results", "-d", "2", "--participants", "participants.tsv",
+             "--label", "age", "--order", "scan")  # fmt: skip
+    done = command(*words, folder=study)
+    assert done.returncode == 0, done.stderr
+    assert "age of graphs that were held out, explained variance: joint embedding" in done.stdout
+    told = json.loads((study / "results" / "report.json").read_text(encoding="utf-8"))
+    assert told["prediction"]["kind"] == "quantity"
+    assert len(told["prediction"]["methods"][0]["folds"]) == 5
+    assert told["timeline"]["by"] == "scan"
+    assert told["timeline"]["order"] == [*range(0, 24, 2), *range(1, 24, 2)]
+    # Tables stay as the input is.
+    ids = [f"sub-{i + 1:02d}" for i in range(24)]
+    assert table(study / "results" / "loadings.tsv")["id"].tolist() == ids
+    assert told["graph_names"] == ids
+    path.write_text("\n".join([head, *people[:-1], people[-1][:-7] + "n/a"]), encoding="utf-8")
+    done = command(*words, folder=study)
+    assert done.returncode == 3
+    assert "no value for 'sub-24'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([f"name {i}" for i in range(24)], "each of the 24 graphs has a value of its own"),
+        (["n/a"] * 24, "no graph has a value"),
+        (["7"] * 24, "all graphs have the same value"),
+        ([*map(str, range(20, 42)), "old", "unknown"], "it is neither a quantity nor classes"),
+    ],
+)
+def test_what_is_no_label_is_a_notice_in_a_report_that_is_whole(study, values, said):
+    rows = [f"sub-{i + 1:02d}\t{value}" for i, value in enumerate(values)]
+    text = "\n".join(["participant_id\tthing", *rows]) + "\n"
+    (study / "participants.tsv").write_text(text, encoding="utf-8")
+    settings = FitSettings(components=2, label="thing", order="input")
+    found = analyse(
+        study / "connectomes", InputSettings(participants=study / "participants.tsv"), settings
+    )
+    assert found.prediction is None
+    write_results(found, study / "results")
+    page = (study / "results" / "report.html").read_text(encoding="utf-8")
+    assert f"thing was not predicted: {said}" in page
+    assert "No label was to be found" in page
+
+
+def test_a_quantity_is_no_class(study):
+    settings = FitSettings(components=2, label="age", loadings="class")
+    with pytest.raises(InputError, match="'age' is a quantity"):
+        analyse(
+            study / "connectomes", InputSettings(participants=study / "participants.tsv"), settings
+        )
 
 
 def test_check_reads_and_writes_nothing(study):
@@ -166,6 +231,7 @@ def test_strict_is_an_exit_code(study):
     [
         (("--label", "colour"), "there is no column 'colour'"),
         (("--loadings", "class"), "--loadings class needs --label"),
+        (("--order", "colour"), "there is no column 'colour' to order by"),
         (("--participants", "nobody.tsv"), "nobody.tsv"),
         (("-d", "5000"), "n_components"),
         (("--transform", "cube"), "cube"),

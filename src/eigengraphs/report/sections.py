@@ -207,6 +207,9 @@ def vertices(summary: Summary, shown: Shown) -> str:
         for c, column in enumerate(shown.vertex_columns)
         if column.kind == "number" or len(column.categories) <= 28
     ]
+    # Groups of vertices (lobes, say) tell more than numbers, which are often no more than an index.
+    groups = [value for value, _ in colours[1:] if shown.vertex_columns[int(value)].categories]
+    first = next(iter([*groups, *dict(colours[1:])]), "")
     x, y = ("l0", "l1") if shown.components > 1 else ("order", "l0")
     text = (
         "<p>Each point is one vertex. Far from zero it matters in that component, near zero it "
@@ -215,7 +218,7 @@ def vertices(summary: Summary, shown: Shown) -> str:
         '<div class="controls">'
         + select("vertices-x", "Across", [*axes, ("order", "place in the input")], x)
         + select("vertices-y", "Up", [*axes, ("order", "place in the input")], y)
-        + select("vertices-colour", "Colour and shape", colours, "0" if len(colours) > 1 else "")
+        + select("vertices-colour", "Colour and shape", colours, first)
         + '</div><div id="vertices-legend"></div><div id="vertices-plot" class="plot"></div>'
         + paragraphs([shown.notes.get("vertices", "")], "note")
     )

@@ -76,10 +76,12 @@ def _label_words(loadings: NDArray[np.float64], label: Column) -> list[str]:
             f"{shares[k]:.0%} of their spread is shared with it (squared correlation; described, "
             "not tested)."
         ]
+    share = _by_chance(label)
+    usual = f"about {share:.0%}" if share >= 0.01 else "less than 1%"
     return [
         f"Graphs with different {name} differ most in component {k + 1}: {shares[k]:.0%} of the "
-        f"spread of its loadings lies between the {_count(len(label.categories), 'group')}; about "
-        f"{_by_chance(label):.0%} would if the groups meant nothing (described, not tested)."
+        f"spread of its loadings lies between the {_count(len(label.categories), 'group')}; "
+        f"{usual} would if the groups meant nothing (described, not tested)."
     ]
 
 

@@ -1,12 +1,22 @@
 // The objective by number of components, and loadings over time.
 
+function valuesOf(ys, wanted) {
+  const [low, high] = extent(ys);
+  const found = ticks(low, high, wanted);
+  return found.length > 1 ? found : ticks(low, high, 2 * wanted); // one alone shows no scale
+}
+
+// Room for the longest value beside the axis.
+function leftOf(ys, wanted) {
+  return 16 + 7 * Math.max(...valuesOf(ys, wanted).map((v) => number(v).length));
+}
+
 // Labels under the axis: [[x, text], ...]; lines: where new times begin.
-function frameOf(wide, high, xs, ys, labels, wantedY, lines = []) {
+function frameOf(wide, high, xs, ys, labels, wantedY, lines = [], left = 0) {
   const [x0, x1] = extent(xs);
   const [y0, y1] = extent(ys);
-  const values = ticks(y0, y1, wantedY);
-  const left = 16 + 7 * Math.max(...values.map((v) => number(v).length));
-  const edge = { left: Math.max(left, wide > 600 ? 70 : 0), right: 16, top: 10, bottom: 26 };
+  const values = valuesOf(ys, wantedY);
+  const edge = { left: Math.max(left || leftOf(ys, wantedY), wide > 600 ? 70 : 0), right: 16, top: 10, bottom: 26 };
   const toX = (v) => edge.left + ((v - x0) / (x1 - x0)) * (wide - edge.left - edge.right);
   const toY = (v) => high - edge.bottom - ((v - y0) / (y1 - y0)) * (high - edge.top - edge.bottom);
   const root = svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "lines" });
@@ -119,15 +129,18 @@ function timeline() {
   // Where graphs share a time, lines between them would say nothing: one goes through their means.
   const shared = runs.length < labels.length;
   const borders = shared && runs.length <= 40 ? runs.slice(1).map(([a]) => a - 0.5) : [];
-  const strips = DATA.loadings.slice(0, 12).map((all, k) => {
+  const shown = DATA.loadings.slice(0, 12);
+  const left = Math.max(...shown.map((ys) => leftOf(ys, 3))); // one for all: times stand below each other
+  const strips = shown.map((all, k) => {
     const ys = order.map((i) => all[i]);
     const mean = ([a, b]) => ys.slice(a - 1, b).reduce((sum, y) => sum + y, 0) / (b - a + 1);
-    const plot = frameOf(roomOf(holder, 960), 120, xs, ys, below, 3, borders);
+    const plot = frameOf(roomOf(holder, 960), 120, xs, ys, below, 3, borders, left);
     const when = (i) => (by ? [`${by}: ${labels[i]}`] : []);
     const lines = (i) => [DATA.graphs[order[i]], ...when(i), `component ${k + 1}: ${number(ys[i])}`];
     const dots = dotsOf(plot, xs, ys, lines, xs.length > 150 ? 1.8 : 3, -1);
+    const line = lineOf(plot, middles, runs.map(mean));
     if (shared) dots.classList.add("pale");
-    plot.root.append(lineOf(plot, middles, runs.map(mean)), dots);
+    plot.root.append(...(shared ? [dots, line] : [line, dots]));
     plot.root.setAttribute("role", "group");
     plot.root.setAttribute("aria-label", `Loadings of component ${k + 1} in the order of ${by || "the input"}`);
     return el("figure", {}, el("figcaption", { text: `Component ${k + 1}` }), plot.root);
