@@ -5,12 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import eigengraphs as eg
+from eigengraphs.cli.main import application
 from eigengraphs.errors import InputError
 from eigengraphs.job.analysis import FitSettings, analyse
 from eigengraphs.job.inputs import InputSettings
@@ -28,6 +30,11 @@ def command(*words, folder, **environment):
         cwd=folder,
         env=os.environ | {"NO_COLOR": "1", "COLUMNS": "200"} | environment,
     )
+
+
+def here(*words):
+    """Run a command in this process, where its errors are ours."""
+    application()(words, standalone_mode=False)
 
 
 def table(path):
@@ -72,13 +79,21 @@ def test_fit_writes_the_whole_folder(study):
     done = command("report", "results", folder=study)
     assert done.returncode == 0, done.stderr
     assert (results / "report.html").read_bytes() == page
-    done = command("report", "results", "--title", "A & B", "--output", "b.html", folder=study)
-    assert "<h1>A &amp; B</h1>" in (study / "b.html").read_text(encoding="utf-8")
-    assert (results / "report.html").read_bytes() == page
-    done = command("report", "results", "--output", "results/report.json", folder=study)
-    assert done.returncode == 3
-    assert "holds the data of the report" in done.stderr
-    json.loads((results / "report.json").read_text(encoding="utf-8"))
+
+
+def test_the_page_again_under_another_heading(study, monkeypatch):
+    monkeypatch.chdir(study)
+    write_results(analyse("connectomes", settings=FitSettings(components=2)), Path("results"))
+    page, data = Path("results/report.html").read_bytes(), Path("results/report.json").read_bytes()
+    here("report", "results", "--title", "A & B", "--output", "b.html")
+    assert "<h1>A &amp; B</h1>" in Path("b.html").read_text(encoding="utf-8")
+    here("report", "results/report.json")
+    assert Path("results/report.html").read_bytes() == page
+    with pytest.raises(InputError, match="holds the data of the report"):
+        here("report", "results", "--output", "results/report.json")
+    assert Path("results/report.json").read_bytes() == data
+    with pytest.raises(InputError, match="nowhere"):
+        here("report", "nowhere")
 
 
 def test_loadings_and_residuals_are_those_of_the_library(study):
@@ -102,7 +117,7 @@ def test_fit_again_replaces_its_results_and_nothing_else(study):
     assert "je3" in table(study / "results" / "loadings.tsv")
 
 
-def test_a_quantity_and_an_order(study):
+def test_a_quantity_and_an_order(study, capsys):
     path = study / "participants.tsv"
     lines = path.read_text(encoding="utf-8").splitlines()
     months = [f"20{19 + i % 2}-{1 + i // 2:02d}" for i in range(24)]
@@ -111,11 +126,11 @@ def test_a_quantity_and_an_order(study):
         [f"{a}\t{b}" for a, b in zip(lines[1:], months, strict=True)],
     )
     path.write_text("\n".join([head, *people]) + "\n", encoding="utf-8")
-    words = ("fit", "connectomes", "results", "-d", "2", "--participants", "participants.tsv",
-             "--label", "age", "--order", "scan")  # fmt: skip
-    done = command(*words, folder=study)
-    assert done.returncode == 0, done.stderr
-    assert "age of graphs that were held out, explained variance: joint embedding" in done.stdout
+    words = ("fit", str(study / "connectomes"), str(study / "results"), "-d", "2", "--participants",
+             str(path), "--label", "age", "--order", "scan")  # fmt: skip
+    here(*words)
+    printed = capsys.readouterr().out
+    assert "age of graphs that were held out, explained variance: joint embedding" in printed
     told = json.loads((study / "results" / "report.json").read_text(encoding="utf-8"))
     assert told["prediction"]["kind"] == "quantity"
     assert len(told["prediction"]["methods"][0]["folds"]) == 5
@@ -126,9 +141,8 @@ def test_a_quantity_and_an_order(study):
     assert table(study / "results" / "loadings.tsv")["id"].tolist() == ids
     assert told["graph_names"] == ids
     path.write_text("\n".join([head, *people[:-1], people[-1][:-7] + "n/a"]), encoding="utf-8")
-    done = command(*words, folder=study)
-    assert done.returncode == 3
-    assert "no value for 'sub-24'" in done.stderr
+    with pytest.raises(InputError, match="no value for 'sub-24'"):
+        here(*words)
 
 
 @pytest.mark.parametrize(

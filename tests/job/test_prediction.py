@@ -51,8 +51,11 @@ def test_no_person_is_on_both_sides_of_a_fold(is_quantity):
         assert not set(people[train]) & set(people[test])
 
 
-def test_where_the_label_is_the_person_sessions_are_split():
+def test_where_the_label_is_the_person_sessions_are_split(stack):
     people = np.array([f"p{i // 4}" for i in range(24)])
+    found = predict_label(fitted(stack), stack, people.tolist(), "person", people.tolist())
+    assert "stay together" not in found.protocol
+    assert "Each class is one participant, whose graphs are shared out" in found.protocol
     for train, test in _splits(people, people, False):
         assert set(people[test]) <= set(people[train])
 

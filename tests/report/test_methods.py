@@ -19,7 +19,7 @@ GRAPHS = eg.GraphStack(np.abs(random_graphs(8, 10).dense))
     [
         ({}, "Weights were taken as they are.", "mean graph"),
         ({}, "of the sum of squares\\.", "around"),
-        ({"preprocess": ["log1p", "unit_norm"]}, r"log\(1 \+ w\).*, then each graph was", "they are"),
+        ({"preprocess": ["log1p", "unit_norm"]}, r"log\(1 \+ w\).*, then each", "they are"),
         ({"center": True}, "The mean graph was subtracted.*around the mean graph", "squares\\."),
         ({"diagonal": "observed"}, "were part of the data", "mean of its row"),
         ({}, "each was set to the mean of its row", "part of the data"),

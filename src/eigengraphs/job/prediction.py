@@ -101,7 +101,14 @@ def predict_label(
     sizes = [len(test) for _, test in splits]
     what = "ridge regression" if is_quantity else "logistic regression"
     measure = "explained variance" if is_quantity else "accuracy"
-    apart = "" if len(np.unique(groups)) == len(y) else " Graphs of one participant stay together."
+    apart = ""
+    if len(np.unique(groups)) < len(y):
+        together = not any(set(groups[train]) & set(groups[test]) for train, test in splits)
+        apart = (
+            " Graphs of one participant stay together."
+            if together
+            else " Each class is one participant, whose graphs are shared out among the folds."
+        )
     if embedding.n_components == "auto":
         apart += " The number of components is the one that was chosen from all graphs."
     return Prediction(

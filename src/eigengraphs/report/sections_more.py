@@ -175,7 +175,9 @@ def _what_was_predicted(guess: Prediction) -> str:
     of = "" if guess.n_graphs is None else f" It is known of {guess.n_graphs} graphs."
     name = _half(guess.label, 200)
     if guess.kind == "classes":
-        classes = f" ({_half(', '.join(guess.classes), 300)})" if guess.classes else ""
+        few = len(guess.classes) <= 12
+        names = ", ".join(guess.classes) if few else f"{len(guess.classes)} classes"
+        classes = f" ({_half(names, 300)})" if guess.classes else ""
         return (
             f"The label is {name}{classes}.{of} Shown is the share of held-out graphs whose label "
             "was found; chance is always naming the most frequent one."
