@@ -42,8 +42,9 @@ def check(
     Example: eigengraphs check connectomes --participants participants.tsv
     """
     from eigengraphs.cli.progress import showing
+    from eigengraphs.job.events import Event
 
-    with showing(as_json) as listen:
+    with showing(as_json, Event("read", f"reading {source}")) as listen:
         from eigengraphs.job.inputs import gather
 
         how: Any = input_settings(

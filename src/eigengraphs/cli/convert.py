@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eigengraphs.cli.completions import OUTPUT_FORMATS, among
 from eigengraphs.cli.options import (
     Align,
     Delimiter,
@@ -25,7 +26,13 @@ __all__ = ["convert"]
 def convert(
     source: Source,
     output: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
-    to: Annotated[str, typer.Option(help="Format of OUT; told by its ending as a rule.")] = "auto",
+    to: Annotated[
+        str,
+        typer.Option(
+            help="Format of OUT; told by its ending as a rule.",
+            autocompletion=among(OUTPUT_FORMATS),
+        ),
+    ] = "auto",
     vertices: Vertices = None,
     file_format: Format = "auto",
     key: Key = None,
@@ -39,8 +46,9 @@ def convert(
     Example: eigengraphs convert connectomes all.npz
     """
     from eigengraphs.cli.progress import showing
+    from eigengraphs.job.events import Event
 
-    with showing(False) as listen:
+    with showing(False, Event("read", f"reading {source}")) as listen:
         from eigengraphs import io
         from eigengraphs.job.inputs import gather
 

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 __all__ = ["demo"]
 
@@ -23,6 +21,9 @@ def demo(
 
     Example: eigengraphs demo --output demo-output
     """
+    from rich.console import Console
+    from rich.progress import Progress
+
     from eigengraphs.demo import run_demo
 
     with Progress(console=Console(stderr=True), transient=True) as progress:

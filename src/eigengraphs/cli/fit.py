@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from eigengraphs.cli.completions import COMPONENTS, DIAGONALS, LOADINGS, TRANSFORMS, among
 from eigengraphs.cli.options import (
     Align,
     Delimiter,
@@ -30,7 +31,13 @@ def fit(
     source: Source,
     output: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the results.")],
     components: Annotated[
-        str, typer.Option("--components", "-d", help="Number of components, or auto.")
+        str,
+        typer.Option(
+            "--components",
+            "-d",
+            help="Number of components, or auto.",
+            autocompletion=among(COMPONENTS),
+        ),
     ] = "8",
     label: Annotated[
         str | None, typer.Option(help="Column that the study is about; it is predicted.")
@@ -46,17 +53,27 @@ def fit(
     vertices: Vertices = None,
     transform: Annotated[
         list[str] | None,
-        typer.Option(help="Change of weights: log1p, rank, binarize, ...; several in order."),
+        typer.Option(
+            help="Change of weights: log1p, rank, binarize, ...; several in order.",
+            autocompletion=among(TRANSFORMS),
+        ),
     ] = None,
     center: Annotated[bool, typer.Option("--center", help="Subtract the mean graph.")] = False,
     loadings: Annotated[
-        str, typer.Option(help="free, nonnegative, sparse, shared or class.")
+        str,
+        typer.Option(
+            help="free, nonnegative, sparse, shared or class.", autocompletion=among(LOADINGS)
+        ),
     ] = "free",
     max_nonzeros: Annotated[
         int | None, typer.Option(min=1, help="Loadings that are not zero, at most.")
     ] = None,
     diagonal: Annotated[
-        str, typer.Option(help="Self-loops: auto, filled, observed or unobserved.")
+        str,
+        typer.Option(
+            help="Self-loops: auto, filled, observed or unobserved.",
+            autocompletion=among(DIAGONALS),
+        ),
     ] = "auto",
     refine: Annotated[bool, typer.Option("--refine", help="Improve all components.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random starts.")] = 0,
@@ -75,11 +92,12 @@ def fit(
 ) -> None:
     """Embed graphs, and write loadings, positions, the model and a report.
 
-    Example: eigengraphs fit connectomes results -d 8 --participants participants.tsv --label group
+    Example: eigengraphs fit connectomes results --participants participants.tsv --label group
     """
     from eigengraphs.cli.progress import showing
+    from eigengraphs.job.events import Event
 
-    with showing(as_json) as listen:
+    with showing(as_json, Event("read", f"reading {source}")) as listen:
         from eigengraphs.job.analysis import FitSettings, analyse
         from eigengraphs.job.results import check_output, write_results
 

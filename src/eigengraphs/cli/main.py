@@ -24,12 +24,12 @@ def application() -> Any:
     from eigengraphs.cli.info import info
     from eigengraphs.cli.report import report
     from eigengraphs.cli.reproduce import reproduce
+    from eigengraphs.cli.simulate import simulate
     from eigengraphs.cli.transform import transform
 
     app = typer.Typer(
         name="eigengraphs",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
     )
 
@@ -46,7 +46,7 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    for command in (check, fit, report, transform, convert, info, demo, reproduce):
+    for command in (check, fit, report, transform, convert, info, simulate, demo, reproduce):
         app.command()(command)
     return app
 
@@ -54,7 +54,8 @@ def application() -> Any:
 def main() -> None:
     """Run the command line; errors become one line and an exit code."""
     try:
-        application()()
+        # Named, so that help and completion do not depend on how Python was started.
+        application()(prog_name="eigengraphs")
     except MissingExtraError as error:
         sys.exit(_complain(error, 2))
     except EigengraphsError as error:

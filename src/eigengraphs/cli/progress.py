@@ -8,9 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 from eigengraphs.job.events import Event, Listener
 
 __all__ = ["showing"]
@@ -19,18 +16,46 @@ SECONDS = 5.0  # between lines where there is no terminal
 
 
 @contextmanager
-def showing(as_json: bool) -> Iterator[Listener]:
-    """Give a listener for events: JSON lines on standard output, else words on standard error."""
+def showing(as_json: bool, first: Event | None = None) -> Iterator[Listener]:
+    """Give a listener for events: JSON lines on standard output, else words on standard error.
+
+    ``first`` is shown at once, before the caller imports what takes seconds. A job that begins
+    with the same event says nothing new.
+    """
+    with _listener(as_json) as show:
+        last: Event | None = None
+
+        def listen(event: Event) -> None:
+            nonlocal last
+            if event != last:
+                last = event
+                show(event)
+
+        if first is not None:
+            listen(first)
+        yield listen
+
+
+@contextmanager
+def _listener(as_json: bool) -> Iterator[Listener]:
     if as_json:
         yield _print_json
         return
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield _Lines()
         return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
                TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bars:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("starting", total=None)
         stage = ""
 

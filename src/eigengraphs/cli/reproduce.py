@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from eigengraphs.cli.completions import EXPERIMENTS, among
 from eigengraphs.errors import EigengraphsError
 
 __all__ = ["reproduce"]
@@ -17,7 +16,12 @@ __all__ = ["reproduce"]
 
 def reproduce(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="Experiments, or 'all', or 'list'.")
+        list[str],
+        typer.Argument(
+            metavar="NAME...",
+            help="Experiments, or 'all', or 'list'.",
+            autocompletion=among(EXPERIMENTS),
+        ),
     ],
     full: Annotated[
         bool, typer.Option("--full/--quick", help="The paper's repetitions, or minutes at most.")
@@ -35,6 +39,15 @@ def reproduce(
 
     Example: eigengraphs reproduce figure5 --quick
     """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     from eigengraphs.experiments import CATALOGUE
     from eigengraphs.experiments import reproduce as run
 

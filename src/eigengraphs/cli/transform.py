@@ -41,8 +41,9 @@ def transform(
     Example: eigengraphs transform results/model.eg new-connectomes new-loadings.tsv
     """
     from eigengraphs.cli.progress import showing
+    from eigengraphs.job.events import Event
 
-    with showing(False) as listen:
+    with showing(False, Event("read", f"reading {source}")) as listen:
         from eigengraphs.job.inputs import gather
         from eigengraphs.job.results import write_loadings
         from eigengraphs.loading import load

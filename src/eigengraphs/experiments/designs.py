@@ -16,21 +16,16 @@ DIAGONALS = {
 }
 
 
-def _signs(period: int) -> NDArray[np.float64]:
-    return np.where(np.arange(20) // period % 2 == 0, 1.0, -1.0)
-
-
-#: h_1, h_2, h_3 of section 5.1, (20, 3).
-SECTION_5_1 = np.stack([np.ones(20), _signs(1), _signs(2)], axis=1) / np.sqrt(20)
-#: h_1, h_2 of section 5.2, (100, 2).
-SECTION_5_2 = np.stack([np.full(100, 0.1), np.repeat([-0.1, 0.1], 50)], axis=1)
+SECTION_5_1 = eg.models.paper.SECTION_5_1
+SECTION_5_2 = eg.models.paper.SECTION_5_2
 
 
 def draw_5_1(
     m: int, rng: np.random.Generator, *, loops: bool
 ) -> tuple[eg.GraphStack, NDArray[np.float64]]:
     """Draw m graphs with 20 vertices and their loadings, (m, 3): uniform on 8-16, 0-2, 0-1."""
-    Lam = rng.uniform([8.0, 0.0, 0.0], [16.0, 2.0, 1.0], size=(m, 3))
+    low, high = zip(*eg.models.paper.LOADINGS_5_1, strict=True)
+    Lam = rng.uniform(low, high, size=(m, 3))
     model = eg.models.MultipleRandomEigenGraphs(SECTION_5_1, Lam)
     return model.sample(random_state=rng, loops=loops), Lam
 
@@ -40,6 +35,7 @@ def draw_5_2(
 ) -> tuple[eg.GraphStack, NDArray[np.intp]]:
     """Draw m graphs with 100 vertices and their classes, (m,): 1 or 2 with equal probability."""
     classes = rng.integers(1, 3, size=m)
-    Lam = np.where(classes[:, None] == 1, [25.0, 5.0], [22.5, 2.5])
+    loadings = eg.models.paper.LOADINGS_5_2
+    Lam = np.where(classes[:, None] == 1, loadings[1], loadings[2])
     model = eg.models.MultipleRandomEigenGraphs(SECTION_5_2, Lam)
     return model.sample(random_state=rng, loops=loops), classes

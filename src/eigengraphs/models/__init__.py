@@ -1,6 +1,6 @@
 """Random graph models: parameters, sampling, likelihoods, and conversions between them."""
 
-from eigengraphs.models import theory
+from eigengraphs.models import paper, theory
 from eigengraphs.models.base import GraphModel, Latent
 from eigengraphs.models.block import StochasticBlockModel
 from eigengraphs.models.dot_product import RandomDotProductGraph
@@ -18,5 +18,6 @@ __all__ = [
     "PointMasses",
     "RandomDotProductGraph",
     "StochasticBlockModel",
+    "paper",
     "theory",
 ]

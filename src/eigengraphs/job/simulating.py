@@ -1,0 +1,146 @@
+"""From a design to files: graphs, the table of their classes and loadings, and the truth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from eigengraphs import __version__, io
+from eigengraphs.errors import InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
+from eigengraphs.tables import write_table
+
+__all__ = ["simulate_to"]
+
+#: True positions with more entries than this are left out: the recipe gives them back.
+MOST_ENTRIES = 100_000
+# Graphs drawn between two words on how far it is.
+_ENTRIES = 2**24
+
+
+def simulate_to(
+    design: Design,
+    output: Path,
+    n_graphs: int | None = None,
+    seed: int = 0,
+    file_format: str = "auto",
+    listen: Listener = silent,
+) -> tuple[GraphStack, list[Path]]:
+    """Draw graphs and write them, with the truth, whole or not at all.
+
+    Parameters
+    ----------
+    design
+        What to draw from.
+    output
+        A file or a new folder, as `eigengraphs.io.write` takes it. Without an ending, a folder of
+        matrices, or of edge lists if graphs are large.
+    n_graphs
+        By default as many as the design says.
+    seed
+        Of all random streams.
+    file_format
+        Of ``output``; "auto" goes by its ending.
+    listen
+        Told of every step.
+
+    Returns
+    -------
+    GraphStack, list of Path
+        The graphs; and what was written: graphs, table and truth.
+    """
+    m = design.n_graphs if n_graphs is None else n_graphs
+    if file_format == "auto" and not output.suffix:
+        file_format = "csv" if design.n_vertices <= 1000 else "edgelist"
+    _check_output(output)
+    stack = _draw(design, m, seed, listen)
+    if "npy" in (file_format, output.suffix.lower().removeprefix(".")):
+        stack = stack.with_names(graph_names=[str(i) for i in range(m)])
+    truth = simulate_truth(design, 0, m, seed)
+    listen(Event("write", f"writing {output}"))
+    # Written beside its place and moved: whatever fails, nothing is half there.
+    with TemporaryDirectory(dir=output.parent, prefix=f".{output.name[:60]}-") as name:
+        kind: Any = file_format
+        made = io.write(stack, Path(name) / output.name, format=kind)
+        inside = made.is_dir()
+        beside = "" if inside else f"{output.name.removesuffix(output.suffix)}_"
+        folder = made if inside else Path(name)
+        participants, record = folder / f"{beside}participants.tsv", folder / f"{beside}truth.json"
+        _write_participants(participants, design, stack.graph_names, truth)
+        text = json.dumps(_record(design, m, seed), indent=1, ensure_ascii=False, default=_plain)
+        record.write_text(text + "\n", encoding="utf-8")
+        place = output if inside else output.parent
+        if inside and output.is_dir():
+            output.rmdir()  # empty, or this fails and the old one stays
+        for path in [made] if inside else [made, participants, record]:
+            path.replace(output.parent / path.name)
+    return stack, [output, place / participants.name, place / record.name]
+
+
+def _draw(design: Design, m: int, seed: int, listen: Listener) -> GraphStack:
+    """Draw in blocks, which say how far it is; which blocks changes no graph."""
+    small = design.n_vertices**2 * m <= _ENTRIES
+    step = m if small else max(1, min(500, _ENTRIES // design.n_vertices**2))
+    listen(Event("draw", f"drawing {m} graphs on {design.n_vertices} vertices", 0, m))
+    blocks = []
+    for start in range(0, m, step):
+        stop = min(start + step, m)
+        blocks.append(simulate_blocks(design, start, stop, seed))
+        listen(Event("draw", f"{stop} of {m} graphs", stop, m))
+    return _joined(blocks)
+
+
+def _joined(blocks: list[GraphStack]) -> GraphStack:
+    if len(blocks) == 1:
+        return blocks[0]
+    names = [name for block in blocks for name in block.graph_names]
+    if all(not block.is_sparse for block in blocks):
+        A = np.concatenate([block.dense for block in blocks])
+        return GraphStack(A, graph_names=names, storage="dense", copy=False)
+    return GraphStack([graph for block in blocks for graph in block], graph_names=names)
+
+
+def _write_participants(path: Path, design: Design, names: tuple[str, ...], truth: Truth) -> None:
+    header = ["participant_id", "class", *(f"lambda{k + 1}" for k in range(design.n_components))]
+    write_table(
+        path,
+        header,
+        ((name, design.classes[k].name, *map(float, lam))
+         for name, k, lam in zip(names, truth.classes, truth.loadings, strict=True)),
+    )  # fmt: skip
+
+
+def _record(design: Design, m: int, seed: int) -> dict[str, Any]:
+    positions = design.positions
+    small = positions is not None and positions.size <= MOST_ENTRIES
+    return {
+        **design.source,
+        "seed": seed,
+        "graphs": m,
+        "vertices": design.n_vertices,
+        "classes": {kind.name: kind.weight for kind in design.classes},
+        "positions": positions.tolist() if positions is not None and small else None,
+        "eigengraphs": __version__,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has no word for: arrays as lists, dates of TOML as texts."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+def _check_output(output: Path) -> None:
+    """Refuse a place that cannot be written before anything is drawn."""
+    if not output.parent.is_dir():
+        raise InputError(f"there is no folder {output.parent} to write {output.name} into; make it")
+    if output.is_dir() and any(output.iterdir()):
+        raise InputError(f"{output} is there and not empty; name a new folder")

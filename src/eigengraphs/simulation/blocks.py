@@ -1,0 +1,188 @@
+"""Draw graphs number ``start`` to ``stop``, each from a random stream of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigengraphs.errors import InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.models.validation import TOLERANCE, Floats, Ints
+from eigengraphs.randomness import seed_sequence
+from eigengraphs.simulation.design import Design
+
+__all__ = ["Truth", "graph_name", "simulate_blocks", "simulate_truth"]
+
+# Up to this many vertices all pairs are drawn at once; above, the model chooses how.
+_SMALL = 512
+# Graphs above this density are kept as arrays.
+_DENSE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What graphs were drawn from.
+
+    Attributes
+    ----------
+    classes : ndarray of int, shape (n_graphs,)
+        Place of each graph's class in the design.
+    loadings : ndarray, shape (n_graphs, d)
+        d is 0 for models without loadings.
+    """
+
+    classes: Ints
+    loadings: Floats
+
+
+def graph_name(i: int) -> str:
+    """Return the name of graph i, whatever the number of graphs."""
+    return f"g{i:06d}"
+
+
+def simulate_blocks(
+    design: Design,
+    start: int,
+    stop: int,
+    seed: int | np.random.SeedSequence = 0,
+) -> GraphStack:
+    """Draw graphs ``start`` to ``stop`` (without it).
+
+    Graph i depends on the design, the seed and i alone: not on how many are drawn, nor in which
+    blocks. Memory follows the graphs of one block.
+
+    Parameters
+    ----------
+    design : Design
+        See `read_design`.
+    start, stop : int
+        Which graphs.
+    seed : int or SeedSequence
+
+    Returns
+    -------
+    GraphStack
+        Named g000000, g000001, ... by their numbers.
+
+    Examples
+    --------
+    >>> from eigengraphs.simulation import read_design, simulate_blocks
+    >>> design = read_design("section5.2")
+    >>> whole = simulate_blocks(design, 0, 4, seed=1)
+    >>> part = simulate_blocks(design, 2, 4, seed=1)
+    >>> part.graph_names, bool((part.dense == whole.dense[2:]).all())
+    (('g000002', 'g000003'), True)
+    """
+    _check_range(start, stop)
+    names = [graph_name(i) for i in range(start, stop)]
+    if design.n_vertices > _SMALL:
+        return _large(design, start, stop, seed, names)
+    n, pairs = design.n_vertices, design.pairs
+    A = np.empty((stop - start, n * n))
+    values = np.zeros(len(pairs.s) + 1)  # the last stays 0, for the diagonal
+    root = seed_sequence(seed)
+    for row, i in enumerate(range(start, stop)):
+        rng = _stream(root, i)
+        k, lam = _latent(design, rng)
+        law = pairs.laws[k]
+        mean = pairs.means[k] if lam is None else lam @ pairs.means[k]
+        if mean.size:
+            low, high = mean.min(), mean.max()
+            if low < law.lower or high > law.upper:
+                if not pairs.clip[k]:
+                    _refuse_outside(design, i, k, mean)
+                mean = np.clip(mean, law.lower, law.upper)
+        values[:-1] = law.draw(rng, mean, mean.shape)
+        # A gather into one graph at a time stays in the cache; a scatter into all takes as long
+        # as the drawing.
+        np.take(values, pairs.place, out=A[row], mode="clip")
+    return GraphStack(A.reshape(-1, n, n), graph_names=names, storage="dense", copy=False)
+
+
+def simulate_truth(
+    design: Design,
+    start: int,
+    stop: int,
+    seed: int | np.random.SeedSequence = 0,
+) -> Truth:
+    """Return classes and loadings of the graphs that `simulate_blocks` draws, without edges."""
+    _check_range(start, stop)
+    classes = np.zeros(stop - start, dtype=np.int64)
+    loadings = np.zeros((stop - start, design.n_components))
+    root = seed_sequence(seed)
+    for row, i in enumerate(range(start, stop)):
+        classes[row], lam = _latent(design, _stream(root, i))
+        if lam is not None:
+            loadings[row] = lam
+    return Truth(classes, loadings)
+
+
+def _stream(root: np.random.SeedSequence, i: int) -> np.random.Generator:
+    # The i-th child of the seed, without its elder siblings.
+    child = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i))
+    return np.random.Generator(np.random.PCG64(child))
+
+
+def _class(design: Design, rng: np.random.Generator) -> int:
+    return int(np.searchsorted(design.upto, rng.random(), side="right"))
+
+
+def _latent(design: Design, rng: np.random.Generator) -> tuple[int, Floats | None]:
+    """Draw the class and the loadings of a graph, in the order in which `_large` does."""
+    k = _class(design, rng)
+    loadings = design.classes[k].loadings
+    return k, None if loadings is None else loadings(rng, 1)[0]
+
+
+def _large(
+    design: Design,
+    start: int,
+    stop: int,
+    seed: int | np.random.SeedSequence,
+    names: list[str],
+) -> GraphStack:
+    graphs: list[Any] = []
+    root = seed_sequence(seed)
+    for i in range(start, stop):
+        rng = _stream(root, i)
+        kind = design.classes[_class(design, rng)]
+        try:
+            one = kind.model.sample(1, rng, loops=design.loops)
+        except InputError as error:
+            raise InputError(f"{design.where}, graph {i}, class {kind.name!r}: {error}") from None
+        graphs.append(one.flat if one.is_sparse else _thinnest(one.dense[0]))
+    if all(isinstance(graph, np.ndarray) for graph in graphs):
+        return GraphStack(np.stack(graphs), graph_names=names, storage="dense", copy=False)
+    flat = sparse.csr_array(sparse.vstack(list(map(sparse.csr_array, graphs)), format="csr"))
+    return GraphStack.from_flat(flat, len(graphs), graph_names=names)
+
+
+def _thinnest(A: Floats) -> Floats | sparse.csr_array:
+    return sparse.csr_array(A) if np.count_nonzero(A) < _DENSE * A.size else A
+
+
+def _refuse_outside(design: Design, i: int, k: int, mean: Floats) -> None:
+    """Raise at a mean that the law cannot have; rounding is no reason."""
+    law = design.pairs.laws[k]
+    outside = (mean < law.lower - TOLERANCE) | (mean > law.upper + TOLERANCE)
+    if not outside.any():
+        return
+    e = int(np.argmax(outside))
+    s, t = int(design.pairs.s[e]), int(design.pairs.t[e])
+    limits = "[0, 1]" if law.upper == 1.0 else "[0, inf)"
+    raise InputError(
+        f"{design.where}, graph {i}, class {design.classes[k].name!r}: the mean of the edge "
+        f"({s}, {t}) is {mean[e]:.6g}, expected {limits} for the law {law.name!r}; scale the "
+        "loadings or probabilities, or set clip = true in a model of loadings"
+    )
+
+
+def _check_range(start: int, stop: int) -> None:
+    if not 0 <= start < stop:
+        raise InputError(
+            f"graphs start to stop must be 0 <= start < stop, got {start} to {stop}; pass at "
+            "least one graph"
+        )
