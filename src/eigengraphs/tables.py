@@ -34,6 +34,7 @@ def cell(value: Any) -> str:
     if all are whole. None and nan are NA, truth is TRUE or FALSE. A text is in quotes, with inner
     quotes doubled, if it holds a quote, a tab or the end of a line.
     """
+    value = value.item() if hasattr(value, "item") else value  # numpy's own bool is no bool
     if value is None:
         return MISSING
     if isinstance(value, bool):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from eigengraphs.cli.options import (
     Align,
@@ -24,9 +27,14 @@ from eigengraphs.cli.options import (
 
 __all__ = ["check"]
 
+SHOWN = 20  # rows and values; --json shows all
+
 
 def check(
     source: Source,
+    label: Annotated[
+        str | None, typer.Option(help="Column that the study is about; its values are counted.")
+    ] = None,
     participants: Participants = None,
     vertices: Vertices = None,
     file_format: Format = "auto",
@@ -51,11 +59,13 @@ def check(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing
         )
         data = gather(source, how, listen)
+        values = None if label is None else data.column(label)
     if as_json:
         print(json.dumps({
             "event": "done", "graphs": data.graphs.n_graphs, "vertices": data.graphs.n_vertices,
             "columns": list(data.columns), "seconds": round(data.seconds, 3),
             "problems": [problem.text for problem in data.problems],
+            "label": None if values is None else _counts(values),
             "quality": [asdict(row) for row in data.quality],
         }))  # fmt: skip
         return
@@ -72,16 +82,27 @@ def check(
     print(f"{graphs.n_graphs} {direction} {weights} graphs on {graphs.n_vertices} vertices "
           f"({read}), read in {data.seconds:.1f} s")  # fmt: skip
     print(f"columns: {', '.join(data.columns) or 'none'}")
+    if values is not None:
+        counts = _counts(values)
+        most = [f"{value} {count}" for value, count in list(counts.items())[:SHOWN]]
+        more = f", and {len(counts) - SHOWN} more values" if len(counts) > SHOWN else ""
+        print(f"{label}: {', '.join(most)}{more}")
     table = Table("graph", "verdict", "density", "total weight", "isolated", "messages")
     odd = [row for row in data.quality if row.verdict != "ok"]
-    for row in (odd or data.quality)[:20]:
+    for row in (odd or data.quality)[:SHOWN]:
         table.add_row(
             row.id, row.verdict, f"{row.density:.3f}", f"{row.total_weight:.6g}",
             str(row.isolated), "; ".join(row.messages),
         )  # fmt: skip
-    Console().print(table)
-    hidden = len(odd or data.quality) - 20
+    # Names are shown as they are, even such as [bold].
+    Console(markup=False, emoji=False, highlight=False).print(table)
+    hidden = len(odd or data.quality) - SHOWN
     if hidden > 0:
         print(f"and {hidden} more; --json shows all")
     print(f"{len(odd)} of {len(data.quality)} graphs have something to look at" if odd
           else "nothing unusual")  # fmt: skip
+
+
+def _counts(values: Sequence[Any]) -> dict[str, int]:
+    """Return how many graphs have each value, the most frequent first."""
+    return dict(Counter("missing" if x is None else str(x) for x in values).most_common())

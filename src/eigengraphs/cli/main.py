@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from eigengraphs import __version__
@@ -47,8 +49,22 @@ def application() -> Any:
         """Embed many graphs on one vertex set together."""
 
     for command in (check, fit, report, transform, convert, info, simulate, demo, reproduce):
-        app.command()(command)
+        app.command()(_interruptible(command))
     return app
+
+
+def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """Make Ctrl-C the exit code 130, which typer's versions differ about."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except KeyboardInterrupt:
+            print("eigengraphs: interrupted", file=sys.stderr)
+            sys.exit(130)
+
+    return run
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -41,7 +42,7 @@ def _listener(as_json: bool) -> Iterator[Listener]:
     if as_json:
         yield _print_json
         return
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield _Lines()
         return
     from rich.console import Console
@@ -53,7 +54,7 @@ def _listener(as_json: bool) -> Iterator[Listener]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(),
                TimeRemainingColumn())  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("starting", total=None)

@@ -74,7 +74,9 @@ def gather(source: Any, settings: InputSettings | None = None, listen: Listener 
     }  # fmt: skip
     reading = io.read_files(source, labels=labels, **options)
     problems = [Problem("repaired", str(notice)) for notice in reading.notices if notice.loud]
-    columns: dict[str, Sequence[Any]] = dict(reading.columns)
+    columns: dict[str, Sequence[Any]] = {
+        name: [value or None for value in values] for name, values in reading.columns.items()
+    }
     people = None
     if table is not None:
         joined = io.join(reading, table)
@@ -126,6 +128,7 @@ def _plain(values: Any) -> list[Any]:
     """Return numbers and texts as Python has them, None where a value is missing."""
     array = np.asarray(values)
     if array.dtype.kind == "f":
-        whole = np.isfinite(array).all() and (array == np.round(array)).all()
+        known = array[~np.isnan(array)]
+        whole = np.isfinite(known).all() and (known == np.round(known)).all()
         return [None if np.isnan(x) else int(x) if whole else float(x) for x in array]
     return [text or None for text in array.astype(str).tolist()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,9 +15,10 @@ from eigengraphs.job.analysis import Analysis
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.provenance import in_words
 from eigengraphs.report import parts
-from eigengraphs.report.files import write_table
 from eigengraphs.report.html import write_report
 from eigengraphs.report.summary import Summary, summarize
+from eigengraphs.tables import write_table
+from eigengraphs.whole_files import whole_folder
 
 __all__ = ["FILES", "check_output", "quality_rows", "summary_of", "write_loadings", "write_results"]
 
@@ -50,7 +51,11 @@ def write_results(analysis: Analysis, folder: Path, listen: Listener = silent) -
     """Write all files, whole, or none of them."""
     check_output(folder)
     listen(Event("write", f"writing {folder}"))
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if not folder.is_dir() or not any(folder.iterdir()):
+        with whole_folder(folder) as temporary:
+            _write(analysis, temporary)
+        return [folder / name for name in FILES]
     # Written beside the folder and moved into it: whatever fails, earlier results stay whole.
     with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as name:
         _write(analysis, Path(name))
@@ -123,15 +128,25 @@ def write_loadings(path: Path, embedding: Any, graphs: Any, columns: Any, loadin
     """Write a row for each graph: its name, what is known of it, loadings, and what they leave."""
     residuals = embedding.residuals(graphs)
     names = [f"je{k + 1}" for k in range(embedding.n_components_)]
-    taken = {"id", "residual", *names}
-    known = {name if name not in taken else f"{name}_": values for name, values in columns.items()}
+    known = _renamed(columns, {"id", "residual", *names})
     write_table(
         path,
         ["id", *known, *names, "residual"],
-        ((name, *("" if values[i] is None else values[i] for values in known.values()),
+        ((name, *(values[i] for values in known.values()),
           *map(float, loadings[i]), float(residuals[i]))
          for i, name in enumerate(graphs.graph_names)),
     )  # fmt: skip
+
+
+def _renamed(columns: Mapping[str, Any], taken: set[str]) -> dict[str, Any]:
+    """Return columns under names of their own: ``id_`` for one that is called as ours are."""
+    found: dict[str, Any] = {}
+    for name, values in columns.items():
+        free = name
+        while free in taken or free in found or (free != name and free in columns):
+            free += "_"
+        found[free] = values
+    return found
 
 
 def quality_rows(quality: Sequence[parts.GraphQuality]) -> tuple[list[str], list[list[Any]]]:
