@@ -38,3 +38,24 @@ def study(tmp_path):
 @pytest.fixture
 def stack():
     return eg.GraphStack(matrices()[0])
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Return a function that runs a command in this process: code, output and errors."""
+    import sys
+
+    from eigengraphs.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run_command(*words):
+        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return end.value.code or 0, said.out, said.err
+
+    return run_command

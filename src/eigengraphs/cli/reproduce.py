@@ -37,7 +37,7 @@ def reproduce(
 ) -> None:
     """Run the experiments of the paper; what it printed stands beside what came out.
 
-    Example: eigengraphs reproduce figure5 --quick
+    Example: eigengraphs reproduce figure4 --quick
     """
     from rich.console import Console
     from rich.progress import (

@@ -37,6 +37,7 @@ __all__ = ["WEIGHTS", "read_design"]
 
 #: What a command calls the laws of edges.
 WEIGHTS = {"binary": "bernoulli", "counts": "poisson"}
+_LAWS = ("bernoulli", "poisson", "gaussian")
 _SHORT = {
     "er": "erdos_renyi",
     "sbm": "stochastic_block_model",
@@ -188,6 +189,8 @@ def _eigen_graphs(fields: Fields, own: Fields) -> tuple[GraphModel, Loadings]:
     if loadings.n_components != H.shape[1]:
         own.wrong("loadings", f"of {H.shape[1]} components, as the positions are")
     law: Any = fields.text("law") if "law" in fields else "bernoulli"
+    if law not in _LAWS:
+        fields.wrong("law", f"one of {', '.join(_LAWS)}", "choose one")
     noise = fields.number("noise_scale") if "noise_scale" in fields else None
     model = MultipleRandomEigenGraphs(
         H, loadings, law=law, noise_scale=noise, clip=fields.flag("clip")
