@@ -86,7 +86,7 @@ def test_words_that_complete_are_those_that_the_library_takes():
     assert set(completions.FORMATS) == set(get_args(Format))
     assert set(completions.OUTPUT_FORMATS) == set(get_args(WriteFormat))
     assert set(completions.ALIGN) == set(get_args(VerticesRule))
-    assert completions.EXPERIMENTS == (*CATALOGUE, "all", "list")
+    assert (*CATALOGUE, "all", "list") == completions.EXPERIMENTS
 
 
 WATCH = """

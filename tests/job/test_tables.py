@@ -63,8 +63,10 @@ def test_rs_rules_give_the_names_back(results):
 
 def test_values_have_one_spelling_for_both(tmp_path):
     path = tmp_path / "table.tsv"
-    rows = [["a", 1.0, True, None, 3, float("nan"), float("inf")],
-            ["b", 1e-300, np.bool_(False), "x", np.int64(4), np.float64(2), -float("inf")]]  # fmt: skip
+    rows = [
+        ["a", 1.0, True, None, 3, float("nan"), float("inf")],
+        ["b", 1e-300, np.bool_(False), "x", np.int64(4), np.float64(2), -float("inf")],
+    ]
     write_table(path, ["id", "real", "truth", "text", "whole", "gap", "end"], rows)
     assert path.read_bytes().split(b"\n")[1:3] == [
         b"a\t1.0\tTRUE\tNA\t3\tNA\tInf", b"b\t1e-300\tFALSE\tx\t4\t2.0\t-Inf",

@@ -18,8 +18,9 @@ BLOCKS = {"model": "sbm", "sizes": [30, 20],
 
 def eigen_graphs(n, law, **more):
     """Return a recipe with random loadings; n > 512 is drawn in another way than n <= 512."""
-    return {"model": "mreg", "sizes": [n // 2, n - n // 2], "patterns": [[1, 1], [1, -1]],
-            "law": law, "loadings": [{"uniform": [5, 9]}, {"normal": [2, 0.1]}], **more}  # fmt: skip
+    loadings = [{"uniform": [5, 9]}, {"normal": [2, 0.1]}]
+    blocks = {"sizes": [n // 2, n - n // 2], "patterns": [[1, 1], [1, -1]]}
+    return {"model": "mreg", "law": law, "loadings": loadings, **blocks, **more}
 
 
 DESIGNS = {
@@ -93,7 +94,7 @@ def test_edges_have_their_means(name):
             variance += (mean if poisson else mean * (1 - mean)).sum()
         worst = max(worst, abs(seen - expected) / np.sqrt(variance))
     assert worst < stats.norm.isf(RATE / 2)
-    assert (A == A.transpose(0, 2, 1)).all()
+    assert (A.transpose(0, 2, 1) == A).all()
     assert design.loops == bool(A[:, np.arange(len(H)), np.arange(len(H))].any())
 
 
