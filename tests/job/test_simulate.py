@@ -33,7 +33,7 @@ def test_a_folder_is_ready_to_be_fitted(run, tmp_path):
     code, out, err = run("fit", "study", "results", "-d", "2", "--participants",
                          "study/participants.tsv", "--label", "class")  # fmt: skip
     assert code == 0, err
-    assert "class of graphs that were held out: joint embedding" in out
+    assert "class of graphs that were held out, accuracy: joint embedding" in out
 
 
 @pytest.mark.parametrize("name", ["all.npz", "all.npy", "all.mat", "all.parquet"])

@@ -111,7 +111,7 @@ def test_other_ways_work_too(settings):
 
 
 def test_rules_need_all_cores_and_say_so():
-    stack = planted(1200, 40, 2)
+    stack = planted(2400, 36, 2)
     with pytest.raises(InputError, match="allow more memory, or use free loadings"):
         JointEmbedding(2, loadings="nonnegative").fit(InBlocks(stack, 500, TIGHT))
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias
+from contextlib import contextmanager
+from contextvars import ContextVar
+from hashlib import sha256
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +24,7 @@ from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.parallel import in_order
 from eigengraphs.graphs.stack import GraphStack
 
-__all__ = ["Block", "BlockedStack", "Task", "add_up", "joined"]
+__all__ = ["Block", "BlockedStack", "Journal", "Task", "add_up", "joined", "journaled"]
 
 
 class Block:
@@ -54,6 +57,31 @@ class Block:
 # that has an array with a row for each graph may have a method ``part(lo, hi)``, which returns the
 # task for these graphs alone: less to send.
 Task: TypeAlias = Callable[[Block, Any], Any]
+
+
+class Journal(Protocol):
+    """Keeps what passes return. A question is the graphs, the task and what is shared."""
+
+    def each(self, question: tuple[Any, ...], ask: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+        """Yield what was returned for each block, or ask."""
+        ...
+
+    def total(self, question: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
+        """Return what was returned, or ask."""
+        ...
+
+
+_journal: ContextVar[Journal | None] = ContextVar("journal", default=None)
+
+
+@contextmanager
+def journaled(journal: Journal) -> Iterator[None]:
+    """Keep what all passes return, until the end of the ``with`` block."""
+    token = _journal.set(journal)
+    try:
+        yield
+    finally:
+        _journal.reset(token)
 
 
 class BlockedStack(GraphStack):
@@ -102,11 +130,36 @@ class BlockedStack(GraphStack):
     def _count_pass(self) -> None:
         object.__setattr__(self, "_passes", self.n_passes + 1)
 
+    @property
+    def fingerprint(self) -> str:
+        """Tells these graphs, treated as they are, from others, by what is known of them."""
+        digest = sha256(f"{self.shape} {self.dtype} {self.spans}".encode())
+        for known in (self.facts.norm, self.facts.off_norm, self.facts.n_nonzero):
+            digest.update(known.data)
+        return digest.hexdigest()
+
     def each(self, task: Task, shared: Any = None) -> Iterator[Any]:
         """Yield what a task returns for each block, in order: one pass.
 
-        Blocks are read and worked on in threads, one more than there are cores at a time.
+        Where a journal is kept, what a pass like this one returned before is not asked again.
         """
+        journal = _journal.get()
+        if journal is None:
+            yield from self._each(task, shared)
+        else:
+            yield from journal.each(
+                (self.fingerprint, task, shared), lambda: self._each(task, shared)
+            )
+
+    def total(self, task: Task, shared: Any = None) -> Any:
+        """Return the sum of what a task returns for each block, arrays or tuples of them."""
+        journal = _journal.get()
+        if journal is None:
+            return self._total(task, shared)
+        return journal.total((self.fingerprint, task, shared), lambda: self._total(task, shared))
+
+    def _each(self, task: Task, shared: Any) -> Iterator[Any]:
+        """Read and work on blocks in threads, one more than there are cores at a time."""
         self._count_pass()
 
         def work(k: int) -> Any:
@@ -114,10 +167,9 @@ class BlockedStack(GraphStack):
 
         yield from in_order(work, range(len(self.spans)))
 
-    def total(self, task: Task, shared: Any = None) -> Any:
-        """Return the sum of what a task returns for each block, arrays or tuples of them."""
+    def _total(self, task: Task, shared: Any) -> Any:
         total: Any = None
-        for part in self.each(task, shared):
+        for part in self._each(task, shared):
             total = part if total is None else add_up(total, part)
         return total
 

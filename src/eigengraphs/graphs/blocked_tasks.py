@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +29,24 @@ class Look:
     rule: DiagonalRule
     mean: NDArray[np.float64] | sparse.csr_array | None
     scale: float
-    key: str  # names it, on every machine
+    key: str  # names it, on every machine and in every run
+
+    @classmethod
+    def of(
+        cls,
+        directed: bool,
+        rule: DiagonalRule,
+        mean: NDArray[np.float64] | sparse.csr_array | None,
+        scale: float,
+    ) -> Self:
+        """Name a way to look by what it is."""
+        digest = sha256(f"{directed} {rule} {scale!r}".encode())
+        if isinstance(mean, np.ndarray):
+            digest.update(np.ascontiguousarray(mean).data)
+        elif mean is not None:
+            for part in (mean.data, mean.indices, mean.indptr):
+                digest.update(part.data)
+        return cls(directed, rule, mean, scale, digest.hexdigest())
 
     def at(self, block: Block) -> Any:
         """Return the view of a block, made once while the block is in memory."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +41,7 @@ class _Blocked:
         like: Any = None,
     ) -> None:
         self._stack, self._rule, self._mean, self._scale = stack, diagonal, mean, scale
-        self._look = Look(self._directed, diagonal, mean, scale, uuid4().hex)
+        self._look = Look.of(self._directed, diagonal, mean, scale)
         # Views of one stack that differ in their diagonal share what one pass tells both.
         self._norms: dict[str, Vector] = {} if like is None else like._norms
         self._known: dict[str, Any] = {} if like is None else like._known

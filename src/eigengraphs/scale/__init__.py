@@ -1,0 +1,1 @@
+"""Past one machine's memory: graphs on a disk, and on a cluster."""

@@ -1,0 +1,132 @@
+"""A journal of a fit: what every pass over the graphs returned, so that a stopped fit goes on.
+
+A fit is a function of its settings, its seed and what passes return, and passes are all that
+takes long. So a fit that begins again with the journal of an earlier one asks the same questions,
+finds the answers there, and comes to where the earlier one stopped, with the same numbers: no
+solver needs to know how to stop in the middle. A question that is not the same, because the
+settings or the graphs are not, has another digest, and is answered from the graphs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import pickle
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigengraphs.errors import InputError
+from eigengraphs.whole_files import whole_file
+
+__all__ = ["FitJournal"]
+
+_FORMAT = 1
+
+
+class FitJournal:
+    """Answers in a folder, one file each; see :func:`eigengraphs.graphs.blocked.journaled`.
+
+    Parameters
+    ----------
+    folder
+        Where the answers are. It is made if it does not exist.
+    resume
+        Go on from the answers that are there; otherwise they are removed.
+
+    Attributes
+    ----------
+    n_found, n_asked : int
+        Passes that were answered from the journal, and those that read the graphs.
+    """
+
+    def __init__(self, folder: str | Path, *, resume: bool = False) -> None:
+        self._folder = Path(folder)
+        about = self._folder / "journal.json"
+        if self._folder.exists() and any(self._folder.iterdir()) and not about.exists():
+            raise InputError(f"{self._folder} is not a journal of a fit, and is left as it is")
+        if self._folder.exists() and not resume:
+            shutil.rmtree(self._folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with whole_file(about) as temporary:
+            temporary.write_text(json.dumps({"what": "journal of a fit", "format": _FORMAT}))
+        self.n_found = self.n_asked = 0
+
+    def total(self, question: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
+        """Return the answer that is kept, or ask and keep it."""
+        (found,) = self.each((*question, "total"), lambda: iter([ask()]))
+        return found
+
+    def each(self, question: tuple[Any, ...], ask: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+        """Yield the answers that are kept, or ask and keep them when they are complete."""
+        name = _digest(question)
+        complete = self._folder / name
+        if complete.is_dir():
+            self.n_found += 1
+            for k in range(len(list(complete.iterdir()))):
+                yield _read(complete / f"{k:06d}.npz")
+            return
+        self.n_asked += 1
+        partial = self._folder / f"{name}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        for k, answer in enumerate(ask()):
+            _write(partial / f"{k:06d}.npz", answer)
+            yield answer
+        partial.replace(complete)
+
+    def close(self) -> None:
+        """Remove the folder: the fit is finished and written."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _digest(question: tuple[Any, ...]) -> str:
+    """Return a name for a question; protocol and order of its parts are fixed."""
+    digest = hashlib.sha256()
+    for part in question:
+        # Only made, never read: what is in the folder cannot bring code along.
+        digest.update(pickle.dumps(part, protocol=5))
+    return digest.hexdigest()[:32]
+
+
+def _write(path: Path, answer: Any) -> None:
+    arrays: dict[str, Any] = {}
+    shape = _flatten(answer, arrays)
+    arrays["shape"] = np.frombuffer(json.dumps(shape).encode(), dtype=np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    path.write_bytes(buffer.getbuffer())
+
+
+def _read(path: Path) -> Any:
+    with np.load(path, allow_pickle=False) as kept:
+        shape = json.loads(kept["shape"].tobytes())
+        return _build(shape, kept)
+
+
+def _flatten(answer: Any, arrays: dict[str, Any]) -> Any:
+    """Put the arrays of an answer into a table; return how they hang together."""
+    if isinstance(answer, tuple):
+        return [_flatten(part, arrays) for part in answer]
+    name = f"a{len(arrays)}"
+    if isinstance(answer, sparse.csr_array):
+        arrays |= {f"{name}.data": answer.data, f"{name}.indices": answer.indices,
+                   f"{name}.indptr": answer.indptr}  # fmt: skip
+        return {"sparse": name, "shape": answer.shape}
+    arrays[name] = np.asarray(answer)
+    return name
+
+
+def _build(shape: Any, arrays: Any) -> Any:
+    if isinstance(shape, list):
+        return tuple(_build(part, arrays) for part in shape)
+    if isinstance(shape, dict):
+        name = shape["sparse"]
+        parts = (arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"])
+        return sparse.csr_array(parts, shape=tuple(shape["shape"]))
+    return arrays[shape]
