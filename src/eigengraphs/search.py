@@ -29,7 +29,7 @@ from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
 from eigengraphs.solvers.spectral import spectral
 from eigengraphs.solvers.subspace import subspace
 
-__all__ = ["Found", "find_components"]
+__all__ = ["Found", "find_components", "kept_in_basis"]
 
 _SMALL_PRODUCTS = 2**28  # bytes
 _SHARE = 8  # of the budget of graphs in blocks is for what is kept of them in a basis
@@ -100,14 +100,14 @@ def find_components(
     if kind == "masked":
         fit = masked(search, d, hollow=hollow, **common)
     elif plan.directed:
-        fit = directed(search, d, hollow=hollow, **_kept(searched, 2, None), **common)
+        fit = directed(search, d, hollow=hollow, **kept_in_basis(searched, 2, None), **common)
     elif searched.n_graphs == 1 and not hollow and settings["loadings"] == "shared":
         fit = spectral(search, d, tol=tol, seed=seed, resume=resume)
     elif settings["solver"] == "algorithm1":
         fit = algorithm1(search, d, **common)
     else:
         rule = None if isinstance(plan.rule, FreeLoadings) else plan.rule
-        kept = _kept(searched, 1, rule)
+        kept = kept_in_basis(searched, 1, rule)
         fit = subspace(search, d, hollow=hollow, rule=rule, **kept, **common)
     # The mean, and the row sums.
     others = (treatment.mean is not None) + (treatment.diagonal == "filled")
@@ -125,7 +125,7 @@ def find_components(
         return greedy
     better = improve(
         search, fit, weights=weights, rule=plan.rule, tol=tol, max_iter=settings["max_iter"],
-        cache=_kept(searched, 1, None)["cache"], hollow=hollow, masked=kind == "masked",
+        cache=kept_in_basis(searched, 1, None)["cache"], hollow=hollow, masked=kind == "masked",
         watch=watch,
     )  # fmt: skip
     return _better_of(plan, greedy, better, projected)
@@ -184,7 +184,7 @@ def _objective(plan: Plan, projection: Projection | MaskedProjection) -> float:
         return float(path[-1] / plan.treatment.scale / plan.treatment.scale * plan.largest_weight)
 
 
-def _kept(stack: GraphStack, sides: int, rule: LoadingRule | None) -> dict[str, Any]:
+def kept_in_basis(stack: GraphStack, sides: int, rule: LoadingRule | None) -> dict[str, Any]:
     """Return what a solver keeps of graphs in a basis: ``cache``, ``wide`` and ``moments``.
 
     Where graphs come from must not change what is found: how wide a basis gets depends on the

@@ -89,9 +89,10 @@ def _write(analysis: Analysis, folder: Path) -> None:
     write_table(
         folder / "components.tsv",
         ["component", "objective", "explained", "stationarity", "start_agreement", "stop_reason",
-         "degenerate", "passes"],
+         "converged", "degenerate", "passes"],
         ((name, float(je.objective_path_[k + 1]), float(je.explained_ratio_[k]),
           float(je.stationarity_[k]), float(je.start_agreement_[k]), je.stop_reason_[k],
+          je.stop_reason_[k] not in ("stalled", "max_iter", "interrupted"),
           bool(je.degenerate_[k]), je.n_passes_)
          for k, name in enumerate(names)),
     )  # fmt: skip
