@@ -1,0 +1,217 @@
+"""What a fit of graphs in blocks will cost, from a short trial on a few of them.
+
+The cost model: a fit is a number of passes; a pass reads every block once and works on it, in as
+many threads as there are cores (or workers), and what a pass returns is small. So
+
+    seconds = passes x blocks x (reading + working) / threads + the problem in the basis,
+
+with the two in brackets measured on blocks of these very graphs. Memory is that of the process, of
+the blocks that are under way, and of what is kept: see :func:`_kept_bytes`.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigengraphs.errors import InputError
+from eigengraphs.graphs.blocked import Block, BlockedStack
+from eigengraphs.graphs.blocked_tasks import Look
+from eigengraphs.graphs.parallel import alone, thread_count
+from eigengraphs.graphs.treated import DiagonalRule
+from eigengraphs.search import kept_in_basis
+from eigengraphs.settings import check_n_components
+from eigengraphs.solvers.core import CoreProblem, Search, root_of_moment, solve_core
+from eigengraphs.solvers.directed.moments import PairMoments
+from eigengraphs.solvers.directed.space import pair_width
+from eigengraphs.solvers.directed.whole import whole_pairs_pay
+from eigengraphs.solvers.directions import basis_width
+from eigengraphs.solvers.moments import CoreMoments
+from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.whole import whole_pays
+from eigengraphs.threads import one_blas_thread
+
+__all__ = ["Forecast", "forecast_fit"]
+
+_TRIED = 3  # blocks of the trial
+_ROUNDS = (4, 9)  # of a block of 12 components: few with strong structure, more with weak
+_PER_GRAPH = 400  # bytes of names, facts and records of a graph, besides its loadings
+_COPIES = 5  # of a second moment or of cores, while the problem in the basis is solved
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Passes, bytes, memory and time of a fit; pairs are from the fewest passes to the most."""
+
+    graphs: int
+    vertices: int
+    components: int
+    blocks: int
+    block_bytes: int  # of the largest, in memory
+    route: str  # "whole", "products", "cores" or "moments"
+    passes: tuple[int, int]
+    bytes_a_pass: int  # of the graphs in memory
+    peak_memory: int  # bytes, of this process; a worker has its blocks alone
+    read_seconds: float  # of a block
+    work_seconds: float  # of a block
+    seconds: tuple[float, float]
+    workers: int
+
+    def words(self) -> str:
+        """Say it in a few lines."""
+        low, high = self.passes
+        size = _size(self.bytes_a_pass)
+        passes = f"{low}" if low == high else f"{low} to {high}"
+        ways = {
+            "whole": "the second moment of all entries, found in one pass",
+            "products": "products with a basis are kept in memory",
+            "cores": "every graph in a basis is kept in memory",
+            "moments": "of the graphs in a basis, second moments alone are kept",
+        }
+        first, last = (_duration(seconds) for seconds in self.seconds)
+        times = first if first == last else f"{first} to {last}"
+        where = f"{self.workers} workers" if self.workers > 1 else "1 worker"
+        return "\n".join([
+            f"{self.graphs} graphs, {self.vertices} vertices, {self.components} components",
+            f"{self.blocks} blocks of up to {_size(self.block_bytes)}; {ways[self.route]}",
+            f"passes: {passes}, of {size} each ({_size(low * self.bytes_a_pass)}"
+            + (f" to {_size(high * self.bytes_a_pass)})" if high > low else " in all)"),
+            f"peak memory: about {_size(self.peak_memory)}",
+            f"time: about {times} with {where} ({1e3 * self.read_seconds:.0f} ms to read a block, "
+            f"{1e3 * self.work_seconds:.0f} ms to work on it)",
+        ])  # fmt: skip
+
+
+def forecast_fit(
+    stack: BlockedStack,
+    n_components: int = 8,
+    *,
+    directed: bool = False,
+    center: bool = False,
+    workers: int | None = None,
+) -> Forecast:
+    """Forecast the cost of a fit with free loadings, after a trial on a few blocks.
+
+    Parameters
+    ----------
+    stack
+        The graphs, opened with the memory that the fit will have.
+    n_components
+        d.
+    directed, center
+        As of :class:`~eigengraphs.JointEmbedding`.
+    workers
+        How many blocks are worked on at a time; the cores of this machine by default.
+    """
+    if not isinstance(stack, BlockedStack):
+        raise InputError("a forecast is for graphs in a store; those in memory are fitted at once")
+    m, n, _ = stack.shape
+    d = check_n_components(n_components, n, directed=directed)
+    workers = thread_count() if workers is None else workers
+    kept = kept_in_basis(stack, 2 if directed else 1, None)
+    is_whole = (whole_pairs_pay if directed else whole_pays)(m, n)
+    rule: DiagonalRule = "filled" if stack.constant_diagonal is not None else "observed"
+    route = "whole" if is_whole else (
+        "moments" if kept["moments"] else "products" if kept["cache"] else "cores"
+    )  # fmt: skip
+    width = n if is_whole else (pair_width if directed else basis_width)(m, kept["wide"])
+    width = min(width, n)
+    around = int(center) + int(rule == "filled" or center) + 1  # mean, norms, final forms
+    blocks_of_12 = -(-d // 12)
+    passes = (around + 1, around + 1)
+    if not is_whole:
+        each = 1 if route == "products" else 2
+        low, high = (blocks_of_12 * (1 + each * rounds) + around for rounds in _ROUNDS)
+        passes = (low, high)
+    read, work, result = _trial(stack, width, directed, Look.of(directed, rule, None, 1.0))
+    p = width * width if directed else width * (width + 1) // 2
+    core = _core_seconds(width) * d if not directed else 4 * _core_seconds(width) * d
+    n_blocks = len(stack.spans)
+    a_pass = n_blocks * (read + work) / min(workers, n_blocks)
+    rounds = 1 if is_whole else passes[1] // 2
+    seconds = tuple(count * a_pass + core * (1 if is_whole else min(rounds, 6)) for count in passes)
+    largest = max(hi - lo for lo, hi in stack.spans) * (stack.nbytes // max(m, 1))
+    peak = (
+        _resident()
+        + (thread_count() + 1) * (2 * largest + result)
+        + _kept_bytes(route, m, n, width, p, stack.dtype.itemsize, 1 + directed)
+        + m * (_PER_GRAPH + 8 * 6 * d)
+    )
+    return Forecast(
+        m, n, d, n_blocks, largest, route, passes, stack.nbytes, int(peak), read, work,
+        (seconds[0], seconds[1]), workers,
+    )  # fmt: skip
+
+
+def _trial(stack: BlockedStack, width: int, directed: bool, look: Look) -> tuple[float, float, int]:
+    """Return seconds to read a block and to work on it, and bytes of what it returns."""
+    n = stack.n_vertices
+    V = np.linalg.qr(np.random.default_rng(0).standard_normal((n, width)))[0]
+    none = np.zeros((2 * n if directed else n, 0))
+    task: Any = PairMoments(none, False, V, V) if directed else CoreMoments(none, False, V)
+    places = np.unique(np.linspace(0, len(stack.spans) - 1, _TRIED).round().astype(int)).tolist()
+    reads, works = list[float](), list[float]()
+    with one_blas_thread(), alone():
+        for place in [places[0], *places]:  # the first compiles, and does not count
+            begin = time.perf_counter()
+            graphs = stack.read_block(place)
+            middle = time.perf_counter()
+            lo, hi = stack.spans[place]
+            found = task(look.at(Block(graphs, lo, hi)), np.ones(hi - lo))
+            reads.append(middle - begin)
+            works.append(time.perf_counter() - middle)
+    size = sum(np.asarray(part).nbytes for part in found)
+    return float(np.median(reads[1:] or reads)), float(np.median(works[1:] or works)), size
+
+
+def _core_seconds(s: int) -> float:
+    """Return the time of one component of a problem in a basis of s columns."""
+    rng = np.random.default_rng(0)
+    s = min(s, 72)
+    packing = Packing(s)
+    C = rng.standard_normal((packing.size, packing.size))
+    R = root_of_moment(C.T @ C)
+    nothing = np.zeros((s, 0))
+    random = rng.standard_normal((1, 4, s))
+    random /= np.sqrt((random**2).sum(axis=2, keepdims=True))
+    problem = CoreProblem(R, R.sum(axis=0), np.eye(s), nothing, False, 0.0)
+    with one_blas_thread():
+        begin = time.perf_counter()
+        solve_core(problem, 1, Search(nothing, False, True, 3, random), 1e-6)
+        return time.perf_counter() - begin
+
+
+def _kept_bytes(route: str, m: int, n: int, s: int, p: int, itemsize: int, sides: int) -> int:
+    """Return bytes of what is kept of the graphs from pass to pass, and of the core problem."""
+    if route == "products":
+        return sides * m * n * s * itemsize + 2 * 8 * m * p
+    if route == "cores":
+        return 2 * 8 * m * p + _COPIES * 8 * min(m, p) * p
+    return _COPIES * 8 * p * p
+
+
+def _resident() -> int:
+    """Return the bytes that this process has taken so far."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else 1024 * size
+
+
+def _size(size: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
