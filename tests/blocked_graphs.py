@@ -11,7 +11,7 @@ from eigengraphs.graphs.blocked import BlockedStack
 class InBlocks(BlockedStack):
     """``stack`` in blocks of ``step`` graphs; counts how often each is read."""
 
-    __slots__ = ("_memory", "_spans", "_whole", "reads")
+    __slots__ = ("_memory", "_spans", "_step", "_whole", "reads")
 
     def __init__(self, stack: GraphStack, step: int, memory: int = 2**30) -> None:
         m = stack.n_graphs
@@ -20,6 +20,7 @@ class InBlocks(BlockedStack):
         vertex = stack.vertex_names if stack.has_vertex_names else None
         for name, value in {
             "_whole": stack,
+            "_step": step,
             "_spans": spans,
             "_memory": memory,
             "_facts": stack.facts,
@@ -29,6 +30,9 @@ class InBlocks(BlockedStack):
             "reads": [],
         }.items():
             object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InBlocks, (self._whole, self._step, self._memory)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:

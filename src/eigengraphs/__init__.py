@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs import baselines, datasets, errors, io, models, plot
+    from eigengraphs import baselines, datasets, errors, io, models, plot, scale
     from eigengraphs.alignment import Alignment, align
     from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from eigengraphs.io import read
     from eigengraphs.loading import load
     from eigengraphs.matching import ComponentMatch, match_components
+    from eigengraphs.scale import open_store
 
 __all__ = [
     "Alignment",
@@ -37,8 +38,10 @@ __all__ = [
     "load",
     "match_components",
     "models",
+    "open_store",
     "plot",
     "read",
+    "scale",
     "select_dimension",
 ]
 __version__ = "0.1.0.dev0"
@@ -54,6 +57,7 @@ _HOME = {
     "align": "eigengraphs.alignment",
     "load": "eigengraphs.loading",
     "match_components": "eigengraphs.matching",
+    "open_store": "eigengraphs.scale",
     "read": "eigengraphs.io",
     "select_dimension": "eigengraphs.choosing",
 }

@@ -17,6 +17,7 @@ __all__ = [
     "ReadError",
     "ReadNotice",
     "SelectionError",
+    "StoreError",
 ]
 
 
@@ -34,6 +35,10 @@ class AlignmentError(InputError):
 
 class ReadError(InputError):
     """A file does not hold what it should; says which file, where in it, and what to do."""
+
+
+class StoreError(InputError):
+    """A store of graphs is unfinished, damaged or not one; says which file, and what to do."""
 
 
 class SelectionError(InputError, IndexError):

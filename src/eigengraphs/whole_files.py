@@ -13,8 +13,12 @@ __all__ = ["whole_file", "whole_folder"]
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside ``path``; what is written there gets the name at the end."""
+def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
+    """Give a temporary name beside ``path``; what is written there gets the name at the end.
+
+    With ``durable``, it is on the disk before it gets the name, and so is the name at the end: a
+    power cut leaves the old file or the new one.
+    """
     # Part of the stem: the temporary name must not be longer than a file system allows.
     handle, name = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.stem[:60]}-", suffix=path.suffix
@@ -24,9 +28,24 @@ def whole_file(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.chmod(0o644)  # mkstemp keeps files to their owner; results are to be shared
+        if durable:
+            _to_disk(temporary)
         temporary.replace(path)
+        if durable:
+            _to_disk(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows opens no folders
+    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -8,21 +8,27 @@ from, and where the task runs, is all that a store on disk and a cluster do diff
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import sha256
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
+from eigengraphs.graphs.build import Storage, check_dtype, check_names
 from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.parallel import in_order
 from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.graphs.transforms import SymmetrizeRule
+
+if TYPE_CHECKING:
+    from eigengraphs.graphs.lazy import LazyStack
 
 __all__ = ["Block", "BlockedStack", "Journal", "Task", "add_up", "joined", "journaled"]
 
@@ -88,8 +94,10 @@ class BlockedStack(GraphStack):
     """Graphs in blocks; everything else about them is as of any stack.
 
     Those who make one give :attr:`spans` and :meth:`read_block`, and what a stack knows of itself
-    without its graphs: sizes, names and facts. Methods that need all graphs in memory at once
-    load them, if they fit in the budget.
+    without its graphs: sizes, names and facts. Some of the graphs, and graphs after a transform that
+    treats each on its own, come in blocks again and are read when they are asked for
+    (:class:`~eigengraphs.graphs.lazy.LazyStack`). Methods that need all graphs in memory at once
+    load them, if they fit in the budget; what they make is an ordinary stack.
     """
 
     __slots__ = ("_loaded", "_passes")
@@ -107,6 +115,22 @@ class BlockedStack(GraphStack):
     @abstractmethod
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory."""
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs, m."""
+        return self.spans[-1][1]
+
+    @classmethod
+    def _make(  # type: ignore[override]  # what is in memory is an ordinary stack
+        cls,
+        storage: Storage,
+        facts: GraphFacts | None,
+        graph_names: tuple[str, ...] | None,
+        vertex_names: tuple[str, ...] | None,
+        mask: Mask | None = None,
+    ) -> GraphStack:
+        return GraphStack._make(storage, facts, graph_names, vertex_names, mask)
 
     # ------------------------------------------------------------------ passes
 
@@ -209,6 +233,112 @@ class BlockedStack(GraphStack):
     def diagonals(self) -> NDArray[np.float64]:
         """Return the diagonals, (m, n)."""
         return np.concatenate(list(self.each(_diagonals)))
+
+    @property
+    def dense(self) -> NDArray[Any]:
+        """The graphs as one read-only array (m, n, n), if they fit; for dense stacks only."""
+        if self.is_sparse:
+            raise InputError("this stack is sparse; use .flat, or to_dense() if it fits in memory")
+        return self.load().dense
+
+    @property
+    def flat(self) -> sparse.csr_array:
+        """The graphs as one CSR matrix (m * n, n), if they fit; for sparse stacks only."""
+        if not self.is_sparse:
+            raise InputError("this stack is dense; use .dense, or to_sparse()")
+        return self.load().flat
+
+    # ------------------------------------------------------------------ what waits for its blocks
+
+    def _several(self, which: Any, chosen: NDArray[np.intp]) -> GraphStack:  # noqa: ARG002
+        if (np.diff(chosen) > 0).all():
+            return self if len(chosen) == self.n_graphs else self._lazy().chosen(chosen)
+        # In another order, neighbours may come from any two blocks.
+        ordered, back = np.unique(chosen, return_inverse=True)
+        part = self[ordered]
+        if part.nbytes * len(chosen) > self.memory * len(ordered):
+            raise InputError(
+                f"{len(chosen)} graphs in another order than they are kept in, or more than once, "
+                f"must be in memory, {part.nbytes * len(chosen) / len(ordered) / 1e9:.3g} GB, and "
+                f"{self.memory / 1e9:.3g} GB is allowed: sort the places (np.sort), or open the "
+                "store with more memory"
+            )
+        return part.load()[back]
+
+    def _lazy(self) -> LazyStack:
+        from eigengraphs.graphs.lazy import LazyStack  # which is made of this class
+
+        return LazyStack.of(self)
+
+    # Each of these waits for the blocks, and means what it means for graphs in memory.
+
+    def symmetrize(self, how: SymmetrizeRule = "mean") -> Any:
+        """Return undirected graphs, block by block; see :meth:`GraphStack.symmetrize`."""
+        return self._lazy().then("symmetrize", how)
+
+    def binarize(self, threshold: float = 0.0) -> Any:
+        """Return unweighted graphs, block by block; see :meth:`GraphStack.binarize`."""
+        return self._lazy().then("binarize", threshold)
+
+    def log1p(self) -> Any:
+        """Return log(1 + weight), block by block; see :meth:`GraphStack.log1p`."""
+        return self._lazy().then("log1p")
+
+    def signed_log1p(self) -> Any:
+        """Return signed logarithms, block by block; see :meth:`GraphStack.signed_log1p`."""
+        return self._lazy().then("signed_log1p")
+
+    def fisher_z(self) -> Any:
+        """Return arctanh of the weights, block by block; see :meth:`GraphStack.fisher_z`."""
+        return self._lazy().then("fisher_z")
+
+    def rank(self) -> Any:
+        """Return ranks for weights, block by block; see :meth:`GraphStack.rank`."""
+        return self._lazy().then("rank")
+
+    def signed_rank(self) -> Any:
+        """Return signed ranks, block by block; see :meth:`GraphStack.signed_rank`."""
+        return self._lazy().then("signed_rank")
+
+    def unit_norm(self) -> Any:
+        """Return graphs of norm 1, block by block; see :meth:`GraphStack.unit_norm`."""
+        return self._lazy().then("unit_norm")
+
+    def drop_loops(self) -> Any:
+        """Return graphs without loops, block by block; see :meth:`GraphStack.drop_loops`."""
+        return self._lazy().then("drop_loops")
+
+    def select_vertices(self, which: Any) -> Any:
+        """Return induced graphs, block by block; see :meth:`GraphStack.select_vertices`."""
+        return self._lazy().then("select_vertices", self._kept(which))
+
+    def astype(self, dtype: DTypeLike) -> Any:
+        """Return float32 or float64 weights, block by block."""
+        wanted = check_dtype(dtype)
+        return self if wanted == self.dtype else self._lazy().then("astype", wanted)
+
+    def to_dense(self) -> Any:
+        """Return graphs that come as arrays, block by block."""
+        return self._lazy().then("to_dense") if self.is_sparse else self
+
+    def to_sparse(self) -> Any:
+        """Return graphs that come as CSR matrices, block by block."""
+        return self if self.is_sparse else self._lazy().then("to_sparse")
+
+    def with_names(
+        self,
+        *,
+        graph_names: Sequence[str] | None = None,
+        vertex_names: Sequence[str] | None = None,
+    ) -> Any:
+        """Return the same graphs under other names."""
+        graph = check_names(graph_names, self.n_graphs, "graph_names")
+        vertex = check_names(vertex_names, self.n_vertices, "vertex_names")
+        return self if graph is None and vertex is None else self._lazy().named(graph, vertex)
+
+    def largest_common_component(self) -> Any:
+        """Return the graphs, in memory, on the largest set on which all are connected."""
+        return self.load().largest_common_component()
 
 
 def add_up(total: Any, part: Any) -> Any:

@@ -28,7 +28,11 @@ def transpose_flat(flat: sparse.csr_array) -> sparse.csr_array:
     """Return the transposed graphs of a flat matrix (m * n, n)."""
     n = flat.shape[1]
     graph, s = np.divmod(row_numbers(flat), n)
-    flipped = sparse.coo_array((flat.data, (graph * n + flat.indices, s)), shape=flat.shape)
+    # Places of 4 bytes where the matrix has such: scipy keeps what it is given.
+    small = flat.shape[0] <= np.iinfo(flat.indices.dtype).max
+    index = flat.indices.dtype if small else np.int64
+    rows = (graph * n + flat.indices).astype(index)
+    flipped = sparse.coo_array((flat.data, (rows, s.astype(index))), shape=flat.shape)
     return sparse.csr_array(flipped)
 
 

@@ -260,7 +260,10 @@ class GraphStack(StackFacts, StackTransforms):
             if self._mask is None or self._mask.n_hidden[i] == 0:
                 return graph
             return graph_with_nan(graph, self._mask, i, self._label(i))
-        chosen = places(which, self.graph_names, "graph")
+        return self._several(which, places(which, self.graph_names, "graph"))
+
+    def _several(self, which: Any, chosen: NDArray[np.intp]) -> GraphStack:
+        """Return the graphs at some places; ``which`` is what the user wrote for them."""
         names = self._graph_names and tuple(self._graph_names[i] for i in chosen)
         if isinstance(self._storage, np.ndarray):
             contiguous = isinstance(which, slice) and which.step in (None, 1)

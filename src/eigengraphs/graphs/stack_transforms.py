@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
@@ -177,13 +177,18 @@ class StackTransforms(ABC):
 
     def select_vertices(self, which: Any) -> Self:
         """Return the graphs induced on some vertices, given by name, place, mask or slice."""
-        keep = places(which, self.vertex_names, "vertex")
-        if len(np.unique(keep)) < len(keep):
-            raise InputError("the selection names a vertex more than once")
+        keep = self._kept(which)
         names = self._vertex_names and tuple(self._vertex_names[s] for s in keep)
         storage = transforms.select_vertices(self._storage, keep)
         mask = None if self._mask is None else self._mask.select(keep)
         return self._make(storage, None, self._graph_names, names, mask)
+
+    def _kept(self, which: Any) -> NDArray[np.intp]:
+        """Return the places of the vertices chosen, each once."""
+        keep = places(which, self.vertex_names, "vertex")
+        if len(np.unique(keep)) < len(keep):
+            raise InputError("the selection names a vertex more than once")
+        return keep
 
     def reorder(self, orders: Any) -> Self:
         """Return the graphs with their vertices in other orders, each graph in its own.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from eigengraphs.errors import MissingExtraError
+from eigengraphs import extras
 
 __all__ = ["need"]
 
 
 def need(package: str, purpose: str) -> Any:
     """Import a package of the extra ``io``, or say how to get it."""
-    try:
-        return import_module(package)
-    except ImportError:
-        raise MissingExtraError(package.partition(".")[0], "io", purpose) from None
+    return extras.need(package, "io", purpose)

@@ -1,1 +1,12 @@
-"""Past one machine's memory: graphs on a disk, and on a cluster."""
+"""Graphs that need not fit in memory: a store on disk, read block by block; see ``docs/store.md``.
+
+>>> import eigengraphs as eg
+>>> eg.scale.open_store.__name__, eg.scale.write_store.__name__
+('open_store', 'write_store')
+"""
+
+from eigengraphs.scale.stack import StoredStack, open_store
+from eigengraphs.scale.store import is_store
+from eigengraphs.scale.writing import StoreWriter, append, write_store
+
+__all__ = ["StoreWriter", "StoredStack", "append", "is_store", "open_store", "write_store"]

@@ -1,0 +1,18 @@
+"""Packages that the core leaves out, imported where they are used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from eigengraphs.errors import MissingExtraError
+
+__all__ = ["need"]
+
+
+def need(package: str, extra: str, purpose: str) -> Any:
+    """Import a package, or say which extra brings it."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingExtraError(package.partition(".")[0], extra, purpose) from None

@@ -1,0 +1,88 @@
+"""From edges in order to the rows of a flat CSR matrix, and back to half of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from eigengraphs.compiling import announce_compiling
+
+__all__ = ["fill_mirrored", "is_mirror"]
+
+announce_compiling()
+
+
+@njit(cache=True, nogil=True)
+def fill_mirrored(
+    rows: NDArray[Any],
+    s: NDArray[Any],
+    t: NDArray[Any],
+    weight: NDArray[Any],
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+) -> None:
+    """Fill a CSR matrix with edges and their mirror images.
+
+    ``rows`` is i * n of each edge's graph; edges stand in the order of graph, s and t, with s <= t;
+    ``indptr`` has a zero for every row and one more. Entries (t, s) of a row t come in the order of
+    s while earlier rows are read, and before its own, (t, .): rows come out sorted.
+    """
+    for e in range(len(s)):
+        indptr[rows[e] + s[e] + 1] += 1
+        if s[e] != t[e]:
+            indptr[rows[e] + t[e] + 1] += 1
+    for r in range(1, len(indptr)):
+        indptr[r] += indptr[r - 1]
+    at = indptr[:-1].copy()
+    for e in range(len(s)):
+        here = rows[e] + s[e]
+        indices[at[here]] = t[e]
+        data[at[here]] = weight[e]
+        at[here] += 1
+        if s[e] != t[e]:
+            there = rows[e] + t[e]
+            indices[at[there]] = s[e]
+            data[at[there]] = weight[e]
+            at[there] += 1
+
+
+@njit(cache=True, nogil=True)
+def is_mirror(
+    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n: int, at: NDArray[Any]
+) -> bool:
+    """Tell whether every graph of a flat CSR matrix is exactly its own mirror image.
+
+    ``at`` is room for a number a vertex. Entries (s, t) below the diagonal are met row by row in
+    the order of s, as row t has them above it.
+    """
+    for first in range(0, len(indptr) - 1, n):
+        for s in range(n):
+            at[s] = indptr[first + s]
+        for s in range(n):
+            for e in range(indptr[first + s], indptr[first + s + 1]):
+                t = indices[e]
+                if t >= s:
+                    break
+                # The next entry of row t beyond its diagonal must be (t, s).
+                k = at[t]
+                while k < indptr[first + t + 1] and indices[k] <= t:
+                    k += 1
+                if k == indptr[first + t + 1] or indices[k] != s or data[k] != data[e]:
+                    return False
+                at[t] = k + 1
+        for s in range(n):
+            k = at[s]
+            while k < indptr[first + s + 1] and indices[k] <= s:
+                k += 1
+            if k < indptr[first + s + 1]:
+                return False  # an entry above the diagonal that nothing below it answers
+    return True
+
+
+def counts_of(s: NDArray[Any], t: NDArray[Any]) -> int:
+    """Return the number of entries that edges and their mirror images make."""
+    return int(2 * len(s) - np.count_nonzero(s == t))

@@ -1,0 +1,105 @@
+"""Sparse graphs as a table of edges in Parquet, and back to one flat CSR matrix."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.graphs.flat_rows import row_numbers
+from eigengraphs.scale.edge_kernels import counts_of, fill_mirrored, is_mirror
+from eigengraphs.scale.tables import arrow, parquet
+
+__all__ = ["edges_of", "flat_of"]
+
+_GROUP = 1_000_000  # edges of a row group, about; one graph is never cut
+
+
+def edges_of(flat: sparse.csr_array, first: int) -> tuple[bytes, bool]:
+    """Return the Parquet file of graphs, and whether each edge stands once for both directions.
+
+    Parameters
+    ----------
+    flat : (m * n, n)
+        In canonical form.
+    first
+        Place of the first graph in the store.
+    """
+    n = flat.shape[1]
+    m = flat.shape[0] // n
+    mirrored = bool(
+        is_mirror(flat.data, flat.indices, flat.indptr, n, np.empty(n, flat.indptr.dtype))
+    )
+    rows = row_numbers(flat)
+    graph, s = np.divmod(rows, n)
+    t, weight = flat.indices, flat.data
+    if mirrored:
+        keep = s <= t
+        graph, s, t, weight = graph[keep], s[keep], t[keep], weight[keep]
+    index = np.int32 if n <= np.iinfo(np.int32).max else np.int64
+    cuts = np.searchsorted(graph, np.arange(m + 1))
+    pa = arrow()
+    table = pa.table(
+        {
+            "graph": graph.astype(np.int64) + first,
+            "source": s.astype(index),
+            "target": t.astype(index),
+            "weight": weight,
+        }
+    )
+    out = io.BytesIO()
+    # Runs and few different values shrink to almost nothing; numbers that differ are left alone.
+    few = ["graph"] + ["weight"] * bool(len(weight) == 0 or (weight == weight[0]).all())
+    options: dict[str, Any] = {"use_dictionary": few, "compression": "none"}
+    with parquet().ParquetWriter(out, table.schema, write_statistics=["graph"], **options) as file:
+        lo = 0
+        while lo < m:
+            hi = lo + 1
+            while hi < m and cuts[hi + 1] - cuts[lo] <= _GROUP:
+                hi += 1
+            file.write_table(table.slice(cuts[lo], cuts[hi] - cuts[lo]), row_group_size=2**30)
+            lo = hi
+    return out.getvalue(), mirrored
+
+
+def flat_of(
+    data: bytes, first: int, lo: int, hi: int, n: int, mirrored: bool, dtype: np.dtype[Any]
+) -> sparse.csr_array:
+    """Return graphs ``lo`` to ``hi`` of a file, whose first graph is ``first``, as (m * n, n)."""
+    file = parquet().ParquetFile(arrow().BufferReader(data))
+    groups = _groups(file, first + lo, first + hi)
+    table = file.read_row_groups(groups, use_threads=False)
+    graph, s, t, weight = (
+        table[name].combine_chunks().to_numpy(zero_copy_only=False)
+        for name in ("graph", "source", "target", "weight")
+    )
+    a, b = np.searchsorted(graph, (first + lo, first + hi))
+    graph, s, t, weight = graph[a:b], s[a:b], t[a:b], weight[a:b].astype(dtype, copy=False)
+    m = hi - lo
+    entries = counts_of(s, t) if mirrored else len(s)
+    index = np.int32 if max(entries, n) <= np.iinfo(np.int32).max else np.int64
+    rows = (graph - (first + lo)) * n
+    indptr = np.zeros(m * n + 1, index)
+    if mirrored:
+        values, indices = np.empty(entries, dtype), np.empty(entries, index)
+        fill_mirrored(rows, s, t, weight, indptr, indices, values)
+    else:
+        values, indices = np.array(weight), t.astype(index)
+        counts: NDArray[Any] = np.bincount(rows + s, minlength=m * n)
+        np.cumsum(counts, out=indptr[1:])
+    flat = sparse.csr_array((values, indices, indptr), shape=(m * n, n))
+    flat.has_canonical_format = True
+    return flat
+
+
+def _groups(file: Any, lo: int, hi: int) -> list[int]:
+    """Return the row groups that may hold graphs lo to hi."""
+    wanted = []
+    for k in range(file.metadata.num_row_groups):
+        known = file.metadata.row_group(k).column(0).statistics
+        if known is None or not known.has_min_max or (known.min < hi and known.max >= lo):
+            wanted.append(k)
+    return wanted

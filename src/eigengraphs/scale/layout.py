@@ -1,0 +1,143 @@
+"""``store.json``: what a store holds and which of its files count. See ``docs/store.md``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from eigengraphs.errors import StoreError
+
+__all__ = ["DENSE", "STORE_JSON", "VERTICES", "Batch", "Kind", "Layout", "Shard"]
+
+Kind: TypeAlias = Literal["dense", "sparse"]
+
+FORMAT, VERSION = "eigengraphs store", 1
+STORE_JSON, VERTICES, DENSE = "store.json", "vertices.parquet", "dense.zarr"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some graphs, one behind the other, in one file, and the table of their names and facts."""
+
+    graphs: int
+    nonzeros: int
+    file: str
+    bytes: int
+    sha256: str  # of these bytes of the file, from ``offset`` on
+    table: str
+    table_sha256: str
+    offset: int = 0
+    mirrored: bool = False  # each edge stands once, source <= target, for both directions
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Graphs that were put in by one command or call, whole or on the way."""
+
+    source: str
+    first: int  # place of the first graph
+    finished: bool = False
+    total: int | None = None  # graphs that there will be, where that is known
+    command: str | None = None  # what goes on with it
+    listing: str | None = None  # a table of the files it is made from
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All that ``store.json`` says."""
+
+    kind: Kind
+    dtype: str
+    n_vertices: int
+    directed: bool = False
+    graph_names: bool = False  # whether graphs have names, and not just places
+    vertex_names: bool = False
+    vertices_sha256: str = ""
+    columns: tuple[str, ...] = ()  # of the tables of graphs, besides names and facts
+    chunk: int = 0  # graphs in a chunk of the array; 0 for sparse graphs
+    shards: tuple[Shard, ...] = ()
+    batches: tuple[Batch, ...] = ()
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs in whole shards."""
+        return sum(shard.graphs for shard in self.shards)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is on the way."""
+        return bool(self.batches) and all(batch.finished for batch in self.batches)
+
+    @property
+    def starts(self) -> list[int]:
+        """Place of the first graph of every shard, and the number of graphs behind the last."""
+        return [0, *np.cumsum([shard.graphs for shard in self.shards]).tolist()]
+
+    def graph_bytes(self, shard: Shard) -> int:
+        """Bytes that the graphs of a shard take in memory."""
+        item, n = np.dtype(self.dtype).itemsize, self.n_vertices
+        if self.kind == "dense":
+            return shard.graphs * n * n * item
+        return shard.nonzeros * (item + 4) + shard.graphs * n * 4
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all graphs would take in memory."""
+        item, n, m = np.dtype(self.dtype).itemsize, self.n_vertices, self.n_graphs
+        if self.kind == "dense":
+            return m * n * n * item
+        entries = sum(shard.nonzeros for shard in self.shards)
+        index = 4 if max(entries, n) < 2**31 else 8
+        return entries * (item + index) + (m * n + 1) * index
+
+    def with_shard(self, shard: Shard, **changes: Any) -> Layout:
+        """Return the layout with one more shard."""
+        return replace(self, shards=(*self.shards, shard), **changes)
+
+    def with_batch(self, **changes: Any) -> Layout:
+        """Return the layout with changes of the last batch."""
+        return replace(self, batches=(*self.batches[:-1], replace(self.batches[-1], **changes)))
+
+    def to_json(self) -> bytes:
+        """Return the text of ``store.json``."""
+        head = {
+            "format": FORMAT,
+            "version": VERSION,
+            "finished": self.finished,
+            "n_graphs": self.n_graphs,
+        }
+        return (json.dumps(head | asdict(self), indent=1, ensure_ascii=False) + "\n").encode()
+
+    @classmethod
+    def from_json(cls, text: bytes, where: str) -> Layout:
+        """Read ``store.json``, or say what is wrong with it."""
+        try:
+            said = json.loads(text)
+            if said["format"] != FORMAT:
+                raise KeyError("format")
+            if said["version"] > VERSION:
+                raise StoreError(
+                    f"{where} is of version {said['version']}, and this eigengraphs reads version "
+                    f"{VERSION}: update it (pip install -U eigengraphs)"
+                )
+            known = {item.name: said[item.name] for item in fields(cls) if item.name in said}
+            known["shards"] = tuple(Shard(**shard) for shard in said["shards"])
+            known["batches"] = tuple(Batch(**batch) for batch in said["batches"])
+            known["columns"] = tuple(said["columns"])
+            layout = cls(**known)
+            if layout.kind not in ("dense", "sparse") or layout.n_graphs != said["n_graphs"]:
+                raise KeyError("n_graphs")
+            np.dtype(layout.dtype)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, StoreError):
+                raise
+            raise StoreError(
+                f"{where} does not describe a store of graphs ({type(error).__name__}: {error}); "
+                "if the file was changed, take it from a copy, or convert the graphs again"
+            ) from None
+        return layout

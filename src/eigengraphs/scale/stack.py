@@ -1,0 +1,239 @@
+"""``open_store``: graphs on a disk as a stack like any other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.errors import SelectionError
+from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.lazy import block_bytes
+from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.scale.folder import Folder
+from eigengraphs.scale.sizes import Memory, as_bytes
+from eigengraphs.scale.store import Store, reopened
+
+__all__ = ["StoredStack", "open_store"]
+
+
+def open_store(
+    path: str | os.PathLike[str],
+    memory: Memory = None,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+) -> StoredStack:
+    """Open a store of graphs that need not fit in memory.
+
+    Parameters
+    ----------
+    path
+        The folder, or an address that fsspec opens, such as ``s3://bucket/graphs.egs``.
+    memory : str or int, optional
+        What work on the graphs may take, such as "1G" or a number of bytes; by default a quarter
+        of the machine's. Graphs come in blocks of a sixteenth of it, 64 MB at most.
+    storage_options : mapping, optional
+        For fsspec.
+
+    Returns
+    -------
+    StoredStack
+        A :class:`~eigengraphs.GraphStack` that reads graphs when they are needed.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> import eigengraphs as eg
+    >>> folder = tempfile.mkdtemp() + "/graphs.egs"
+    >>> _ = eg.scale.write_store(folder, [eg.GraphStack(np.ones((3, 4, 4)))])
+    >>> eg.open_store(folder, memory="100M")[1:].log1p().shape
+    (2, 4, 4)
+    """
+    return StoredStack._of(Store(Folder(path, storage_options)), as_bytes(memory))
+
+
+class StoredStack(BlockedStack):
+    """The graphs of a store, read block by block; made by :func:`open_store`.
+
+    Everything that a :class:`~eigengraphs.GraphStack` does. A pickle holds the path alone.
+    """
+
+    __slots__ = ("_blocks", "_budget", "_facts_known", "_names_known", "_store")
+
+    _store: Store
+    _budget: int
+    _blocks: tuple[tuple[tuple[int, int, int], ...], ...]  # shard, lo, hi; of each block
+
+    @classmethod
+    def _of(cls, store: Store, memory: int) -> StoredStack:
+        stack: StoredStack = object.__new__(cls)
+        for name, value in {
+            "_store": store,
+            "_budget": memory,
+            "_blocks": _blocks(store, block_bytes(memory)),
+            "_facts_known": None,
+            "_names_known": None,
+            "_mask": None,
+        }.items():
+            object.__setattr__(stack, name, value)
+        return stack
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        store = self._store
+        known = (store.folder.path, store.folder.options, store.digest, store.token)
+        return _reopen, (*known, self._budget)
+
+    @property
+    def path(self) -> str:
+        """Where the store is."""
+        return self._store.folder.path
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Further columns of the tables of graphs, one value a graph."""
+        columns = self._store.layout.columns
+        if not columns:
+            return {}
+        shards = range(len(self._store.layout.shards))
+        tables = [self._store.table(k, columns) for k in shards]
+        return {
+            name: np.concatenate(
+                [table[name].to_numpy(zero_copy_only=False) for table in tables]
+            )
+            for name in columns
+        }
+
+    # ------------------------------------------------------------------ blocks
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The first graph of each block, and the one behind its last."""
+        ends = np.cumsum([sum(hi - lo for _, lo, hi in block) for block in self._blocks]).tolist()
+        return tuple(zip([0, *ends[:-1]], ends, strict=True))
+
+    @property
+    def memory(self) -> int:
+        """Bytes that work on the graphs may take, besides results."""
+        return self._budget
+
+    def read_block(self, k: int) -> GraphStack:
+        """Return the graphs of block k, in memory."""
+        return self._read(self._blocks[k])
+
+    def _read(self, parts: tuple[tuple[int, int, int], ...]) -> GraphStack:
+        store, n = self._store, self.n_vertices
+        storage: Any
+        if self.is_sparse:
+            flats = [store.read_sparse(*part) for part in parts]
+            storage = flats[0]
+            if len(flats) > 1:
+                storage = sparse.csr_array(sparse.vstack(flats, format="csr"))
+                storage.has_canonical_format = True
+        else:
+            storage = np.empty((sum(hi - lo for _, lo, hi in parts), n, n), self.dtype)
+            at = 0
+            for k, lo, hi in parts:
+                store.read_dense(k, lo, hi, storage[at : at + hi - lo])
+                at += hi - lo
+        names, facts = list[str](), list[GraphFacts]()
+        for k, lo, hi in parts:
+            of_shard, known = store.names_and_facts(k)
+            names += of_shard[lo:hi]
+            facts.append(known.take(slice(lo, hi)))
+        return GraphStack._make(
+            storage,
+            GraphFacts.joined(facts),
+            tuple(names) if store.layout.graph_names else None,
+            store.vertex_names,
+        )
+
+    def _graph(self, i: int) -> Any:
+        loaded = getattr(self, "_loaded", None)
+        if loaded is not None:
+            return loaded._graph(i)
+        starts = self._store.layout.starts
+        k = int(np.searchsorted(starts, i, side="right")) - 1
+        if not 0 <= i < starts[-1]:
+            raise SelectionError(f"graph {i} does not exist; there are {starts[-1]}")
+        return self._read(((k, i - starts[k], i - starts[k] + 1),))._graph(0)
+
+    # ------------------------------------------------------------------ as a stack
+
+    @property
+    def _facts(self) -> GraphFacts:  # type: ignore[override]
+        if self._facts_known is None:
+            shards = range(len(self._store.layout.shards))
+            facts = GraphFacts.joined([self._store.names_and_facts(k)[1] for k in shards])
+            object.__setattr__(self, "_facts_known", facts)
+        return self._facts_known  # type: ignore[no-any-return]
+
+    @property
+    def _graph_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        if not self._store.layout.graph_names:
+            return None
+        if self._names_known is None:
+            shards = range(len(self._store.layout.shards))
+            names = tuple(name for k in shards for name in self._store.names_and_facts(k)[0])
+            object.__setattr__(self, "_names_known", names)
+        return self._names_known  # type: ignore[no-any-return]
+
+    @property
+    def _vertex_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        return self._store.vertex_names
+
+    @property
+    def has_vertex_names(self) -> bool:
+        """Whether the vertices were given names."""
+        return self._store.layout.vertex_names
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, n."""
+        return self._store.layout.n_vertices
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+        return np.dtype(self._store.layout.dtype)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether graphs are kept as edges."""
+        return self._store.layout.kind == "sparse"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all graphs would take in memory."""
+        return self._store.layout.nbytes
+
+
+def _reopen(
+    path: str, options: Mapping[str, Any], digest: str, token: str, memory: int
+) -> StoredStack:
+    return StoredStack._of(reopened(path, options, digest, token), memory)
+
+
+def _blocks(store: Store, limit: int) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    """Return blocks of whole shards up to a size in memory, or of parts of a larger shard."""
+    blocks = list[tuple[tuple[int, int, int], ...]]()
+    group, filled = list[tuple[int, int, int]](), 0
+    for k, shard in enumerate(store.layout.shards):
+        size = store.layout.graph_bytes(shard)
+        if group and filled + size > limit:
+            blocks.append(tuple(group))
+            group, filled = [], 0
+        if size <= limit:
+            group.append((k, 0, shard.graphs))
+            filled += size
+            continue
+        parts = min(shard.graphs, -(-size // limit))
+        cuts = [round(j * shard.graphs / parts) for j in range(parts + 1)]
+        blocks += [((k, lo, hi),) for lo, hi in zip(cuts, cuts[1:], strict=False)]
+    if group:
+        blocks.append(tuple(group))
+    return tuple(blocks)
