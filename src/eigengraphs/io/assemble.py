@@ -22,7 +22,10 @@ from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph, RawGraph
 
-__all__ = ["Assembled", "VerticesRule", "assemble"]
+__all__ = [
+    "Assembled", "VerticesRule", "assemble", "canonical", "refuse_unknown", "vertex_sets",
+    "without_bad_diagonal",
+]  # fmt: skip
 
 VerticesRule: TypeAlias = Literal["auto", "union", "intersection", "strict"]
 
@@ -50,23 +53,23 @@ def assemble(
     of_graphs = [list(notices) for notices in said]
     of_all = list[Notice]()
     for i, path in enumerate(paths):
-        matrices[i] = _without_bad_diagonal(matrices[i], path, missing, of_graphs[i])
-    rule, order, names = _vertex_sets(graphs, paths, vertices, of_graphs, of_all)
+        matrices[i] = without_bad_diagonal(matrices[i], path, missing, of_graphs[i])
+    rule, order, names = vertex_sets(graphs, paths, vertices, of_graphs, of_all)
     if missing == "error":
-        _refuse_unknown(matrices, names, paths)
+        refuse_unknown(matrices, names, paths)
     pieces = []
     for matrix, own, graph, path in zip(matrices, names, graphs, paths, strict=True):
         if isinstance(graph, EdgeGraph) and own is not None and len(own) > len(graph.names):
             matrix = _on_more(matrix, graph.names, own)
         sparse_file = not isinstance(graph, EdgeGraph) and not isinstance(graph.matrix, np.ndarray)
-        pieces.append(Piece(_canonical(matrix), own, sparse_file, str(path)))
+        pieces.append(Piece(canonical(matrix), own, sparse_file, str(path)))
     stack = GraphStack(
         pieces, graph_names=graph_names, vertex_names=order, vertices=rule, missing=missing
     )
     return Assembled(stack, tuple(map(tuple, of_graphs)), tuple(of_all))
 
 
-def _vertex_sets(
+def vertex_sets(
     graphs: Sequence[RawGraph],
     paths: Sequence[Path],
     vertices: VerticesRule,
@@ -87,7 +90,8 @@ def _vertex_sets(
     if not any(named):
         raise ReadError(f"{paths[0]} has no edges, and so no vertices: leave it out")
     free = [isinstance(graph, EdgeGraph) and not graph.declared for graph in graphs]
-    sets = [frozenset(own) for own in named]
+    unique = {own: frozenset(own) for own in named}  # most files have the same
+    sets = [unique[own] for own in named]
     if len(set(sets)) == 1:
         order = tuple(sorted(named[0], key=natural)) if all(free) else named[0]
         for i, own in enumerate(named):
@@ -150,7 +154,7 @@ def _refuse_names(
     )
 
 
-def _without_bad_diagonal(
+def without_bad_diagonal(
     matrix: Matrix, path: Path, missing: MissingRule, notices: list[Notice]
 ) -> Matrix:
     """Leave out a diagonal that is nan or infinite throughout, as of Fisher's z of ones."""
@@ -167,7 +171,7 @@ def _without_bad_diagonal(
     return changed
 
 
-def _refuse_unknown(
+def refuse_unknown(
     matrices: Sequence[Matrix], names: Sequence[tuple[str, ...] | None], paths: Sequence[Path]
 ) -> None:
     """Say which file has nan or infinity, and at which vertex."""
@@ -212,7 +216,7 @@ def _on_more(matrix: Matrix, names: tuple[str, ...], target: tuple[str, ...]) ->
     return sparse.csr_array(sparse.coo_array((entries.data, (move[s], move[t])), shape=size))
 
 
-def _canonical(matrix: Matrix) -> Matrix:
+def canonical(matrix: Matrix) -> Matrix:
     """Return numbers as a stack wants them."""
     if isinstance(matrix, np.ndarray):
         if matrix.dtype.kind not in "biuf":

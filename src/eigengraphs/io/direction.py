@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -15,7 +15,10 @@ from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.raw import EdgeGraph, RawGraph
 
-__all__ = ["DirectedRule", "as_matrices"]
+__all__ = [
+    "DirectedRule", "Matrix", "Sides", "as_it_is", "as_matrices", "compare", "keeps_direction",
+    "settled",
+]  # fmt: skip
 
 DirectedRule: TypeAlias = Literal["auto"] | bool
 Matrix: TypeAlias = "NDArray[Any] | sparse.csr_array"
@@ -27,7 +30,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class _Sides:
+class Sides:
     """How the two sides of a graph compare."""
 
     kind: Literal["symmetric", "rounding", "half", "directed"]
@@ -45,35 +48,56 @@ def as_matrices(
     """
     plain, notices = list[Matrix](), [list[Notice]() for _ in graphs]
     for i, graph in enumerate(graphs):
-        plain.append(_matrix(graph, paths[i], notices[i]))
-    sides = [_compare(matrix) for matrix in plain]
-    keep = directed is True or (
-        directed == "auto"
-        and any(
-            graph.directed or (graph.directed is None and side.kind == "directed")
-            for graph, side in zip(graphs, sides, strict=True)
+        plain.append(as_it_is(graph, paths[i], notices[i]))
+    sides = [compare(matrix) for matrix in plain]
+    said = zip((graph.directed for graph in graphs), sides, strict=True)
+    keep = keeps_direction(said, directed)
+    done = [
+        settled(graph, path, matrix, side, keep, directed, told)
+        for graph, path, matrix, side, told in zip(
+            graphs, paths, plain, sides, notices, strict=True
         )
+    ]
+    return done, [tuple(told) for told in notices]
+
+
+def keeps_direction(
+    graphs: Iterable[tuple[bool | None, Sides]], directed: DirectedRule
+) -> bool:
+    """Tell whether direction is kept, by what each file says and how the sides of each compare."""
+    return directed is True or (
+        directed == "auto"
+        and any(said or (said is None and side.kind == "directed") for said, side in graphs)
     )
-    done = list[Matrix]()
-    for i, (graph, matrix, side) in enumerate(zip(graphs, plain, sides, strict=True)):
-        undirected = graph.directed is False or not keep
-        if side.kind == "directed" and directed is False:
-            _refuse_sides(graph, paths[i], matrix, side)
-        if side.kind == "half" and undirected:
-            matrix = _mirrored(matrix)
-            notices[i].append(_half_notice(graph, paths[i], side, directed))
-        elif side.kind == "half" and directed is not True and graph.directed is None:
-            notices[i].append(Notice.of("triangle kept", paths[i]))
-        elif side.kind == "rounding" and undirected:
-            matrix = _mean_of_sides(matrix)
-            notices[i].append(Notice.of("rounding", paths[i]))
-        if side.kind == "half" and not undirected and isinstance(matrix, np.ndarray):
-            matrix = _zero_empty_half(matrix)
-        done.append(matrix)
-    return done, [tuple(said) for said in notices]
 
 
-def _matrix(graph: RawGraph, path: Path, notices: list[Notice]) -> Matrix:
+def settled(
+    graph: RawGraph,
+    path: Path,
+    matrix: Matrix,
+    side: Sides,
+    keep: bool,
+    directed: DirectedRule,
+    notices: list[Notice],
+) -> Matrix:
+    """Return one graph's matrix with the direction that all graphs have, and note what was done."""
+    undirected = graph.directed is False or not keep
+    if side.kind == "directed" and directed is False:
+        _refuse_sides(graph, path, matrix, side)
+    if side.kind == "half" and undirected:
+        matrix = _mirrored(matrix)
+        notices.append(_half_notice(graph, path, side, directed))
+    elif side.kind == "half" and directed is not True and graph.directed is None:
+        notices.append(Notice.of("triangle kept", path))
+    elif side.kind == "rounding" and undirected:
+        matrix = _mean_of_sides(matrix)
+        notices.append(Notice.of("rounding", path))
+    if side.kind == "half" and not undirected and isinstance(matrix, np.ndarray):
+        matrix = _zero_empty_half(matrix)
+    return matrix
+
+
+def as_it_is(graph: RawGraph, path: Path, notices: list[Notice]) -> Matrix:
     """Return the weights as the file has them."""
     if not isinstance(graph, EdgeGraph):
         return graph.matrix
@@ -88,16 +112,16 @@ def _matrix(graph: RawGraph, path: Path, notices: list[Notice]) -> Matrix:
     return matrix
 
 
-def _compare(A: Matrix) -> _Sides:
+def compare(A: Matrix) -> Sides:
     if isinstance(A, np.ndarray):
         return _compare_dense(A)
     upper, lower = sparse.triu(A, 1, format="csr"), sparse.tril(A, -1, format="csr")
     if not upper.nnz or not lower.nnz:
-        return _Sides("half" if upper.nnz or lower.nnz else "symmetric")
+        return Sides("half" if upper.nnz or lower.nnz else "symmetric")
     mirror = sparse.csr_array(lower.T)
     shared = abs(upper).astype(bool).multiply(abs(mirror).astype(bool))
     if not shared.nnz:
-        return _Sides("half", mixed=True)
+        return Sides("half", mixed=True)
     gap = sparse.coo_array(upper - mirror)
     size = np.abs(np.nan_to_num(gap.data))
     worst = int(size.argmax()) if size.size else 0
@@ -105,30 +129,30 @@ def _compare(A: Matrix) -> _Sides:
     larger: Any = abs(upper).maximum(abs(mirror))
     pairs = np.asarray(larger[gap.coords]).ravel()
     if (size <= _SAME * np.nan_to_num(pairs)).all():
-        return _Sides("symmetric")
+        return Sides("symmetric")
     if size[worst] <= _ROUNDING * largest:
-        return _Sides("rounding")
-    return _Sides("directed", example=(int(gap.coords[0][worst]), int(gap.coords[1][worst])))
+        return Sides("rounding")
+    return Sides("directed", example=(int(gap.coords[0][worst]), int(gap.coords[1][worst])))
 
 
-def _compare_dense(A: NDArray[Any]) -> _Sides:
+def _compare_dense(A: NDArray[Any]) -> Sides:
     real = A.dtype.kind == "f"
     if np.array_equal(A, A.T, equal_nan=real):
-        return _Sides("symmetric")
+        return Sides("symmetric")
     filled = np.nan_to_num(A, nan=0.0, posinf=0.0, neginf=0.0) if real else A
     upper, lower = np.triu(filled, 1), np.tril(filled, -1)
     if not upper.any() or not lower.any():
-        return _Sides("half" if upper.any() or lower.any() else "symmetric")
+        return Sides("half" if upper.any() or lower.any() else "symmetric")
     known = np.isfinite(A) & np.isfinite(A.T) if real else np.ones(A.shape, dtype=bool)
     gap = np.where(known, np.abs(filled.astype(np.float64) - filled.T), 0)
     worst = int(gap.argmax())
     largest = float(np.abs(filled).max())
     if (gap <= _SAME * np.maximum(np.abs(filled), np.abs(filled.T))).all():
-        return _Sides("symmetric")
+        return Sides("symmetric")
     if gap.flat[worst] <= _ROUNDING * largest:
-        return _Sides("rounding")
+        return Sides("rounding")
     s, t = divmod(worst, len(A))
-    return _Sides("directed", example=(s, t))
+    return Sides("directed", example=(s, t))
 
 
 def _mirrored(A: Matrix) -> Matrix:
@@ -165,7 +189,7 @@ def _zero_empty_half(A: NDArray[Any]) -> NDArray[Any]:
     return changed
 
 
-def _half_notice(graph: RawGraph, path: Path, side: _Sides, directed: DirectedRule) -> Notice:
+def _half_notice(graph: RawGraph, path: Path, side: Sides, directed: DirectedRule) -> Notice:
     if not isinstance(graph, EdgeGraph):
         return Notice.of("triangle", path)
     # Where the file or the user says that graphs are undirected, there is nothing to wonder at.
@@ -173,7 +197,7 @@ def _half_notice(graph: RawGraph, path: Path, side: _Sides, directed: DirectedRu
     return Notice.of("one way" if loud else "pairs once", path)
 
 
-def _refuse_sides(graph: RawGraph, path: Path, A: Matrix, side: _Sides) -> NoReturn:
+def _refuse_sides(graph: RawGraph, path: Path, A: Matrix, side: Sides) -> NoReturn:
     s, t = side.example
     names = graph.names or tuple(map(str, range(A.shape[0])))
     raise ReadError(

@@ -81,7 +81,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class Loaded:
     """One graph on its way into the stack."""
 
     file: SourceFile
@@ -194,8 +194,8 @@ def read_files(
     found = find_files(source, bids=format == "bids")
     of_all = list(found.notices)
     loaded = _load(found, format, key, delimiter, of_all)
-    names = _names(loaded, searched=found.searched)
-    of_all += _same_content(loaded, names)
+    names = names_of(loaded, searched=found.searched)
+    of_all += same_content(loaded, names)
     if found.searched:
         of_all += several_in_each_folder([file.path for file in found.files])
     graphs, paths = [item.graph for item in loaded], [item.file.path for item in loaded]
@@ -220,9 +220,9 @@ def read_files(
 
 def _load(
     found: Source, format: Format, key: str | None, delimiter: str | None, of_all: list[Notice]
-) -> list[_Loaded]:
+) -> list[Loaded]:
     """Read every file once, tables of other things left out if they lie in a folder of graphs."""
-    loaded, tables = list[_Loaded](), list[IsTable]()
+    loaded, tables = list[Loaded](), list[IsTable]()
     for file in found.files:
         try:
             data = file.path.read_bytes()
@@ -235,16 +235,16 @@ def _load(
             of_all.append(Notice.of("table", file.path))
             continue
         sha256 = hashlib.sha256(data).hexdigest()
-        loaded += [_Loaded(file, sha256, graph, len(graphs) > 1) for graph in graphs]
+        loaded += [Loaded(file, sha256, graph, len(graphs) > 1) for graph in graphs]
     if tables and (not found.searched or len(tables) >= len(loaded)):
         raise ReadError(str(tables[0]))
-    settled = _settle_ambiguous(loaded, key, delimiter)
+    settled = settle_ambiguous(loaded, key, delimiter)
     if found.searched:
-        _one_layout(settled)
+        one_layout(settled)
     return settled
 
 
-def _one_layout(loaded: Sequence[_Loaded]) -> None:
+def one_layout(loaded: Sequence[Loaded]) -> None:
     """Refuse matrices and edge lists in one folder: one of them is likely to be something else."""
     kinds: dict[str, list[str]] = {}
     for item in loaded:
@@ -258,9 +258,9 @@ def _one_layout(loaded: Sequence[_Loaded]) -> None:
         )
 
 
-def _settle_ambiguous(
-    loaded: list[_Loaded], key: str | None, delimiter: str | None
-) -> list[_Loaded]:
+def settle_ambiguous(
+    loaded: list[Loaded], key: str | None, delimiter: str | None
+) -> list[Loaded]:
     """Read a file that could be a matrix or an edge list as what the others are."""
     unsure = [any(said.kind == "ambiguous" for said in item.graph.notices) for item in loaded]
     sure = {item.graph.format for item, doubt in zip(loaded, unsure, strict=True) if not doubt}
@@ -268,7 +268,7 @@ def _settle_ambiguous(
     if not any(unsure) or len(sure) != 1 or not sure <= set(formats):
         return loaded
     format = formats[next(iter(sure))]
-    settled = list[_Loaded]()
+    settled = list[Loaded]()
     for item, doubt in zip(loaded, unsure, strict=True):
         if not doubt:
             settled.append(item)
@@ -279,7 +279,7 @@ def _settle_ambiguous(
     return settled
 
 
-def _names(loaded: Sequence[_Loaded], *, searched: bool) -> list[str]:
+def names_of(loaded: Sequence[Loaded], *, searched: bool) -> list[str]:
     """Return a name for every graph: of a manifest, of the file, or of what is in the file."""
     paths = list(dict.fromkeys(item.file.path for item in loaded))
     by_file = dict(zip(paths, name_graphs(paths, searched=searched), strict=True))
@@ -305,7 +305,7 @@ def _names(loaded: Sequence[_Loaded], *, searched: bool) -> list[str]:
     return names
 
 
-def _same_content(loaded: Sequence[_Loaded], names: Sequence[str]) -> list[Notice]:
+def same_content(loaded: Sequence[Loaded], names: Sequence[str]) -> list[Notice]:
     """Say which files are copies of one another."""
     hashes: dict[str, dict[Path, str]] = {}
     for item, name in zip(loaded, names, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ from eigengraphs.io.labels import VertexTable, read_vertices
 from eigengraphs.io.notices import few
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 
-__all__ = ["LabelsLike", "as_vertex_table", "rename"]
+__all__ = ["LabelsLike", "as_vertex_table", "rename", "renamer"]
 
 LabelsLike: TypeAlias = "VertexTable | str | os.PathLike[str] | Sequence[str]"
 
@@ -39,29 +39,30 @@ def rename(graphs: Sequence[RawGraph], paths: Sequence[Path], table: VertexTable
     Matrices without names take them in order. Vertices that are called by the table's ids, or by
     running numbers from 0 or 1, take the name that belongs to the number.
     """
-    used = {name for graph in graphs for name in graph.names or ()}
-    mapping = _mapping(used, table, paths) if used else {}
+    change = renamer((graph.names or () for graph in graphs), paths[0], table)
+    return [change(graph, path) for graph, path in zip(graphs, paths, strict=True)]
+
+
+def renamer(
+    names: Iterable[Sequence[str]], example: Path, table: VertexTable
+) -> Callable[[RawGraph, Path], RawGraph]:
+    """Return the function that names one graph, for graphs that call their vertices ``names``."""
+    used = set[str]().union(*names)
+    mapping = _mapping(used, table, example) if used else {}
     everything = table.names
     if table.colours and used:
         # A colour table lists the regions of all atlases: only those of the graphs count.
         everything = tuple(name for name in table.names if name in set(mapping.values()))
-    renamed: list[RawGraph] = []
-    for graph, path in zip(graphs, paths, strict=True):
-        if isinstance(graph, EdgeGraph):
-            place = {name: s for s, name in enumerate(everything)}
-            move = np.array([place[mapping[name]] for name in graph.names], dtype=np.intp)
-            renamed.append(
-                replace(
-                    graph,
-                    source=move[graph.source],
-                    target=move[graph.target],
-                    names=everything,
-                    declared=True,
-                )
-            )
-        else:
-            renamed.append(_rename_matrix(graph, path, table, mapping))
-    return renamed
+    place = {name: s for s, name in enumerate(everything)}
+
+    def change(graph: RawGraph, path: Path) -> RawGraph:
+        if not isinstance(graph, EdgeGraph):
+            return _rename_matrix(graph, path, table, mapping)
+        move = np.array([place[mapping[name]] for name in graph.names], dtype=np.intp)
+        s, t = move[graph.source], move[graph.target]
+        return replace(graph, source=s, target=t, names=everything, declared=True)
+
+    return change
 
 
 def _rename_matrix(
@@ -80,7 +81,7 @@ def _rename_matrix(
     return replace(graph, names=names)
 
 
-def _mapping(used: set[str], table: VertexTable, paths: Sequence[Path]) -> dict[str, str]:
+def _mapping(used: set[str], table: VertexTable, example: Path) -> dict[str, str]:
     """Return the table's name for everything that graphs call a vertex."""
     if used <= set(table.names):
         return {name: name for name in used}
@@ -102,5 +103,5 @@ def _mapping(used: set[str], table: VertexTable, paths: Sequence[Path]) -> dict[
     unknown = sorted(used - set(table.ids or table.names))
     raise ReadError(
         f"the labels do not know {few([repr(name) for name in unknown], 6)}, vertices of graphs "
-        f"such as {paths[0].name}; give the table a column 'index' or 'name' that has them"
+        f"such as {example.name}; give the table a column 'index' or 'name' that has them"
     )
