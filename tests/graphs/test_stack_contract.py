@@ -294,7 +294,7 @@ def test_scikit_learn_takes_samples(stack, plain):
 
 def test_it_says_which_graph_has_a_direction(stack, plain, kind):
     if kind.endswith("-directed"):
-        with pytest.raises(InputError, match="'sub-0'.* is not symmetric"):
+        with pytest.raises(InputError, match=r"'sub-0'.* is not symmetric"):
             stack.require_undirected("so")
     else:
         stack.require_undirected("so")

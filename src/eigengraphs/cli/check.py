@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -24,6 +25,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
+from eigengraphs.job.events import Event, Listener
 
 __all__ = ["check"]
 
@@ -54,6 +56,12 @@ def check(
 
     with showing(as_json, Event("read", f"reading {source}")) as listen:
         from eigengraphs.job.inputs import gather
+        from eigengraphs.scale import is_store
+
+        if is_store(source):
+            said = _check_store(source, listen)
+            print(json.dumps(said) if as_json else said["text"])
+            return
 
         how: Any = input_settings(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing
@@ -106,3 +114,36 @@ def check(
 def _counts(values: Sequence[Any]) -> dict[str, int]:
     """Return how many graphs have each value, the most frequent first."""
     return dict(Counter("missing" if x is None else str(x) for x in values).most_common())
+
+
+def _check_store(source: str, listen: Listener) -> dict[str, Any]:
+    """Read every file of a store against its hash, and say what is in it."""
+    from eigengraphs.errors import StoreError
+    from eigengraphs.scale import damages, open_store
+
+    def watch(done: int, total: int) -> None:
+        listen(Event("check", f"{done} of {total} graphs", done, total))
+
+    start = time.perf_counter()
+    wrong = damages(source, watch=watch)
+    if wrong:
+        more = "".join(f"\n{error}" for error in wrong[1:])
+        raise StoreError(f"{len(wrong)} files of the store are damaged:\n{wrong[0]}{more}")
+    stack = open_store(source)
+    facts = stack.facts
+    empty = int((facts.n_nonzero == facts.n_loops).sum())
+    weights = "weighted" if stack.is_weighted else "unweighted"
+    direction = "directed" if stack.is_directed else "undirected"
+    kept = f"{'sparse' if stack.is_sparse else 'dense'} {stack.dtype}"
+    seconds = time.perf_counter() - start
+    text = (
+        f"{stack.n_graphs} {direction} {weights} graphs on {stack.n_vertices} vertices (a store, "
+        f"{kept}, {stack.nbytes / 1e9:.3g} GB in memory), every file checked in {seconds:.1f} s\n"
+        f"columns: {', '.join(stack.columns) or 'none'}\n"
+        f"density {stack.density:.4g}, {empty} graphs without an edge"
+    )
+    return {
+        "event": "done", "graphs": stack.n_graphs, "vertices": stack.n_vertices, "kept": kept,
+        "directed": stack.is_directed, "weighted": stack.is_weighted, "bytes": stack.nbytes,
+        "columns": list(stack.columns), "empty": empty, "seconds": round(seconds, 3), "text": text,
+    }  # fmt: skip

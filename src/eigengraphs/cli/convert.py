@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+import shlex
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -13,25 +15,32 @@ from eigengraphs.cli.options import (
     Delimiter,
     Directed,
     Format,
+    Json,
     Key,
     Missing,
     Source,
     Vertices,
     input_settings,
 )  # fmt: skip
+from eigengraphs.errors import InputError
+from eigengraphs.job.events import Event, Listener
 
 __all__ = ["convert"]
 
 
 def convert(
     source: Source,
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="File, folder or store to write.")],
     to: Annotated[
         str,
         typer.Option(
-            help="Format of OUT; told by its ending as a rule.",
+            help="Format of OUT, or 'store'; told by its ending as a rule.",
             autocompletion=among(OUTPUT_FORMATS),
         ),
+    ] = "auto",
+    append: Annotated[bool, typer.Option("--append", help="Add to a store that is there.")] = False,
+    storage: Annotated[
+        str, typer.Option(help="How a store keeps graphs: auto, dense or sparse.")
     ] = "auto",
     vertices: Vertices = None,
     file_format: Format = "auto",
@@ -40,22 +49,77 @@ def convert(
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
+    as_json: Json = False,
 ) -> None:
     """Write graphs in another format, with their names and vertices.
+
+    With an OUT that ends in .egs, graphs go into a store, a few at a time, for data that do not
+    fit in memory. The same command again goes on where it was stopped.
 
     Example: eigengraphs convert connectomes all.npz
     """
     from eigengraphs.cli.progress import showing
-    from eigengraphs.job.events import Event
 
-    with showing(False, Event("read", f"reading {source}")) as listen:
-        from eigengraphs import io
-        from eigengraphs.job.inputs import gather
-
+    with showing(as_json, Event("read", f"reading {source}")) as listen:
         how: Any = input_settings(
             None, vertices, file_format, key, delimiter, align, directed, allow_missing
         )
-        data = gather(source, how, listen)
-        chosen: Any = to
-        io.write(data.graphs, output, format=chosen)
-    print(f"{data.graphs.n_graphs} graphs on {data.graphs.n_vertices} vertices; wrote {output}")
+        if to == "store" or (to == "auto" and output.rstrip("/").endswith(".egs")):
+            said = _store(source, output, how, append, storage, listen)
+        elif append:
+            raise InputError("--append adds to a store; OUT must end in .egs, or pass --to store")
+        else:
+            from eigengraphs import io
+            from eigengraphs.job.inputs import gather
+
+            graphs = gather(source, how, listen).graphs
+            chosen: Any = to
+            io.write(graphs, output, format=chosen)
+            said = {"graphs": graphs.n_graphs, "vertices": graphs.n_vertices, "notices": []}
+    if as_json:
+        print(json.dumps({"event": "done", "output": output, **said}))
+        return
+    for notice in said["notices"]:
+        print(f"note: {notice}", file=sys.stderr)
+    new = f" ({said['new']} new)" if said.get("new", said["graphs"]) < said["graphs"] else ""
+    print(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; wrote {output}")
+
+
+def _store(
+    source: str, output: str, how: Any, append: bool, storage: Any, listen: Listener
+) -> dict[str, Any]:
+    """Convert into a store, with few graphs in memory at a time."""
+    from eigengraphs import io
+
+    if how.missing != "error":
+        raise InputError(
+            "a store keeps complete graphs only, so --allow-missing is of no use: fill the "
+            "entries, or leave those graphs or vertices out"
+        )
+    labels = None if how.vertices is None else io.read_vertices(how.vertices)
+
+    def watch(what: str, done: int, total: int) -> None:
+        stage: Any = "read" if what.startswith("looking") else "write"
+        listen(Event(stage, f"{what}, {done} of {total}", done, total))
+
+    done = io.convert_to_store(
+        source,
+        output,
+        append=append,
+        format=how.format,
+        key=how.key,
+        delimiter=how.delimiter,
+        vertices=how.align,
+        labels=labels,
+        directed=how.directed,
+        storage=storage,
+        command=shlex.join(["eigengraphs", *sys.argv[1:]]),
+        watch=watch,
+    )
+    return {
+        "graphs": done.n_graphs,
+        "vertices": done.n_vertices,
+        "new": done.n_new,
+        "resumed_at": done.n_there,
+        "notices": [str(notice) for notice in done.notices if notice.loud],
+    }

@@ -17,7 +17,10 @@ __all__ = [
 _FILES = "How files are read"  # a part of every help
 
 Source = Annotated[
-    str, typer.Argument(metavar="IN", help="A folder, a pattern in quotes, a file, or a manifest.")
+    str,
+    typer.Argument(
+        metavar="IN", help="A folder, a pattern in quotes, a file, a manifest or a store."
+    ),
 ]
 Participants = Annotated[
     Path | None,

@@ -94,8 +94,8 @@ class BlockedStack(GraphStack):
     """Graphs in blocks; everything else about them is as of any stack.
 
     Those who make one give :attr:`spans` and :meth:`read_block`, and what a stack knows of itself
-    without its graphs: sizes, names and facts. Some of the graphs, and graphs after a transform that
-    treats each on its own, come in blocks again and are read when they are asked for
+    without its graphs: sizes, names and facts. Some of the graphs, and graphs after a transform
+    that treats each on its own, come in blocks again and are read when they are asked for
     (:class:`~eigengraphs.graphs.lazy.LazyStack`). Methods that need all graphs in memory at once
     load them, if they fit in the budget; what they make is an ordinary stack.
     """
@@ -263,7 +263,8 @@ class BlockedStack(GraphStack):
                 f"{self.memory / 1e9:.3g} GB is allowed: sort the places (np.sort), or open the "
                 "store with more memory"
             )
-        return part.load()[back]
+        loaded: GraphStack = part.load()[back]
+        return loaded
 
     def _lazy(self) -> LazyStack:
         from eigengraphs.graphs.lazy import LazyStack  # which is made of this class

@@ -28,6 +28,7 @@ __all__ = [
     "check_storage",
     "flatten",
     "read_names",
+    "storage_for",
 ]
 
 Storage: TypeAlias = "NDArray[Any] | sparse.csr_array"
@@ -191,16 +192,29 @@ def _assemble(pieces: Sequence[Piece], rule: StorageRule, dtype: np.dtype[Any]) 
 
 
 def _choose(pieces: Sequence[Piece], dtype: np.dtype[Any]) -> StorageRule:
-    if any(piece.keep_sparse for piece in pieces):
+    keep = any(piece.keep_sparse for piece in pieces)
+    nonzeros = (
+        0
+        if keep
+        else sum(
+            np.count_nonzero(piece.matrix)
+            if isinstance(piece.matrix, np.ndarray)
+            else piece.matrix.nnz
+            for piece in pieces
+        )
+    )
+    return storage_for(len(pieces), pieces[0].n_vertices, int(nonzeros), keep, dtype)
+
+
+def storage_for(
+    n_graphs: int, n_vertices: int, nonzeros: int, keep_sparse: bool, dtype: np.dtype[Any]
+) -> Literal["dense", "sparse"]:
+    """Return how graphs with so many nonzero entries are kept."""
+    if keep_sparse:
         return "sparse"
-    n = pieces[0].n_vertices
-    entries = len(pieces) * n * n
+    entries = n_graphs * n_vertices * n_vertices
     if entries * dtype.itemsize <= _DENSE_IS_SMALL:
         return "dense"
-    nonzeros = sum(
-        np.count_nonzero(piece.matrix) if isinstance(piece.matrix, np.ndarray) else piece.matrix.nnz
-        for piece in pieces
-    )
     return "sparse" if nonzeros < _SPARSE_BELOW * entries else "dense"
 
 

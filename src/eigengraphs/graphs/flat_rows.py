@@ -30,7 +30,7 @@ def transpose_flat(flat: sparse.csr_array) -> sparse.csr_array:
     graph, s = np.divmod(row_numbers(flat), n)
     # Places of 4 bytes where the matrix has such: scipy keeps what it is given.
     small = flat.shape[0] <= np.iinfo(flat.indices.dtype).max
-    index = flat.indices.dtype if small else np.int64
+    index: Any = flat.indices.dtype if small else np.int64
     rows = (graph * n + flat.indices).astype(index)
     flipped = sparse.coo_array((flat.data, (rows, s.astype(index))), shape=flat.shape)
     return sparse.csr_array(flipped)

@@ -39,6 +39,8 @@ class LazyStack(BlockedStack):
     _base: BlockedStack
     _places: NDArray[np.intp] | None  # sorted; None for all
     _steps: tuple[Step, ...]
+    _facts_known: GraphFacts | None
+    _pieces: tuple[tuple[int, int, int, int], ...] | None
     _new: tuple[tuple[str, ...] | None, tuple[str, ...] | None]  # names of graphs, of vertices
 
     @classmethod
@@ -106,7 +108,7 @@ class LazyStack(BlockedStack):
     def _cut(self) -> tuple[tuple[int, int, int, int], ...]:
         """Return (block of the base, its first place, lo, hi) of every block here."""
         if self._pieces is not None:
-            return self._pieces  # type: ignore[no-any-return]
+            return self._pieces
         most_graphs = self._base.n_graphs
         if self._base.is_sparse and not self.is_sparse:
             n = self.n_vertices

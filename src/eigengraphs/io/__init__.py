@@ -10,6 +10,7 @@ from eigengraphs.io.labels import VertexTable, read_vertices
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.participants import Joined, Participants, join, read_participants
 from eigengraphs.io.reading import FileEntry, Reading, read, read_files
+from eigengraphs.io.storing import Stored, convert_to_store
 from eigengraphs.io.writing import write
 
 __all__ = [
@@ -20,7 +21,9 @@ __all__ = [
     "ReadError",
     "ReadNotice",
     "Reading",
+    "Stored",
     "VertexTable",
+    "convert_to_store",
     "join",
     "read",
     "read_files",

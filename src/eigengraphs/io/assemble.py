@@ -23,8 +23,8 @@ from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph, RawGraph
 
 __all__ = [
-    "Assembled", "VerticesRule", "assemble", "canonical", "refuse_unknown", "vertex_sets",
-    "without_bad_diagonal",
+    "Assembled", "VerticesRule", "assemble", "canonical", "on_vertices", "refuse_unknown",
+    "vertex_sets", "without_bad_diagonal",
 ]  # fmt: skip
 
 VerticesRule: TypeAlias = Literal["auto", "union", "intersection", "strict"]
@@ -60,7 +60,7 @@ def assemble(
     pieces = []
     for matrix, own, graph, path in zip(matrices, names, graphs, paths, strict=True):
         if isinstance(graph, EdgeGraph) and own is not None and len(own) > len(graph.names):
-            matrix = _on_more(matrix, graph.names, own)
+            matrix = on_vertices(matrix, graph.names, own)
         sparse_file = not isinstance(graph, EdgeGraph) and not isinstance(graph.matrix, np.ndarray)
         pieces.append(Piece(canonical(matrix), own, sparse_file, str(path)))
     stack = GraphStack(
@@ -206,14 +206,23 @@ def _values(matrix: Matrix) -> NDArray[Any]:
     return matrix if isinstance(matrix, np.ndarray) else matrix.data
 
 
-def _on_more(matrix: Matrix, names: tuple[str, ...], target: tuple[str, ...]) -> Matrix:
-    """Put a graph on more vertices, which have no edges."""
+def on_vertices(matrix: Matrix, names: tuple[str, ...], target: tuple[str, ...]) -> Matrix:
+    """Put a graph on other vertices: those it does not have get no edges, others are left out."""
+    if names == target:
+        return matrix
     place = {name: s for s, name in enumerate(target)}
-    move = np.array([place[name] for name in names], dtype=np.intp)
-    entries = sparse.coo_array(matrix)
-    s, t = entries.coords
+    move = np.array([place.get(name, -1) for name in names], dtype=np.intp)
+    there = np.flatnonzero(move >= 0)
     size = (len(target), len(target))
-    return sparse.csr_array(sparse.coo_array((entries.data, (move[s], move[t])), shape=size))
+    if isinstance(matrix, np.ndarray):
+        out = np.zeros(size, matrix.dtype)
+        out[np.ix_(move[there], move[there])] = matrix[np.ix_(there, there)]
+        return out
+    entries = sparse.coo_array(matrix)
+    s, t = (move[coords] for coords in entries.coords)
+    kept = (s >= 0) & (t >= 0)
+    parts = (entries.data[kept], (s[kept], t[kept]))
+    return sparse.csr_array(sparse.coo_array(parts, shape=size))
 
 
 def canonical(matrix: Matrix) -> Matrix:

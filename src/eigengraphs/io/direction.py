@@ -61,9 +61,7 @@ def as_matrices(
     return done, [tuple(told) for told in notices]
 
 
-def keeps_direction(
-    graphs: Iterable[tuple[bool | None, Sides]], directed: DirectedRule
-) -> bool:
+def keeps_direction(graphs: Iterable[tuple[bool | None, Sides]], directed: DirectedRule) -> bool:
     """Tell whether direction is kept, by what each file says and how the sides of each compare."""
     return directed is True or (
         directed == "auto"
@@ -113,6 +111,7 @@ def as_it_is(graph: RawGraph, path: Path, notices: list[Notice]) -> Matrix:
 
 
 def compare(A: Matrix) -> Sides:
+    """Tell how the two sides of a matrix compare."""
     if isinstance(A, np.ndarray):
         return _compare_dense(A)
     upper, lower = sparse.triu(A, 1, format="csr"), sparse.tril(A, -1, format="csr")

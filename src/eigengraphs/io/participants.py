@@ -190,6 +190,13 @@ def join(
 
 
 def _people(graphs: Any) -> tuple[list[str], list[Mapping[str, str]]]:
+    if isinstance(graphs, Reading) and not graphs.files:
+        told = {key: graphs.columns[key] for key in ("sub", "ses") if key in graphs.columns}
+        rows = range(graphs.stack.n_graphs)
+        known: list[Mapping[str, str]] = [
+            {key: str(told[key][i] or "") for key in told} for i in rows
+        ]
+        return list(graphs.stack.graph_names), known
     if isinstance(graphs, Reading):
         return [file.name for file in graphs.files], [file.columns for file in graphs.files]
     names = [str(name) for name in graphs]

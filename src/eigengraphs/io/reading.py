@@ -9,6 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
 from eigengraphs.graphs import GraphStack
@@ -19,9 +22,10 @@ from eigengraphs.io.direction import DirectedRule
 from eigengraphs.io.formats import Format, IsTable, check_format, read_one
 from eigengraphs.io.naming import name_graphs, several_in_each_folder
 from eigengraphs.io.notices import Notice, few, summarise
-from eigengraphs.io.raw import RawGraph
+from eigengraphs.io.raw import MatrixGraph, RawGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
 from eigengraphs.io.sources import Source, SourceFile, SourceLike, find_files
+from eigengraphs.scale import is_store, open_store
 
 __all__ = ["FileEntry", "Reading", "read", "read_files"]
 
@@ -61,7 +65,7 @@ class Reading:
     stack : GraphStack
         The graphs.
     files : tuple of FileEntry
-        One for each graph, in the order of the stack.
+        One for each graph, in the order of the stack; none for the graphs of a store.
     notices : tuple of Notice
         One for each kind, for all files.
     seconds : float
@@ -72,10 +76,13 @@ class Reading:
     files: tuple[FileEntry, ...]
     notices: tuple[Notice, ...]
     seconds: float
+    of_store: Mapping[str, Sequence[Any]] | None = None  # columns of a store
 
     @property
-    def columns(self) -> dict[str, list[str]]:
+    def columns(self) -> Mapping[str, Sequence[Any]]:
         """Entities and columns of a manifest, one value a graph; '' where a graph has none."""
+        if self.of_store is not None:
+            return self.of_store
         keys = dict.fromkeys(key for file in self.files for key in file.columns)
         return {key: [file.columns.get(key, "") for file in self.files] for key in keys}
 
@@ -108,7 +115,8 @@ def read(
     ----------
     source
         A folder (with its folders), a pattern such as ``"data/**/*.csv"``, a file, a list of files,
-        or a manifest: a table with a column ``path``, and perhaps ``id`` and more.
+        or a manifest: a table with a column ``path``, and perhaps ``id`` and more. Or a store,
+        whose graphs are read when they are needed; see :func:`eigengraphs.open_store`.
     format : str
         "auto" tells by ending and content. Else "matrix", "edgelist", "graphml", "gml", "pajek",
         "numpy", "matlab", "parquet", or "bids" (files called relmat, conmat or connectome).
@@ -184,6 +192,8 @@ def read_files(
     """
     start = time.perf_counter()
     check_format(format)
+    if is_store(source):
+        return _stored(source, format, key, labels, start)
     check_missing(missing)
     if vertices not in ("auto", "union", "intersection", "strict"):
         raise InputError(
@@ -216,6 +226,24 @@ def read_files(
     of_files = [notice for file in files for notice in file.notices]
     notices = summarise([*of_all, *of_files, *built.of_all])
     return Reading(built.stack, files, tuple(notices), time.perf_counter() - start)
+
+
+def _stored(
+    source: Any, format: Format, key: str | None, labels: LabelsLike | None, start: float
+) -> Reading:
+    """Open a store; nothing is read of its graphs."""
+    if format != "auto" or key is not None:
+        raise InputError(f"{source} is a store of graphs: format and key are for other files")
+    opened = open_store(source)
+    columns = {name: column.tolist() for name, column in opened.columns.items()}
+    stack: GraphStack = opened
+    if labels is not None:
+        path, n = Path(opened.path), opened.n_vertices
+        names = opened.vertex_names if opened.has_vertex_names else None
+        husk = MatrixGraph(np.broadcast_to(np.zeros(()), (n, n)), names)
+        (renamed,) = rename([husk], [path], as_vertex_table(labels))
+        stack = opened.with_names(vertex_names=renamed.names)
+    return Reading(stack, (), (), time.perf_counter() - start, columns)
 
 
 def _load(
@@ -258,9 +286,7 @@ def one_layout(loaded: Sequence[Loaded]) -> None:
         )
 
 
-def settle_ambiguous(
-    loaded: list[Loaded], key: str | None, delimiter: str | None
-) -> list[Loaded]:
+def settle_ambiguous(loaded: list[Loaded], key: str | None, delimiter: str | None) -> list[Loaded]:
     """Read a file that could be a matrix or an edge list as what the others are."""
     unsure = [any(said.kind == "ambiguous" for said in item.graph.notices) for item in loaded]
     sure = {item.graph.format for item, doubt in zip(loaded, unsure, strict=True) if not doubt}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.report.parts import GraphQuality
 
 __all__ = ["describe_graphs", "isolated_vertices", "outlying"]
@@ -36,7 +38,7 @@ def describe_graphs(
     if stack.mask is not None:
         pairs = stack.mask.counts(diagonal=False).astype(np.float64)
     density = (stack.facts.n_nonzero - stack.facts.n_loops) / np.maximum(pairs, 1.0)
-    weight, isolated = _total_weights(stack), isolated_vertices(stack)
+    weight, isolated = _in_blocks(stack, _total_weights), _in_blocks(stack, isolated_vertices)
     symmetric = np.where(stack.facts.is_symmetric, 2.0, 1.0)
     weight /= symmetric  # an edge of an undirected graph stands twice in its matrix
     odd_density, odd_weight = outlying(density), outlying(weight)
@@ -61,6 +63,13 @@ def describe_graphs(
             )
         )
     return tuple(rows)
+
+
+def _in_blocks(stack: GraphStack, count: Callable[[GraphStack], NDArray[Any]]) -> NDArray[Any]:
+    """Return a number for each graph, of a stack that may come in blocks."""
+    if not isinstance(stack, BlockedStack):
+        return count(stack)
+    return np.concatenate([count(block.graphs) for block in stack.blocks()])
 
 
 def isolated_vertices(stack: GraphStack) -> NDArray[np.int64]:

@@ -5,8 +5,17 @@
 ('open_store', 'write_store')
 """
 
+from eigengraphs.scale.checking import damages
 from eigengraphs.scale.stack import StoredStack, open_store
 from eigengraphs.scale.store import is_store
 from eigengraphs.scale.writing import StoreWriter, append, write_store
 
-__all__ = ["StoreWriter", "StoredStack", "append", "is_store", "open_store", "write_store"]
+__all__ = [
+    "StoreWriter",
+    "StoredStack",
+    "append",
+    "damages",
+    "is_store",
+    "open_store",
+    "write_store",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,8 @@ class StoredStack(BlockedStack):
 
     _store: Store
     _budget: int
+    _facts_known: GraphFacts | None
+    _names_known: tuple[str, ...] | None
     _blocks: tuple[tuple[tuple[int, int, int], ...], ...]  # shard, lo, hi; of each block
 
     @classmethod
@@ -102,9 +105,7 @@ class StoredStack(BlockedStack):
         shards = range(len(self._store.layout.shards))
         tables = [self._store.table(k, columns) for k in shards]
         return {
-            name: np.concatenate(
-                [table[name].to_numpy(zero_copy_only=False) for table in tables]
-            )
+            name: np.concatenate([table[name].to_numpy(zero_copy_only=False) for table in tables])
             for name in columns
         }
 
@@ -170,7 +171,8 @@ class StoredStack(BlockedStack):
             shards = range(len(self._store.layout.shards))
             facts = GraphFacts.joined([self._store.names_and_facts(k)[1] for k in shards])
             object.__setattr__(self, "_facts_known", facts)
-        return self._facts_known  # type: ignore[no-any-return]
+            return facts
+        return self._facts_known
 
     @property
     def _graph_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
@@ -180,7 +182,8 @@ class StoredStack(BlockedStack):
             shards = range(len(self._store.layout.shards))
             names = tuple(name for k in shards for name in self._store.names_and_facts(k)[0])
             object.__setattr__(self, "_names_known", names)
-        return self._names_known  # type: ignore[no-any-return]
+            return names
+        return self._names_known
 
     @property
     def _vertex_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
@@ -233,7 +236,7 @@ def _blocks(store: Store, limit: int) -> tuple[tuple[tuple[int, int, int], ...],
             continue
         parts = min(shard.graphs, -(-size // limit))
         cuts = [round(j * shard.graphs / parts) for j in range(parts + 1)]
-        blocks += [((k, lo, hi),) for lo, hi in zip(cuts, cuts[1:], strict=False)]
+        blocks += [((k, lo, hi),) for lo, hi in pairwise(cuts)]
     if group:
         blocks.append(tuple(group))
     return tuple(blocks)

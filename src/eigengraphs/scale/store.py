@@ -102,7 +102,7 @@ class Store:
         """Fill ``out`` (hi - lo, n, n) with graphs lo to hi of shard k."""
         shard = self.layout.shards[k]
         each = shard.bytes // shard.graphs
-        view = memoryview(out.reshape(-1).view(np.uint8))
+        view = memoryview(out.reshape(-1).view(np.uint8).data)
         whole = hi - lo == shard.graphs
         if not whole and not self._is_seen(k):
             self.verify(k)

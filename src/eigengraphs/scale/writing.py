@@ -119,6 +119,11 @@ class StoreWriter:
         """Graphs in whole shards."""
         return 0 if self._layout is None else self._layout.n_graphs
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Columns that all graphs have, once there are some."""
+        return None if self._layout is None else self._layout.columns
+
     def add(self, graphs: GraphStack, columns: Mapping[str, Any] | None = None) -> None:
         """Add a block of graphs, of any size, with further columns of one value a graph.
 
@@ -295,12 +300,12 @@ class StoreWriter:
         k, before = divmod(layout.n_graphs, layout.chunk)
         file = chunk_name(k)
         A = np.ascontiguousarray(graphs.dense, dtype=graphs.dtype.newbyteorder("<"))
-        data = memoryview(A.reshape(-1).view(np.uint8))
+        data = memoryview(A.reshape(-1).view(np.uint8).data)
         old = bytearray(before * each)
         if before and self._folder.read_into(file, 0, memoryview(old)) < len(old):
             raise StoreError(f"{self._folder.name_of(file)} is cut off; put it back from a copy")
         rest = bytes((layout.chunk - before - len(graphs)) * each)
-        self._folder.write(file, old, data, rest)
+        self._folder.write(file, memoryview(old), data, rest)
         digest = hashlib.sha256(data).hexdigest()
         return layout, replace(
             shard, file=file, bytes=len(data), sha256=digest, offset=before * each

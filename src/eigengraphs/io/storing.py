@@ -1,0 +1,299 @@
+"""``convert_to_store``: files of any kind into a store, a few graphs in memory at a time."""
+
+from __future__ import annotations
+
+import io as bytes_io
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eigengraphs import scale
+from eigengraphs.errors import InputError, StoreError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.build import StorageRule
+from eigengraphs.io.assemble import VerticesRule
+from eigengraphs.io.direction import DirectedRule
+from eigengraphs.io.formats import Format, check_format
+from eigengraphs.io.notices import Notice, few
+from eigengraphs.io.optional import need
+from eigengraphs.io.renaming import LabelsLike, as_vertex_table
+from eigengraphs.io.sources import SourceLike, find_files
+from eigengraphs.io.survey import survey
+from eigengraphs.scale.folder import Folder
+from eigengraphs.scale.layout import STORE_JSON, Batch
+from eigengraphs.scale.store import Store
+
+__all__ = ["Stored", "convert_to_store"]
+
+Watch = Callable[[str, int, int], object]
+Blocks = Iterator[tuple[GraphStack, Mapping[str, Any], int]]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a conversion did.
+
+    Attributes
+    ----------
+    n_graphs, n_vertices : int
+        Of the whole store.
+    n_new : int
+        Graphs that this call wrote.
+    n_there : int
+        Graphs of this source that were there from a call that was stopped.
+    notices : tuple of Notice
+        What was done to graphs.
+    """
+
+    n_graphs: int
+    n_vertices: int
+    n_new: int
+    n_there: int
+    notices: tuple[Notice, ...]
+
+
+def convert_to_store(
+    source: SourceLike,
+    target: str | os.PathLike[str],
+    *,
+    append: bool = False,
+    format: Format = "auto",
+    key: str | None = None,
+    delimiter: str | None = None,
+    vertices: VerticesRule = "auto",
+    labels: LabelsLike | None = None,
+    directed: DirectedRule = "auto",
+    storage: StorageRule = "auto",
+    command: str | None = None,
+    watch: Watch | None = None,
+) -> Stored:
+    """Put the graphs of files into a store, with few of them in memory at a time.
+
+    Every file is read twice: first to learn which vertices and which direction they have together.
+    What is stopped, by whatever, goes on behind the last whole shard when it is called again.
+
+    Parameters
+    ----------
+    source, format, key, delimiter, vertices, labels, directed
+        As in :func:`eigengraphs.read`; the source may also be a store.
+    target
+        The store.
+    append : bool
+        Add the graphs to a finished store.
+    storage : {"auto", "dense", "sparse"}
+        How a new store keeps graphs.
+    command : str, optional
+        What a user would type to go on, for messages.
+    watch : callable, optional
+        Called with what is being done, how much is, and of how much.
+
+    Returns
+    -------
+    Stored
+        Numbers, and a notice for each kind of thing that was done to graphs.
+    """
+    check_format(format)
+    say: Watch = watch or (lambda what, done, total: None)  # noqa: ARG005
+    text = os.fspath(source) if isinstance(source, str | os.PathLike) else "a list of files"
+    command = command or shlex.join(
+        ["eigengraphs", "convert", text, os.fspath(target), *["--append"] * append]
+    )
+    options = {
+        "format": format, "key": key, "delimiter": delimiter, "vertices": vertices,
+        "directed": directed, "storage": storage, "labels": _labels(labels),
+    }  # fmt: skip
+    folder = Folder(target)
+    if scale.is_store(source):
+        _refuse_itself(source, folder)
+    listing = _listing(source, bids=format == "bids")
+    there = Store(folder, unfinished=True) if folder.exists(STORE_JSON) else None
+    resume = there is not None and not there.layout.finished
+    if there is not None:
+        if resume:
+            _refuse_changed(there, listing, options, command)
+        elif not append:
+            raise StoreError(
+                f"{folder} is a finished store of {there.layout.n_graphs} graphs; add to it with "
+                "--append (append=True), remove it, or choose another name"
+            )
+    elif append:
+        raise StoreError(f"there is no store at {folder} to add to; leave --append out")
+
+    known = None if there is None else there.vertex_names
+    opened = _from_store if scale.is_store(source) else _from_files
+    made = opened(source, options, labels, known, say)
+    if there is not None and not resume:
+        _refuse_misfit(there, made, directed)
+    batches = 0 if there is None else len(there.layout.batches)
+    name = f"sources/batch-{batches:06d}.parquet"
+    batch = Batch(text, 0, total=made.total, command=command, listing=name, options=options)
+    if not resume:
+        folder.write(name, _table(listing))
+    mode: Any = "resume" if resume else "append" if append else "new"
+    writer = scale.StoreWriter(
+        target,
+        mode=mode,
+        storage=made.storage,
+        directed=True if directed is True else None,
+        batch=batch,
+    )
+    done = writer.done
+    with writer:
+        for graphs, columns, place in made.blocks(done):
+            say("writing graphs", place, made.total)
+            given = columns
+            if writer.columns is not None:  # a store keeps the columns that its first graphs had
+                given = {k: v for k, v in columns.items() if k in writer.columns}
+            writer.add(graphs, given)
+    layout = Store(folder).layout
+    return Stored(layout.n_graphs, layout.n_vertices, made.total - done, done, made.notices)
+
+
+# ---------------------------------------------------------------------- where graphs come from
+
+
+@dataclass(frozen=True)
+class _Opened:
+    total: int
+    names: tuple[str, ...]
+    dtype: str
+    directed: bool
+    storage: StorageRule
+    notices: tuple[Notice, ...]
+    blocks: Callable[[int], Blocks]  # from a graph on; with the place behind the last
+
+
+def _from_files(
+    source: Any, options: dict[str, Any], labels: Any, known: Any, say: Watch
+) -> _Opened:
+    table = None if labels is None else as_vertex_table(labels)
+    settings = {**options, "labels": table}
+    found = survey(source, known=known, watch=say, **settings)
+
+    def blocks(first: int) -> Blocks:
+        at = first
+        for graphs, columns in found.blocks(first):
+            at += len(graphs)
+            yield graphs, columns, at
+
+    kind = str(found.dtype)
+    return _Opened(
+        found.n_graphs, found.names, kind, found.keep, found.storage, found.notices, blocks
+    )
+
+
+def _from_store(
+    source: Any, options: dict[str, Any], labels: Any, known: Any, say: Watch
+) -> _Opened:
+    del known, say
+    if labels is not None or options["key"] is not None:
+        raise InputError("a store is converted as it is: labels and key are for files")
+    stack = scale.open_store(source)
+    columns = stack.columns
+
+    def blocks(first: int) -> Blocks:
+        left = stack[first:] if first else stack
+        for block in left.blocks():
+            lo, hi = block.lo + first, block.hi + first
+            yield block.graphs, {name: x[lo:hi] for name, x in columns.items()}, hi
+
+    storage = options["storage"]
+    if storage == "auto":
+        storage = "sparse" if stack.is_sparse else "dense"
+    names = stack.graph_names
+    kind = str(stack.dtype)
+    return _Opened(len(names), names, kind, stack.is_directed, storage, (), blocks)
+
+
+def _refuse_itself(source: Any, folder: Folder) -> None:
+    if Folder(source).path == folder.path:
+        raise InputError(f"{folder} cannot be converted into itself")
+
+
+def _refuse_misfit(store: Store, made: _Opened, directed: DirectedRule) -> None:
+    """Refuse what a store would not take later, when some of it is written."""
+    layout = store.layout
+    if layout.graph_names:
+        shards = range(len(layout.shards))
+        have = {name for k in shards for name in store.names_and_facts(k)[0]}
+        again = [name for name in made.names if name in have]
+        if again:
+            raise InputError(
+                f"{len(again)} graphs are in {store.folder} already, by name: {few(again, 5)}; "
+                "leave their files out, or give them other names in a manifest (columns path, id)"
+            )
+    if layout.dtype == "float32" and made.dtype == "float64":
+        raise InputError(f"{store.folder} keeps float32, and these graphs are float64")
+    if made.directed and not layout.directed and directed is not True:
+        raise InputError(
+            f"the graphs of {store.folder} are undirected, and of these some have a direction; "
+            "--directed (directed=True) lets them in, or make them symmetric first"
+        )
+
+
+def _labels(labels: Any) -> str | None:
+    if labels is None or isinstance(labels, str | os.PathLike):
+        return None if labels is None else os.fspath(labels)
+    return f"{len(as_vertex_table(labels).names)} names"
+
+
+# ---------------------------------------------------------------------- whether it is the same
+
+
+def _listing(source: Any, *, bids: bool) -> list[tuple[str, int, int]]:
+    """Return path, size and time of change of every file that graphs come from."""
+    if scale.is_store(source):
+        store = Store(Folder(source))
+        return [(f"{store.folder}/{STORE_JSON}", int(store.digest[:15], 16), 0)]
+    found = find_files(source, bids=bids)
+    paths = [file.path.absolute() for file in found.files]
+    return [(str(path), info.st_size, info.st_mtime_ns) for path in paths if (info := path.stat())]
+
+
+def _table(listing: Sequence[tuple[str, int, int]]) -> bytes:
+    arrow = need("pyarrow", "writing a store")
+    parquet = need("pyarrow.parquet", "writing a store")
+    names = ("path", "bytes", "modified_ns")
+    out = bytes_io.BytesIO()
+    columns: Any = zip(*listing, strict=True)
+    table = arrow.table(dict(zip(names, map(list, columns), strict=True)))
+    parquet.write_table(table, out)
+    return out.getvalue()
+
+
+def _refuse_changed(
+    store: Store, listing: Sequence[tuple[str, int, int]], options: dict[str, Any], command: str
+) -> None:
+    """Refuse to go on with other graphs, or with the same read in another way."""
+    batch = store.layout.batches[-1]
+    where = f"{store.folder} is not finished, and cannot be finished by this"
+    if batch.listing is None:
+        raise StoreError(f"{where}: it was written from {batch.source}; remove it and begin again")
+    other = {name: (was, options.get(name)) for name, was in batch.options.items()
+             if was != options.get(name)}  # fmt: skip
+    if other:
+        name, (was, now) = next(iter(other.items()))
+        raise StoreError(
+            f"{where}: {name} was {was!r} and is {now!r} now; go on with: {batch.command}"
+        )
+    parquet = need("pyarrow.parquet", "reading a store")
+    table = parquet.read_table(bytes_io.BytesIO(store.folder.read(batch.listing)))
+    rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
+    before = {path: rest for path, *rest in rows}
+    after = {path: rest for path, *rest in listing}
+    changed = [p for p in after if p in before and before[p] != after[p]]
+    for what, paths in (
+        ("are new", [p for p in after if p not in before]),
+        ("are gone", [p for p in before if p not in after]),
+        ("have changed", changed),
+        ("are in another order", [] if list(before) == list(after) else list(after)),
+    ):
+        if paths:
+            shown = few([Path(path).name for path in paths])
+            raise StoreError(
+                f"{where}: since it was begun, {len(paths)} files {what} ({shown}). Put them back, "
+                f"or remove {store.folder} and run again: {command}"
+            )

@@ -1,0 +1,220 @@
+"""The graphs of one file, one after the other: of large files, few are in memory at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.errors import ReadError
+from eigengraphs.io.formats import Format, ending, read_one
+from eigengraphs.io.numpy_files import FLAT
+from eigengraphs.io.optional import need
+from eigengraphs.io.parquet import METADATA
+from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
+
+__all__ = ["graphs_of_file"]
+
+_LARGE = 2**25  # bytes; smaller files are read whole
+
+
+def graphs_of_file(
+    path: Path, *, format: Format, key: str | None, delimiter: str | None
+) -> tuple[str, Iterator[RawGraph]]:
+    """Return the hash of a file, '' for a large one, and its graphs.
+
+    Large files of NumPy, as ``eigengraphs`` or ``np.save`` write them, and tables of edges that are
+    sorted by graph give one graph at a time. All other files are read whole.
+    """
+    try:
+        size = path.stat().st_size
+        if size >= _LARGE and format in ("auto", "numpy", "parquet"):
+            found = _stream(path, key)
+            if found is not None:
+                return "", found
+        data = path.read_bytes()
+    except OSError as error:
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
+    graphs = read_one(path, data, format=format, key=key, delimiter=delimiter)
+    return hashlib.sha256(data).hexdigest(), iter(graphs)
+
+
+def _stream(path: Path, key: str | None) -> Iterator[RawGraph] | None:
+    kind = ending(path)
+    if path.suffix.lower() == ".gz":
+        return None
+    if kind == ".npy":
+        with path.open("rb") as file:
+            header = _header(file)
+        return None if header is None else _cube(path, None, {}, {})
+    if kind == ".npz" and key is None and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as bundle:
+            members = {Path(name).stem for name in bundle.namelist()}
+            if "graph_names" not in members:
+                return None
+            extra: dict[str, Any] = {
+                name: _whole(bundle, name)
+                for name in ("graph_names", "vertex_names", "directed", "n_graphs")
+                if name in members
+            }
+            said = _said(extra)
+            if set(FLAT) <= members and "n_graphs" in members:
+                return _flat(path, int(extra["n_graphs"]), said, extra)
+            if "graphs" in members:
+                with bundle.open("graphs.npy") as file:
+                    if _header(file) is not None:
+                        return _cube(path, "graphs.npy", said, extra)
+        return None
+    if kind in (".parquet", ".pq") and key is None:
+        return _edges(path)
+    return None
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]] | None:
+    """Return shape and type of an array of graphs that can be read one by one, or None."""
+    try:
+        version = npy.read_magic(file)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = read(file)
+    except ValueError:
+        return None  # the reader of whole files says what is wrong
+    plain = len(shape) == 3 and shape[1] == shape[2] != shape[0] and not fortran
+    return (shape, dtype) if plain and dtype.kind in "biuf" and min(shape) else None
+
+
+def _whole(bundle: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with bundle.open(f"{name}.npy") as file:
+        array: NDArray[Any] = npy.read_array(file, allow_pickle=False)
+        return array
+
+
+def _said(extra: dict[str, Any]) -> dict[str, Any]:
+    """Return what every graph of a file is told: names of vertices, and direction."""
+    names = extra.get("vertex_names")
+    return {
+        "names": None if names is None else tuple(map(str, names.tolist())),
+        "directed": None if "directed" not in extra else bool(extra["directed"]),
+    }
+
+
+def _name(extra: dict[str, Any], i: int) -> str | None:
+    return str(extra["graph_names"][i]) if "graph_names" in extra else None
+
+
+def _cube(
+    path: Path, member: str | None, said: dict[str, Any], extra: dict[str, Any]
+) -> Iterator[RawGraph]:
+    """Yield the graphs of an array (m, n, n), in a file of its own or in a bundle."""
+    with ExitStack() as opened:
+        file: Any = opened.enter_context(path.open("rb"))
+        if member is not None:
+            bundle = opened.enter_context(zipfile.ZipFile(file))
+            file = opened.enter_context(bundle.open(member))
+        header = _header(file)
+        assert header is not None
+        (m, n, _), dtype = header
+        for i in range(m):
+            A = _numbers(path, file, n * n, dtype).reshape(n, n)
+            yield MatrixGraph(A, key=_name(extra, i), format="NumPy", **said)
+
+
+def _flat(path: Path, m: int, said: dict[str, Any], extra: dict[str, Any]) -> Iterator[RawGraph]:
+    """Yield the graphs of a flat matrix."""
+    with zipfile.ZipFile(path) as bundle:
+        indptr = _whole(bundle, FLAT[2])
+        n = (len(indptr) - 1) // m
+        with bundle.open(f"{FLAT[0]}.npy") as data, bundle.open(f"{FLAT[1]}.npy") as indices:
+            kinds = []
+            for file in (data, indices):
+                version = npy.read_magic(file)
+                read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+                kinds.append(read(file)[2])
+            for i in range(m):
+                rows = indptr[i * n : (i + 1) * n + 1]
+                count = int(rows[-1] - rows[0])
+                values = _numbers(path, data, count, kinds[0])
+                places = _numbers(path, indices, count, kinds[1])
+                A = sparse.csr_array((values, places, rows - rows[0]), shape=(n, n))
+                yield MatrixGraph(A, key=_name(extra, i), format="NumPy", **said)
+
+
+def _numbers(path: Path, file: Any, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    out = np.empty(count, dtype)
+    view = memoryview(out.view(np.uint8).data) if count else memoryview(b"")
+    filled = 0
+    while filled < len(view):
+        data = file.read(len(view) - filled)
+        if not data:
+            raise ReadError(f"{path} is cut off: it ends within an array; write it again")
+        view[filled : filled + len(data)] = data
+        filled += len(data)
+    return out
+
+
+def _edges(path: Path) -> Iterator[RawGraph] | None:
+    """Yield the graphs of a table that ``eigengraphs`` wrote, whose metadata has all names."""
+    need("pyarrow", "reading Parquet files")
+    parquet = need("pyarrow.parquet", "reading Parquet files")
+    try:
+        file = parquet.ParquetFile(path)
+        said = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
+    except Exception:  # pyarrow has errors of its own; the reader of whole files says what is wrong
+        return None
+    columns = ["graph", "source", "target", "weight"]
+    if not {"graphs", "vertices"} <= set(said) or not set(columns) <= set(file.schema_arrow.names):
+        return None
+    return _grouped(path, file, said, columns)
+
+
+def _grouped(path: Path, file: Any, said: dict[str, Any], columns: list[str]) -> Iterator[RawGraph]:
+    arrow = need("pyarrow", "reading Parquet files")
+    names = tuple(said["vertices"])
+    place = {name: s for s, name in enumerate(names)}
+    order = {name: i for i, name in enumerate(said["graphs"])}
+    held = list[tuple[NDArray[Any], ...]]()
+    at = 0
+
+    def graph(i: int) -> EdgeGraph:
+        mine = [part for part in held if len(part[0])]
+        s, t, w = (
+            np.concatenate([part[k] for part in mine]) if mine else np.zeros(0, kind)
+            for k, kind in enumerate((np.intp, np.intp, np.float64))
+        )
+        key = said["graphs"][i]
+        return EdgeGraph(s, t, w, names, True, said.get("directed"), key=key, format="Parquet")
+
+    def coded(column: Any, known: dict[str, int]) -> NDArray[np.intp]:
+        if not arrow.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        table = np.array([known[str(x)] for x in column.dictionary.to_pylist()], dtype=np.intp)
+        return table[np.asarray(column.indices.to_numpy(zero_copy_only=False), dtype=np.intp)]
+
+    for batch in file.iter_batches(batch_size=2**18, columns=columns):
+        which = coded(batch["graph"], order)
+        s, t = coded(batch["source"], place), coded(batch["target"], place)
+        weight = np.asarray(batch["weight"].to_numpy(zero_copy_only=False), dtype=np.float64)
+        if len(which) and ((np.diff(which) < 0).any() or which[0] < at):
+            raise ReadError(
+                f"{path} is large, and the edges of its graphs do not stand one graph after the "
+                "other: sort the table by its column 'graph'"
+            )
+        for i in np.unique(which).tolist():
+            while at < i:
+                yield graph(at)
+                held.clear()
+                at += 1
+            a, b = np.searchsorted(which, (i, i + 1))
+            held.append((s[a:b], t[a:b], weight[a:b]))
+    while at < len(order):
+        yield graph(at)
+        held.clear()
+        at += 1

@@ -1,0 +1,46 @@
+"""Every file of a store against its hash."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from eigengraphs.errors import StoreError
+from eigengraphs.scale.folder import Folder
+from eigengraphs.scale.store import Store
+
+__all__ = ["damages"]
+
+
+def damages(
+    path: str | os.PathLike[str],
+    *,
+    watch: Callable[[int, int], object] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> list[StoreError]:
+    """Read every file of a store and return what is wrong with it; nothing, as a rule.
+
+    Parameters
+    ----------
+    path
+        The store; one that is not finished is refused.
+    watch : callable, optional
+        Called with the number of graphs that were checked, and that of all.
+    """
+    store = Store(Folder(path, storage_options))
+    found = list[StoreError]()
+    done, total = 0, store.layout.n_graphs
+    try:
+        _ = store.vertex_names
+    except StoreError as error:
+        found.append(error)
+    for k, shard in enumerate(store.layout.shards):
+        try:
+            store.verify(k)
+        except StoreError as error:
+            found.append(error)
+        done += shard.graphs
+        if watch is not None:
+            watch(done, total)
+    return found
