@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["whole_file", "whole_folder"]
+__all__ = ["to_disk", "whole_file", "whole_folder"]
 
 
 @contextmanager
@@ -29,15 +29,15 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
         yield temporary
         temporary.chmod(0o644)  # mkstemp keeps files to their owner; results are to be shared
         if durable:
-            _to_disk(temporary)
+            to_disk(temporary)
         temporary.replace(path)
         if durable:
-            _to_disk(path.parent)
+            to_disk(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _to_disk(path: Path) -> None:
+def to_disk(path: Path) -> None:
     """Wait until a file, or the names in a folder, are on the disk."""
     if os.name == "nt" and path.is_dir():
         return  # Windows opens no folders

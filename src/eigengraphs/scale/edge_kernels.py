@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
 
-__all__ = ["fill_mirrored", "is_mirror"]
+__all__ = ["counts_of", "edges_in_order", "fill_mirrored", "is_mirror"]
 
 announce_compiling()
 
@@ -81,6 +81,40 @@ def is_mirror(
             if k < indptr[first + s + 1]:
                 return False  # an entry above the diagonal that nothing below it answers
     return True
+
+
+@njit(cache=True, nogil=True)
+def edges_in_order(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n: int,
+    first: int,
+    upper: bool,
+    graph: NDArray[Any],
+    s: NDArray[Any],
+    t: NDArray[Any],
+    weight: NDArray[Any],
+    cuts: NDArray[Any],
+) -> None:
+    """Write out the entries of a flat CSR matrix, or those with s <= t, graph after graph.
+
+    ``cuts`` (m + 1,) gets the place of the first edge of every graph.
+    """
+    at = 0
+    for r in range(len(indptr) - 1):
+        i, row = divmod(r, n)
+        if row == 0:
+            cuts[i] = at
+        for e in range(indptr[r], indptr[r + 1]):
+            if upper and indices[e] < row:
+                continue
+            graph[at] = first + i
+            s[at] = row
+            t[at] = indices[e]
+            weight[at] = data[e]
+            at += 1
+    cuts[-1] = at
 
 
 def counts_of(s: NDArray[Any], t: NDArray[Any]) -> int:

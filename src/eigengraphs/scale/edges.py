@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs.flat_rows import row_numbers
-from eigengraphs.scale.edge_kernels import counts_of, fill_mirrored, is_mirror
+from eigengraphs.scale.edge_kernels import counts_of, edges_in_order, fill_mirrored, is_mirror
 from eigengraphs.scale.tables import arrow, parquet
 
 __all__ = ["edges_of", "flat_of"]
@@ -33,23 +32,15 @@ def edges_of(flat: sparse.csr_array, first: int) -> tuple[bytes, bool]:
     mirrored = bool(
         is_mirror(flat.data, flat.indices, flat.indptr, n, np.empty(n, flat.indptr.dtype))
     )
-    rows = row_numbers(flat)
-    graph, s = np.divmod(rows, n)
-    t, weight = flat.indices, flat.data
-    if mirrored:
-        keep = s <= t
-        graph, s, t, weight = graph[keep], s[keep], t[keep], weight[keep]
     index = np.int32 if n <= np.iinfo(np.int32).max else np.int64
-    cuts = np.searchsorted(graph, np.arange(m + 1))
-    pa = arrow()
-    table = pa.table(
-        {
-            "graph": graph.astype(np.int64) + first,
-            "source": s.astype(index),
-            "target": t.astype(index),
-            "weight": weight,
-        }
-    )
+    count = int(flat.nnz)
+    graph, s, t = np.empty(count, np.int64), np.empty(count, index), np.empty(count, index)
+    weight, cuts = np.empty(count, flat.dtype), np.empty(m + 1, np.int64)
+    parts = (flat.data, flat.indices, flat.indptr)
+    edges_in_order(*parts, n, first, mirrored, graph, s, t, weight, cuts)
+    columns = {"graph": graph, "source": s, "target": t, "weight": weight}
+    weight = weight[: cuts[-1]]
+    table = arrow().table({name: values[: cuts[-1]] for name, values in columns.items()})
     out = io.BytesIO()
     # Runs and few different values shrink to almost nothing; numbers that differ are left alone.
     few = ["graph"] + ["weight"] * bool(len(weight) == 0 or (weight == weight[0]).all())

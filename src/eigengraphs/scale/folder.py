@@ -9,7 +9,7 @@ from typing import Any
 
 from eigengraphs.errors import StoreError
 from eigengraphs.extras import need
-from eigengraphs.whole_files import whole_file
+from eigengraphs.whole_files import to_disk, whole_file
 
 __all__ = ["Folder", "is_remote"]
 
@@ -28,6 +28,7 @@ class Folder:
         self.options = dict(options or {})
         self.local: Path | None = None
         self._remote: Any = None
+        self._written = list[Path]()  # and perhaps not on the disk yet
         if is_remote(text):
             fsspec = need("fsspec", "scale", f"opening {text}")
             self._remote, self._root = fsspec.core.url_to_fs(text.rstrip("/"), **self.options)
@@ -80,8 +81,12 @@ class Folder:
                 filled += count
         return filled
 
-    def write(self, name: str, *parts: bytes | memoryview) -> None:
-        """Write a file whole, and wait until it is on the disk."""
+    def write(self, name: str, *parts: bytes | memoryview, durable: bool = True) -> None:
+        """Write a file whole.
+
+        With ``durable`` it is on the disk at the end, and all that was written before it was there
+        before it: what it says of other files holds after a power cut, too.
+        """
         if self.local is None:
             # An object store shows an object when all of it has come.
             self._remote.makedirs(self._far(name).rpartition("/")[0], exist_ok=True)
@@ -89,14 +94,29 @@ class Folder:
             return
         target = self.local / name
         try:
+            if durable:
+                self._settle()
             target.parent.mkdir(parents=True, exist_ok=True)
             for left in target.parent.glob(f".{target.stem[:60]}-*"):
                 left.unlink()  # of a process that was killed; a store has one writer
-            with whole_file(target, durable=True) as temporary, temporary.open("wb") as file:
+            with whole_file(target, durable=durable) as temporary, temporary.open("wb") as file:
                 for part in parts:
                     file.write(part)
+            if not durable:
+                self._written.append(target)
         except OSError as error:
             raise StoreError(
                 f"cannot write {target}: {error.strerror}; what was complete before stays as it "
                 "was. Make room there, or see to its permissions, and go on with the same command"
             ) from error
+
+    def _settle(self) -> None:
+        """Wait until all that was written is on the disk, with its names."""
+        folders = dict.fromkeys(path.parent for path in self._written)
+        root = self.local
+        while self._written:
+            to_disk(self._written.pop())
+        for folder in folders:
+            while folder != root:  # a new folder is a name in the one above it
+                to_disk(folder)
+                folder = folder.parent

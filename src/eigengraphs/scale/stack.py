@@ -225,9 +225,11 @@ def _blocks(store: Store, limit: int) -> tuple[tuple[tuple[int, int, int], ...],
     """Return blocks of whole shards up to a size in memory, or of parts of a larger shard."""
     blocks = list[tuple[tuple[int, int, int], ...]]()
     group, filled = list[tuple[int, int, int]](), 0
+    # Sparse shards are decoded one by one and then put together, so a group is there twice.
+    together = limit if store.layout.kind == "dense" else limit // 2
     for k, shard in enumerate(store.layout.shards):
         size = store.layout.graph_bytes(shard)
-        if group and filled + size > limit:
+        if group and filled + size > together:
             blocks.append(tuple(group))
             group, filled = [], 0
         if size <= limit:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -26,6 +28,7 @@ __all__ = ["StoreWriter", "append", "write_store"]
 
 Blocks: TypeAlias = "Iterable[GraphStack | tuple[GraphStack, Mapping[str, Any]]]"
 SHARD_BYTES = 16 * 2**20
+COMMIT_SECONDS = 2.0  # between two replacements of store.json, which wait for the disk
 
 
 class StoreWriter:
@@ -80,6 +83,7 @@ class StoreWriter:
         self._names: set[str] = set()
         self._buffer = list[tuple[GraphStack, dict[str, Any]]]()
         self._vertices: tuple[str, ...] | None = None
+        self._committed = 0.0
         self.done = 0  # graphs of this batch that are there already
         there = self._folder.exists(STORE_JSON)
         if mode == "new":
@@ -170,7 +174,7 @@ class StoreWriter:
             columns=tuple(columns),
             batches=(replace(self._batch, first=0),),
         )
-        self._folder.write(VERTICES, table)
+        self._folder.write(VERTICES, table, durable=False)
         self._folder.write(STORE_JSON, self._layout.to_json())
 
     def _fitting(self, graphs: GraphStack, layout: Layout) -> GraphStack:
@@ -284,10 +288,10 @@ class StoreWriter:
             layout, shard = self._write_chunk(graphs, layout, shard)
         else:
             shard = self._write_edges(graphs, k, first, shard)
-        self._folder.write(name, table)
+        self._folder.write(name, table, durable=False)
         directed = layout.directed or graphs.is_directed
         self._layout = layout.with_shard(shard, directed=directed)
-        if self._batch.command is not None or len(layout.batches) == 1:
+        if self._goes_on and time.monotonic() - self._committed >= COMMIT_SECONDS:
             self._commit()
 
     def _write_chunk(
@@ -305,7 +309,7 @@ class StoreWriter:
         if before and self._folder.read_into(file, 0, memoryview(old)) < len(old):
             raise StoreError(f"{self._folder.name_of(file)} is cut off; put it back from a copy")
         rest = bytes((layout.chunk - before - len(graphs)) * each)
-        self._folder.write(file, memoryview(old), data, rest)
+        self._folder.write(file, memoryview(old), data, rest, durable=False)
         digest = hashlib.sha256(data).hexdigest()
         return layout, replace(
             shard, file=file, bytes=len(data), sha256=digest, offset=before * each
@@ -316,7 +320,7 @@ class StoreWriter:
 
         data, mirrored = edges_of(graphs.flat, first)
         file = f"edges/part-{k:06d}.parquet"
-        self._folder.write(file, data)
+        self._folder.write(file, data, durable=False)
         digest = hashlib.sha256(data).hexdigest()
         return replace(shard, file=file, bytes=len(data), sha256=digest, mirrored=mirrored)
 
@@ -324,8 +328,15 @@ class StoreWriter:
         layout = self._layout
         assert layout is not None
         if layout.kind == "dense" and layout.shards:
-            self._folder.write(ARRAY_JSON, array_json(layout))
+            self._folder.write(ARRAY_JSON, array_json(layout), durable=False)
         self._folder.write(STORE_JSON, layout.to_json())
+        self._committed = time.monotonic()
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether graphs in whole shards count although more were to come."""
+        layout = self._layout
+        return layout is not None and (self._batch.command is not None or len(layout.batches) == 1)
 
     # ------------------------------------------------------------------ the end
 
@@ -348,6 +359,9 @@ class StoreWriter:
     ) -> None:
         if kind is None:
             self.close()
+        elif self._goes_on:
+            with suppress(StoreError):  # the first error is the one to show
+                self._commit()
 
 
 def write_store(
