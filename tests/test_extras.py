@@ -8,7 +8,7 @@ import textwrap
 HIDE = """
 import importlib.abc, sys
 EXTRAS = {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph", "h5py", "pyarrow"}
-EXTRAS |= {"platformdirs", "rdata", "requests", "tqdm"}
+EXTRAS |= {"platformdirs", "rdata", "requests", "tqdm", "zarr", "fsspec", "distributed", "dask"}
 class Hide(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in EXTRAS:
@@ -72,3 +72,25 @@ def test_choosing_the_number_of_components_needs_an_extra_for_its_picture_alone(
     assert done.stdout.startswith("1\ndrawing a picture needs the package 'matplotlib'"), (
         done.stderr
     )
+
+
+def test_a_store_needs_an_extra_and_says_which(tmp_path):
+    done = run(
+        f"""
+        import numpy as np, eigengraphs as eg
+        stack = eg.GraphStack(np.ones((2, 3, 3)))
+        for use in (
+            lambda: eg.scale.write_store({str(tmp_path / "g.egs")!r}, [stack]),
+            lambda: eg.open_store("memory://g.egs"),
+        ):
+            try:
+                use()
+            except eg.errors.MissingExtraError as error:
+                print(error)
+        """
+    )
+    first, second = done.stdout.splitlines()
+    assert "a store of graphs needs the package 'pyarrow'" in first, done.stderr
+    assert "opening memory://g.egs needs the package 'fsspec'" in second
+    assert first.endswith("pip install 'eigengraphs[scale]'")
+    assert second.endswith("pip install 'eigengraphs[scale]'")

@@ -147,7 +147,7 @@ CHOICES = [
 @pytest.mark.parametrize("which", CHOICES, ids=str)
 def test_some_graphs(stack, plain, which):
     same(stack[which], plain[which])
-    same(stack[which, ...], plain[which])
+    assert repr(stack[which, ...]) == repr(plain[which])
 
 
 def test_some_of_some_graphs(stack, plain):
@@ -220,7 +220,7 @@ TRANSFORMS = {
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_transforms(stack, plain, name):
     same(TRANSFORMS[name](stack), TRANSFORMS[name](plain))
-    same(stack, plain)  # as it was
+    assert repr(stack) == repr(plain)  # as it was
 
 
 def test_what_a_graph_lacks_is_hidden(stack, plain):

@@ -52,7 +52,6 @@ def check(
     Example: eigengraphs check connectomes --participants participants.tsv
     """
     from eigengraphs.cli.progress import showing
-    from eigengraphs.job.events import Event
 
     with showing(as_json, Event("read", f"reading {source}")) as listen:
         from eigengraphs.job.inputs import gather

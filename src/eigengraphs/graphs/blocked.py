@@ -116,6 +116,12 @@ class BlockedStack(GraphStack):
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory."""
 
+    def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
+        """Return graphs lo to hi of block k, counted from its first, in memory."""
+        graphs = self.read_block(k)
+        part: GraphStack = graphs if hi - lo == graphs.n_graphs else graphs[lo:hi]
+        return part
+
     @property
     def n_graphs(self) -> int:
         """Number of graphs, m."""
@@ -224,7 +230,8 @@ class BlockedStack(GraphStack):
         if loaded is not None:
             return loaded._graph(i)
         k = int(np.searchsorted([hi for _, hi in self.spans], i, side="right"))
-        return self.read_block(k)._graph(i - self.spans[k][0])
+        at = i - self.spans[k][0]
+        return self.read_part(k, at, at + 1)._graph(0)
 
     def __iter__(self) -> Iterator[Any]:
         for block in self.blocks():

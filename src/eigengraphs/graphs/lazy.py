@@ -137,13 +137,18 @@ class LazyStack(BlockedStack):
 
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory."""
-        block, first, lo, hi = self._cut()[k]
-        graphs = self._base.read_block(block)
+        _, _, lo, hi = self._cut()[k]
+        return self.read_part(k, 0, hi - lo)
+
+    def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
+        """Return graphs lo to hi of block k, counted from its first, in memory."""
+        block, first, start, _ = self._cut()[k]
+        lo, hi = lo + start, hi + start
         local = np.arange(lo, hi) if self._places is None else self._places[lo:hi]
         local = local - first
+        graphs = self._base.read_part(block, int(local[0]), int(local[-1]) + 1)
         if len(local) < graphs.n_graphs:
-            whole = local[-1] - local[0] + 1 == len(local)
-            graphs = graphs[int(local[0]) : int(local[-1]) + 1] if whole else graphs[local]
+            graphs = graphs[local - local[0]]
         graph, vertex = self._new
         try:
             for name, arguments in self._steps:

@@ -335,7 +335,8 @@ def same_content(loaded: Sequence[Loaded], names: Sequence[str]) -> list[Notice]
     """Say which files are copies of one another."""
     hashes: dict[str, dict[Path, str]] = {}
     for item, name in zip(loaded, names, strict=True):
-        hashes.setdefault(item.sha256, {})[item.file.path] = name
+        if item.sha256:  # large files have none
+            hashes.setdefault(item.sha256, {})[item.file.path] = name
     copies = [list(group.values()) for group in hashes.values() if len(group) > 1]
     if not copies:
         return []

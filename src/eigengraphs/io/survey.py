@@ -194,7 +194,7 @@ def survey(
         one_layout(loaded)
         of_all += several_in_each_folder([file.path for file in found.files])
     names = names_of(loaded, searched=found.searched)
-    of_all += same_content([item for item in loaded if item.sha256], names) if loaded else []
+    of_all += same_content(loaded, names)
     graphs = [item.graph for item in loaded]
     paths = [item.file.path for item in loaded]
     rename = None

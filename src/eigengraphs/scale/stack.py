@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.errors import SelectionError
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.lazy import block_bytes
@@ -126,6 +125,16 @@ class StoredStack(BlockedStack):
         """Return the graphs of block k, in memory."""
         return self._read(self._blocks[k])
 
+    def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
+        """Return graphs lo to hi of block k, counted from its first: nothing else is read."""
+        parts, at = list[tuple[int, int, int]](), 0
+        for shard, first, end in self._blocks[k]:
+            a, b = max(lo - at, 0), min(hi - at, end - first)
+            if a < b:
+                parts.append((shard, first + a, first + b))
+            at += end - first
+        return self._read(tuple(parts))
+
     def _read(self, parts: tuple[tuple[int, int, int], ...]) -> GraphStack:
         store, n = self._store, self.n_vertices
         storage: Any
@@ -152,16 +161,6 @@ class StoredStack(BlockedStack):
             tuple(names) if store.layout.graph_names else None,
             store.vertex_names,
         )
-
-    def _graph(self, i: int) -> Any:
-        loaded = getattr(self, "_loaded", None)
-        if loaded is not None:
-            return loaded._graph(i)
-        starts = self._store.layout.starts
-        k = int(np.searchsorted(starts, i, side="right")) - 1
-        if not 0 <= i < starts[-1]:
-            raise SelectionError(f"graph {i} does not exist; there are {starts[-1]}")
-        return self._read(((k, i - starts[k], i - starts[k] + 1),))._graph(0)
 
     # ------------------------------------------------------------------ as a stack
 
