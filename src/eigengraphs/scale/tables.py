@@ -72,7 +72,9 @@ def to_bytes(table: Any, **options: Any) -> bytes:
 
 def read_bytes(data: bytes, columns: Sequence[str] | None = None) -> Any:
     """Return the table of a Parquet file, or some columns of it."""
-    return parquet().read_table(io.BytesIO(data), columns=None if columns is None else [*columns])
+    # Not read_table, which goes by way of data sets and takes ten times as long for a small file.
+    file = parquet().ParquetFile(arrow().BufferReader(data))
+    return file.read(columns=None if columns is None else [*columns], use_threads=False)
 
 
 def facts_of(table: Any) -> GraphFacts:
