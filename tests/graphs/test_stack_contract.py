@@ -84,7 +84,6 @@ def stack(kind, made, monkeypatch):
 def same(found, expected):
     """Assert that two stacks tell the same of themselves and hold the same graphs."""
     assert repr(found) == repr(expected)
-    assert found._repr_html_() == expected._repr_html_()
     assert found.shape == expected.shape
     assert len(found) == found.n_graphs == expected.n_graphs
     assert found.dtype == expected.dtype
@@ -100,7 +99,6 @@ def same(found, expected):
         assert np.allclose(ours, theirs, rtol=1e-14 if "norm" in name else 0, atol=0), name
     assert found.nbytes == expected.nbytes
     assert np.array_equal(array(found), array(expected))
-    assert np.array_equal(found.diagonals(), expected.diagonals())
 
 
 def array(stack):
@@ -115,6 +113,9 @@ def test_it_tells_the_same_of_itself(stack, plain, kind):
     assert isinstance(stack, GraphStack)
     assert isinstance(stack, BlockedStack) != kind.startswith("memory")
     same(stack, plain)
+    assert stack._repr_html_() == plain._repr_html_()
+    assert np.array_equal(stack.diagonals(), plain.diagonals())
+    assert np.array_equal(stack[2:9].log1p().diagonals(), plain[2:9].log1p().diagonals())
     for what in ("is_directed", "is_weighted", "is_hollow", "constant_diagonal", "density", "ndim",
                  "mask", "has_missing", "n_hidden"):  # fmt: skip
         assert getattr(stack, what) == getattr(plain, what)

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import eigengraphs as eg
+from eigengraphs.cli import main
 from eigengraphs.errors import InputError, ReadError, StoreError
 from eigengraphs.io import convert_to_store, streams, survey
 from eigengraphs.scale import damages
@@ -205,7 +207,6 @@ def open_dense(path):
 
 # ---------------------------------------------------------------------- the command
 
-COMMAND = [sys.executable, "-c", "from eigengraphs.cli import main; main()"]
 SLOW = [sys.executable, "-c", """
 import sys, time
 import eigengraphs.scale.writing as writing, eigengraphs.io.survey as survey
@@ -221,8 +222,18 @@ main()
 """]  # fmt: skip
 
 
-def run(*args, start=COMMAND):
-    return subprocess.run([*start, *map(str, args)], capture_output=True, text=True)
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return a function that runs the command here, and returns code, output and messages."""
+
+    def run(*args):
+        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, args)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        said = capsys.readouterr()
+        return SimpleNamespace(returncode=left.value.code, stdout=said.out, stderr=said.err)
+
+    return run
 
 
 def stopped(source, path, *more):
@@ -240,7 +251,7 @@ def stopped(source, path, *more):
     return json.loads(said.read_bytes())["n_graphs"]
 
 
-def test_the_command_goes_on_where_it_was_stopped(tmp_path):
+def test_the_command_goes_on_where_it_was_stopped(tmp_path, run):
     source, path = matrices(tmp_path / "in", 40), tmp_path / "g.egs"
     held = stopped(source, path)
     assert 0 < held < 40
@@ -288,7 +299,7 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path):
     assert np.array_equal(open_dense(path).dense, expected)
 
 
-def test_commands_take_a_store(tmp_path):
+def test_commands_take_a_store(tmp_path, run):
     source, path = matrices(tmp_path / "in", 20), tmp_path / "g.egs"
     assert run("convert", source, path).returncode == 0
     done = run("check", path, "--json")

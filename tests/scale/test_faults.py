@@ -164,7 +164,7 @@ def finish(path, storage):
     assert left == []
 
 
-def test_a_writer_that_is_killed_leaves_what_can_be_finished(tmp_path, storage):
+def test_a_writer_that_is_killed_leaves_what_can_be_finished(tmp_path, storage="dense"):
     path = tmp_path / "g.egs"
     process = write(path, storage, between="import time; time.sleep(0.02)")
     deadline = time.monotonic() + 60
@@ -186,7 +186,7 @@ def test_a_writer_that_is_killed_leaves_what_can_be_finished(tmp_path, storage):
     finish(path, storage)
 
 
-def test_a_full_disk_leaves_what_can_be_finished(tmp_path, storage):
+def test_a_full_disk_leaves_what_can_be_finished(tmp_path, storage="sparse"):
     """On a small file system of its own where that can be had, as root; else by a limit."""
     disk = tmp_path / "disk"
     disk.mkdir()
