@@ -164,7 +164,8 @@ def finish(path, storage):
     assert left == []
 
 
-def test_a_writer_that_is_killed_leaves_what_can_be_finished(tmp_path, storage="dense"):
+def test_a_writer_that_is_killed_leaves_what_can_be_finished(tmp_path):
+    storage = "dense"
     path = tmp_path / "g.egs"
     process = write(path, storage, between="import time; time.sleep(0.02)")
     deadline = time.monotonic() + 60
@@ -186,8 +187,9 @@ def test_a_writer_that_is_killed_leaves_what_can_be_finished(tmp_path, storage="
     finish(path, storage)
 
 
-def test_a_full_disk_leaves_what_can_be_finished(tmp_path, storage="sparse"):
+def test_a_full_disk_leaves_what_can_be_finished(tmp_path):
     """On a small file system of its own where that can be had, as root; else by a limit."""
+    storage = "sparse"
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = shutil.which("mount") and subprocess.run(

@@ -6,9 +6,10 @@
 """
 
 from eigengraphs.scale.checking import damages
+from eigengraphs.scale.filling import append, write_store
 from eigengraphs.scale.stack import StoredStack, open_store
 from eigengraphs.scale.store import is_store
-from eigengraphs.scale.writing import StoreWriter, append, write_store
+from eigengraphs.scale.writing import StoreWriter
 
 __all__ = [
     "StoreWriter",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from eigengraphs.errors import AlignmentError, InputError, StoreError
-from eigengraphs.graphs.blocked import BlockedStack, joined
+from eigengraphs.graphs.blocked import joined
 from eigengraphs.graphs.build import StorageRule, check_storage
 from eigengraphs.graphs.coerce import some_of
 from eigengraphs.graphs.stack import GraphStack
@@ -24,9 +24,8 @@ from eigengraphs.scale.layout import STORE_JSON, VERTICES, Batch, Layout, Shard
 from eigengraphs.scale.store import Store
 from eigengraphs.scale.tables import arrow, graph_table, to_bytes
 
-__all__ = ["StoreWriter", "append", "write_store"]
+__all__ = ["SHARD_BYTES", "StoreWriter"]
 
-Blocks: TypeAlias = "Iterable[GraphStack | tuple[GraphStack, Mapping[str, Any]]]"
 SHARD_BYTES = 16 * 2**20
 COMMIT_SECONDS = 2.0  # between two replacements of store.json, which wait for the disk
 
@@ -362,93 +361,6 @@ class StoreWriter:
         elif self._goes_on:
             with suppress(StoreError):  # the first error is the one to show
                 self._commit()
-
-
-def write_store(
-    path: str | os.PathLike[str],
-    blocks: Blocks,
-    *,
-    storage: StorageRule = "auto",
-    directed: bool | None = None,
-    shard_bytes: int = SHARD_BYTES,
-    resume: bool = False,
-) -> str | os.PathLike[str]:
-    """Write a store of graphs that come block by block.
-
-    Parameters
-    ----------
-    path
-        A new folder, by custom with the ending ``.egs``, or an address that fsspec opens.
-    blocks
-        GraphStacks on the same vertices, of any size, or pairs of such a stack and a mapping of
-        columns, one value a graph. Read once.
-    storage, directed, shard_bytes
-        See :class:`StoreWriter`.
-    resume : bool
-        Go on with a store whose writing was stopped, if there is one: the same blocks come again,
-        and graphs that are in whole shards are passed over.
-
-    Returns
-    -------
-    str or path
-        The path.
-    """
-    there = resume and Folder(path).exists(STORE_JSON)
-    writer = StoreWriter(
-        path,
-        mode="resume" if there else "new",
-        storage=storage,
-        directed=directed,
-        shard_bytes=shard_bytes,
-    )
-    return _fill(path, writer, blocks)
-
-
-def append(
-    path: str | os.PathLike[str], blocks: Blocks, *, directed: bool | None = None
-) -> str | os.PathLike[str]:
-    """Add graphs to a finished store; all of them or, if something goes wrong, none.
-
-    Parameters
-    ----------
-    path
-        The store.
-    blocks
-        As for :func:`write_store`. Graphs whose names are in the store are refused.
-    directed : bool, optional
-        True lets graphs with a direction join graphs without.
-    """
-    return _fill(path, StoreWriter(path, mode="append", directed=directed), blocks)
-
-
-def _fill(
-    path: str | os.PathLike[str], writer: StoreWriter, blocks: Blocks
-) -> str | os.PathLike[str]:
-    if isinstance(blocks, GraphStack):
-        blocks = [blocks]
-    skip = writer.done
-    with writer:
-        for graphs, columns in _in_memory(blocks):
-            if skip >= len(graphs):
-                skip -= len(graphs)
-                continue
-            if skip:
-                columns = {name: values[skip:] for name, values in columns.items()}
-                graphs, skip = graphs[skip:], 0
-            writer.add(graphs, columns)
-    return path
-
-
-def _in_memory(blocks: Blocks) -> Iterator[tuple[GraphStack, Mapping[str, Any]]]:
-    """Yield blocks with their columns; a stack that comes in blocks itself, block by block."""
-    for item in blocks:
-        graphs, columns = item if isinstance(item, tuple) else (item, {})
-        if not isinstance(graphs, BlockedStack):
-            yield graphs, columns
-            continue
-        for block in graphs.blocks():
-            cut = {name: values[block.lo : block.hi] for name, values in columns.items()}
-            yield block.graphs, cut
 
 
 def _kind(item: Any) -> str:
