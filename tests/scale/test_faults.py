@@ -210,7 +210,7 @@ def test_a_full_disk_leaves_what_can_be_finished(tmp_path):
             subprocess.run(["umount", str(disk)], check=True)
         finish(tmp_path / "g.egs", storage)
         return
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))"
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))"
     limit += "; import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)"
     process = write(path, storage, limit=limit)
     _, said = process.communicate()
