@@ -11,16 +11,20 @@ import typer
 
 from eigengraphs.cli.completions import COMPONENTS, DIAGONALS, LOADINGS, TRANSFORMS, among
 from eigengraphs.cli.options import (
+    OF_STORES,
     Align,
+    Cluster,
     Delimiter,
     Directed,
     Format,
     Json,
     Key,
+    Memory,
     Missing,
     Participants,
     Source,
     Vertices,
+    Workers,
     input_settings,
 )  # fmt: skip
 
@@ -82,6 +86,17 @@ def fit(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 4 if the search did not converge.")
     ] = False,
+    memory: Memory = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with a fit of a store that was stopped.",
+            rich_help_panel=OF_STORES,
+        ),
+    ] = False,
     file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
@@ -99,6 +114,7 @@ def fit(
 
     with showing(as_json, Event("read", f"reading {source}")) as listen:
         from eigengraphs.job.analysis import FitSettings, analyse
+        from eigengraphs.job.large import Large, on_cluster, open_journal
         from eigengraphs.job.results import check_output, write_results
 
         check_output(output)
@@ -116,11 +132,19 @@ def fit(
             max_iter=max_iter,
         )
         how: Any = input_settings(
-            participants, vertices, file_format, key, delimiter, align, directed, allow_missing
-        )
+            participants, vertices, file_format, key, delimiter, align, directed, allow_missing,
+            memory,
+        )  # fmt: skip
         command = ["eigengraphs", *sys.argv[1:]]
-        analysis = analyse(source, how, settings, title=title, command=command, listen=listen)
-        files = write_results(analysis, output, listen)
+        with (
+            on_cluster(source, workers, cluster) as client,
+            open_journal(source, output, resume=resume) as journal,
+        ):
+            analysis = analyse(
+                source, how, settings, title=title, command=command, listen=listen,
+                large=Large(client, journal),
+            )  # fmt: skip
+            files = write_results(analysis, output, listen)
     embedding = analysis.embedding
     found = {
         "graphs": analysis.inputs.graphs.n_graphs,

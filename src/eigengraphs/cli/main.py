@@ -24,6 +24,7 @@ def application() -> Any:
     from eigengraphs.cli.demo import demo
     from eigengraphs.cli.fit import fit
     from eigengraphs.cli.info import info
+    from eigengraphs.cli.plan import plan
     from eigengraphs.cli.report import report
     from eigengraphs.cli.reproduce import reproduce
     from eigengraphs.cli.simulate import simulate
@@ -48,7 +49,7 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    for command in (check, fit, report, transform, convert, info, simulate, demo, reproduce):
+    for command in (check, fit, report, transform, convert, info, plan, simulate, demo, reproduce):
         app.command()(_interruptible(command))
     return app
 

@@ -10,11 +10,12 @@ import typer
 from eigengraphs.cli.completions import ALIGN, DELIMITERS, FORMATS, among
 
 __all__ = [
-    "Align", "Delimiter", "Directed", "Format", "Json", "Key", "Missing", "Participants", "Source",
-    "Vertices", "input_settings",
+    "OF_STORES", "Align", "Cluster", "Delimiter", "Directed", "Format", "Json", "Key", "Memory",
+    "Missing", "Participants", "Source", "Vertices", "Workers", "input_settings",
 ]  # fmt: skip
 
 _FILES = "How files are read"  # a part of every help
+OF_STORES = "Graphs in a store"
 
 Source = Annotated[
     str,
@@ -71,6 +72,27 @@ Missing = Annotated[
         "--allow-missing", help="Leave nan entries out of the fit.", rich_help_panel=_FILES
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="What work on a store may take, such as 1G; a quarter of all memory if absent.",
+        rich_help_panel=OF_STORES,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Work in so many processes, a cluster on this machine.",
+        rich_help_panel=OF_STORES,
+    ),
+]  # fmt: skip
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Work on this Dask cluster: the address of its scheduler, tcp://...",
+        rich_help_panel=OF_STORES,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Progress and results as lines of JSON.")]
 
 
@@ -83,6 +105,7 @@ def input_settings(
     align: str,
     directed: bool,
     allow_missing: bool,
+    memory: str | None = None,
 ) -> object:
     """Return the settings of a job from the words of its command."""
     from eigengraphs.job.inputs import InputSettings
@@ -96,4 +119,5 @@ def input_settings(
         align=align,
         directed=True if directed else "auto",
         missing="unobserved" if allow_missing else "error",
+        memory=memory,
     )

@@ -79,4 +79,5 @@ def simulate(
         f"{stack.density:.3g}; wrote {', '.join(map(str, files))}"
     )
     if len(names) > 1:
-        print(f"next: eigengraphs fit {files[0]} results --participants {files[1]} --label class")
+        table = "" if files[0].suffix == ".egs" else f"--participants {files[1]} "
+        print(f"next: eigengraphs fit {files[0]} results {table}--label class")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -135,6 +137,13 @@ class LazyStack(BlockedStack):
         """Bytes that work on the graphs may take, besides results."""
         return self._base.memory
 
+    @property
+    def fingerprint(self) -> str:
+        """Tells these graphs from others: by the base, the places and the steps."""
+        digest = sha256(self._base.fingerprint.encode())
+        digest.update(pickle.dumps((self._places, self._steps), protocol=5))
+        return digest.hexdigest()
+
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory."""
         _, _, lo, hi = self._cut()[k]
@@ -171,7 +180,8 @@ class LazyStack(BlockedStack):
                 if self._places is not None:
                     facts = facts.take(self._places)
             else:
-                facts = GraphFacts.joined(list(self.each(_facts_of)))
+                # Not kept in a journal, whose questions hold them.
+                facts = GraphFacts.joined(list(self._each(_facts_of, None)))
             object.__setattr__(self, "_facts_known", facts)
         return facts
 

@@ -182,6 +182,7 @@ def read_files(
     labels: LabelsLike | None = None,
     directed: DirectedRule = "auto",
     missing: MissingRule = "error",
+    memory: str | int | None = None,
 ) -> Reading:
     """Read graphs from files, with hashes, columns and notices; see :func:`eigengraphs.read`.
 
@@ -193,7 +194,7 @@ def read_files(
     start = time.perf_counter()
     check_format(format)
     if is_store(source):
-        return _stored(source, format, key, labels, start)
+        return _stored(source, format, key, labels, memory, start)
     check_missing(missing)
     if vertices not in ("auto", "union", "intersection", "strict"):
         raise InputError(
@@ -229,12 +230,17 @@ def read_files(
 
 
 def _stored(
-    source: Any, format: Format, key: str | None, labels: LabelsLike | None, start: float
+    source: Any,
+    format: Format,
+    key: str | None,
+    labels: LabelsLike | None,
+    memory: str | int | None,
+    start: float,
 ) -> Reading:
     """Open a store; nothing is read of its graphs."""
     if format != "auto" or key is not None:
         raise InputError(f"{source} is a store of graphs: format and key are for other files")
-    opened = open_store(source)
+    opened = open_store(source, memory)
     columns = {name: column.tolist() for name, column in opened.columns.items()}
     stack: GraphStack = opened
     if labels is not None:

@@ -13,8 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
+from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
+from eigengraphs.job.large import Large
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
 from eigengraphs.report.columns import make_column
@@ -83,6 +85,7 @@ def analyse(
     title: str = "",
     command: Sequence[str] = (),
     listen: Listener = silent,
+    large: Large | None = None,
 ) -> Analysis:
     """Read, fit and judge; write nothing.
 
@@ -98,9 +101,11 @@ def analyse(
         Words of the command line, for the record.
     listen
         Told of every step.
+    large
+        For graphs in a store: where they are worked on, and the journal of the fit.
     """
-    settings = settings or FitSettings()
-    data = gather(source, inputs, listen)
+    settings, large = settings or FitSettings(), large or Large()
+    data = gather(source, inputs, listen, large.move)
     labels = None if settings.label is None else data.column(settings.label)
     if settings.loadings == "class" and labels is None:
         raise InputError("--loadings class needs --label: the column that holds the classes")
@@ -112,7 +117,8 @@ def analyse(
     ordered = _ordered(settings.order, data)
     seconds = {"read": data.seconds}
     begin = time.perf_counter()
-    embedding, warned = _fit(settings.estimator(data), data, labels, listen)
+    with large.journaling():
+        embedding, warned = _fit(settings.estimator(data), data, labels, listen)
     seconds["fit"] = time.perf_counter() - begin
     problems = [*data.problems, *warned]
     found: Prediction | None = None
@@ -200,6 +206,11 @@ def _predict(
 ) -> Prediction | str:
     if embedding.directed or data.graphs.has_missing:
         return "it is done for undirected graphs without missing entries"
+    if isinstance(data.graphs, BlockedStack):
+        return (
+            "it is done for graphs in memory, as every fold is a fit of its own; loadings.tsv has "
+            "the label beside the loadings"
+        )
     listen(Event("predict", f"predicting {label} of graphs that are held out"))
 
     def on_fold(done: int, total: int) -> None:

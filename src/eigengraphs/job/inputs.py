@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from eigengraphs import io
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.report.parts import GraphQuality, Problem
 from eigengraphs.report.quality import describe_graphs
@@ -31,6 +32,7 @@ class InputSettings:
     align: str = "auto"
     directed: bool | str = "auto"
     missing: str = "error"
+    memory: str | None = None  # for the graphs of a store
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,14 @@ class Inputs:
     quality: tuple[GraphQuality, ...]
     problems: tuple[Problem, ...]
     seconds: float
+    source: str
 
     @property
     def checksums(self) -> list[dict[str, str]]:
         """Path and SHA-256 of each file, once."""
+        if isinstance(self.graphs, BlockedStack):
+            # A store's fingerprint is the hash of its store.json, which has those of all shards.
+            return [{"path": self.source, "sha256": self.graphs.fingerprint.split()[0]}]
         unique = {str(file.path): file.sha256 for file in self.files}
         return [{"path": path, "sha256": digest} for path, digest in unique.items()]
 
@@ -61,8 +67,16 @@ class Inputs:
         raise InputError(f"there is no column {name!r} to {use}; columns are: {known}")
 
 
-def gather(source: Any, settings: InputSettings | None = None, listen: Listener = silent) -> Inputs:
-    """Read graphs, join the participants' table, and look at the quality of each graph."""
+def gather(
+    source: Any,
+    settings: InputSettings | None = None,
+    listen: Listener = silent,
+    move: Callable[[GraphStack], GraphStack] | None = None,
+) -> Inputs:
+    """Read graphs, join the participants' table, and look at the quality of each graph.
+
+    ``move`` takes the graphs to where they are worked on, such as a cluster.
+    """
     settings = settings or InputSettings()
     listen(Event("read", f"reading {source}"))
     # Tables first: a mistake in a small file should not show after a long read.
@@ -72,7 +86,7 @@ def gather(source: Any, settings: InputSettings | None = None, listen: Listener 
         "format": settings.format, "key": settings.key, "delimiter": settings.delimiter,
         "vertices": settings.align, "directed": settings.directed, "missing": settings.missing,
     }  # fmt: skip
-    reading = io.read_files(source, labels=labels, **options)
+    reading = io.read_files(source, labels=labels, memory=settings.memory, **options)
     problems = [Problem("repaired", str(notice)) for notice in reading.notices if notice.loud]
     columns: dict[str, Sequence[Any]] = {
         name: [value or None for value in values] for name, values in reading.columns.items()
@@ -90,7 +104,7 @@ def gather(source: Any, settings: InputSettings | None = None, listen: Listener 
                 for i, file in enumerate(reading.files)}  # fmt: skip
     quality = describe_graphs(reading.stack, [str(file.path) for file in reading.files], messages)
     return Inputs(
-        graphs=reading.stack,
+        graphs=reading.stack if move is None else move(reading.stack),
         files=reading.files,
         columns=columns,
         participants=people,
@@ -99,6 +113,7 @@ def gather(source: Any, settings: InputSettings | None = None, listen: Listener 
         quality=quality,
         problems=tuple(problems),
         seconds=reading.seconds,
+        source=str(source),
     )
 
 

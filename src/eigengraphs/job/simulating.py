@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +14,7 @@ from eigengraphs import __version__, io
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.scale import open_store, write_store
 from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
 from eigengraphs.tables import write_table
 
@@ -57,6 +58,8 @@ def simulate_to(
         The graphs; and what was written: graphs, table and truth.
     """
     m = design.n_graphs if n_graphs is None else n_graphs
+    if file_format == "store" or (file_format == "auto" and output.suffix == ".egs"):
+        return _into_store(design, output, m, seed, listen)
     if file_format == "auto" and not output.suffix:
         file_format = "csv" if design.n_vertices <= 1000 else "edgelist"
     _check_output(output)
@@ -82,6 +85,31 @@ def simulate_to(
         for path in [made] if inside else [made, participants, record]:
             path.replace(output.parent / path.name)
     return stack, [output, place / participants.name, place / record.name]
+
+
+def _into_store(
+    design: Design, output: Path, m: int, seed: int, listen: Listener
+) -> tuple[GraphStack, list[Path]]:
+    """Fill a store a few graphs at a time; the table of the truth is part of it."""
+    _check_output(output)
+    step = max(1, min(500, _ENTRIES // design.n_vertices**2))
+    names = [f"lambda{k + 1}" for k in range(design.n_components)]
+
+    def blocks() -> Iterator[tuple[GraphStack, dict[str, Any]]]:
+        for start in range(0, m, step):
+            stop = min(start + step, m)
+            truth = simulate_truth(design, start, stop, seed)
+            classes = [design.classes[k].name for k in truth.classes]
+            columns = dict(zip(names, truth.loadings.T, strict=True))
+            yield simulate_blocks(design, start, stop, seed), {"class": classes, **columns}
+            listen(Event("draw", f"{stop} of {m} graphs", stop, m))
+
+    listen(Event("draw", f"drawing {m} graphs on {design.n_vertices} vertices", 0, m))
+    write_store(output, blocks())
+    record = output.with_name(f"{output.stem}_truth.json")
+    text = json.dumps(_record(design, m, seed), indent=1, ensure_ascii=False, default=_plain)
+    record.write_text(text + "\n", encoding="utf-8")
+    return open_store(output), [output, record]
 
 
 def _draw(design: Design, m: int, seed: int, listen: Listener) -> GraphStack:

@@ -80,6 +80,13 @@ class FitJournal:
             yield answer
         partial.replace(complete)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pass is complete."""
+        return not any(
+            path.is_dir() and path.suffix != ".partial" for path in self._folder.iterdir()
+        )
+
     def close(self) -> None:
         """Remove the folder: the fit is finished and written."""
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -121,6 +121,11 @@ class StoredStack(BlockedStack):
         """Bytes that work on the graphs may take, besides results."""
         return self._budget
 
+    @property
+    def fingerprint(self) -> str:
+        """Tells these graphs from others: by all checksums of the store, and by the blocks."""
+        return f"{self._store.digest} {self._blocks}"
+
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory."""
         return self._read(self._blocks[k])

@@ -1,0 +1,104 @@
+"""Jobs on graphs in a store: where they are worked on, and how a stopped one goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eigengraphs.errors import InputError
+from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.blocked import BlockedStack, journaled
+from eigengraphs.scale import is_store
+from eigengraphs.scale.journal import FitJournal
+
+__all__ = ["Large", "journal_of", "on_cluster", "open_journal"]
+
+
+@dataclass(frozen=True)
+class Large:
+    """A cluster to work on, and a journal, where there are such."""
+
+    client: Any = None  # distributed.Client
+    journal: FitJournal | None = None
+
+    def move(self, graphs: GraphStack) -> GraphStack:
+        """Return the graphs where they are worked on."""
+        if self.client is None:
+            return graphs
+        from eigengraphs.scale import DaskStack
+
+        assert isinstance(graphs, BlockedStack)
+        return DaskStack(graphs, self.client)
+
+    def journaling(self) -> AbstractContextManager[None]:
+        """Keep what passes return while a fit runs."""
+        return nullcontext() if self.journal is None else journaled(self.journal)
+
+
+def journal_of(output: Path) -> Path:
+    """Return the folder of the journal of a fit with these results."""
+    return output.parent / f"{output.name}.unfinished"
+
+
+@contextmanager
+def open_journal(source: Any, output: Path, *, resume: bool) -> Iterator[FitJournal | None]:
+    """Give the journal of a fit: none for graphs in memory, where a fit is short.
+
+    It is removed when all went well, or when it holds nothing.
+
+    Raises
+    ------
+    InputError
+        If there is one of a fit that was stopped and this is not to go on with it, or the other
+        way round.
+    """
+    folder = journal_of(output)
+    if not is_store(source):
+        if resume:
+            raise InputError(
+                "--resume goes on with the fit of a store, and this is none: make one with "
+                "'eigengraphs convert IN graphs.egs', or fit again without --resume"
+            )
+        yield None
+        return
+    if resume and not folder.is_dir():
+        raise InputError(
+            f"there is nothing to go on with: no fit into {str(output)!r} was stopped (it would "
+            f"have left {str(folder)!r}); fit without --resume"
+        )
+    if folder.is_dir() and not resume:
+        raise InputError(
+            f"a fit into {str(output)!r} was stopped, and {str(folder)!r} has what it found: go on "
+            "with --resume, or remove that folder to begin anew"
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    journal = FitJournal(folder, resume=resume)
+    try:
+        yield journal
+    except BaseException:
+        if journal.is_empty:
+            journal.close()
+        raise
+    journal.close()
+
+
+@contextmanager
+def on_cluster(source: Any, workers: int | None, cluster: str | None) -> Iterator[Any]:
+    """Give a client of a cluster, or None where the work is done here."""
+    if workers is None and cluster is None:
+        yield None
+        return
+    if workers is not None and cluster is not None:
+        raise InputError("--workers starts a cluster here and --cluster names one: give either")
+    if not is_store(source):
+        raise InputError(
+            "a cluster works on a store, which all of its workers can read, and this is none: make "
+            "one with 'eigengraphs convert IN graphs.egs'"
+        )
+    from eigengraphs.scale import connect
+
+    with connect(cluster if workers is None else workers) as client:
+        yield client
