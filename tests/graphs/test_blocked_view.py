@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -177,3 +179,17 @@ def test_all_graphs_are_loaded_only_within_the_budget():
     with pytest.raises(InputError, match="all 11 graphs in memory"):
         _ = tight.dense
     assert np.array_equal(tight[7], stack[7])
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_view_goes_when_nobody_holds_it(directed):
+    # Without waiting for Python to look for cycles: blocks would fill the memory.
+    plain, _, _ = both(directed, "dense", "filled", True)
+    plain.squared_norms()
+    gone = weakref.ref(plain)
+    gc.disable()
+    try:
+        del plain
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -201,7 +201,7 @@ def test_a_budget_is_kept(tmp_path, storage):
     write_store(tmp_path / "g.egs", [eg.GraphStack(A, storage=storage)])
     stack = open_store(tmp_path / "g.egs", memory="1M")
     assert stack.nbytes > 3e6
-    assert len(stack.spans) > 30  # parts of a shard: a sixteenth of the budget each
+    assert len(stack.spans) > 30  # parts of a shard: a 32nd of the budget each
     assert max(block.graphs.nbytes for block in stack.blocks()) <= 2**16 + 13000
     for ask in (stack.load, lambda: np.asarray(stack.to_dense()), lambda: stack[::-1],
                 lambda: stack.reorder(np.arange(40))):  # fmt: skip

@@ -59,7 +59,7 @@ class DirectedView(TreatedStack):
                 if stack.is_sparse
                 else DirectedDense(stack.dense)
             )
-        super().__init__(stack, diagonal, mean, scale, like._off_squares if like else None)
+        super().__init__(stack, diagonal, mean, scale, like)
 
     def _line_sums(self) -> NDArray[np.float64]:
         return self._raw.line_sums()

@@ -26,7 +26,7 @@ _MOST = 64 * 2**20  # bytes of a block; larger ones win nothing
 
 def block_bytes(memory: int) -> int:
     """Return the size that a block may have, in memory: some are under way at the same time."""
-    return max(1, min(_MOST, memory // 16))
+    return max(1, min(_MOST, memory // 32))
 
 
 class LazyStack(BlockedStack):

@@ -9,8 +9,6 @@ with ``M`` the mean when centring and ``D`` what the rule for the diagonal adds 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -43,8 +41,8 @@ class TreatedStack:
         Mean graph (n, n) to subtract, before the same treatment of its diagonal; or None.
     scale : float
         Factor on every entry.
-    off_squares : callable, optional
-        The norms off the diagonal of a view that differs in its diagonal alone.
+    like : TreatedStack, optional
+        A view that differs in its diagonal alone: norms off it are found once for both.
     """
 
     def __init__(
@@ -53,10 +51,12 @@ class TreatedStack:
         diagonal: DiagonalRule,
         mean: NDArray[np.float64] | sparse.csr_array | None,
         scale: float,
-        off_squares: Callable[[], Vector] | None,
+        like: TreatedStack | None,
     ) -> None:
         self._stack, self._rule, self._M, self._scale = stack, diagonal, mean, scale
-        self._off_squares = off_squares or cache(self._off_diagonal_squares)
+        # Shared, and no function of this view: a cycle would keep its graphs until Python looks
+        # for cycles, which it does not do for a few large arrays.
+        self._off_squares: list[Vector] = [] if like is None else like._off_squares
         self._norms: Vector | None = None
         self._D: NDArray[np.float64] | None = None
         self._D_M: Vector | float = 0.0
@@ -113,7 +113,9 @@ class TreatedStack:
             on_diagonal += self._D - self._D_M
         on_diagonal *= self._scale
         squares: Vector = np.einsum("is,is->i", on_diagonal, on_diagonal)
-        squares += self._off_squares()
+        if not self._off_squares:
+            self._off_squares.append(self._off_diagonal_squares())
+        squares += self._off_squares[0]
         self._norms = squares
         return squares
 

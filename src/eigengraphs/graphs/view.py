@@ -110,7 +110,7 @@ class StackView(TreatedStack):
                 if stack.is_sparse
                 else DenseProducts(stack.dense)
             )
-        super().__init__(stack, diagonal, mean, scale, like._off_squares if like else None)
+        super().__init__(stack, diagonal, mean, scale, like)
 
     def _line_sums(self) -> NDArray[np.float64]:
         return self._raw.row_sums()

@@ -36,7 +36,7 @@ def open_store(
         The folder, or an address that fsspec opens, such as ``s3://bucket/graphs.egs``.
     memory : str or int, optional
         What work on the graphs may take, such as "1G" or a number of bytes; by default a quarter
-        of the machine's. Graphs come in blocks of a sixteenth of it, 64 MB at most.
+        of the machine's. Graphs come in blocks of a 32nd of it, 64 MB at most.
     storage_options : mapping, optional
         For fsspec.
 

@@ -89,11 +89,15 @@ def compress(packed: Array, weights: Array) -> tuple[Array, Array, bool]:
     return root_of_moment(R.T @ R), mean, True
 
 
-def root_of_moment(M: Array) -> Array:
-    """Return R (r, p) with R^T R = M, r the rank, by Cholesky with pivoting."""
-    factor, pivots, rank, _ = linalg.lapack.dpstrf(M, lower=0)
+def root_of_moment(M: Array, *, overwrite: bool = False) -> Array:
+    """Return R (r, p) with R^T R = M, r the rank, by Cholesky with pivoting.
+
+    The upper triangle of M is enough. With ``overwrite``, one in Fortran's order is used up.
+    """
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(M, lower=0, overwrite_a=overwrite)
     R = np.zeros((rank, len(M)))
-    R[:, pivots - 1] = np.triu(factor)[:rank]
+    for row in range(rank):  # a triangle, by rows: no copy of the whole
+        R[row, pivots[row:] - 1] = factor[row, row:]
     return R
 
 

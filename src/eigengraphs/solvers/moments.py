@@ -9,21 +9,19 @@ asked of the graphs is a task, a function of some of them; see :class:`SplitGrap
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from eigengraphs.solvers.core import root_of_moment
 from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.loadings import component_gram, solve_loadings
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs, SplitGraphs, SubspaceGraphs
+from eigengraphs.solvers.second_moment import moments_of, root_of_packed
 
-__all__ = ["CoreMoments", "Gradients", "MomentBasis", "MomentSum", "moment_rounding"]
+__all__ = ["CoreMoments", "Gradients", "MomentBasis"]
 
-_BLOCK_BYTES = 2**25  # of cores that are packed at a time
-_BATCH = 512  # cores that are added up at a time
+_BLOCK_BYTES = 2**24  # of cores that are packed at a time
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class _OfResiduals:
 
 @dataclass(frozen=True)
 class CoreMoments(_OfResiduals):
-    """Find sum_i w_i c_i c_i^T, (p, p), and sum_i w_i c_i, (p,), for the packed cores c_i."""
+    """Find sum_i w_i c_i c_i^T, a triangle, and sum_i w_i c_i, (p,), for the packed cores c_i."""
 
     V: Array  # (n, s)
 
@@ -52,16 +50,12 @@ class CoreMoments(_OfResiduals):
         """Return the sums over these graphs."""
         packing = Packing(self.V.shape[1])
         cores = self._rest(graphs)[0].project(self.V[:, :0], self.V)
-        p = packing.size
-        M, mean = np.zeros((p, p)), np.zeros(p)
-        step = max(1, _BLOCK_BYTES // (8 * p))
-        for lo in range(0, len(cores), step):
-            rows = packing.pack_last_rows(cores[lo : lo + step])
-            w = weights[lo : lo + step]
-            mean += w @ rows
-            rows *= np.sqrt(w)[:, None]
-            M += rows.T @ rows
-        return M, mean
+        step = max(1, _BLOCK_BYTES // (8 * packing.size))
+        batches = (
+            (packing.pack_last_rows(cores[lo : lo + step]), weights[lo : lo + step])
+            for lo in range(0, len(cores), step)
+        )
+        return moments_of(batches, packing.size)
 
 
 @dataclass(frozen=True)
@@ -78,47 +72,6 @@ class Gradients(_OfResiduals):
         both = component_gram(np.column_stack([self.frozen, self.H]), hollow=self.hollow)
         Psi = graphs.quadratic_forms(self.H) - Lam @ both[:k, k:]
         return rest.weighted_multiply(weights[:, None] * (Psi @ self.X), self.H)
-
-
-class MomentSum:
-    """Add up sum_i w_i c_i c_i^T and sum_i w_i c_i as packed cores come, in any order.
-
-    Cores are added up in their own order, many at a time: a few rows do not pay for the p^2
-    numbers that they change.
-    """
-
-    def __init__(self, weights: Array, p: int) -> None:
-        self.M, self.mean = np.zeros((p, p)), np.zeros(p)
-        self._weights, self._p = weights, p
-        self._waiting: dict[int, tuple[Array, int]] = {}  # rows of a batch, and how many are there
-        self._done, self._lock = 0, Lock()
-
-    def add(self, lo: int, hi: int, rows: Array) -> None:
-        """Take the cores of the graphs lo to hi, (hi - lo, p); called in threads."""
-        while lo < hi:
-            batch = lo // _BATCH
-            first = batch * _BATCH
-            end = min(hi, first + _BATCH)
-            with self._lock:
-                size = min(_BATCH, len(self._weights) - first)
-                place, count = self._waiting.get(batch) or (np.empty((size, self._p)), 0)
-                place[lo - first : end - first] = rows[: end - lo]
-                self._waiting[batch] = (place, count + end - lo)
-                self._add_whole_batches()
-            rows, lo = rows[end - lo :], end
-
-    def _add_whole_batches(self) -> None:
-        while self._done in self._waiting:
-            C, count = self._waiting[self._done]
-            if count < len(C):
-                return
-            first = self._done * _BATCH
-            w = self._weights[first : first + len(C)]
-            self.mean += w @ C
-            C *= np.sqrt(w)[:, None]
-            self.M += C.T @ C
-            del self._waiting[self._done]
-            self._done += 1
 
 
 class MomentBasis:
@@ -143,7 +96,8 @@ class MomentBasis:
         """Add the columns of B, orthonormal and orthogonal to V: one pass."""
         self.V = np.column_stack([self.V, B])
         M, mean = self._total(CoreMoments(self._frozen, self._hollow, self.V))
-        self._R, self._mean = root_of_moment(M), mean / np.sqrt(self._weights.sum())
+        self._R = root_of_packed(M, len(mean))
+        self._mean = mean / np.sqrt(self._weights.sum())
 
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
@@ -171,9 +125,3 @@ class MomentBasis:
     def _total(self, task: Any) -> Any:
         self.n_passes += 1
         return self._graphs.total(task, self._weights)
-
-
-def moment_rounding(R: Array) -> float:
-    """Return the gain that the rounding of a second moment with the root R may bring about."""
-    size: float = 10 * R.shape[1] * np.finfo(np.float64).eps * float((R**2).sum())
-    return size

@@ -19,10 +19,11 @@ from eigengraphs.solvers.directions import (
     orthonormal,
     random_starts,
 )
-from eigengraphs.solvers.moments import MomentBasis, moment_rounding
+from eigengraphs.solvers.moments import MomentBasis
 from eigengraphs.solvers.products import CachedBasis, StreamedBasis
 from eigengraphs.solvers.protocol import Array, BlockGraphs, SplitGraphs
 from eigengraphs.solvers.quotient import norm_gradient, squared_norm
+from eigengraphs.solvers.second_moment import moment_rounding
 
 __all__ = ["SymmetricSpace"]
 

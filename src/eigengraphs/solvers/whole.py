@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.block import FLAT, Block, Job
-from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
+from eigengraphs.solvers.core import CoreProblem, Search, compress, solve_core
 from eigengraphs.solvers.directions import random_starts
-from eigengraphs.solvers.moments import CoreMoments, MomentSum, moment_rounding
+from eigengraphs.solvers.moments import CoreMoments
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, SplitGraphs
+from eigengraphs.solvers.second_moment import MomentSum, moment_rounding, root_of_packed
 
 __all__ = ["find_whole", "whole_pays"]
 
@@ -81,7 +82,7 @@ def _moments(
     """Return what :func:`_packed_graphs` does, of graphs in several places."""
     task = CoreMoments(frozen, job.hollow, np.eye(graphs.n_vertices))
     M, mean = graphs.total(task, job.weights)
-    R = root_of_moment(M)
+    R = root_of_packed(M, len(mean))
     return None, R, mean / np.sqrt(job.weights.sum()), moment_rounding(R)
 
 
@@ -108,5 +109,5 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, A
         found.add(lo, hi, packing.pack(P.astype(np.float64, copy=False)))
 
     graphs.products(np.eye(n), add)
-    R = root_of_moment(found.M)
+    R = found.root()
     return None, R, found.mean / np.sqrt(weights.sum()), moment_rounding(R)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.solvers.core import root_of_moment
 from eigengraphs.solvers.directed.deflated import DeflatedDirected
 from eigengraphs.solvers.directed.pairs import PairPacking, pair_gram
 from eigengraphs.solvers.loadings import solve_loadings
@@ -17,10 +16,11 @@ from eigengraphs.solvers.protocol import (
     DirectedGraphs,
     SplitDirectedGraphs,
 )
+from eigengraphs.solvers.second_moment import moments_of, root_of_packed
 
 __all__ = ["MomentPairBasis", "PairMoments"]
 
-_BLOCK_BYTES = 2**25  # of cores that are packed at a time
+_BLOCK_BYTES = 2**24  # of cores that are packed at a time
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _OfResiduals:
 
 @dataclass(frozen=True)
 class PairMoments(_OfResiduals):
-    """Find sum_i w_i c_i c_i^T, (p, p), and sum_i w_i c_i, (p,), for the packed cores c_i."""
+    """Find sum_i w_i c_i c_i^T, a triangle, and sum_i w_i c_i, (p,), for the packed cores c_i."""
 
     U: Array  # (n, s)
     V: Array  # (n, t)
@@ -54,16 +54,12 @@ class PairMoments(_OfResiduals):
         # With nothing to the left of new columns, all of them are U: U^T A_i V.
         rest, none = self._rest(graphs)[0], self.U[:, :0]
         cores = rest.project(self.U, none, none, self.V)[0]
-        p = self.U.shape[1] * self.V.shape[1]
-        M, mean = np.zeros((p, p)), np.zeros(p)
-        step = max(1, _BLOCK_BYTES // (8 * p))
-        for lo in range(0, len(cores), step):
-            rows = packing.pack(cores[lo : lo + step])
-            w = weights[lo : lo + step]
-            mean += w @ rows
-            rows = rows * np.sqrt(w)[:, None]
-            M += rows.T @ rows
-        return M, mean
+        step = max(1, _BLOCK_BYTES // (8 * packing.size))
+        batches = (
+            (packing.pack(cores[lo : lo + step]), weights[lo : lo + step])
+            for lo in range(0, len(cores), step)
+        )
+        return moments_of(batches, packing.size)
 
 
 @dataclass(frozen=True)
@@ -113,7 +109,8 @@ class MomentPairBasis:
         """Add columns, orthonormal and orthogonal to U and to V: one pass."""
         self.U, self.V = np.column_stack([self.U, left]), np.column_stack([self.V, right])
         M, mean = self._total(PairMoments(self._frozen, self._hollow, self.U, self.V))
-        self._R, self._mean = root_of_moment(M), mean / np.sqrt(self._weights.sum())
+        self._R = root_of_packed(M, len(mean))
+        self._mean = mean / np.sqrt(self._weights.sum())
 
     def rotate(self, P: Array, Q: Array) -> None:
         """Replace U by U P and V by V Q."""

@@ -26,9 +26,9 @@ from eigengraphs.solvers.directions import (
     orthonormal,
     sketch_weights,
 )
-from eigengraphs.solvers.moments import moment_rounding
 from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs, SplitDirectedGraphs
 from eigengraphs.solvers.quotient import squared_norm
+from eigengraphs.solvers.second_moment import moment_rounding
 
 __all__ = ["PairSpace", "pair_width"]
 

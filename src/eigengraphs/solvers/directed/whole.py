@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.block import FLAT, Block, Job
-from eigengraphs.solvers.core import Search, compress, root_of_moment
+from eigengraphs.solvers.core import Search, compress
 from eigengraphs.solvers.directed.core import PairProblem, solve_pairs
 from eigengraphs.solvers.directed.moments import PairMoments
 from eigengraphs.solvers.directed.pairs import PairPacking, unit_pairs
-from eigengraphs.solvers.moments import MomentSum, moment_rounding
 from eigengraphs.solvers.protocol import (
     Array,
     DirectedBlockGraphs,
     Progress,
     SplitDirectedGraphs,
 )
+from eigengraphs.solvers.second_moment import MomentSum, moment_rounding, root_of_packed
 
 __all__ = ["find_whole_pairs", "whole_pairs_pay"]
 
@@ -87,7 +87,7 @@ def _moments(
     """Return what :func:`_packed_graphs` does, of graphs in several places."""
     eye = np.eye(graphs.n_vertices)
     M, mean = graphs.total(PairMoments(frozen, job.hollow, eye, eye), job.weights)
-    R = root_of_moment(M)
+    R = root_of_packed(M, len(mean))
     return None, R, mean / np.sqrt(job.weights.sum()), moment_rounding(R)
 
 
@@ -116,7 +116,7 @@ def _packed_graphs(
         found.add(lo, hi, P.reshape(hi - lo, p).astype(np.float64))
 
     graphs.products(eye, none, add, _ignore)
-    R = root_of_moment(found.M)
+    R = found.root()
     return None, R, found.mean / np.sqrt(weights.sum()), moment_rounding(R)
 
 
