@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Any, TypeAlias, cast
 
 from scipy import sparse
@@ -15,16 +16,14 @@ __all__ = ["STEPS", "Preprocessing", "Step"]
 
 Step: TypeAlias = str | Callable[[GraphStack], GraphStack]
 
+# By name: a stack in blocks has its own way to do them.
 STEPS: dict[str, Callable[[GraphStack], GraphStack]] = {
-    "binarize": GraphStack.binarize,
-    "drop_loops": GraphStack.drop_loops,
-    "fisher_z": GraphStack.fisher_z,
-    "log1p": GraphStack.log1p,
-    "rank": GraphStack.rank,
-    "signed_log1p": GraphStack.signed_log1p,
-    "signed_rank": GraphStack.signed_rank,
-    "unit_norm": GraphStack.unit_norm,
-}
+    name: methodcaller(name)
+    for name in (
+        "binarize", "drop_loops", "fisher_z", "log1p", "rank", "signed_log1p", "signed_rank",
+        "unit_norm",
+    )
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

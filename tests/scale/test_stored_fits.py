@@ -1,0 +1,160 @@
+"""Fits of a store on disk: the answer of memory, from Python and from the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import eigengraphs as eg
+from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.job.forecast import forecast_fit
+from eigengraphs.simulation import read_design, simulate_blocks
+
+
+def planted(m, n, d, *, directed=False, loops=False, seed=0):
+    rng = np.random.default_rng(seed)
+    H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
+    Lam = rng.gamma(2.0, 1.0, (m, d)) * np.linspace(3, 1, d)
+    noise = 0.1 * rng.standard_normal((m, n, n)) / np.sqrt(n)
+    if not directed:
+        G, noise = H, (noise + noise.transpose(0, 2, 1)) / np.sqrt(2)
+    A = np.einsum("sk,ik,tk->ist", H, Lam, G) + noise
+    if not loops:
+        A[:, range(n), range(n)] = 0
+    return GraphStack(A)
+
+
+def distance(a, b):
+    signs = np.sign((a.latent_positions_ * b.latent_positions_).sum(axis=0))
+    positions = np.abs(a.latent_positions_ - signs * b.latent_positions_).max()
+    return max(positions, np.abs(a.loadings_ - b.loadings_).max() / np.abs(a.loadings_).max())
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+@pytest.mark.parametrize("diagonal", ["observed", "unobserved", "auto"])
+@pytest.mark.parametrize("settings", [{}, {"loadings": "class"}, {"directed": True}])
+def test_a_store_gives_the_answer_of_memory(tmp_path, settings, diagonal, storage):
+    directed = settings.get("directed", False)
+    stack = planted(60, 40, 3, directed=directed, loops=diagonal == "observed")
+    y = np.arange(60) % 2 if "loadings" in settings else None
+    eg.scale.write_store(tmp_path / "g.egs", [stack], storage=storage, shard_bytes=100_000)
+    store = eg.open_store(tmp_path / "g.egs", memory="1M")
+    assert len(store.spans) > 3
+    je = JointEmbedding(3, diagonal=diagonal, random_state=0, **settings)
+    in_memory = je.fit(stack if storage == "dense" else stack.to_sparse(), y)
+    H, Lam = in_memory.latent_positions_, in_memory.loadings_
+    stored = JointEmbedding(3, diagonal=diagonal, random_state=0, **settings).fit(store, y)
+    assert distance(in_memory, stored) < 1e-8
+    assert H.shape == (40, 3)
+    assert Lam.shape == (60, 3)
+
+
+def test_transforms_wait_for_their_blocks_in_a_fit(tmp_path):
+    design = read_design("weighted", vertices=30)
+    stack = simulate_blocks(design, 0, 80, 0)
+    eg.scale.write_store(tmp_path / "g.egs", [stack], shard_bytes=100_000)
+    store = eg.open_store(tmp_path / "g.egs", memory="1M")
+    settings = {"preprocess": ["log1p", "unit_norm"], "center": True, "random_state": 0}
+    one, other = (JointEmbedding(3, **settings).fit(x) for x in (stack, store))
+    assert distance(one, other) < 1e-8
+    assert not hasattr(store, "_loaded")
+    assert np.allclose(one.transform(stack[:9]), other.transform(store[:9]), atol=1e-8)
+
+
+def test_two_thousand_weighted_graphs(tmp_path):
+    # Too many for their cores to be kept, with this memory: the second moment stands for them.
+    stack = simulate_blocks(read_design("weighted", vertices=70), 0, 2000, 0)
+    eg.scale.write_store(tmp_path / "g.egs", [stack])
+    store = eg.open_store(tmp_path / "g.egs", memory="200M")
+    one, other = (JointEmbedding(8, random_state=0).fit(x) for x in (stack, store))
+    assert distance(one, other) < 1e-6
+    assert other.converged_
+    assert one.explained_ratio_.sum() == pytest.approx(other.explained_ratio_.sum(), rel=1e-9)
+
+
+# ------------------------------------------------------------------ the command
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Return a function that runs a command in this process: code, output and errors."""
+    from eigengraphs.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run_command(*words):
+        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return end.value.code or 0, said.out, said.err
+
+    return run_command
+
+
+@pytest.fixture
+def study(tmp_path):
+    design = read_design("weighted", vertices=50)
+    blocks = (simulate_blocks(design, lo, lo + 200, 0) for lo in range(0, 600, 200))
+    eg.scale.write_store(tmp_path / "g.egs", blocks, shard_bytes=2_000_000)
+    return tmp_path
+
+
+FIT = ("fit", "g.egs", "results", "-d", "3", "--memory", "64M", "--center")
+
+
+def test_a_killed_fit_goes_on(study, run):
+    code, _, err = run(*FIT[:2], "whole", *FIT[3:])
+    assert code == 0, err
+    code = "from eigengraphs.cli import main; main()"
+    fit = subprocess.Popen([sys.executable, "-c", code, *FIT], cwd=study,
+                           stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # fmt: skip
+    unfinished = study / "results.unfinished"
+    until = time.monotonic() + 120
+    while time.monotonic() < until and fit.poll() is None:
+        if unfinished.is_dir() and len([p for p in unfinished.iterdir() if p.is_dir()]) >= 4:
+            break
+        time.sleep(0.01)
+    fit.send_signal(signal.SIGKILL)
+    assert fit.wait() == -signal.SIGKILL, "the fit was over too soon"
+    assert not (study / "results").exists()
+    code, _, err = run(*FIT)
+    assert code == 3
+    assert "go on with --resume" in err
+    code, out, err = run(*FIT, "--resume", "--json")
+    assert code == 0, err
+    assert json.loads(out.splitlines()[-1])["converged"]
+    same = [(study / where / "loadings.tsv").read_bytes() for where in ("results", "whole")]
+    assert same[0] == same[1]
+    assert not unfinished.exists()
+
+
+def test_what_cannot_be_resumed_is_said(study, run):
+    for words, said in (
+        (("fit", "g.egs", "new", "--resume"), "nothing to go on with"),
+        (("fit", "g.egs", "new", "--label", "absent"), "no column 'absent'"),
+    ):
+        code, _, err = run(*words)
+        assert code == 3
+        assert said in err
+        assert sorted(path.name for path in study.iterdir()) == ["g.egs"]
+
+
+def test_a_forecast_is_near_the_passes_and_in_words(study, run):
+    store = eg.open_store(study / "g.egs", memory="64M")
+    found = forecast_fit(store, 3)
+    assert found.route == "cores"
+    je = JointEmbedding(3, random_state=0).fit(store)
+    assert found.passes[0] <= je.n_passes_ <= found.passes[1]
+    assert found.bytes_a_pass == store.nbytes
+    assert 0 < found.seconds[0] <= found.seconds[1]
+    code, out, err = run("plan", "g.egs", "-d", "3", "--memory", "64M")
+    assert code == 0, err
+    assert "every graph in a basis is kept" in out
+    assert "passes:" in out
