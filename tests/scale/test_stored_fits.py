@@ -67,12 +67,13 @@ def test_transforms_wait_for_their_blocks_in_a_fit(tmp_path):
     assert np.allclose(one.transform(stack[:9]), other.transform(store[:9]), atol=1e-8)
 
 
-def test_two_thousand_weighted_graphs(tmp_path):
+@pytest.mark.parametrize("d", [3, pytest.param(8, marks=pytest.mark.slow)])  # 5 are noise
+def test_two_thousand_weighted_graphs(tmp_path, d):
     # Too many for their cores to be kept, with this memory: the second moment stands for them.
     stack = simulate_blocks(read_design("weighted", vertices=70), 0, 2000, 0)
     eg.scale.write_store(tmp_path / "g.egs", [stack])
     store = eg.open_store(tmp_path / "g.egs", memory="200M")
-    one, other = (JointEmbedding(8, random_state=0).fit(x) for x in (stack, store))
+    one, other = (JointEmbedding(d, random_state=0).fit(x) for x in (stack, store))
     assert distance(one, other) < 1e-6
     assert other.converged_
     assert one.explained_ratio_.sum() == pytest.approx(other.explained_ratio_.sum(), rel=1e-9)
