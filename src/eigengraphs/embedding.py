@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from eigengraphs.dimension import choose_for
 from eigengraphs.expected import ExpectedGraphs
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.preprocess import Preprocessing
+from eigengraphs.incremental import BatchFits, find_in_moments
 from eigengraphs.nesting import NestedComponents
 from eigengraphs.plan import decide
 from eigengraphs.progress import ProgressPrinter
@@ -44,7 +46,13 @@ _OF_SOME_FITS = (
 
 
 class JointEmbedding(
-    ProjectedGraphs, NestedComponents, ExpectedGraphs, SavedFits, TransformerMixin, BaseEstimator
+    ProjectedGraphs,
+    NestedComponents,
+    BatchFits,
+    ExpectedGraphs,
+    SavedFits,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Embed many graphs on one vertex set together.
 
@@ -257,45 +265,41 @@ class JointEmbedding(
 
         before = self.__dict__.copy()
         self._seed, self._plan, self._steps = seed, plan, steps
-        self.__dict__.pop("dimension_choice_", None)
+        for name in ("dimension_choice_", "n_graphs_seen_", "_moments"):
+            self.__dict__.pop(name, None)
         if choice is not None:
             self.dimension_choice_ = choice
+        self._learn_names(stack)
+        self._solve_or_restore(stack, d, before)
+        return self
+
+    def _learn_names(self, stack: GraphStack) -> None:
+        """Set what does not depend on components."""
+        settings = self.get_params(deep=False)
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
         self._fitted_with = {name: settings[name] for name in FIXED_BY_FIT}
         self.n_vertices_ = stack.n_vertices
         self.vertex_names_ = stack.vertex_names
         self._has_vertex_names = stack.has_vertex_names
         self._graph_names = stack.graph_names
+
+    def _solve_or_restore(self, stack: GraphStack, d: int, before: dict[str, Any]) -> None:
         try:
             self._solve(stack, d, resume=None)
         except BaseException:
             if self.__dict__.get("_fit") is before.get("_fit"):
                 self.__dict__ = before  # nothing was found, and an older fit stays whole
             raise
-        return self
-
-    def _stack(self, graphs: Any, steps: Preprocessing, directed: bool) -> GraphStack:
-        # No copy: a stack made here is read at once, and only `extend` comes back to it.
-        if isinstance(graphs, GraphStack):
-            stack = graphs
-            if self.missing == "error":
-                stack.require_complete("fit with missing='unobserved' to leave them out")
-        else:
-            stack = GraphStack(graphs, copy=False, missing=cast(Any, self.missing))
-        stack = steps.apply(stack)
-        if not directed:
-            stack.require_undirected(
-                "make the graphs undirected with GraphStack(graphs).symmetrize(), or fit them "
-                "with directed=True"
-            )
-        return stack
 
     def _solve(self, stack: GraphStack, d: int, resume: Fit | None) -> None:
         printer = ProgressPrinter(d, self.verbose, self.callback)
         # Thousands of short products: threads inside each cost more than they bring, badly so on
         # a busy machine, and make the rounding depend on the number of cores.
+        find: Any = find_components
+        if self._moments is not None:
+            find = partial(find_in_moments, self._moments)
         with one_blas_thread():
-            found = find_components(
+            found = find(
                 self._plan,
                 stack,
                 d,

@@ -119,7 +119,7 @@ class ExpectedGraphs:
         H, Lam = self._fit.H, np.asarray(self.loadings_, dtype=np.float64)
         if law != "gaussian":
             return MultipleRandomEigenGraphs(H, Lam, law=law, clip=True)
-        n, weights = self.n_vertices_, self._plan.weights.sum() * self._plan.largest_weight
+        n, weights = self.n_vertices_, self._plan.total_weight
         entries = n * (n - 1) if self._plan.treatment.hollow else n * n
         spread = float(np.sqrt(self.objective_path_[-1] / weights / max(entries, 1)))
         return MultipleRandomEigenGraphs(H, Lam, law=law, noise_scale=spread)

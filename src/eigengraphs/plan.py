@@ -22,7 +22,7 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
 )
 
-__all__ = ["Groups", "Plan", "decide", "groups_of", "loading_rule"]
+__all__ = ["Groups", "Plan", "decide", "groups_of", "loading_rule", "relative_weights"]
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,17 @@ class Plan:
     rule: LoadingRule
     groups: Groups | None
     directed: bool
+    weight_seen: float | None = None  # of all graphs, where these are only the last of them
 
     def kind_of(self, stack: GraphStack) -> ViewKind:
         """Return how graphs are looked at."""
         return self.treatment.kind_of(stack, directed=self.directed)
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all graphs that the objective is of, as it was given."""
+        relative = self.weights.sum() if self.weight_seen is None else self.weight_seen
+        return float(relative) * self.largest_weight
 
     @property
     def group_weights(self) -> NDArray[np.float64]:
@@ -115,12 +122,17 @@ def loading_rule(
     return NonnegativeLoadings() if nonnegative else FreeLoadings()
 
 
-def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight: Any) -> Plan:
-    """Return the plan for training graphs, or raise an error if settings do not suit them."""
+def relative_weights(sample_weight: Any, stack: GraphStack) -> tuple[NDArray[np.float64], float]:
+    """Return weights, the largest that counts being 1, and what they were divided by."""
     weights = check_weights(sample_weight, stack.n_graphs)
     counted = weights[(weights > 0) & (stack.facts.norm > 0)]
     largest = float(counted.max(initial=0.0)) or 1.0
-    weights = weights / largest  # 1e-200 for all is as good as 1 for all
+    return weights / largest, largest  # 1e-200 for all is as good as 1 for all
+
+
+def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight: Any) -> Plan:
+    """Return the plan for training graphs, or raise an error if settings do not suit them."""
+    weights, largest = relative_weights(sample_weight, stack)
     loadings, directed = settings["loadings"], bool(settings["directed"])
     groups = groups_of(loadings, y, stack)
     treatment = Treatment.learn(stack, settings["diagonal"], bool(settings["center"]), weights)

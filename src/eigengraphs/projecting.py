@@ -1,8 +1,8 @@
-"""Graphs, seen or not, on the components of a fit."""
+"""Graphs as they come, and graphs, seen or not, on the components of a fit."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class ProjectedGraphs:
     """Projections and ``score`` of :class:`~eigengraphs.JointEmbedding`."""
 
     loadings_: Any
+    missing: Any
     n_vertices_: int
     vertex_names_: tuple[str, ...]
     _dtype: np.dtype[Any]
@@ -34,7 +35,20 @@ class ProjectedGraphs:
     _steps: Preprocessing
 
     def _stack(self, graphs: Any, steps: Preprocessing, directed: bool) -> GraphStack:
-        raise NotImplementedError
+        # No copy: a stack made here is read at once, and only `extend` comes back to it.
+        if isinstance(graphs, GraphStack):
+            stack = graphs
+            if self.missing == "error":
+                stack.require_complete("fit with missing='unobserved' to leave them out")
+        else:
+            stack = GraphStack(graphs, copy=False, missing=cast(Any, self.missing))
+        stack = steps.apply(stack)
+        if not directed:
+            stack.require_undirected(
+                "make the graphs undirected with GraphStack(graphs).symmetrize(), or fit them "
+                "with directed=True"
+            )
+        return stack
 
     def _loadings(self, graphs: Any) -> Any:
         check_is_fitted(self)

@@ -15,7 +15,14 @@ from eigengraphs.solvers.protocol import Fit
 from eigengraphs.solvers.ruled import stage_loadings
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule, objective_of
 
-__all__ = ["MaskedProjection", "Projection", "gram", "project", "projection_of"]
+__all__ = [
+    "BatchProjection",
+    "MaskedProjection",
+    "Projection",
+    "gram",
+    "project",
+    "projection_of",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -67,6 +74,26 @@ class Projection:
             for k, Lam in enumerate(stages)
         ]
         return np.maximum(total + np.array(explained), 0.0)
+
+
+@dataclass(frozen=True)
+class BatchProjection(Projection):
+    """The same of the last graphs of many, with rows that stand for all of them.
+
+    The rows are a root of the second moment of all graphs: the sum of their residuals is the
+    objective of all.
+    """
+
+    rows: Projection
+
+    def first(self, k: int) -> BatchProjection:
+        """Return the same with the first k components."""
+        mine = super().first(k)
+        return BatchProjection(mine.Gamma, mine.Psi, mine.squared_norms, self.rows.first(k))
+
+    def objective_path(self, rule: LoadingRule, weights: Array) -> Array:  # noqa: ARG002
+        """Return the objective of all graphs with the first 0, 1, ..., d components, (d + 1,)."""
+        return self.rows.objective_path(rule, np.ones(len(self.rows.Psi)))
 
 
 @dataclass(frozen=True)

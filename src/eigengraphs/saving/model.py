@@ -18,10 +18,11 @@ from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.plan import Groups, Plan
-from eigengraphs.projection import MaskedProjection, Projection
+from eigengraphs.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.randomness import seed_sequence
 from eigengraphs.refinement import Refinement
 from eigengraphs.saving.tree import Arrays, decode, encode
+from eigengraphs.solvers.graph_moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit, Stage
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -39,9 +40,9 @@ _TEXT = "model.json"
 _CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        DimensionChoice, Fit, FreeLoadings, Groups, Mask, MaskedProjection, NonnegativeLoadings,
-        PenalisedLoadings, Plan, Preprocessing, Projection, Refinement, SparseLoadings, Stage,
-        SupportLoadings, Treatment,
+        BatchProjection, DimensionChoice, Fit, FreeLoadings, GraphMoments, Groups, Mask,
+        MaskedProjection, NonnegativeLoadings, PenalisedLoadings, Plan, Preprocessing, Projection,
+        Refinement, SparseLoadings, Stage, SupportLoadings, Treatment,
     )
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigengraphs.solvers.core_kernels import pack_last, pack_outer, packed_multiply
 from eigengraphs.solvers.protocol import Array
@@ -32,6 +33,11 @@ class Packing:
     def size(self) -> int:
         """Length p of a packed matrix."""
         return len(self._rows)
+
+    @property
+    def diagonal(self) -> NDArray[np.intp]:
+        """Places of the diagonal entries in a packed matrix, (s,)."""
+        return np.flatnonzero(self._rows == self._columns)
 
     def pack(self, C: Array) -> Array:
         """Return packed matrices, (..., p), of ``C`` (..., s, s)."""

@@ -11,7 +11,7 @@ from scipy import linalg
 from eigengraphs.solvers.core import root_of_moment
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["MomentSum", "moment_rounding", "moments_of", "root_of_packed"]
+__all__ = ["CentredSum", "MomentSum", "moment_rounding", "moments_of", "root_of_packed"]
 
 _BATCH = 512  # vectors that are added up at a time: a few do not pay for p^2 numbers
 
@@ -71,13 +71,46 @@ class MomentSum:
             if count < len(C):
                 return
             first = self._done * _BATCH
-            _add(self._M, self.mean, C, self._weights[first : first + len(C)])
+            self._fold(C, self._weights[first : first + len(C)])
             del self._waiting[self._done]
             self._done += 1
+
+    def _fold(self, C: Array, w: Array) -> None:
+        _add(self._M, self.mean, C, w)
+
+    def triangle(self) -> Array:
+        """Return the upper triangle of the second moment, packed, (p (p + 1) / 2,)."""
+        return np.asarray(linalg.lapack.dtrttp(self._M, uplo="U")[0])
 
     def root(self) -> Array:
         """Return R (r, p) with R^T R the second moment; the sum is used up."""
         return root_of_moment(self._M, overwrite=True)
+
+
+class CentredSum(MomentSum):
+    """The same about the mean: sum_i w_i (c_i - mean) (c_i - mean)^T, the mean, sum_i w_i.
+
+    Nothing is ever taken off a sum of squares, so that what differs from graph to graph keeps its
+    digits beside a large mean.
+    """
+
+    weight = 0.0
+
+    def _fold(self, C: Array, w: Array) -> None:
+        if not w.all():  # a graph that does not count may be of any size
+            C, w = C[w > 0], w[w > 0]
+        if not len(w):
+            return
+        weight = float(w.sum())
+        apart = w @ C / weight - self.mean
+        C -= self.mean + apart
+        total = self.weight + weight
+        # The mean moves: as if one more vector lay between the old mean and that of the batch.
+        between = np.sqrt(self.weight / total) * apart
+        rows, ones = np.vstack([C, between]), np.append(w, weight)
+        _add(self._M, np.zeros_like(self.mean), rows, ones)
+        self.mean += weight / total * apart
+        self.weight = total
 
 
 def _add(M: Array, mean: Array, C: Array, w: Array) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,7 @@ from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, SplitGraphs
 from eigengraphs.solvers.second_moment import MomentSum, moment_rounding, root_of_packed
 
-__all__ = ["find_whole", "whole_pays"]
+__all__ = ["find_whole", "search_whole", "whole_pays"]
 
 _ALWAYS = 32  # vertices
 _MOST = 100  # vertices: beyond, Newton's method on all of them costs more than a few passes
@@ -49,6 +50,34 @@ def find_whole(
         packed, R, mean, rounding = _moments(cast(SplitGraphs, graphs), job, frozen)
     else:
         packed, R, mean, rounding = _packed_graphs(graphs, job.weights)
+    block = search_whole(
+        R, mean, rounding, d, job, frozen, left, given, seed, n_before, passes_before
+    )
+    if packed is None:
+        return block
+    return replace(block, Psi=packed @ Packing(n).outer(block.H.T).T)
+
+
+def search_whole(
+    R: Array,
+    mean: Array,
+    rounding: float,
+    d: int,
+    job: Job,
+    frozen: Array,
+    left: float,
+    given: Array,
+    seed: np.random.SeedSequence,
+    n_before: int,
+    passes_before: int,
+) -> Block:
+    """Find d components of packed graphs; nothing is known of their forms.
+
+    ``R`` (r, p) is a root of the second moment of the graphs without the frozen components,
+    ``mean`` (p,) their mean times the root of the weights' sum, and ``rounding`` what rounding may
+    be of a gain. For the others, see :func:`block.find_block`.
+    """
+    n = len(frozen)
     V = np.eye(n)
     rng = np.random.default_rng(seed)
     floor = max(job.floor, rounding)
@@ -72,8 +101,7 @@ def find_whole(
         else "stalled"
         for gain, size, bound in zip(gains, stationarity, limit, strict=True)
     )  # fmt: skip
-    Psi = None if packed is None else packed @ Packing(n).outer(H.T).T
-    return Block(H, Psi, gains, stationarity, agreement, reasons, d, 1, 1, interrupted=False)
+    return Block(H, None, gains, stationarity, agreement, reasons, d, 1, 1, interrupted=False)
 
 
 def _moments(
