@@ -77,8 +77,10 @@ def describe(embedding: Any) -> str:
     if not hasattr(embedding, "loadings_"):
         return f"<pre>{escape(repr(embedding))}</pre>"
     m, d = embedding.loadings_.shape
+    seen = getattr(embedding, "n_graphs_seen_", m)  # after partial_fit
     head = (
-        f"{m} graphs, {embedding.n_vertices_} vertices, {d} components; "
+        f"{m} graphs{f' of {seen} seen' if seen > m else ''}, "
+        f"{embedding.n_vertices_} vertices, {d} components; "
         f"explained {embedding.explained_ratio_.sum():.1%}; diagonal {embedding.diagonal_}; "
         f"{'converged' if embedding.converged_ else 'not converged'}, {embedding.n_passes_} passes"
     )

@@ -135,7 +135,8 @@ class JointEmbedding(
     Attributes
     ----------
     loadings_ : (m, d)
-        Loadings of the training graphs; the same as ``transform`` of them.
+        Loadings of the training graphs; the same as ``transform`` of them. After ``partial_fit``
+        those of the last batch, of ``n_graphs_seen_`` graphs in all.
     latent_positions_ : (n, d)
         Unit columns h_k; row s is the position of vertex s. In each column the entry that is
         largest in magnitude is positive.

@@ -56,7 +56,8 @@ class NestedComponents:
         n_components
             Number of components, at least as many as now.
         graphs
-            The training graphs again; needed after the fit was pickled, which leaves them out.
+            The training graphs again; needed after the fit was pickled, which leaves them out. Of
+            a fit by ``partial_fit``, those of the last batch.
         """
         check_is_fitted(self)
         check_settings(self.get_params(deep=False))
