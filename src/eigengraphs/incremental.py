@@ -75,9 +75,10 @@ class BatchFits:
 
         The components are those of all graphs so far: of a :meth:`fit` of them together, to
         rounding, where that solves on all vertices at once (up to 32 vertices always, beyond where
-        graphs are few or very many); elsewhere they are as good. The first call begins a fit; a
-        :meth:`fit` forgets the batches. What is kept between calls are the sum, the mean and the
-        second moment of the graphs, n^4 / 8 numbers, so there may be 84 vertices at most (51 MB).
+        graphs are few or very many); elsewhere, and where rounding decides between components that
+        are equally good, they solve the same problem. The first call begins a fit; a :meth:`fit`
+        forgets the batches. What is kept between calls are the mean and the second moment of the
+        graphs, n^4 / 8 numbers, so there may be 84 vertices at most (51 MB).
 
         ``objective_path_``, ``explained_ratio_``, ``mean_graph_`` and the certificates are of all
         graphs so far, ``n_graphs_seen_`` of them. ``loadings_`` and ``n_passes_`` are of the last
