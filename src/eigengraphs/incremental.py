@@ -28,10 +28,10 @@ from eigengraphs.settings import (
 )
 from eigengraphs.solvers.components import with_signs
 from eigengraphs.solvers.graph_moments import GraphMoments
-from eigengraphs.solvers.second_moment import CentredSum
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.solvers.second_moment import CentredSum
 from eigengraphs.solvers.summed import summed
 from eigengraphs.threads import one_blas_thread
 
