@@ -93,6 +93,31 @@ def test_4_names_of_columns_in_another_order_than_rows(tmp_path):
         np.testing.assert_array_equal(eg.read(tmp_path).dense, A)
 
 
+def test_4_names_swapped_in_a_header_are_refused(tmp_path):
+    A = write_folder(tmp_path, names=NAMES)
+    swapped = [*NAMES[:2], NAMES[3], NAMES[2], *NAMES[4:]]
+    write_matrix(tmp_path / "sub-02.csv", A[1], NAMES, swapped)
+    with pytest.raises(
+        ReadError,
+        match=r"sub-02.csv, line 1: column 3 .* 'region 3' and row 3 'region 2'.*swapped",
+    ):
+        eg.read(tmp_path)
+
+
+def test_one_file_that_makes_all_graphs_directed_is_said(tmp_path):
+    A = write_folder(tmp_path)
+    A[1][3, 9] += 5
+    write_matrix(tmp_path / "sub-02.csv", A[1])
+    with pytest.warns(ReadNotice, match=r"sub-02.csv has other weights.*directed.*vertex 4 to 10"):
+        assert eg.read(tmp_path).is_directed
+
+
+def test_a_workbook_is_called_by_its_name(tmp_path):
+    (tmp_path / "people.tsv").write_bytes(b"PK\x03\x04\x14\x00")
+    with pytest.raises(ReadError, match=r"people.tsv .*Excel.*save it as CSV"):
+        eg.io.read_participants(tmp_path / "people.tsv")
+
+
 def test_4_names_that_differ_are_refused_and_listed(tmp_path):
     A = write_folder(tmp_path, names=NAMES)
     write_matrix(tmp_path / "sub-02.csv", A[1], ["insula", *NAMES[1:]])
@@ -250,9 +275,10 @@ def test_edge_lists_without_edges(tmp_path):
     assert any("a.csv has a header and no edges" in str(one.message) for one in said)
 
 
-def test_decimal_commas_are_refused(tmp_path):
+def test_decimal_commas_that_may_be_something_else_are_refused(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("0;0,5;1\n0,5;0;2\n1;2;0\n")
+    # One of the two may stand for thousands.
+    path.write_text("0;0,5;1\n0,5;0;2.5\n1;2.5;0\n")
     with pytest.raises(
         ReadError, match=r"a.csv, line 1, column 2: '0,5' has a decimal comma.*'0.5'"
     ):

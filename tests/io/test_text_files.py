@@ -118,13 +118,44 @@ def test_a_diagonal_that_is_unknown_throughout_is_left_out(tmp_path, value):
         assert read_text(tmp_path, text, missing="unobserved").n_hidden == 4
 
 
+@pytest.mark.parametrize("prefix", ["V", "node", "region", "X"])
+@pytest.mark.parametrize("rows", ["numbered", "none"])
+@pytest.mark.parametrize("n", [4, 12])
+def test_matrices_as_r_writes_them_are_no_edge_lists(tmp_path, prefix, rows, n):
+    B = np.triu(np.arange(n * n, dtype=float).reshape(n, n), 1)
+    B += B.T
+    names = [f"{prefix}{t + 1}" for t in range(n)]
+    quoted = [f'"{name}"' for name in names]
+    lines = [",".join(quoted if rows == "none" else ['""', *quoted])]
+    for s in range(n):
+        lines.append(",".join([f'"{s + 1}"'] * (rows == "numbered") + [f"{x:g}" for x in B[s]]))
+    stack = read_text(tmp_path, "\n".join(lines) + "\n")
+    np.testing.assert_array_equal(stack.dense[0], B)
+    assert stack.vertex_names == tuple(names)
+
+
+def test_edges_with_more_columns_stay_edges(tmp_path):
+    text = "V1,V2,weight,length\na,b,1.5,7\na,c,2,7\nb,d,3,8\nc,d,4,8\n"
+    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
+
+
+def test_decimal_commas_between_semicolons_are_points(tmp_path):
+    text = "\ufeff;links, vorn;b;c\r\nlinks, vorn;0;1,5;2\r\nb;1,5;0;3e-1\r\nc;2;3e-1;0\r\n"
+    with pytest.warns(ReadNotice, match="graph.csv has decimal commas, read as points"):
+        stack = read_text(tmp_path, text)
+    assert stack.vertex_names == ("links, vorn", "b", "c")
+    np.testing.assert_array_equal(stack.dense[0], [[0, 1.5, 2], [1.5, 0, 0.3], [2, 0.3, 0]])
+
+
 def test_weights_that_differ_by_direction_make_directed_graphs(tmp_path):
     B = A.copy()
     B[0, 1] = 9
     np.savetxt(tmp_path / "a.txt", B)
     np.savetxt(tmp_path / "b.txt", np.triu(A))
-    with pytest.warns(ReadNotice, match="b.txt holds one triangle; left as it is"):
-        stack = eg.read(tmp_path)
+    said = []
+    stack = eg.read(tmp_path, on_notice=lambda notice: said.append(str(notice)))
+    assert any("b.txt holds one triangle; left as it is" in one for one in said)
+    assert any("a.txt has other weights one way than back" in one for one in said)
     np.testing.assert_array_equal(stack.dense, [B, np.triu(A)])
     with pytest.raises(ReadError, match=r"a.txt: the weight from '0' to '1' is 9 and back.* 1.5"):
         eg.read(tmp_path, directed=False)

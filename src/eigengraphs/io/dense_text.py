@@ -207,4 +207,22 @@ def _named(
         )
     place = {name: t for t, name in enumerate(header)}
     ordered = matrix[:, [place[name] for name in index]]
+    if _symmetric(matrix) and not _symmetric(ordered):
+        _refuse_swapped(text, header, index)
     return ordered, tuple(index), [Notice.of("columns", text.path)]
+
+
+def _symmetric(matrix: NDArray[np.float64]) -> bool:
+    return bool(np.allclose(matrix, matrix.T, rtol=1e-6, atol=0.0, equal_nan=True))
+
+
+def _refuse_swapped(text: TextFile, header: list[str], index: list[str]) -> NoReturn:
+    """Refuse names that contradict the weights: symmetric as it stands, and not by name."""
+    pairs = zip(header, index, strict=True)
+    place = next(s for s, (column, row) in enumerate(pairs) if column != row)
+    raise ReadError(
+        f"{text.path}, line {text.places[0]}: column {place + 1} of the matrix is named "
+        f"{header[place]!r} and row {place + 1} {index[place]!r}, but the weights are symmetric "
+        "only if both are one vertex: names are swapped in the header or in the first column. "
+        "Mend them, or leave the file out"
+    )

@@ -52,6 +52,13 @@ def as_matrices(
     sides = [compare(matrix) for matrix in plain]
     said = zip((graph.directed for graph in graphs), sides, strict=True)
     keep = keeps_direction(said, directed)
+    told = [graph.directed is None and side.kind == "directed"
+            for graph, side in zip(graphs, sides, strict=True)]  # fmt: skip
+    if directed == "auto" and not all(told):
+        # A few files decide for all: seldom meant, and nothing else would show it.
+        for i in np.flatnonzero(told).tolist():
+            example = _example(graphs[i], plain[i], sides[i])
+            notices[i].append(Notice.of("direction", paths[i], example))
     done = [
         settled(graph, path, matrix, side, keep, directed, told)
         for graph, path, matrix, side, told in zip(
@@ -194,6 +201,12 @@ def _half_notice(graph: RawGraph, path: Path, side: Sides, directed: DirectedRul
     # Where the file or the user says that graphs are undirected, there is nothing to wonder at.
     loud = side.mixed and graph.directed is None and directed == "auto"
     return Notice.of("one way" if loud else "pairs once", path)
+
+
+def _example(graph: RawGraph, A: Matrix, side: Sides) -> str:
+    s, t = side.example
+    names = graph.names or tuple(map(str, range(1, A.shape[0] + 1)))
+    return f" (vertex {names[s]} to {names[t]}: {A[s, t]:g}, back: {A[t, s]:g})"
 
 
 def _refuse_sides(graph: RawGraph, path: Path, A: Matrix, side: Sides) -> NoReturn:

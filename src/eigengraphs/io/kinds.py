@@ -97,7 +97,7 @@ def kind_of(text: TextFile) -> Kind:
     words = [cell.lower() for cell in first]
     ends = any(word in SOURCE for word in words) and any(word in TARGET for word in words)
     # A matrix whose vertices are called i and j has its header's words in the rows, too.
-    if ends and not (len(head) > 1 and head[1][0].lower() in words):
+    if ends and not (len(head) > 1 and head[1][0].lower() in words) and not _square(words, rows):
         return Kind("edge list")
     if _is_triangle(text):
         return Kind("matrix")
@@ -106,6 +106,19 @@ def kind_of(text: TextFile) -> Kind:
     if ending in ("edgelist", "edges", "ssv", "el"):
         return Kind("edge list")
     return _narrow(text, head, rows, width)
+
+
+def _square(words: list[str], rows: int) -> bool:
+    """Tell whether a header names the columns of a matrix, as R's V1, V2, V3, ... does.
+
+    V1 and V2, node1 and node2, ... also head the ends of edges; then the names do not run on, and
+    there are not as many lines as names, but for lists too short to be a study.
+    """
+    named = [word for word in words if word]
+    if len(named) < 4 or len(named) != rows - 1:
+        return False
+    running = {(word.rstrip("0123456789"), word != word.rstrip("0123456789")) for word in named}
+    return len(named) > 8 or (len(running) == 1 and next(iter(running))[1])
 
 
 def _narrow(text: TextFile, head: list[list[str]], rows: int, width: int) -> Kind:

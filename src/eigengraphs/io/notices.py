@@ -21,6 +21,13 @@ _KINDS: dict[str, tuple[str, str, bool]] = {
         "are symmetric but for rounding; made symmetric",
         True,
     ),
+    "direction": (
+        "has other weights one way than back, and so all graphs are taken as directed; if that is "
+        "not meant, make it symmetric or leave it out",
+        "have other weights one way than back, and so all graphs are taken as directed; if that is "
+        "not meant, make them symmetric or leave them out",
+        True,
+    ),
     "diagonal": (
         "has nan or infinity all along the diagonal, which was left out",
         "have nan or infinity all along the diagonal, which was left out",
@@ -62,6 +69,11 @@ _KINDS: dict[str, tuple[str, str, bool]] = {
         "names each pair once; read as undirected",
         "name each pair once; read as undirected",
         False,
+    ),
+    "decimal commas": (
+        "has decimal commas, read as points",
+        "have decimal commas, read as points",
+        True,
     ),
     "no edges": ("has a header and no edges", "have a header and no edges", True),
     "encoding": (

@@ -236,6 +236,11 @@ def _refuse_unmatched(
         f"{len(without)} of {len(names)} graphs have no row in {participants.path}: "
         f"{few(without, 6)}. Rows without a graph: {few(unused, 6) or 'none'}"
     )
+    if list(names) == [str(i) for i in range(len(names))]:
+        text += (
+            f". The graphs have no names of their own and are called by their places, 0 to "
+            f"{len(names) - 1}: a column participant_id with these numbers joins them"
+        )
     shorter = {person.lstrip("0") for person in participants.ids}
     if any(_bare(name.split("_")[0], "sub").lstrip("0") in shorter for name in without):
         text += ". Some differ by leading zeros alone: a spreadsheet may have taken them off"

@@ -17,6 +17,11 @@ __all__ = ["DECIMAL_COMMA", "MISSING", "TextFile", "is_number", "number", "open_
 MISSING = frozenset({"", "na", "n/a", "nan", "-nan", "+nan", "null", "none", ".", "missing"})
 
 DECIMAL_COMMA = re.compile(r"^[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?$")
+# The same as a whole cell between semicolons, perhaps in quotes.
+_CELL_WITH_COMMA = re.compile(
+    r'((?:^|(?<=;))\s*"?[+-]?[0-9]+),([0-9]+(?:[eE][+-]?[0-9]+)?"?\s*(?=;|$))'
+)
+_CELL_WITH_POINT = re.compile(r'(?:^|;)\s*"?[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?"?\s*(?=;|$)')
 _WORDS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", None: "white space"}
 _BLANK = re.compile(r"\n[ \t]*\n")
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
@@ -75,6 +80,9 @@ def open_text(path: Path, data: bytes, delimiter: str | None = None) -> TextFile
             + f" ({len(data)} bytes): leave it out, or write it again"
         )
     found = _sniff(kept[:20]) if delimiter is None else check_delimiter(delimiter)
+    if found == ";" and _has_decimal_commas(kept):
+        kept = [_CELL_WITH_COMMA.sub(r"\1.\2", line) for line in kept]
+        notices = (*notices, Notice.of("decimal commas", path))
     opened = TextFile(path, kept, places, tuple(comments), found, notices)
     _refuse_decimal_commas(opened)
     return opened
@@ -111,6 +119,11 @@ def is_number(cell: str) -> bool:
 def _decode(path: Path, data: bytes) -> tuple[str, tuple[Notice, ...]]:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16"), ()
+    if data[:4] == b"PK\x03\x04":
+        raise ReadError(
+            f"{path} is no text but a zip archive, as workbooks of Excel are: open it there and "
+            "save it as CSV or as text with tabs"
+        )
     if _BINARY.search(data[:4096]):
         raise ReadError(
             f"{path} is no text: its first bytes are {data[:8]!r}; if its ending is wrong, "
@@ -157,6 +170,16 @@ def _sniff(lines: Sequence[str]) -> str | None:
             return None  # 0,5 1,2: refused a little later
         return mark
     return None
+
+
+def _has_decimal_commas(lines: Sequence[str]) -> bool:
+    """Tell whether cells between semicolons have commas and none has a point, as in Excel's files.
+
+    Where both occur, one of them may stand for thousands: such a file is refused.
+    """
+    if not any(_CELL_WITH_COMMA.search(line) for line in lines[:20]):
+        return False
+    return not any(_CELL_WITH_POINT.search(line) for line in lines)
 
 
 def _refuse_decimal_commas(text: TextFile) -> None:
