@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
+from eigengraphs.cli.wording import say_notes
 from eigengraphs.job.events import Event, Listener
 
 __all__ = ["check"]
@@ -79,8 +79,7 @@ def check(
     from rich.console import Console
     from rich.table import Table
 
-    for problem in data.problems:
-        print(f"note: {problem.text}", file=sys.stderr)
+    say_notes(problem.text for problem in data.problems)
     graphs = data.graphs
     kinds = Counter(file.format for file in data.files)
     read = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())

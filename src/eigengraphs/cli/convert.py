@@ -22,6 +22,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
+from eigengraphs.cli.wording import say_notes
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Event, Listener
 
@@ -72,15 +73,17 @@ def convert(
             from eigengraphs import io
             from eigengraphs.job.inputs import gather
 
-            graphs = gather(source, how, listen).graphs
+            data = gather(source, how, listen)
             chosen: Any = to
-            io.write(graphs, output, format=chosen)
-            said = {"graphs": graphs.n_graphs, "vertices": graphs.n_vertices, "notices": []}
+            io.write(data.graphs, output, format=chosen)
+            said = {
+                "graphs": data.graphs.n_graphs, "vertices": data.graphs.n_vertices,
+                "notices": [problem.text for problem in data.problems],
+            }  # fmt: skip
     if as_json:
         print(json.dumps({"event": "done", "output": output, **said}))
         return
-    for notice in said["notices"]:
-        print(f"note: {notice}", file=sys.stderr)
+    say_notes(said["notices"])
     new = f" ({said['new']} new)" if said.get("new", said["graphs"]) < said["graphs"] else ""
     print(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; wrote {output}")
 

@@ -27,6 +27,7 @@ from eigengraphs.cli.options import (
     Workers,
     input_settings,
 )  # fmt: skip
+from eigengraphs.cli.wording import say_notes
 
 __all__ = ["fit"]
 
@@ -167,14 +168,18 @@ def _components(text: str) -> int | str:
     if text == "auto":
         return "auto"
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
-        raise typer.BadParameter(f"--components must be a number or 'auto', got {text!r}") from None
+        number = 0
+    if number < 1:
+        raise typer.BadParameter(
+            f"--components must be a whole number >= 1, or 'auto', got {text!r}"
+        )
+    return number
 
 
 def _say(found: dict[str, Any], analysis: Any) -> None:
-    for text in cast(list[str], found["problems"]):
-        print(f"note: {text}", file=sys.stderr)
+    say_notes(cast(list[str], found["problems"]))
     print(
         f"{found['graphs']} graphs, {found['vertices']} vertices, {found['components']} components:"
         f" {found['explained']:.1%} explained, {'' if found['converged'] else 'NOT '}converged"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from eigengraphs import __version__
+from eigengraphs.cli.wording import for_shell
 from eigengraphs.errors import EigengraphsError, MissingExtraError
 
 __all__ = ["application", "main"]
@@ -77,10 +80,29 @@ def main() -> None:
         sys.exit(_complain(error, 2))
     except EigengraphsError as error:
         sys.exit(_complain(error, 3))
+    except BrokenPipeError:
+        # The reader of a pipe (head) has enough; nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        sys.exit(_complain(_of_the_system(error), 3))
     except KeyboardInterrupt:
         sys.exit(130)
 
 
-def _complain(error: Exception, code: int) -> int:
-    print(f"eigengraphs: {error}", file=sys.stderr)
+def _of_the_system(error: OSError) -> str:
+    """Say what the operating system refused: a full disk, a folder of somebody else."""
+    name = error.filename2 or error.filename
+    place = f" {str(name)!r}" if name else " the output"
+    return (
+        f"cannot read or write{place}: {error.strerror or error}; nothing was written. See whether "
+        "it is there, is yours, and its disk has room, or name another place"
+    )
+
+
+def _complain(error: Exception | str, code: int) -> int:
+    text = for_shell(str(error))
+    if "--json" in sys.argv[1:]:
+        print(json.dumps({"event": "error", "text": text, "code": code}), flush=True)
+    print(f"eigengraphs: {text}", file=sys.stderr)
     return code

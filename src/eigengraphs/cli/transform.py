@@ -19,6 +19,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
+from eigengraphs.cli.wording import say_notes
 
 __all__ = ["transform"]
 
@@ -56,4 +57,5 @@ def transform(
         write_loadings(
             output, embedding, data.graphs, data.columns, embedding.transform(data.graphs)
         )
+    say_notes(problem.text for problem in data.problems)
     print(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}")

@@ -204,8 +204,10 @@ def _fit(
 def _predict(
     embedding: JointEmbedding, data: Inputs, labels: Sequence[Any], label: str, listen: Listener
 ) -> Prediction | str:
-    if embedding.directed or data.graphs.has_missing:
-        return "it is done for undirected graphs without missing entries"
+    if embedding.directed:
+        return "graphs are directed, and labels are predicted from undirected graphs alone"
+    if data.graphs.has_missing:
+        return "graphs have missing entries, and labels are predicted from whole graphs alone"
     if isinstance(data.graphs, BlockedStack):
         return (
             "it is done for graphs in memory, as every fold is a fit of its own; loadings.tsv has "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,12 @@ class Inputs:
         """Return a column, or say which there are."""
         if name in self.columns:
             return self.columns[name]
-        known = ", ".join(self.columns) or "none: give a table by --participants"
-        raise InputError(f"there is no column {name!r} to {use}; columns are: {known}")
+        known = ", ".join(self.columns) or "none"
+        close = get_close_matches(name, list(self.columns), 1)
+        hint = f"; is it {close[0]!r}?" if close else ""
+        if self.participants is None:
+            hint += ". No table of participants was given; name it by --participants"
+        raise InputError(f"there is no column {name!r} to {use}; columns are: {known}{hint}")
 
 
 def gather(
@@ -103,6 +108,7 @@ def gather(
     messages = {i: [notice.text for notice in file.notices if notice.loud]
                 for i, file in enumerate(reading.files)}  # fmt: skip
     quality = describe_graphs(reading.stack, [str(file.path) for file in reading.files], messages)
+    problems += _unlike(quality, reading.stack.n_vertices)
     return Inputs(
         graphs=reading.stack if move is None else move(reading.stack),
         files=reading.files,
@@ -117,15 +123,34 @@ def gather(
     )
 
 
+def _unlike(quality: Sequence[GraphQuality], n: int) -> list[Problem]:
+    """Say which graphs have no edges, and which are unlike the others."""
+    found = []
+    empty = [row.id for row in quality if row.isolated == n]
+    odd = [row.id for row in quality if any("far from" in text for text in row.messages)]
+    far = [name for name in odd if name not in empty]
+    if empty:
+        count = "1 graph has" if len(empty) == 1 else f"{len(empty)} graphs have"
+        text = f"{count} no edges at all: {_some(empty)}"
+        found.append(Problem("warning", f"{text}; see whether the file is whole, or leave it out"))
+    if far:
+        count = "1 graph is" if len(far) == 1 else f"{len(far)} graphs are"
+        text = f"{count} unlike the others in density or total weight: {_some(far)}"
+        found.append(Problem("notice", text))
+    return found
+
+
 def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
     found = []
     if joined.graphs_without_row:
         count = len(joined.graphs_without_row)
-        text = f"{count} graphs have no row in {path}: {_some(joined.graphs_without_row)}"
+        which = "1 graph has" if count == 1 else f"{count} graphs have"
+        text = f"{which} no row in {path}: {_some(joined.graphs_without_row)}"
         found.append(Problem("warning", text))
     if joined.rows_without_graph:
         count = len(joined.rows_without_graph)
-        text = f"{count} rows of {path} have no graph: {_some(joined.rows_without_graph)}"
+        which = f"1 row of {path} has" if count == 1 else f"{count} rows of {path} have"
+        text = f"{which} no graph: {_some(joined.rows_without_graph)}"
         found.append(Problem("notice", text))
     return found
 

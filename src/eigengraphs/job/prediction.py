@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -192,13 +193,20 @@ def _splits(y: NDArray[Any], groups: NDArray[Any], is_quantity: bool) -> list[Sp
         per_class = [int((y == name).sum()) for name in classes]
     folds = min(FOLDS, *per_class)
     if folds < 2:
-        rare = classes[int(np.argmin(per_class))]
+        rare = str(classes[int(np.argmin(per_class))])
         return (
-            f"there is but one graph or participant with the value {short(str(rare))!r}, so that "
-            "it cannot be both learnt and held out"
+            f"there is but one graph or participant with the value {short(rare)!r}, so that "
+            f"it cannot be both learnt and held out{_meant(rare, classes)}"
         )
     split = StratifiedGroupKFold(folds, shuffle=True, random_state=0)
     return list(split.split(np.zeros(len(y)), y, groups))
+
+
+def _meant(rare: str, classes: NDArray[Any]) -> str:
+    """Return a question, where a value may be another with a mistake in it."""
+    others = {str(name).casefold(): str(name) for name in classes if str(name) != rare}
+    close = get_close_matches(rare.casefold(), list(others), 1, cutoff=0.8)
+    return f"; is {short(others[close[0]])!r} meant?" if close else ""
 
 
 def _quiet(embedding: JointEmbedding, d: int) -> JointEmbedding:

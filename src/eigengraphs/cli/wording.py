@@ -1,0 +1,47 @@
+"""Messages of the library in the words of the command line: options instead of arguments."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+
+__all__ = ["for_shell", "say_notes"]
+
+# What a function calls an argument, and what a command calls the option. In this order.
+_OPTIONS = [
+    (r"Add the rows, leave the graphs out, or pass missing='keep'",
+     "Add the rows, or leave the graphs out"),
+    (r"pass missing='unobserved'", "pass --allow-missing"),
+    (r"or pass another delimiter=(?!\w|')", "or pass another --delimiter"),
+    (r"pass the right delimiter=(?!\w|')", "pass the right --delimiter"),
+    (r"\bdelimiter=('[^']*'|\"[^\"]*\")", r"--delimiter \1"),
+    (r"\bkey='([\w.-]+)'", r"--key \1"),
+    (r"\bkey=('[^']*')", r"--key \1"),
+    (r"\bvertices='(\w+)'", r"--align \1"),
+    (r"^vertices must be", "--align must be"),
+    (r"\blabels=(?!\w)", "--vertices"),
+    (r"\bdirected=True\b", "--directed"),
+    (r"takes format= one of", "takes --to one of"),
+    (r"^n_components must be (.*), got n_components=(\S+)", r"--components must be \1, got \2"),
+    (r"\bn_components=(\d+)", r"--components \1"),
+    (r"\bn_components=\"auto\"", "--components auto"),
+    (r"^(loadings|diagonal) must be (.*), got \1=", r"--\1 must be \2, got "),
+    (r"^format must be", "--format must be"),
+    (r"^a step must be one of (.*), or a function from GraphStack to GraphStack; several stand in a"
+     r" list, and None means no step; got", r"--transform must be one of \1; several are given as "
+     r"several --transform; got"),
+]  # fmt: skip
+
+
+def for_shell(text: str) -> str:
+    """Return a message with options where it names arguments of functions."""
+    for pattern, words in _OPTIONS:
+        text = re.sub(pattern, words, text, flags=re.DOTALL)
+    return text
+
+
+def say_notes(texts: Iterable[str]) -> None:
+    """Print what was met on the way, a line each, on standard error."""
+    for text in texts:
+        print(f"note: {for_shell(text)}", file=sys.stderr)
