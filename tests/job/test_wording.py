@@ -118,3 +118,30 @@ def test_transform_and_convert_say_what_was_repaired(study, run):
     path = study / "connectomes" / "sub-05_connectome.csv"
     np.savetxt(path, np.triu(np.loadtxt(path, delimiter=",")), delimiter=",")
     assert "one triangle; mirrored" in run("convert", "connectomes", "all.npz")[2]
+
+
+def test_edge_lists_of_new_people_may_lack_vertices_of_the_model(study, run):
+    assert run("convert", "connectomes", "lists", "--to", "edgelist")[0] == 0
+    assert run("fit", "lists", "out", "-d", "2")[0] == 0
+    (study / "new").mkdir()
+    (study / "new" / "sub-99.edgelist").write_text("3 4 2.5\n4 7 1.5\n3 19 2\n")
+    code, _, err = run("transform", "out", "new", "new.tsv")
+    assert code == 0
+    assert "no graph names 16 vertices of the model (0, 1, 2, 5, 6 and 11 more)" in err
+    got = [float(x) for x in (study / "new.tsv").read_text().splitlines()[1].split("\t")[2:4]]
+    A = np.zeros((1, 20, 20))
+    for s, t, w in [(3, 4, 2.5), (4, 7, 1.5), (3, 19, 2.0)]:
+        A[0, s, t] = A[0, t, s] = w
+    model = eg.load(study / "out" / "model.eg")
+    order = [int(name) for name in model.vertex_names_]
+    expected = model.transform(A[:, order][:, :, order])[0]
+    np.testing.assert_allclose(got, expected, rtol=1e-8)
+
+
+def test_new_graphs_without_names_are_taken_in_the_order_of_the_model_and_it_is_said(study, run):
+    graphs = eg.read(study / "connectomes").with_names(vertex_names=[f"r{s}" for s in range(20)])
+    eg.io.write(graphs, study / "named.npz")
+    assert run("fit", "named.npz", "out", "-d", "2")[0] == 0
+    code, _, err = run("transform", "out", "connectomes", "new.tsv")
+    assert code == 0
+    assert "the graphs name no vertices; taken in the order of the model's" in err

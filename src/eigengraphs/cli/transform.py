@@ -45,7 +45,7 @@ def transform(
     from eigengraphs.job.events import Event
 
     with showing(False, Event("read", f"reading {source}")) as listen:
-        from eigengraphs.job.inputs import gather
+        from eigengraphs.job.inputs import gather, on_vertices
         from eigengraphs.job.results import write_loadings
         from eigengraphs.loading import load
 
@@ -54,8 +54,9 @@ def transform(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing
         )
         data = gather(source, how, listen)
-        write_loadings(
-            output, embedding, data.graphs, data.columns, embedding.transform(data.graphs)
-        )
-    say_notes(problem.text for problem in data.problems)
+        places = tuple(map(str, range(embedding.n_vertices_)))  # what vertices without names have
+        names = embedding.vertex_names_
+        graphs, said = on_vertices(data, names, named=names != places)
+        write_loadings(output, embedding, graphs, data.columns, embedding.transform(graphs))
+    say_notes([*(problem.text for problem in data.problems), *said])
     print(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}")

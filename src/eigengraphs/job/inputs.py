@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigengraphs import io
 from eigengraphs.errors import InputError
@@ -18,7 +19,7 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.report.parts import GraphQuality, Problem
 from eigengraphs.report.quality import describe_graphs
 
-__all__ = ["InputSettings", "Inputs", "gather"]
+__all__ = ["InputSettings", "Inputs", "gather", "on_vertices"]
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,33 @@ def gather(
         seconds=reading.seconds,
         source=str(source),
     )
+
+
+def on_vertices(data: Inputs, names: Sequence[str], named: bool) -> tuple[GraphStack, list[str]]:
+    """Return graphs on the vertices of a model, and what is to be said about it.
+
+    Edge lists do not name vertices without edges: those of the model that are not in them are
+    added. Anything else is left to the model, which aligns by name or refuses.
+    """
+    graphs, wanted = data.graphs, tuple(names)
+    if named and not graphs.has_vertex_names and graphs.n_vertices == len(wanted):
+        return graphs, ["the graphs name no vertices; taken in the order of the model's"]
+    lists = all(file.format == "edge list" for file in data.files)
+    lacking = [name for name in wanted if name not in set(graphs.vertex_names)]
+    if not lists or not lacking or set(graphs.vertex_names) - set(wanted):
+        return graphs, []
+    place = {name: s for s, name in enumerate(wanted)}
+    to = np.array([place[name] for name in graphs.vertex_names])
+    n, m = len(wanted), graphs.n_graphs
+    entries = sparse.coo_array(graphs.to_sparse().flat)
+    i, s = np.divmod(entries.coords[0], graphs.n_vertices)
+    parts = (entries.data, (i * n + to[s], to[entries.coords[1]]))
+    flat = sparse.csr_array(sparse.coo_array(parts, shape=(m * n, n)))
+    wider = GraphStack.from_flat(flat, m, graph_names=graphs.graph_names, vertex_names=wanted)
+    count = "1 vertex" if len(lacking) == 1 else f"{len(lacking)} vertices"
+    return wider, [
+        f"no graph names {count} of the model ({_some(lacking)}); taken as without edges"
+    ]
 
 
 def _unlike(quality: Sequence[GraphQuality], n: int) -> list[Problem]:
