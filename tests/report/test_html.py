@@ -15,6 +15,8 @@ from eigengraphs.errors import InputError
 from eigengraphs.report import write_report
 from eigengraphs.report.html import SECTIONS, render
 from eigengraphs.report.parts import Component
+from eigengraphs.report.tags import number
+from eigengraphs.report.words import short
 
 
 class Reader(HTMLParser):
@@ -178,3 +180,20 @@ def test_a_quantity_is_spoken_of_as_one():
     assert "a explains nothing of its variance (−20.0%" in " ".join(worse.words)
     with pytest.raises(InputError, match="kind of a prediction must be one of"):
         small(prediction=guess | {"kind": "colour"})
+
+
+def test_long_names_stay_different_when_they_are_cut():
+    name = "ctx_lh_G_and_S_cingul-Mid-Ant_a_long_name_of_a_region_with_number_"
+    cut = {short(f"{name}{s}") for s in range(12)}
+    assert len(cut) == 12
+    assert all(len(text) == 40 for text in cut)
+    assert short("short") == "short"
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(8940.2, 3, "8940"), (999.6, 3, "1000"), (-13895.4, 3, "−13,895"), (0.12345, 3, "0.123"),
+     (9999.6, 4, "10,000"), (1234.5, 4, "1234"), (12.34, 3, "12.3"), (2.5e11, 3, "2.5e+11")],
+)  # fmt: skip
+def test_numbers_in_thousands_have_no_exponent(value, digits, text):
+    assert number(value, digits) == text

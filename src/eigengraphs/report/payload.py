@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eigengraphs.report.heatmaps import block_size, indicator, symmetric_limit
 from eigengraphs.report.parts import Column
 from eigengraphs.report.summary import Summary
+from eigengraphs.report.words import short
 
 __all__ = ["LIMITS", "Limits", "Shown", "choose_shown", "page_data"]
 
@@ -100,12 +101,12 @@ def page_data(summary: Summary, shown: Shown) -> dict[str, Any]:
     i, s, d, most = shown.graphs, shown.vertices, shown.components, shown.limits.name
     right = summary.positions_right
     return {
-        "graphs": [_cut(summary.graph_names[place], most) for place in i],
+        "graphs": [short(summary.graph_names[place], most) for place in i],
         "columns": [_column(column) for column in shown.columns],
         "explained": [_round(part.explained) for part in summary.components[:d]],
         "loadings": _by_component(summary.loadings[i], d),
         "missed": _rounded(summary.residual_share[i]),
-        "vertices": [_cut(summary.vertex_names[place], most) for place in s],
+        "vertices": [short(summary.vertex_names[place], most) for place in s],
         "vertexPlaces": s.tolist(),
         "vertexColumns": [_column(column) for column in shown.vertex_columns],
         "positions": _by_component(summary.positions[s], d),
@@ -116,7 +117,7 @@ def page_data(summary: Summary, shown: Shown) -> dict[str, Any]:
         "timeline": _timeline(summary, i),
         "worst": [
             {
-                "name": _cut(summary.graph_names[worst.graph], most),
+                "name": short(summary.graph_names[worst.graph], most),
                 **{
                     name: vars(getattr(worst, name))
                     for name in ("observed", "reconstruction", "residual")
@@ -137,10 +138,10 @@ def _cells(summary: Summary, d: int, most: int) -> dict[str, Any]:
     right = summary.positions_right
     other = left if right is None else (P @ right[:, :d]) / sizes
     firsts = range(0, n, block)
-    names = [_cut(summary.vertex_names[first], most) for first in firsts]
+    names = [short(summary.vertex_names[first], most) for first in firsts]
     if block > 1:
         lasts = [summary.vertex_names[min(first + block, n) - 1] for first in firsts]
-        names = [f"{name} to {_cut(last, most)}" for name, last in zip(names, lasts, strict=True)]
+        names = [f"{name} to {short(last, most)}" for name, last in zip(names, lasts, strict=True)]
     limits = [symmetric_limit(np.outer(left[:, k], other[:, k])) for k in range(d)]
     return {
         "positions": _by_component(left, d),
@@ -159,9 +160,9 @@ def _timeline(summary: Summary, i: NDArray[np.intp]) -> dict[str, Any] | None:
     kept = [(place[graph], label) for graph, label in zip(line.order, line.labels, strict=True)
             if graph in place]  # fmt: skip
     return {
-        "by": _cut(line.by, 60),
+        "by": short(line.by, 60),
         "order": [k for k, _ in kept],
-        "labels": [_cut(label, 40) for _, label in kept],
+        "labels": [short(label, 40) for _, label in kept],
     }
 
 
@@ -178,10 +179,10 @@ def _cut_columns(
 ) -> tuple[Column, ...]:
     return tuple(
         Column(
-            _cut(column.name, limits.name),
+            short(column.name, limits.name),
             column.kind,
             tuple(column.values[place] for place in kept),
-            tuple(_cut(name, limits.name) for name in column.categories),
+            tuple(short(name, limits.name) for name in column.categories),
         )
         for column in columns[: limits.columns]
     )
@@ -219,7 +220,3 @@ def _round(value: float, digits: int = 6) -> float | None:
         return None
     rounded = float(f"{value:.{digits}g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e9 else rounded
-
-
-def _cut(name: str, most: int) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"

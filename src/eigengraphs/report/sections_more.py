@@ -13,6 +13,7 @@ from eigengraphs.report.parts import Component, Edge, Prediction
 from eigengraphs.report.payload import Shown
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import a_name, definitions, number, paragraphs, percent, table
+from eigengraphs.report.words import short
 
 __all__ = ["components", "glossary", "methods", "prediction", "provenance", "timeline", "worst"]
 
@@ -91,10 +92,6 @@ def _edges(title: str, edges: Sequence[Edge], names: Sequence[str], directed: bo
     return f'<div class="edges"><h4>{title}</h4><ol>{items}</ol></div>'
 
 
-def _half(name: str, most: int = 60) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
-
-
 def _item(name: str, value: float) -> str:
     return f'<li><span>{name}<span class="value">{number(value, 3)}</span></span></li>'
 
@@ -129,8 +126,8 @@ def worst(summary: Summary, shown: Shown) -> str:
         if graph.edges:
             sign = " → " if summary.positions_right is not None else " – "
             listed = ", ".join(
-                f"{_half(summary.vertex_names[e.source], 40)}{sign}"
-                f"{_half(summary.vertex_names[e.target], 40)} ({number(e.weight, 3)})"
+                f"{short(summary.vertex_names[e.source], 40)}{sign}"
+                f"{short(summary.vertex_names[e.target], 40)} ({number(e.weight, 3)})"
                 for e in graph.edges
             )
             edges = paragraphs([f"Largest residuals: {listed}."], "note")
@@ -173,11 +170,11 @@ def prediction(summary: Summary, _: Shown) -> str:
 
 def _what_was_predicted(guess: Prediction) -> str:
     of = "" if guess.n_graphs is None else f" It is known of {guess.n_graphs} graphs."
-    name = _half(guess.label, 200)
+    name = short(guess.label, 200)
     if guess.kind == "classes":
         few = len(guess.classes) <= 12
         names = ", ".join(guess.classes) if few else f"{len(guess.classes)} classes"
-        classes = f" ({_half(names, 300)})" if guess.classes else ""
+        classes = f" ({short(names, 300)})" if guess.classes else ""
         return (
             f"The label is {name}{classes}.{of} Shown is the share of held-out graphs whose label "
             "was found; chance is always naming the most frequent one."
@@ -209,7 +206,8 @@ def timeline(summary: Summary, shown: Shown) -> str:
         return paragraphs(["The graphs have no order in time."], "note")
     words = "Loadings of each component, the graphs in the order of "
     if line.by:
-        words += f"{_half(line.by)}, from {_half(line.labels[0])} to {_half(line.labels[-1])}."
+        first, last = short(line.labels[0], 60), short(line.labels[-1], 60)
+        words += f"{short(line.by, 60)}, from {first} to {last}."
         if len(set(line.labels)) < len(line.labels):
             words += (
                 " Graphs of the same time stand side by side, in the order of the input, and the "
@@ -248,4 +246,4 @@ def glossary(_: Summary, __: Shown) -> str:
 
 def provenance(summary: Summary, _: Shown) -> str:
     """Return where things come from."""
-    return definitions((_half(name, 200), text[:4000]) for name, text in summary.provenance)
+    return definitions((short(name, 200), text[:4000]) for name, text in summary.provenance)

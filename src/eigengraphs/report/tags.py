@@ -74,7 +74,13 @@ def number(value: float | None, digits: int = 4) -> str:
     """Return a number with few digits, or a dash."""
     if value is None:
         return "–"
-    plain = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.{digits}g}"
+    size = abs(value)
+    if 9999.5 <= size < 1e9:
+        plain = f"{value:,.0f}"
+    elif 10.0**digits * (1 - 0.5 * 10.0**-digits) <= size < 1e9:
+        plain = f"{value:.0f}"  # else, rounded to so many digits, there would be an exponent
+    else:
+        plain = f"{value:.{digits}g}"
     return plain.replace("-", "−")
 
 

@@ -194,8 +194,11 @@ def dimension_words(embedding: Any, choice: Any) -> str:
 
 
 def short(name: str, most: int = 40) -> str:
-    """Cut a long name for running text."""
-    return name if len(name) <= most else name[: most - 1] + "…"
+    """Cut the middle out of a long name: names of regions often differ at their end alone."""
+    if len(name) <= most:
+        return name
+    tail = (most - 1) // 2
+    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

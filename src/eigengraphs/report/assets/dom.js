@@ -48,8 +48,11 @@ function roomOf(holder, most) {
   return room > 0 ? Math.min(most, Math.max(room, 280)) : most;
 }
 
+// The middle goes: names of regions often differ at their end alone.
 function cut(text, most) {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  if (text.length <= most) return text;
+  const tail = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - tail)}…${text.slice(text.length - tail)}`;
 }
 
 function columnText(column, i) {

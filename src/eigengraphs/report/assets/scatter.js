@@ -8,7 +8,8 @@ const EDGE = { left: 64, right: 14, top: 12, bottom: 48 };
 function scatter(holder, settings) {
   const wide = settings.width || roomOf(holder, WIDE);
   const high = settings.height || Math.min(HIGH, Math.max(wide, 300));
-  const inner = { w: wide - EDGE.left - EDGE.right, h: high - EDGE.top - EDGE.bottom };
+  const edge = { ...EDGE };
+  const inner = { w: wide - edge.left - edge.right, h: high - edge.top - edge.bottom };
   let now = settings;
   let places = [];
   let nodes = [];
@@ -28,34 +29,40 @@ function scatter(holder, settings) {
     const all = [...Array(now.count).keys()];
     let [x0, x1] = extent(all.map(now.x));
     let [y0, y1] = extent(all.map(now.y));
+    // Room for the longest value between the axis and its title.
+    const values = ticks(y0, y1, Math.max(inner.h / 70, 2)).map((v) => number(v).length);
+    edge.left = Math.max(EDGE.left, 30 + 7 * Math.max(0, ...values));
+    inner.w = wide - edge.left - edge.right;
     if (now.alike) {
       const unit = Math.max((x1 - x0) / inner.w, (y1 - y0) / inner.h);
       const [xm, ym] = [(x0 + x1) / 2, (y0 + y1) / 2];
       [x0, x1] = [xm - (unit * inner.w) / 2, xm + (unit * inner.w) / 2];
       [y0, y1] = [ym - (unit * inner.h) / 2, ym + (unit * inner.h) / 2];
     }
-    const toX = (v) => EDGE.left + ((v - x0) / (x1 - x0)) * inner.w;
-    const toY = (v) => EDGE.top + inner.h - ((v - y0) / (y1 - y0)) * inner.h;
+    const toX = (v) => edge.left + ((v - x0) / (x1 - x0)) * inner.w;
+    const toY = (v) => edge.top + inner.h - ((v - y0) / (y1 - y0)) * inner.h;
     return { x0, x1, y0, y1, toX, toY };
   }
 
   function drawFrame(s) {
-    const bottom = EDGE.top + inner.h;
+    const bottom = edge.top + inner.h;
     const parts = [
-      svg("rect", { x: EDGE.left, y: EDGE.top, width: inner.w, height: inner.h, class: "area" }),
+      svg("rect", { x: edge.left, y: edge.top, width: inner.w, height: inner.h, class: "area" }),
     ];
     for (const v of ticks(s.x0, s.x1, Math.max(inner.w / 90, 2))) {
       const x = s.toX(v);
-      parts.push(svg("line", { x1: x, x2: x, y1: EDGE.top, y2: bottom, class: v === 0 ? "zero" : "grid" }));
-      parts.push(svg("text", { x, y: bottom + 16, "text-anchor": "middle", text: number(v) }));
+      parts.push(svg("line", { x1: x, x2: x, y1: edge.top, y2: bottom, class: v === 0 ? "zero" : "grid" }));
+      const half = 3.5 * number(v).length;
+      const inside = Math.min(x, wide - half - 1); // whole, if not quite under its line
+      parts.push(svg("text", { x: inside, y: bottom + 16, "text-anchor": "middle", text: number(v) }));
     }
     for (const v of ticks(s.y0, s.y1, Math.max(inner.h / 70, 2))) {
       const y = s.toY(v);
-      parts.push(svg("line", { x1: EDGE.left, x2: EDGE.left + inner.w, y1: y, y2: y, class: v === 0 ? "zero" : "grid" }));
-      parts.push(svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end", text: number(v) }));
+      parts.push(svg("line", { x1: edge.left, x2: edge.left + inner.w, y1: y, y2: y, class: v === 0 ? "zero" : "grid" }));
+      parts.push(svg("text", { x: edge.left - 6, y: y + 4, "text-anchor": "end", text: number(v) }));
     }
-    const middle = EDGE.top + inner.h / 2;
-    parts.push(svg("text", { x: EDGE.left + inner.w / 2, y: high - 8, "text-anchor": "middle", class: "title x-title", text: cut(now.xTitle, Math.round(wide / 8)) }));
+    const middle = edge.top + inner.h / 2;
+    parts.push(svg("text", { x: edge.left + inner.w / 2, y: high - 8, "text-anchor": "middle", class: "title x-title", text: cut(now.xTitle, Math.round(wide / 8)) }));
     parts.push(svg("text", { x: 14, y: middle, "text-anchor": "middle", class: "title y-title", transform: `rotate(-90 14 ${middle})`, text: cut(now.yTitle, Math.round(inner.h / 7.5)) }));
     frame.replaceChildren(...parts);
   }
