@@ -242,7 +242,7 @@ def test_check_counts_the_label_or_says_what_is_there(study, run):
     assert "there is no column 'colour' to use as a label; columns are: sub, participant_id" in err
     code, _, err = run("check", "connectomes", "--label", "group")
     assert code == 3
-    assert "there is no column 'group' to use as a label; columns are: sub\n" in err
+    assert "there is no column 'group' to use as a label; columns are: sub. No table" in err
     table = study / "participants.tsv"
     table.write_text(table.read_text().replace("\t33\n", "\tn/a\n"), encoding="utf-8")
     _, out, _ = run(*words, "age", "--json")

@@ -74,7 +74,7 @@ def _certificate(part: Component) -> str:
 def _vertices(title: str, which: Sequence[int], h: NDArray[Any], names: Sequence[str]) -> str:
     if not which:
         return f"<div><h4>{title}</h4><p class='note'>none</p></div>"
-    items = "".join(_item(a_name(names[s]), float(h[s])) for s in which)
+    items = "".join(_item(a_name(names[s], 60), float(h[s])) for s in which)
     return f"<div><h4>{title}</h4><ol>{items}</ol></div>"
 
 
@@ -84,7 +84,8 @@ def _edges(title: str, edges: Sequence[Edge], names: Sequence[str], directed: bo
     sign = " → " if directed else " – "
     items = "".join(
         _item(
-            f'<span class="pair">{a_name(names[e.source])}{sign}{a_name(names[e.target])}</span>',
+            f'<span class="pair">{a_name(names[e.source], 40)}{sign}'
+            f"{a_name(names[e.target], 40)}</span>",
             e.weight,
         )
         for e in edges

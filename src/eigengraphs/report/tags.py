@@ -18,9 +18,8 @@ def paragraphs(texts: Iterable[str], kind: str = "") -> str:
 
 def a_name(name: str, most: int = 200) -> str:
     """Return a name that is cut to the room it has, whole (nearly) when hovered."""
-    cut = escape(short(name, most), quote=True)
-    title = f' title="{cut}"' if len(name) > 18 else ""
-    return f'<span class="name"{title}>{cut}</span>'
+    title = f' title="{escape(short(name, 200), quote=True)}"' if len(name) > 18 else ""
+    return f'<span class="name"{title}>{escape(short(name, most), quote=True)}</span>'
 
 
 def table(
