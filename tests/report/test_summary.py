@@ -272,3 +272,11 @@ def test_parts_are_made_of_mappings():
     made = Prediction("sex", [{"name": "a", "score": 0.5}], 0.5)
     assert made.methods[0].name == "a"
     assert GraphQuality("a", messages="one").messages == ("one",)
+
+
+def test_one_graph_with_a_direction_has_no_other_measure_of_weight():
+    A = random_graphs(8, 10).dense.copy()
+    A[2, 0, 1] += 0.01
+    rows = describe_graphs(GraphStack(A))
+    assert not any("total weight" in text for text in rows[2].messages)
+    np.testing.assert_allclose([row.total_weight for row in rows], A.sum(axis=(1, 2)))

@@ -39,8 +39,8 @@ def describe_graphs(
         pairs = stack.mask.counts(diagonal=False).astype(np.float64)
     density = (stack.facts.n_nonzero - stack.facts.n_loops) / np.maximum(pairs, 1.0)
     weight, isolated = _in_blocks(stack, _total_weights), _in_blocks(stack, isolated_vertices)
-    symmetric = np.where(stack.facts.is_symmetric, 2.0, 1.0)
-    weight /= symmetric  # an edge of an undirected graph stands twice in its matrix
+    if not stack.is_directed:
+        weight /= 2.0  # an edge stands twice in its matrix; among directed graphs it is two
     odd_density, odd_weight = outlying(density), outlying(weight)
     rows = []
     for i, name in enumerate(stack.graph_names):
