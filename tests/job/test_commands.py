@@ -249,7 +249,7 @@ def test_strict_is_an_exit_code(study):
         (("--loadings", "class"), "--loadings class needs --label"),
         (("--order", "colour"), "there is no column 'colour' to order by"),
         (("--participants", "nobody.tsv"), "nobody.tsv"),
-        (("-d", "5000"), "n_components"),
+        (("-d", "5000"), "--components 5000 is more than"),
         (("--transform", "cube"), "cube"),
     ],
 )
