@@ -7,6 +7,7 @@ it was found, and what to do about it.
 
 __all__ = [
     "AlignmentError",
+    "ClusterError",
     "ConversionError",
     "DatasetError",
     "DegenerateWarning",
@@ -51,6 +52,10 @@ class ConversionError(InputError):
 
 class DatasetError(EigengraphsError, OSError):
     """A file of a data set is absent, is not the published one, or cannot be had."""
+
+
+class ClusterError(EigengraphsError, RuntimeError):
+    """A cluster is gone, has no worker left, or cannot do what it was asked."""
 
 
 class NotAvailableError(EigengraphsError, NotImplementedError):

@@ -189,20 +189,23 @@ def kept_in_basis(stack: GraphStack, sides: int, rule: LoadingRule | None) -> di
 
     Where graphs come from must not change what is found: how wide a basis gets depends on the
     number and the size of graphs alone, and the budget of those in blocks only on what is kept.
+    Nothing that grows with the number of graphs comes back from a cluster in every round, but for
+    cores that are fewer than their second moment has rows.
     """
     m, n, _ = stack.shape
     products = sides * m * n * basis_width(m, cache=True) * stack.dtype.itemsize
     wide = not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)
     if not isinstance(stack, BlockedStack):
         return {"cache": wide, "wide": wide, "moments": False}
-    width = basis_width(m, wide) if sides == 1 else pair_width(m, wide)
+    width = min(n, basis_width(m, wide) if sides == 1 else pair_width(m, wide))
     entries = width * (width + 1) // 2 if sides == 1 else width * width
-    many = m > entries and 8 * m * entries > stack.memory // _SHARE
-    if many and rule is not None:
+    large = m > entries and 8 * m * entries > stack.memory // _SHARE
+    if large and rule is not None:
         raise InputError(
             f"loadings under a rule (nonnegative, sparse) need {m * entries * 8 / 1e9:.2g} GB for "
             f"the {m} graphs in a basis, and {stack.memory // _SHARE / 1e9:.2g} GB of the budget "
             "is for that; allow more memory, or use free loadings"
         )
-    cache = wide and not many and products <= stack.memory // _SHARE
+    many = large or (stack.is_remote and m > entries and rule is None)
+    cache = wide and not many and not stack.is_remote and products <= stack.memory // _SHARE
     return {"cache": cache, "wide": wide, "moments": many}

@@ -1,4 +1,7 @@
-"""The ``eigengraphs`` command. Exit codes: 0 well, 2 usage, 3 input refused, 130 interrupted."""
+"""The ``eigengraphs`` command.
+
+Exit codes: 0 well, 2 usage, 3 input refused, 5 the cluster is gone, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 
 from eigengraphs import __version__
 from eigengraphs.cli.wording import for_shell
-from eigengraphs.errors import EigengraphsError, MissingExtraError
+from eigengraphs.errors import ClusterError, EigengraphsError, MissingExtraError
 
 __all__ = ["application", "main"]
 
@@ -78,6 +81,8 @@ def main() -> None:
         application()(prog_name="eigengraphs")
     except MissingExtraError as error:
         sys.exit(_complain(error, 2))
+    except ClusterError as error:
+        sys.exit(_complain(error, 5))
     except EigengraphsError as error:
         sys.exit(_complain(error, 3))
     except BrokenPipeError:

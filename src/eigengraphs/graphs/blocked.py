@@ -61,7 +61,8 @@ class Block:
 
 # A function of a block and of what stays the same from pass to pass; both can be pickled. One
 # that has an array with a row for each graph may have a method ``part(lo, hi)``, which returns the
-# task for these graphs alone: less to send.
+# task for these graphs alone: less to send. If all else in it is large, it has ``rows`` and
+# ``with_rows(rows, first)`` as well, so that the rest can be sent once for all blocks.
 Task: TypeAlias = Callable[[Block, Any], Any]
 
 
@@ -111,6 +112,11 @@ class BlockedStack(GraphStack):
     @abstractmethod
     def memory(self) -> int:
         """Bytes that work on the graphs may take, besides results."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether tasks run on other machines, so that results that grow with the graphs cost."""
+        return False
 
     @abstractmethod
     def read_block(self, k: int) -> GraphStack:

@@ -70,10 +70,18 @@ class _WithRows:
 
     def part(self, lo: int, hi: int) -> Self:
         """Return the task for these graphs alone: less to send."""
-        return replace(self, rows=self._of(lo, hi), first=lo)
+        return self.with_rows(self._of(lo, hi), lo)
+
+    def with_rows(self, rows: Array | None, first: int) -> Self:
+        """Return the task with other rows, those from graph ``first`` on."""
+        return replace(self, rows=rows, first=first)
 
     def _of(self, lo: int, hi: int) -> Array | None:
         return None if self.rows is None else self.rows[lo - self.first : hi - self.first]
+
+    def _weights(self, block: Block) -> Array:
+        weights = self._of(block.lo, block.hi)
+        return np.ones(block.hi - block.lo) if weights is None else weights
 
 
 @dataclass(frozen=True)
@@ -92,13 +100,13 @@ class Ask(_WithRows):
 
 @dataclass(frozen=True)
 class Sketch(_WithRows):
-    """Find the sums of a sketch; rows are the weights."""
+    """Find the sums of a sketch; rows are the weights, None if all are 1."""
 
     Omega: Array
 
     def __call__(self, block: Block, look: Look) -> Any:
         """Return sums over the block."""
-        return look.at(block).sketch(self.Omega, self._of(block.lo, block.hi))
+        return look.at(block).sketch(self.Omega, self._weights(block))
 
 
 @dataclass(frozen=True)
@@ -109,10 +117,7 @@ class Sum(_WithRows):
 
     def __call__(self, block: Block, look: Look) -> Any:
         """Return the sums over the block."""
-        weights = self._of(block.lo, block.hi)
-        if weights is None:
-            weights = np.ones(block.hi - block.lo)
-        return self.task(look.at(block), weights)
+        return self.task(look.at(block), self._weights(block))
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,7 @@ class _Blocked:
 
     def total(self, task: Callable[[Any, Array], Any], weights: Array) -> Any:
         """Return the sum of task(view of some graphs, their weights) over all of them: one pass."""
-        alike = bool((weights == 1).all())
-        return self._total(Sum(None if alike else weights, 0, task))
+        return self._total(Sum(_unless_alike(weights), 0, task))
 
     def _total(self, task: Any) -> Any:
         return self._stack.total(task, self._look)
@@ -147,7 +146,7 @@ class BlockedView(_Blocked):
 
     def sketch(self, V: Array, weights: Vector) -> Pair:
         """Return sum_i w_i Ã_i Ã_i V and sum_i w_i Ã_i V, each (n, s)."""
-        squares, sums = self._total(Sketch(weights, 0, V))
+        squares, sums = self._total(Sketch(_unless_alike(weights), 0, V))
         return squares, sums
 
     def mean(self, weights: Vector) -> Any:
@@ -203,8 +202,13 @@ class BlockedDirectedView(_Blocked):
 
     def sketch(self, Omega: Array, weights: Vector) -> tuple[Pair, Pair]:
         """Return what shows the main directions of the rows, and of the columns, of the graphs."""
-        left, right = self._total(Sketch(weights, 0, Omega))
+        left, right = self._total(Sketch(_unless_alike(weights), 0, Omega))
         return left, right
+
+
+def _unless_alike(weights: Array) -> Array | None:
+    """Return weights, or None if all are 1: nothing to send."""
+    return None if bool((weights == 1).all()) else weights
 
 
 def _hand_over(

@@ -52,14 +52,20 @@ class _GroupSums:
     groups: NDArray[np.intp]
     share: NDArray[np.float64]
     n_groups: int
+    first: int = 0  # graph of the first row
 
     def __call__(
         self,
         block: Block,
         shared: None,  # noqa: ARG002
     ) -> NDArray[np.float64] | sparse.csr_array:
-        mine = slice(block.lo, block.hi)
+        mine = slice(block.lo - self.first, block.hi - self.first)
         return _group_sums(block.graphs, self.groups[mine], self.share[mine], self.n_groups)
+
+    def part(self, lo: int, hi: int) -> _GroupSums:
+        """Return the task for these graphs alone."""
+        mine = slice(lo - self.first, hi - self.first)
+        return _GroupSums(self.groups[mine], self.share[mine], self.n_groups, lo)
 
 
 def _group_sums(

@@ -62,13 +62,19 @@ class _WeightedSum:
     """The sum over a block."""
 
     weights: Vector
+    first: int = 0  # graph of the first weight
 
     def __call__(
         self,
         block: Block,
         shared: None,  # noqa: ARG002
     ) -> NDArray[np.float64] | sparse.csr_array:
-        return weighted_sum(block.graphs, self.weights[block.lo : block.hi])
+        lo = block.lo - self.first
+        return weighted_sum(block.graphs, self.weights[lo : lo + block.hi - block.lo])
+
+    def part(self, lo: int, hi: int) -> _WeightedSum:
+        """Return the task for these graphs alone."""
+        return _WeightedSum(self.weights[lo - self.first : hi - self.first], lo)
 
 
 class StackView(TreatedStack):

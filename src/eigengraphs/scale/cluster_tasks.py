@@ -1,0 +1,168 @@
+"""What runs on the workers of a cluster: blocks are loaded, worked on, and results added up.
+
+A shard is a run of 2^j blocks that begins at a multiple of 2^j. Sums are taken in pairs,
+neighbours first, so that a shard is a branch of one and the same tree for any j: the result does
+not depend, to the last bit, on how many shards there are nor on who worked on them.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigengraphs.errors import ClusterError
+from eigengraphs.graphs.blocked import Block, BlockedStack, Task, add_up
+from eigengraphs.graphs.parallel import alone
+from eigengraphs.threads import one_blas_thread
+
+__all__ = ["Failed", "Sent", "add_parts", "load", "unpack", "work_on_kept", "work_on_read"]
+
+_VIEWS_KEPT = 4  # of a block: those of one fit, and of the transform after it
+
+
+@dataclass(frozen=True)
+class Failed:
+    """In the place of a result: what went wrong with a block.
+
+    Returned and not raised: the workers' logs would fill with it, and it would come without the
+    block's name.
+    """
+
+    error: Exception
+    k: int
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A task of which every shard gets rows of its own, and everybody the rest."""
+
+    rows: Any
+    first: int
+
+    def of(self, task: Any) -> Task:
+        """Return the task with these rows."""
+        whole: Task = task.with_rows(self.rows, self.first)
+        return whole
+
+
+def unpack(data: bytes) -> Any:
+    """Return what was pickled: once for each worker, and handed on between them."""
+    return pickle.loads(data)  # noqa: S301  # our own
+
+
+def load(source: BlockedStack, lo: int, hi: int) -> list[Block] | Failed:
+    """Return the blocks of a shard, to be kept from round to round."""
+    try:
+        return [_read(source, k) for k in range(lo, hi)]
+    except _BlockError as failed:
+        return failed.found
+
+
+def work_on_kept(
+    blocks: list[Block] | Failed, lo: int, task: Any, shared: Any, own: Sent | None, adding: bool
+) -> Any:
+    """Return the sum of a task over blocks in memory, or the list of its results."""
+    if isinstance(blocks, Failed):
+        return blocks
+    return _work(enumerate(blocks, lo), _whole(task, own), _given(shared), adding)
+
+
+def work_on_read(
+    source: BlockedStack, lo: int, hi: int, task: Any, shared: Any, own: Sent | None, adding: bool
+) -> Any:
+    """Do the same with blocks that are read, worked on, and forgotten."""
+    blocks = ((k, _read(source, k)) for k in range(lo, hi))
+    return _work(blocks, _whole(task, own), _given(shared), adding)
+
+
+def add_parts(parts: Sequence[Any]) -> Any:
+    """Return the sum of results, in pairs; none of them is changed, as they may be asked again."""
+    parts = list(parts)
+    failed = [part for part in parts if isinstance(part, Failed)]
+    if failed:
+        return failed[0]
+    while len(parts) > 1:
+        odd = parts[-1:] if len(parts) % 2 else []
+        parts = [_plus(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)] + odd
+    return parts[0]
+
+
+class _BlockError(Exception):
+    """Carries what went wrong to the end of a task."""
+
+    def __init__(self, found: Failed) -> None:
+        super().__init__(found)
+        self.found = found
+
+
+@contextmanager
+def _named(k: int) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise _BlockError(Failed(_portable(error), k)) from error
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that can travel: itself, or one that says the same."""
+    try:
+        if type(pickle.loads(pickle.dumps(error))) is type(error):  # noqa: S301  # our own
+            return error
+    except Exception:  # noqa: S110  # whatever it is, it does not travel
+        pass
+    return ClusterError(f"{type(error).__name__}: {error}")
+
+
+def _read(source: BlockedStack, k: int) -> Block:
+    with _named(k), alone():
+        return Block(source.read_block(k), *source.spans[k])
+
+
+def _whole(task: Any, own: Sent | None) -> Task:
+    task = _given(task)
+    whole: Task = task if own is None else own.of(task)
+    return whole
+
+
+def _given(value: Any) -> Any:
+    """Return what came pickled in the task itself, or as the result of another."""
+    return unpack(value) if isinstance(value, bytes) else value
+
+
+def _work(blocks: Iterable[tuple[int, Block]], task: Task, shared: Any, adding: bool) -> Any:
+    results: list[Any] = []
+    sums: list[tuple[int, Any]] = []  # of 2^level blocks each, the levels falling
+    try:
+        with alone(), one_blas_thread():
+            for k, block in blocks:
+                with _named(k):
+                    result = task(block, shared)
+                while len(block.memo) > _VIEWS_KEPT:
+                    del block.memo[next(iter(block.memo))]
+                if not adding:
+                    results.append(result)
+                    continue
+                level = 0
+                while sums and sums[-1][0] == level:
+                    result = add_up(sums.pop()[1], result)
+                    level += 1
+                sums.append((level, result))
+    except _BlockError as failed:
+        return failed.found
+    if not adding:
+        return results
+    total = sums.pop()[1]
+    while sums:
+        total = add_up(sums.pop()[1], total)
+    return total
+
+
+def _plus(a: Any, b: Any) -> Any:
+    if isinstance(a, tuple):
+        return tuple(_plus(x, y) for x, y in zip(a, b, strict=True))
+    return np.add(a, b) if isinstance(a, np.ndarray) else a + b

@@ -1,0 +1,287 @@
+"""Graphs on a real Dask cluster: the answer of memory, whoever is lost, and little that travels."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.errors import ClusterError, InputError, ReadError
+
+distributed = pytest.importorskip("distributed")
+
+from cluster_graphs import Announced, Broken, InFile, SlowSum, divide, where  # noqa: E402
+from cluster_processes import SHORT, began, kill_one, meanwhile, processes  # noqa: E402
+
+from eigengraphs.scale import DaskStack, connect  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client():
+    with connect(4, memory_limit="1GB", timeout=120) as client:
+        client.wait_for_workers(4, timeout=120)
+        yield client
+
+
+def planted(m, n, d, *, directed=False, loops=True, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
+    Lam = rng.gamma(2.0, 1.0, (m, d)) * np.linspace(3, 1, d)
+    noise = 0.1 * rng.standard_normal((m, n, n)) / np.sqrt(n)
+    if not directed:
+        G, noise = H, (noise + noise.transpose(0, 2, 1)) / np.sqrt(2)
+    A = np.einsum("sk,ik,tk->ist", H, Lam, G, optimize=True) + noise
+    if not loops:
+        A[:, range(n), range(n)] = 0
+    return A.astype(dtype)
+
+
+def in_file(folder, A, step, kind=InFile, **options):
+    path = folder / "graphs.npy"
+    np.save(path, A)
+    return kind(path, step, **options)
+
+
+def distance(a, b):
+    """Largest difference of loadings and of positions, relative, components up to their signs."""
+    signs = np.sign((a.latent_positions_ * b.latent_positions_).sum(axis=0))
+    positions = np.abs(a.latent_positions_ - signs * b.latent_positions_).max()
+    both = 1.0 if not hasattr(a, "latent_positions_right_") else np.sign(
+        (a.loadings_ * b.loadings_).sum(axis=0)
+    )  # fmt: skip
+    loadings = np.abs(a.loadings_ - both * b.loadings_).max() / np.abs(a.loadings_).max()
+    return max(positions, loadings)
+
+
+# ---------------------------------------------------------------------- the same answer
+
+CASES = {
+    "free": {},
+    "free unobserved": {"diagonal": "unobserved"},
+    "free filled, centred": {"diagonal": "filled", "center": True},
+    "class": {"loadings": "class"},
+    "class unobserved": {"loadings": "class", "diagonal": "unobserved"},
+    "shared": {"loadings": "shared"},
+    "directed": {"directed": True},
+    "directed unobserved": {"directed": True, "diagonal": "unobserved"},
+}
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["kept", "read anew"])
+@pytest.mark.parametrize("settings", CASES.values(), ids=CASES)
+def test_the_answer_is_that_of_the_graphs_in_memory(client, tmp_path, settings, keep):
+    m, n = 50, 110  # beyond the shortcut on few vertices
+    observed = settings.get("diagonal") is None
+    A = planted(m, n, 3, directed=settings.get("directed", False), loops=observed)
+    y = np.arange(m) % 3 if settings.get("loadings") == "class" else None
+    stack = DaskStack(in_file(tmp_path, A, 4, sparse=not observed), client, keep=keep)
+    assert stack.n_kept == (13 if keep else 0)
+    in_memory = GraphStack(A) if observed else GraphStack(A).to_sparse()
+    one = JointEmbedding(3, random_state=0, **settings).fit(in_memory, y)
+    other = JointEmbedding(3, random_state=0, **settings).fit(stack, y)
+    assert distance(one, other) < 1e-8
+    # Centring takes a round for the mean, and the norms of its rest.
+    assert other.n_passes_ == stack.n_passes == len(stack.rounds)
+    assert np.allclose(one.objective_path_, other.objective_path_, rtol=1e-9)
+
+
+def test_sums_do_not_depend_on_who_took_them(client, tmp_path):
+    source = in_file(tmp_path, planted(46, 8, 2), 2)
+    task = SlowSum(tmp_path, 0.0)
+    found = [DaskStack(source, client, keep=keep).total(task) for keep in (True, False, True)]
+    one = DaskStack(source, client)
+    one._rounds._shards = [(k, k + 1) for k in range(23)]  # others than the number of workers gives
+    one._rounds._kept = None
+    found.append(one.total(task))
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+    assert np.allclose(found[0], source.load().dense.sum(axis=0))
+
+
+def test_results_come_in_order_and_work_is_shared_out(client, tmp_path):
+    source = in_file(tmp_path, planted(50, 8, 2), 3)
+    stack = DaskStack(source, client)
+    found = list(stack.each(where))
+    assert [(lo, hi) for lo, hi, _ in found] == list(source.spans)
+    assert len({process for *_, process in found}) > 1
+    # Where blocks are kept, they stay: the second pass builds on what the first left there.
+    assert [process for *_, process in stack.each(where)] == [process for *_, process in found]
+    assert stack.n_passes == 2
+
+
+def test_it_travels_as_its_source(client, tmp_path):
+    source = in_file(tmp_path, planted(6, 8, 2), 3)
+    assert type(pickle.loads(pickle.dumps(DaskStack(source, client)))) is InFile
+
+
+# ---------------------------------------------------------------------- losses
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["kept", "read anew"])
+def test_a_worker_killed_in_the_middle_of_a_round_changes_nothing(client, tmp_path, caplog, keep):
+    client.wait_for_workers(4, timeout=120)
+    source = in_file(tmp_path, planted(48, 20, 2), 2)
+    stack = DaskStack(source, client, keep=keep)
+    before = stack.total(SlowSum(tmp_path / ".", 0.0))
+    for path in tmp_path.glob("*.began"):
+        path.unlink()
+    with (
+        caplog.at_level(logging.INFO, "eigengraphs.scale"),
+        meanwhile(lambda: began(tmp_path), lambda: kill_one(tmp_path)),
+    ):
+        after = stack.total(SlowSum(tmp_path, 0.1))
+    assert np.array_equal(before, after)
+    first, second = stack.rounds
+    assert (len(first.lost), first.reloaded) == (0, 0)
+    assert len(second.lost) == 1
+    assert second.reloaded >= 1
+    said = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert f"worker {second.lost[0]} was lost in round 2 (SlowSum)" in said[0]
+    assert f"{second.reloaded} of its blocks are loaded again" in said[0]
+    if keep:
+        assert f"{second.reloaded} blocks were loaded again by tcp://" in said[1]
+
+
+def test_a_fit_goes_on_without_a_killed_worker(client, tmp_path):
+    client.wait_for_workers(4, timeout=120)
+    A = planted(60, 110, 3)
+    source = in_file(tmp_path, A, 2, Announced)
+    calm = JointEmbedding(3, random_state=0).fit(DaskStack(source, client))
+    client.wait_for_workers(4, timeout=120)
+    stack = DaskStack(source, client, keep=False)
+    for path in tmp_path.glob("*.began"):
+        path.unlink()
+    with meanwhile(
+        lambda: len(stack.rounds) >= 2 and began(tmp_path), lambda: kill_one(tmp_path)
+    ):
+        other = JointEmbedding(3, random_state=0).fit(stack)
+    assert sum(len(each.lost) for each in stack.rounds) == 1
+    assert np.array_equal(calm.loadings_, other.loadings_)  # to the last bit
+
+
+def test_a_cluster_that_is_gone_says_so_in_time(tmp_path, monkeypatch):
+    source = in_file(tmp_path, planted(12, 8, 2), 2)
+    task, whole = SlowSum(tmp_path, 0.3), source.load().dense.sum(axis=0)
+    import dask
+
+    with processes(tmp_path) as cluster, dask.config.set({"distributed.comm.timeouts.connect": 3}):
+        scheduler = cluster.scheduler()
+        worker = cluster.worker()
+        with connect(cluster.file, timeout=60) as client:
+            stack = DaskStack(source, client, patience=2)
+            with (
+                meanwhile(lambda: began(tmp_path), worker.kill),
+                pytest.raises(ClusterError, match=r"no worker is left .* within 2 s.*--resume"),
+            ):
+                stack.total(task)
+            # Another worker comes: the same stack goes on, with all blocks read again.
+            worker = cluster.worker()
+            client.wait_for_workers(1, timeout=60)
+            assert np.allclose(stack.total(SlowSum(tmp_path, 0.0)), whole)
+            for path in tmp_path.glob("*.began"):
+                path.unlink()
+            with (
+                meanwhile(lambda: began(tmp_path), scheduler.kill),
+                pytest.raises(ClusterError, match=r"scheduler .* is gone .*--resume"),
+            ):
+                stack.total(task)
+            with pytest.raises(ClusterError, match="scheduler"):
+                stack.total(task)
+
+
+def test_where_nobody_answers_connecting_ends():
+    with (
+        pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"),
+        connect("tcp://127.0.0.1:9", timeout=0.5),
+    ):
+        pass
+    with pytest.raises(InputError, match="neither the address"), connect("nowhere"):
+        pass
+    with pytest.raises(InputError, match="1 process or more"), connect(0):
+        pass
+
+
+# ---------------------------------------------------------------------- bytes
+
+
+def sums(stack):
+    """Return the bytes of rounds that come in every fit again and again: sums, and not loadings."""
+    return {
+        each.task: (each.bytes_sent, each.bytes_received)
+        for each in stack.rounds
+        if each.task not in ("Norms", "Forms")
+    }
+
+
+def test_bytes_of_a_round_do_not_grow_with_the_number_of_graphs(client, tmp_path):
+    fits = {}
+    for m in (3000, 12_000):
+        A = planted(m, 40, 3, dtype=np.float32)
+        stack = DaskStack(in_file(tmp_path, A, m // 12), client)
+        JointEmbedding(3, random_state=0).fit(stack)
+        fits[m] = sums(stack)
+    assert fits[3000] == fits[12_000]
+    assert list(fits[3000]) == ["CoreMoments"]
+    assert fits[3000]["CoreMoments"][1] == 8 * 820 * 821  # the moment of all packed entries
+
+
+def test_bytes_of_a_round_grow_with_vertices_and_components(client, tmp_path):
+    found = {}
+    for m, n in ((1300, 100), (1600, 100), (1300, 150)):
+        A = planted(m, n, 2, dtype=np.float32) * (np.random.default_rng(0).random((n, n)) < 0.1)
+        A = A + A.transpose(0, 2, 1)
+        stack = DaskStack(in_file(tmp_path, A, m // 12, sparse=True), client)
+        JointEmbedding(2, random_state=0, tol=1e-2).fit(stack)
+        found[m, n] = sums(stack)
+    few, many, large = found.values()
+    assert few["Gradients"] == many["Gradients"]
+    assert few["CoreMoments"][1] == many["CoreMoments"][1]
+    for task in ("Gradients", "CoreMoments"):
+        assert 1.3 < large[task][0] / few[task][0] < 1.6  # the basis is 1.5 times as long
+    assert large["Gradients"][1] == 1.5 * few["Gradients"][1]
+
+
+def test_what_is_shared_is_sent_once(client, tmp_path):
+    @dataclass(frozen=True)
+    class Much:
+        numbers: np.ndarray
+
+    stack = DaskStack(in_file(tmp_path, planted(12, 8, 2), 2), client)
+    much = Much(np.zeros(100_000))
+    for _ in range(2):
+        stack.total(lambda block, shared: block.lo + shared.numbers.sum(), much)
+    first, second = (each.bytes_sent for each in stack.rounds)
+    assert first - second > 800_000
+    assert len(stack._rounds._shared) == 1
+    del much
+    assert stack._rounds._shared == {}
+
+
+# ---------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["kept", "read anew"])
+def test_errors_come_back_with_the_name_of_their_block(client, tmp_path, keep):
+    A = planted(40, 8, 2)
+    stack = DaskStack(in_file(tmp_path, A, 7, Broken), client, keep=keep)
+    with pytest.raises(ReadError, match=r"^block 2 \(graphs 14 to 20\): graphs.npy is cut short$"):
+        JointEmbedding(2).fit(stack)
+    stack = DaskStack(in_file(tmp_path, A, 7), client, keep=keep)
+    with pytest.raises(ZeroDivisionError, match=r"^block 3 \(graphs 21 to 27\): "):
+        stack.total(divide)
+    assert list(stack.each(where))  # nothing is left of it
+
+
+def test_what_cannot_travel_is_refused(client, tmp_path):
+    stack = DaskStack(in_file(tmp_path, planted(6, 8, 2), 3), client)
+    lock = threading.Lock()
+    with pytest.raises(ClusterError, match="cannot be pickled"):
+        stack.total(lambda block, shared: lock)
+    with pytest.raises(InputError, match="block by block, got GraphStack"):
+        DaskStack(GraphStack(planted(6, 8, 2)), client)
+    with pytest.raises(InputError, match="must be a distributed.Client"):
+        DaskStack(stack, "tcp://127.0.0.1:8786")
