@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from benchmarks import cp, dense, fit, growth, restarts, sample, small, sparse, threads, variations
+from benchmarks import cluster, cp, dense, fit, growth, restarts, sample, small, sparse, threads, variations
 from benchmarks.report import Report, render, write_section
 
 BENCHMARKS: dict[str, Callable[[bool], Report]] = {
@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, Callable[[bool], Report]] = {
     "variations": variations.run,
     "fit": fit.run,
     "sample": sample.run,
+    "cluster": cluster.run,
 }
 
 
