@@ -6,7 +6,19 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from benchmarks import cluster, cp, dense, fit, growth, restarts, sample, small, sparse, threads, variations
+from benchmarks import (
+    cluster,
+    cp,
+    dense,
+    fit,
+    growth,
+    restarts,
+    sample,
+    small,
+    sparse,
+    threads,
+    variations,
+)
 from benchmarks.report import Report, render, write_section
 
 BENCHMARKS: dict[str, Callable[[bool], Report]] = {

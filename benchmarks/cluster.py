@@ -36,7 +36,9 @@ class ArrayFile(BlockedStack):
     def __init__(self, path: Path, facts: GraphFacts | None = None) -> None:
         A = np.load(path, mmap_mode="r")
         parts = {"_path": path, "_shape": A.shape, "_type": A.dtype, "_facts": facts}
-        for name, value in (parts | dict.fromkeys(("_graph_names", "_vertex_names", "_mask"))).items():
+        for name, value in (
+            parts | dict.fromkeys(("_graph_names", "_vertex_names", "_mask"))
+        ).items():
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -97,7 +99,9 @@ def run(quick: bool) -> Report:
         methods = {name: lambda stack=stack: _fit(stack) for name, stack in stacks.items()}
         runs = interleave(methods, repetitions)
     rows = [_row(name, mine, runs[MEMORY]) for name, mine in runs.items()]
-    apart = max(_apart(runs[MEMORY][0].answer["fit"], runs[name][0].answer["fit"]) for name in (KEPT, READ))
+    apart = max(
+        _apart(runs[MEMORY][0].answer["fit"], runs[name][0].answer["fit"]) for name in (KEPT, READ)
+    )
     same = apart < 1e-3  # of float32 graphs, both at a gradient of 1e-5
     label = f"{m} x {n}, d={D}, {WORKERS} workers"
     over = ratio(runs[KEPT], runs[MEMORY]).median
@@ -115,7 +119,9 @@ def run(quick: bool) -> Report:
     columns = ("graphs are", "seconds", "over memory", "rounds", "seconds a round",
                "kB sent a round", "kB received a round", "passes")  # fmt: skip
     title = "the same fit by the workers of a cluster"
-    return Report("cluster", title, columns, rows, "", installed("distributed"), notes, failures, bars)
+    return Report(
+        "cluster", title, columns, rows, "", installed("distributed"), notes, failures, bars
+    )
 
 
 def _fit(stack: GraphStack) -> Run[dict[str, Any]]:
@@ -127,7 +133,9 @@ def _fit(stack: GraphStack) -> Run[dict[str, Any]]:
     return Run(seconds, {"fit": fit, "rounds": rounds})
 
 
-def _row(name: str, mine: list[Run[dict[str, Any]]], memory: list[Run[dict[str, Any]]]) -> tuple[str, ...]:
+def _row(
+    name: str, mine: list[Run[dict[str, Any]]], memory: list[Run[dict[str, Any]]]
+) -> tuple[str, ...]:
     rounds, fit = mine[-1].answer["rounds"], mine[-1].answer["fit"]
     own = ("", "", "", "")
     if rounds:

@@ -20,14 +20,14 @@ class InFile(BlockedStack):
 
     __slots__ = ("_file", "_shape", "_sparse", "_step")
 
-    def __init__(self, path: Path, step: int, sparse: bool = False) -> None:
+    def __init__(self, path: Path, step: int, sparse: bool = False, scanned: bool = True) -> None:
         A = np.load(path, mmap_mode="r")
         for name, value in {
             "_file": (path, step, sparse),
             "_shape": A.shape,
             "_step": step,
             "_sparse": sparse,
-            "_facts": GraphStack(A, copy=False).facts,
+            "_facts": GraphStack(A, copy=False).facts if scanned else None,
             "_graph_names": None,
             "_vertex_names": None,
             "_mask": None,
@@ -35,7 +35,7 @@ class InFile(BlockedStack):
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return InFile, self._file
+        return type(self), (*self._file, False)  # whoever reads blocks needs no facts
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -73,9 +73,6 @@ class Broken(InFile):
 
     __slots__ = ()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Broken, self._file
-
     def read_block(self, k: int) -> GraphStack:
         if k == 2:
             raise ReadError("graphs.npy is cut short")
@@ -86,9 +83,6 @@ class Announced(InFile):
     """The same, but that whoever reads a block leaves the number of its process behind."""
 
     __slots__ = ()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Announced, self._file
 
     def read_block(self, k: int) -> GraphStack:
         announce(self._file[0].parent)

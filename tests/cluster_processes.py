@@ -15,7 +15,7 @@ from pathlib import Path
 # Small, so that what is gone is missed soon; see docs/cluster.md.
 SHORT = {
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s",
-    "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "4s",
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "12s",
     "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "4s",
     "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "3s",
 }
@@ -30,14 +30,29 @@ class Processes:
 
     def scheduler(self, *options: str, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Start the scheduler; its address is in :attr:`file`."""
-        args = ("dask_scheduler", "--no-dashboard", "--scheduler-file", str(self._file), *options)
+        args = (
+            "dask_scheduler",
+            "--dashboard-address",
+            "127.0.0.1:0",
+            "--scheduler-file",
+            str(self._file),
+            *options,
+        )
         started = self._start(args, prefix)
         wait_until(self._file.exists, 60)
         return started
 
     def worker(self, *options: str, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Start a worker."""
-        args = ("--no-nanny", "--no-dashboard", "--nthreads", "1", "--memory-limit", "1GB")
+        args = (
+            "--no-nanny",
+            "--dashboard-address",
+            "127.0.0.1:0",
+            "--nthreads",
+            "1",
+            "--memory-limit",
+            "1GB",
+        )
         place = ("--scheduler-file", str(self._file), "--local-directory", str(self._folder))
         return self._start(("dask_worker", *place, *args, *options), prefix)
 

@@ -68,7 +68,7 @@ def _local(
             threads_per_worker=1,
             memory_limit=memory_limit,
             local_directory=folder,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any port: another cluster may have the usual one
         )
     )
     return opened.enter_context(distributed.Client(cluster, timeout=timeout))

@@ -245,7 +245,9 @@ class Rounds:
     def _blocks_of(self, keys: tuple[str, ...], futures: list[Any]) -> list[int]:
         """Return the shards whose futures have these keys."""
         wanted = set(keys)
-        return [i for i, future in enumerate(futures) if future is not None and future.key in wanted]
+        return [
+            i for i, future in enumerate(futures) if future is not None and future.key in wanted
+        ]
 
     def _tell_where(self, losses: list[Loss]) -> None:
         if self._kept is None:
