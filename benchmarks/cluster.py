@@ -1,4 +1,4 @@
-"""Benchmark ``cluster``: a fit by Dask workers against the same fit in the memory of one process."""
+"""Benchmark ``cluster``: a fit by Dask workers against the same fit in memory."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def run(quick: bool) -> Report:
         "file. Workers are processes of one thread on the machine of the client; the fit in memory "
         "has as many threads. The stack in memory is ready before, and so are kept blocks: a first "
         "fit, which does not count, loads them.",
-        "Bytes are those from and to the client in a round; seconds a round are medians of the last "
-        "fit. What is beyond is the solver in the basis, which only the client works on.",
+        "Bytes are those from and to the client in a round; seconds a round are medians of the "
+        "last fit. What is beyond is the solver in the basis, which only the client works on.",
         f"Loadings differ by at most {apart:.1g} of the largest.",
     ]
     failures = [] if same else [f"loadings differ by {apart:.2g}"]

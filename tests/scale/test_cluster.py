@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gc
 import logging
+import multiprocessing
 import pickle
+import re
+import tempfile
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -276,5 +280,23 @@ def test_what_cannot_travel_is_refused(client, tmp_path):
         stack.total(lambda block, shared: lock)
     with pytest.raises(InputError, match="block by block, got GraphStack"):
         DaskStack(GraphStack(planted(6, 8, 2)), client)
-    with pytest.raises(InputError, match="must be a distributed.Client"):
+    with pytest.raises(InputError, match=r"must be a distributed\.Client"):
         DaskStack(stack, "tcp://127.0.0.1:8786")
+
+
+# ---------------------------------------------------------------------- the page
+
+
+def test_the_python_of_the_page_runs(tmp_path, capsys):
+    page = Path(__file__).parents[2] / "docs" / "cluster.md"
+    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    names = {}
+    exec(compile(code, page.name, "exec"), names)
+    folder = Path(tempfile.gettempdir())
+    before = set(folder.glob("eigengraphs-*"))
+    A = planted(12, 30, 2)
+    fit = names["embed"](in_file(tmp_path, A, 3))
+    assert capsys.readouterr().out == "(12, 2) True True\n"
+    assert distance(JointEmbedding(2, random_state=0).fit(GraphStack(A)), fit) < 1e-8
+    assert set(folder.glob("eigengraphs-*")) <= before  # nothing is left
+    assert not [each for each in multiprocessing.active_children() if "Nanny" in each.name]

@@ -15,10 +15,10 @@ from eigengraphs import GraphStack, JointEmbedding
 
 pytest.importorskip("distributed")
 
-from cluster_graphs import Announced  # noqa: E402
-from cluster_processes import meanwhile, processes  # noqa: E402
+from cluster_graphs import Announced
+from cluster_processes import meanwhile, processes
 
-from eigengraphs.scale import DaskStack, connect  # noqa: E402
+from eigengraphs.scale import DaskStack, connect
 
 HERE, HOSTS = "10.213.77.1", ("10.213.77.2", "10.213.77.3")
 

@@ -118,6 +118,11 @@ class BlockedStack(GraphStack):
         """Whether tasks run on other machines, so that results that grow with the graphs cost."""
         return False
 
+    @property
+    def keeps_blocks(self) -> bool:
+        """Whether blocks stay in memory from pass to pass, and their memo with them."""
+        return False
+
     @abstractmethod
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory."""

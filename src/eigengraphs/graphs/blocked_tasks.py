@@ -16,7 +16,7 @@ from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.treated import DiagonalRule
 from eigengraphs.graphs.view import StackView
 
-__all__ = ["Ask", "Forms", "Look", "Norms", "Products", "Sketch", "Sum"]
+__all__ = ["Ask", "Forms", "Look", "Norms", "Products", "Sketch", "Sum", "WithRows"]
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class _WithRows:
+class WithRows:
     """A task with an array that has a row for each graph, from graph ``first`` on."""
 
     rows: Array | None
@@ -85,7 +85,7 @@ class _WithRows:
 
 
 @dataclass(frozen=True)
-class Ask(_WithRows):
+class Ask(WithRows):
     """Call a method of the view of every block, with its rows before all other arguments."""
 
     method: str
@@ -99,7 +99,7 @@ class Ask(_WithRows):
 
 
 @dataclass(frozen=True)
-class Sketch(_WithRows):
+class Sketch(WithRows):
     """Find the sums of a sketch; rows are the weights, None if all are 1."""
 
     Omega: Array
@@ -110,7 +110,7 @@ class Sketch(_WithRows):
 
 
 @dataclass(frozen=True)
-class Sum(_WithRows):
+class Sum(WithRows):
     """Let a solver's task see the view of every block; rows are weights, None if all are 1."""
 
     task: Callable[[Any, Array], Any]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.graphs.blocked_products import Combine, Project
 from eigengraphs.graphs.blocked_tasks import Ask, Forms, Look, Norms, Products, Sketch, Sum
 from eigengraphs.graphs.columns import Consumer
 from eigengraphs.graphs.stack import GraphStack
@@ -138,11 +139,20 @@ class BlockedView(_Blocked):
 
     def project(self, V: Array, B: Array) -> Array:
         """Return [V B]^T Ã_i B, (m, s + b, b)."""
+        if self._keeps(V.shape[1] + B.shape[1]):
+            return np.asarray(self._each(Project(V, B)))
         return np.asarray(self._each(Ask(None, 0, "project", (V, B))))
 
     def weighted_multiply(self, W: Array, H: Array) -> Array:
         """Return sum_i W_ik Ã_i h_k, (n, d), for ``W`` (m, d) and ``H`` (n, d)."""
+        if self._keeps(H.shape[1]):
+            return np.asarray(self._total(Combine(W, 0, H)))
         return np.asarray(self._total(Ask(W, 0, "weighted_multiply", (H,))))
+
+    def _keeps(self, columns: int) -> bool:
+        """Return whether blocks keep products with so many columns: beside dense ones, 1 / 4."""
+        stack = self._stack
+        return stack.keeps_blocks and not stack.is_sparse and 4 * columns <= stack.n_vertices
 
     def sketch(self, V: Array, weights: Vector) -> Pair:
         """Return sum_i w_i Ã_i Ã_i V and sum_i w_i Ã_i V, each (n, s)."""

@@ -148,6 +148,11 @@ class DaskStack(BlockedStack):
         return True
 
     @property
+    def keeps_blocks(self) -> bool:
+        """Whether workers keep blocks in memory from round to round."""
+        return self.n_kept > 0
+
+    @property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The first graph of each block, and the one behind its last."""
         return self._source.spans

@@ -287,7 +287,7 @@ class _UnderWay:
         self._common: Any = None
         if self._by_rows:
             self._by_part = getattr(task, "rows", None) is not None
-            self._common = self._send(task.part(0, 0) if self._by_part else task)
+            self._common = self._send(self._task.part(0, 0) if self._by_part else task)
         elif not self._by_part:
             self._common = self._send(task)
 
@@ -367,8 +367,9 @@ def _with_name(failed: Failed, source: BlockedStack) -> Exception:
 
 
 def _pickled(value: Any) -> bytes:
-    from distributed.protocol.pickle import dumps
+    from distributed.protocol import pickle
 
+    dumps: Any = pickle.dumps  # by cloudpickle where it takes that
     try:
         return bytes(dumps(value))
     except Exception as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -18,7 +17,7 @@ logger = logging.getLogger("eigengraphs.scale")
 
 _TICK = 0.5  # seconds between looks while one waits
 _RESUME = "; with --resume, a fit on the command line goes on from the last complete round"
-_LOST_CONNECTION = (OSError, TimeoutError, asyncio.TimeoutError, CancelledError)
+_LOST_CONNECTION = (OSError, TimeoutError, CancelledError)
 
 
 @dataclass(frozen=True)
@@ -82,15 +81,16 @@ class Watch:
 
     def wait(self, future: Any, when_lost: Callable[[list[Loss]], None]) -> Any:
         """Return the result of a future; while it is awaited, tell of workers that are lost."""
-        from distributed import wait
+        import distributed
         from distributed.scheduler import KilledWorker
 
+        wait: Any = distributed.wait
         self._well = time.monotonic()
         try:
             while not future.done():
                 try:
                     wait([future], timeout=_TICK)
-                except (TimeoutError, asyncio.TimeoutError):
+                except TimeoutError:
                     when_lost(self.look())
             if future.status == "finished":
                 return future.result()
@@ -98,19 +98,19 @@ class Watch:
             raise self._gone() from error
         if future.status in ("cancelled", "lost"):
             raise self._gone()
-        error = future.exception()
-        if isinstance(error, KilledWorker):
+        wrong = future.exception()
+        if isinstance(wrong, KilledWorker):
             raise ClusterError(
                 f"four workers died, one after the other, of the same piece of work ({future.key}):"
                 " most likely it takes more memory than a worker has; use smaller blocks, workers "
                 "with more memory, or keep=False" + _RESUME
-            ) from error
-        if isinstance(error, ImportError):
+            ) from wrong
+        if isinstance(wrong, ImportError):
             raise ClusterError(
-                f"the workers of {self.address} cannot import what they need ({error}); install "
+                f"the workers of {self.address} cannot import what they need ({wrong}); install "
                 "eigengraphs there, in the version that is used here"
-            ) from error
-        raise error
+            ) from wrong
+        raise wrong
 
     @property
     def address(self) -> str:

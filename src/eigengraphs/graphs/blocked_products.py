@@ -1,0 +1,103 @@
+"""Tasks that keep products with a basis beside blocks that stay in memory from pass to pass.
+
+With P_i = U^T A_i at hand, sums of products with columns in the span of U need no pass. Whether it
+is at hand, each block finds out for itself: one that was just loaded, after a worker was lost, has
+nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.graphs.blocked import Block
+from eigengraphs.graphs.blocked_tasks import Look, WithRows
+
+__all__ = ["Combine", "Project"]
+
+Array = NDArray[np.float64]
+
+_NAME = "products"  # in the memo of a block: one basis at a time
+_SPANNED = 1e-10  # of a unit column may be outside
+
+
+@dataclass
+class _Kept:
+    """P_i = U^T A_i of a block, in the type of the graphs."""
+
+    key: str  # of the look
+    U: Array  # (n, s), orthonormal
+    P: NDArray[Any]  # (graphs, s, n)
+
+
+@dataclass(frozen=True)
+class Project:
+    """Find [V B]^T A_i B, (graphs, s + b, b), and keep the products; columns are orthonormal."""
+
+    V: Array
+    B: Array
+
+    def __call__(self, block: Block, look: Look) -> Array:
+        """Return them for the block."""
+        both = np.column_stack([self.V, self.B])
+        kept = self._turned(block, look)
+        if kept is None:  # all at once
+            P = _products(block, look, both)
+        else:
+            P = np.concatenate([kept, _products(block, look, self.B)], axis=1)
+        block.memo[_NAME] = _Kept(look.key, both, P)
+        new = P[:, self.V.shape[1] :].astype(np.float64, copy=False)
+        return np.asarray(np.matmul(new, both).transpose(0, 2, 1))
+
+    def _turned(self, block: Block, look: Look) -> NDArray[Any] | None:
+        """Return V^T A_i from what is kept, if V is in its span."""
+        T = _within(block, look, self.V)
+        if T is None:
+            return None
+        P: NDArray[Any] = block.memo[_NAME].P
+        if T.shape[0] == T.shape[1] and np.array_equal(block.memo[_NAME].U, self.V):
+            return P
+        return np.asarray(np.matmul(T.T.astype(P.dtype), P))
+
+
+@dataclass(frozen=True)
+class Combine(WithRows):
+    """Find sum_i W_ik A_i h_k, (n, d); rows are W."""
+
+    H: Array
+
+    def __call__(self, block: Block, look: Look) -> Array:
+        """Return the sum over the block."""
+        W = self._of(block.lo, block.hi)
+        assert W is not None
+        Y = _within(block, look, self.H)
+        if Y is None:
+            return np.asarray(look.at(block).weighted_multiply(W, self.H))
+        P: NDArray[Any] = block.memo[_NAME].P
+        m, s, n = P.shape
+        sums = (W.T.astype(P.dtype) @ P.reshape(m, s * n)).reshape(-1, s, n)
+        return np.asarray(np.matmul(Y.T[:, None, :], sums)[:, 0].T)
+
+
+def _within(block: Block, look: Look, columns: Array) -> Array | None:
+    """Return T with U T = columns, or None if there is no such U or T."""
+    kept = block.memo.get(_NAME)
+    if kept is None or kept.key != look.key or columns.shape[1] == 0:
+        return None
+    T: Array = kept.U.T @ columns
+    outside = np.abs(kept.U @ T - columns).max()
+    return T if outside <= _SPANNED * np.abs(columns).max() else None
+
+
+def _products(block: Block, look: Look, B: Array) -> NDArray[Any]:
+    m, n, _ = block.graphs.shape
+    P = np.empty((m, B.shape[1], n), dtype=block.graphs.dtype)
+    look.at(block).products(B, _ignore, P)
+    return P
+
+
+def _ignore(lo: int, hi: int, P: NDArray[Any]) -> None:
+    """Take products that are also put where they are wanted."""
