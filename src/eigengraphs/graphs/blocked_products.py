@@ -30,7 +30,7 @@ class _Kept:
 
     key: str  # of the look
     U: Array  # (n, s), orthonormal
-    P: NDArray[Any]  # (graphs, s, n)
+    parts: list[NDArray[Any]]  # (graphs, b_j, n), one above the other
 
 
 @dataclass(frozen=True)
@@ -43,24 +43,28 @@ class Project:
     def __call__(self, block: Block, look: Look) -> Array:
         """Return them for the block."""
         both = np.column_stack([self.V, self.B])
-        kept = self._turned(block, look)
-        if kept is None:  # all at once
-            P = _products(block, look, both)
-        else:
-            P = np.concatenate([kept, _products(block, look, self.B)], axis=1)
-        block.memo[_NAME] = _Kept(look.key, both, P)
-        new = P[:, self.V.shape[1] :].astype(np.float64, copy=False)
-        return np.asarray(np.matmul(new, both).transpose(0, 2, 1))
+        parts = self._turned(block, look)
+        if parts is None:
+            parts = [] if self.V.shape[1] == 0 else [_products(block, look, self.V)]
+        new = _products(block, look, self.B)
+        block.memo[_NAME] = _Kept(look.key, both, [*parts, new])
+        return np.asarray((new.astype(np.float64, copy=False) @ both).transpose(0, 2, 1))
 
-    def _turned(self, block: Block, look: Look) -> NDArray[Any] | None:
+    def _turned(self, block: Block, look: Look) -> list[NDArray[Any]] | None:
         """Return V^T A_i from what is kept, if V is in its span."""
         T = _within(block, look, self.V)
         if T is None:
             return None
-        P: NDArray[Any] = block.memo[_NAME].P
-        if T.shape[0] == T.shape[1] and np.array_equal(block.memo[_NAME].U, self.V):
-            return P
-        return np.asarray(np.matmul(T.T.astype(P.dtype), P))
+        parts: list[NDArray[Any]] = block.memo[_NAME].parts
+        if np.array_equal(block.memo[_NAME].U, self.V):
+            return parts
+        total: Any = 0
+        first = 0
+        for part in parts:
+            b = part.shape[1]
+            total = total + np.matmul(T[first : first + b].T.astype(part.dtype), part)
+            first += b
+        return [total]
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,14 @@ class Combine(WithRows):
         Y = _within(block, look, self.H)
         if Y is None:
             return np.asarray(look.at(block).weighted_multiply(W, self.H))
-        P: NDArray[Any] = block.memo[_NAME].P
-        m, s, n = P.shape
-        sums = (W.T.astype(P.dtype) @ P.reshape(m, s * n)).reshape(-1, s, n)
-        return np.asarray(np.matmul(Y.T[:, None, :], sums)[:, 0].T)
+        total: Any = 0.0
+        first = 0
+        for part in block.memo[_NAME].parts:
+            m, b, n = part.shape
+            sums = (W.T.astype(part.dtype) @ part.reshape(m, b * n)).reshape(-1, b, n)
+            total = total + np.matmul(Y[first : first + b].T[:, None, :], sums)[:, 0].T
+            first += b
+        return np.asarray(total)
 
 
 def _within(block: Block, look: Look, columns: Array) -> Array | None:

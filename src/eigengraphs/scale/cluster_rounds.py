@@ -36,7 +36,9 @@ logger = logging.getLogger("eigengraphs.scale")
 _FAN_IN = 8  # results that are added up at a time; a power of two, see cluster_tasks
 _PER_THREAD = 3  # shards, at least: enough to level out differences between workers
 _SHARD_BYTES = 2**28  # most that is lost, or moved, at a time
-_SMALL = 2**14  # bytes that are sent with every piece of work, and not once
+# Bytes that are sent with the pieces of work, all together, before it is better to send them once:
+# that takes two steps more, some hundredths of a second.
+_SMALL = 2**20
 _KEPT_SHARE = 0.6  # of the workers' memory, which beyond that they spill to disk
 
 
@@ -275,11 +277,11 @@ class Rounds:
 class _UnderWay:
     """One round: what it sends, and what comes back."""
 
-    def __init__(self, rounds: Rounds, record: Round, task: Task, shared: Any) -> None:
+    def __init__(self, rounds: Rounds, record: Round, task: Any, shared: Any) -> None:
         self._rounds, self._record = rounds, record
         self._futures: list[Any] = [None] * len(rounds._shards)
         self.losses: list[Loss] = []
-        self._task: Any = task
+        self._task = task
         self._by_part = callable(getattr(task, "part", None))
         self._by_rows = callable(getattr(task, "with_rows", None))
         self._shared, size = rounds._on_cluster(shared)
@@ -293,7 +295,7 @@ class _UnderWay:
 
     def _send(self, task: Any) -> Any:
         data = _pickled(task)
-        if len(data) <= _SMALL:
+        if len(data) * len(self._rounds._shards) <= _SMALL:
             return data  # counted with every shard
         self._record.bytes_sent += len(data)
         return self._rounds._once(data, "task")
