@@ -80,14 +80,14 @@ class Combine(WithRows):
         Y = _within(block, look, self.H)
         if Y is None:
             return np.asarray(look.at(block).weighted_multiply(W, self.H))
-        total: Any = 0.0
+        # A block has few graphs: first A_i h_k for each, which is less than sums for each column.
+        each: Any = 0
         first = 0
         for part in block.memo[_NAME].parts:
-            m, b, n = part.shape
-            sums = (W.T.astype(part.dtype) @ part.reshape(m, b * n)).reshape(-1, b, n)
-            total = total + np.matmul(Y[first : first + b].T[:, None, :], sums)[:, 0].T
+            b = part.shape[1]
+            each = each + np.matmul(Y[first : first + b].T.astype(part.dtype), part)
             first += b
-        return np.asarray(total)
+        return np.asarray(np.einsum("ik,ikn->nk", W, each))
 
 
 def _within(block: Block, look: Look, columns: Array) -> Array | None:

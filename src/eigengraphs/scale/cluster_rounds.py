@@ -107,10 +107,16 @@ class Rounds:
         keep = self._fits() if self._keep is None else self._keep
         self._kept = None
         if keep:
-            self._kept = [
-                self._submit(load, self._described, lo, hi, what="load", workers=self._home(i))
-                for i, (lo, hi) in enumerate(self._shards)
-            ]
+            # To all workers in turn: one without work would take it from others.
+            homes = [self._home(i) for i in range(len(self._shards))]
+            order = sorted(range(len(homes)), key=lambda i: (i - homes.index(homes[i]), i))
+            loads = {
+                i: self._submit(
+                    load, self._described, *self._shards[i], what="load", workers=homes[i]
+                )
+                for i in order
+            }
+            self._kept = [loads[i] for i in range(len(homes))]
         logger.info(
             "cluster %s: %d workers with %d threads; %d blocks of %.3g GB in %d shards, %s",
             self._watch.address,
