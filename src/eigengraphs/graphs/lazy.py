@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -173,6 +174,11 @@ class LazyStack(BlockedStack):
 
     @property
     def _facts(self) -> GraphFacts:  # type: ignore[override]
+        # Not kept in a journal, whose questions hold them.
+        return self.facts_by(self._each)
+
+    def facts_by(self, each: Callable[[Any, Any], Iterator[Any]]) -> GraphFacts:
+        """Return the facts; if they are not known, ``each`` asks all blocks."""
         facts: GraphFacts | None = self._facts_known
         if facts is None:
             if all(name in _KEEP_FACTS for name, _ in self._steps):
@@ -180,8 +186,7 @@ class LazyStack(BlockedStack):
                 if self._places is not None:
                     facts = facts.take(self._places)
             else:
-                # Not kept in a journal, whose questions hold them.
-                facts = GraphFacts.joined(list(self._each(_facts_of, None)))
+                facts = GraphFacts.joined(list(each(_facts_of, None)))
             object.__setattr__(self, "_facts_known", facts)
         return facts
 

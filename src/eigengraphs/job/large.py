@@ -100,5 +100,6 @@ def on_cluster(source: Any, workers: int | None, cluster: str | None) -> Iterato
         )
     from eigengraphs.scale import connect
 
-    with connect(cluster if workers is None else workers) as client:
+    where: Any = cluster if workers is None else workers
+    with connect(where) as client:
         yield client

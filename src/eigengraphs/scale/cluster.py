@@ -11,6 +11,8 @@ import numpy as np
 
 from eigengraphs.errors import InputError, MissingExtraError
 from eigengraphs.graphs.blocked import BlockedStack, Task
+from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.lazy import LazyStack
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.scale.cluster_rounds import Round, Rounds
 
@@ -43,8 +45,9 @@ class DaskStack(BlockedStack):
         What each round over the blocks took: bytes, seconds, and workers that were lost.
     """
 
-    __slots__ = ("_rounds", "_source")
+    __slots__ = ("_rounds", "_settings", "_source")
     _rounds: Rounds
+    _settings: tuple[Any, float]
     _source: BlockedStack
 
     def __init__(
@@ -79,9 +82,7 @@ class DaskStack(BlockedStack):
         for name, value in {
             "_source": source,
             "_rounds": rounds,
-            "_facts": source.facts,
-            "_graph_names": source._graph_names,
-            "_vertex_names": source._vertex_names,
+            "_settings": (keep, patience),
             "_mask": source.mask,
         }.items():
             object.__setattr__(self, name, value)
@@ -130,17 +131,40 @@ class DaskStack(BlockedStack):
 
     # ------------------------------------------------------------------ passes
 
-    def each(self, task: Task, shared: Any = None) -> Iterator[Any]:
+    def _each(self, task: Task, shared: Any) -> Iterator[Any]:
         """Yield what a task returns for each block, in order: one round."""
         self._count_pass()
         yield from self._rounds.each(task, shared)
 
-    def total(self, task: Task, shared: Any = None) -> Any:
+    def _total(self, task: Task, shared: Any) -> Any:
         """Return the sum of what a task returns for each block: one round."""
         self._count_pass()
         return self._rounds.total(task, shared)
 
     # ------------------------------------------------------------------ as the source has it
+
+    @property
+    def _facts(self) -> GraphFacts:  # type: ignore[override]
+        if isinstance(self._source, LazyStack):
+            # Of graphs that a step has changed, workers find them.
+            return self._source.facts_by(self._each)
+        return self._source.facts
+
+    @property
+    def _graph_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        return self._source._graph_names
+
+    @property
+    def _vertex_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        return self._source._vertex_names
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the source: where graphs are worked on changes nothing."""
+        return self._source.fingerprint
+
+    def _lazy(self) -> Any:
+        return _OnCluster(self)
 
     @property
     def is_remote(self) -> bool:
@@ -166,6 +190,10 @@ class DaskStack(BlockedStack):
         """Return the graphs of block k, in memory here."""
         return self._source.read_block(k)
 
+    def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
+        """Return graphs lo to hi of block k, counted from its first, in memory here."""
+        return self._source.read_part(k, lo, hi)
+
     @property
     def n_vertices(self) -> int:
         """Number of vertices, n."""
@@ -185,6 +213,24 @@ class DaskStack(BlockedStack):
     def is_sparse(self) -> bool:
         """Whether blocks are sparse."""
         return self._source.is_sparse
+
+
+class _OnCluster:
+    """Steps of a :class:`LazyStack` that give stacks on the same cluster."""
+
+    def __init__(self, stack: DaskStack) -> None:
+        self._stack = stack
+
+    def __getattr__(self, name: str) -> Any:
+        stack = self._stack
+        step = getattr(LazyStack.of(stack.source), name)
+        keep, patience = stack._settings
+
+        def taken(*arguments: Any) -> DaskStack:
+            changed = step(*arguments)
+            return DaskStack(changed, stack._rounds.client, keep=keep, patience=patience)
+
+        return taken
 
 
 def _same(source: BlockedStack) -> BlockedStack:

@@ -85,7 +85,7 @@ class Rounds:
     """
 
     def __init__(self, source: BlockedStack, client: Any, keep: bool | None, patience: float):
-        self._source, self._client, self._keep = source, client, keep
+        self._source, self.client, self._keep = source, client, keep
         self._watch = Watch(client, patience)
         self._name = uuid4().hex
         self._count = 0  # of keys: each is used once
@@ -149,7 +149,7 @@ class Rounds:
         return [(lo, min(count, lo + size)) for lo in range(0, count, size)]
 
     def _fits(self) -> bool:
-        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         limits = [worker.get("memory_limit") or float("inf") for worker in workers]
         return self._source.nbytes <= _KEPT_SHARE * sum(limits)
 
@@ -170,7 +170,7 @@ class Rounds:
             options["allow_other_workers"] = True  # a wish; the worker may be gone
         else:
             options.pop("workers", None)
-        return self._client.submit(function, *args, key=key, pure=False, **options)
+        return self.client.submit(function, *args, key=key, pure=False, **options)
 
     def _once(self, data: bytes, what: str) -> Any:
         """Return a future of what was pickled, which workers hand on to each other."""
@@ -263,7 +263,7 @@ class Rounds:
         lost = self._blocks_of(tuple(key for loss in losses for key in loss.kept), self._kept)
         if not lost:
             return
-        places = self._client.who_has([self._kept[i] for i in lost])
+        places = self.client.who_has([self._kept[i] for i in lost])
         held = sorted({address for found in places.values() for address in found})
         logger.warning(
             "%d blocks were loaded again by %s", self._n_blocks(lost), ", ".join(held) or "nobody"
