@@ -23,7 +23,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.graphs.build import Storage, check_dtype, check_names
 from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.mask import Mask
-from eigengraphs.graphs.parallel import in_order
+from eigengraphs.graphs.parallel import in_order, thread_count
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.transforms import SymmetrizeRule
 
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from eigengraphs.graphs.lazy import LazyStack
 
 __all__ = ["Block", "BlockedStack", "Journal", "Task", "add_up", "joined", "journaled"]
+
+
+_COPIES = 3  # of a block: as it is read, in memory, and what a task makes of it
+_COLUMNS = 64  # that a task multiplies a block with and that it sums up
 
 
 class Block:
@@ -200,13 +204,24 @@ class BlockedStack(GraphStack):
         return journal.total((self.fingerprint, task, shared), lambda: self._total(task, shared))
 
     def _each(self, task: Task, shared: Any) -> Iterator[Any]:
-        """Read and work on blocks in threads, one more than there are cores at a time."""
+        """Read and work on blocks in threads, as many as the budget allows."""
         self._count_pass()
 
         def work(k: int) -> Any:
             return task(Block(self.read_block(k), *self.spans[k]), shared)
 
-        yield from in_order(work, range(len(self.spans)))
+        threads = self._threads()
+        if threads == 1:  # nor is there room for the next block while one is worked on
+            yield from map(work, range(len(self.spans)))
+        else:
+            yield from in_order(work, range(len(self.spans)), threads=threads)
+
+    def _threads(self) -> int:
+        """Return how many blocks are worked on at a time, by what each takes of the budget."""
+        m, n, _ = self.shape
+        block = max(hi - lo for lo, hi in self.spans) * (self.nbytes // m)
+        each = _COPIES * block + _COLUMNS * 8 * n
+        return max(1, min(thread_count(), self.memory // 2 // max(each, 1)))
 
     def _total(self, task: Task, shared: Any) -> Any:
         total: Any = None

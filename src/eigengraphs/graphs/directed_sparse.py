@@ -45,9 +45,8 @@ class DirectedSparse:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return [U B_left]^T A_i B_right, and V^T A_i^T B_left."""
         B = columns.left.B
-        UB = np.column_stack([U.astype(B.dtype), B])
-        onto_left = _cross(self._right, UB, columns.right)
-        return onto_left, _cross(self._left, V, columns.left)
+        onto_left = _cross(self._right, (U, B), columns.right)
+        return onto_left, _cross(self._left, (V,), columns.left)
 
     def weighted_multiply(
         self, W: NDArray[np.float64], H: NDArray[Any], G: NDArray[Any]
@@ -97,8 +96,10 @@ def transposes(flat: sparse.csr_array, ones: bool) -> sparse.csr_array:
     return found
 
 
-def _cross(products: SparseProducts, Z: NDArray[Any], columns: Columns) -> NDArray[np.float64]:
-    m = products.n_graphs
-    if Z.shape[1] == 0 or columns.B.shape[1] == 0:
-        return np.zeros((m, Z.shape[1], columns.B.shape[1]))
+def _cross(
+    products: SparseProducts, Z: tuple[NDArray[Any], ...], columns: Columns
+) -> NDArray[np.float64]:
+    m, z = products.n_graphs, sum(part.shape[1] for part in Z)
+    if z == 0 or columns.B.shape[1] == 0:
+        return np.zeros((m, z, columns.B.shape[1]))
     return products.cross(Z, columns)

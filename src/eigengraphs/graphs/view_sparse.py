@@ -133,25 +133,30 @@ class SparseProducts:
     def project(self, V: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
         """Return [V B]^T A_i B, (m, s + b, b)."""
         if V.shape[1]:
-            return self.cross(np.column_stack([V.astype(self._dtype), columns.B]), columns)
-        cores = self.cross(columns.B, columns, self._upper)  # B on both sides: half of A_i will do
+            return self.cross((V, columns.B), columns)
+        cores = self.cross((columns.B,), columns, self._upper)  # B on both sides: half of A_i
         cores += cores.transpose(0, 2, 1).copy()
         return cores
 
     def cross(
-        self, Z: NDArray[Any], columns: Columns, upper: NDArray[Any] | None = None
+        self, Z: tuple[NDArray[Any], ...], columns: Columns, upper: NDArray[Any] | None = None
     ) -> NDArray[np.float64]:
-        """Return Z^T A_i B, (m, z, b), for ``Z`` (n, z); of ``upper`` halves of A_i, or of all."""
+        """Return Z^T A_i B, (m, z, b), for the columns of all ``Z``; of halves of A_i, or of all.
+
+        Of many vertices, the columns are most of what is in memory: they are not copied.
+        """
         slabs, b = _slabs(columns), columns.B.shape[1]
-        ZT = np.ascontiguousarray(Z.astype(self._dtype, copy=False).T)
-        cores = np.zeros((self._m, len(ZT), b))
+        ends = np.cumsum([0, *(part.shape[1] for part in Z)]).tolist()
+        cores = np.zeros((self._m, ends[-1], b))
 
         def work(lo: int, hi: int) -> None:
             scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
             for tile in self._tiles(lo, hi, slabs.tile):
                 i, j, s0, s1 = tile
                 P = self._tile_products(tile, slabs, scratch, upper)
-                cores[i:j] += (ZT[:, s0:s1] @ P)[:, :, :b]
+                for part, first, last in zip(Z, ends, ends[1:], strict=False):
+                    rows = part[s0:s1].astype(self._dtype, copy=False)
+                    cores[i:j, first:last] += (rows.T @ P)[:, :, :b]
 
         on_blocks(work, self._tasks, threads=self._threads)
         return cores
