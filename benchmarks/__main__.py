@@ -16,6 +16,7 @@ from benchmarks import (
     sample,
     small,
     sparse,
+    store,
     threads,
     variations,
 )
@@ -33,6 +34,8 @@ BENCHMARKS: dict[str, Callable[[bool], Report]] = {
     "fit": fit.run,
     "sample": sample.run,
     "cluster": cluster.run,
+    "store": store.run,
+    "store-sparse": store.run_sparse,
 }
 
 

@@ -81,3 +81,9 @@ def test_the_python_of_the_page_of_the_report_runs(capsys):
         "True",
         "loading of component 1 (explains 11.1%)",
     ]
+
+
+def test_the_page_on_large_graphs_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n".join(blocks("python", ROOT / "docs" / "large.md")), "page", "exec"), {})
+    assert (tmp_path / "weighted.egs" / "store.json").exists()
