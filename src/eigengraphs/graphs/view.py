@@ -221,7 +221,8 @@ class StackView(TreatedStack):
 
     def _columns(self, B: NDArray[np.float64], scale: float | None = None) -> Columns:
         # Rounded once: then graphs and mean meet the same columns, and their difference is small.
-        typed = ((self._scale if scale is None else scale) * B).astype(self._stack.dtype)
+        scale = self._scale if scale is None else scale
+        typed = (B if scale == 1 else scale * B).astype(self._stack.dtype, copy=False)
         C = None
         if self._M is not None:
             C = self._mean_multiply(typed.astype(np.float64)).astype(typed.dtype)

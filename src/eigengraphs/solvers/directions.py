@@ -20,6 +20,7 @@ __all__ = [
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
 _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
 _SKETCHED_SHARE = 0.25
+_TALL = 200_000  # vertices
 _SHARED = 8  # further columns of the first basis that come from the mean graph
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
 STREAMED_WIDTH = 48
@@ -56,7 +57,10 @@ def basis_from_sketch(squares: Array, sums: Array, given: Array) -> Array:
     Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
     share, in the mean, where the noise is averaged.
     """
-    main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
+    if len(sums) <= _TALL:
+        main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
+    else:  # the same but for rounding, without further copies of it
+        main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, :_SHARED]
     return np.column_stack([given, orthonormal(np.column_stack([main, squares]), given)])
 
 
@@ -83,15 +87,16 @@ def basis_width(n_graphs: int, cache: bool) -> int:
 
 def orthonormal(columns: Array, V: Array) -> Array:
     """Return an orthonormal basis of what ``columns`` have outside of span V."""
-    sizes = np.sqrt((columns**2).sum(axis=0))
-    for _ in range(2):
+    sizes = np.sqrt(np.einsum("sk,sk->k", columns, columns))
+    for _ in range(2 if V.shape[1] else 0):
         columns = columns - V @ (V.T @ columns)
-    rows = np.ascontiguousarray(columns.T)
-    B = np.zeros_like(rows)
+    B = np.array(columns.T, order="C")  # orthonormal up to ``kept``, where those before were
+    del columns  # of many vertices, each copy counts
     kept = 0
     # One after the other: QR with pivoting would let rounding choose among equals, and without
     # it a dependent column becomes an arbitrary direction that the later ones then lose.
-    for row, size in zip(rows, sizes, strict=True):
+    for place, size in enumerate(sizes):
+        row = B[place]
         for _ in range(2):
             row = row - (B[:kept] @ row) @ B[:kept]
         left = float(linalg.norm(row))
