@@ -115,17 +115,3 @@ def test_the_basis_is_wide_where_graphs_are_few_and_the_width_goes_by_eights():
     assert widths[-1] == 64
     assert {w % 8 for w in widths} == {0}
     assert basis_width(1, cache=False) < widths[-1]  # every pass multiplies by all columns
-
-
-def test_a_large_basis_grows_in_place(monkeypatch):
-    monkeypatch.setattr("eigengraphs.solvers.products.TALL", 0)
-    view, A = treated("dense", "observed")
-    V = np.linalg.qr(np.random.default_rng(0).standard_normal((N, 9)))[0]
-    basis = StreamedBasis(view, np.ones(view.n_graphs))
-    basis.append(V[:, :3])
-    basis.append(V[:, 3:6])
-    check(basis, A, V[:, :6], 1e-12)
-    T = np.linalg.qr(np.random.default_rng(1).standard_normal((6, 4)))[0]
-    basis.rotate(T)
-    basis.append(V[:, 6:])
-    check(basis, A, np.column_stack([V[:, :6] @ T, V[:, 6:]]), 1e-12)

@@ -9,7 +9,6 @@ from eigengraphs.solvers.protocol import Array, BlockGraphs
 
 __all__ = [
     "STREAMED_WIDTH",
-    "TALL",
     "basis_from_sketch",
     "basis_width",
     "first_basis",
@@ -21,7 +20,7 @@ __all__ = [
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
 _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
 _SKETCHED_SHARE = 0.25
-TALL = 200_000  # vertices: of more, copies of a basis are most of what is in memory
+_TALL = 200_000  # vertices
 _SHARED = 8  # further columns of the first basis that come from the mean graph
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
 STREAMED_WIDTH = 48
@@ -58,7 +57,7 @@ def basis_from_sketch(squares: Array, sums: Array, given: Array) -> Array:
     Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
     share, in the mean, where the noise is averaged.
     """
-    if len(sums) <= TALL:
+    if len(sums) <= _TALL:
         main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
     else:  # the same but for rounding, without further copies of it
         main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, :_SHARED]

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.core import compress
-from eigengraphs.solvers.directions import STREAMED_WIDTH, TALL
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 
@@ -34,29 +33,15 @@ class Basis:
         self._graphs, self._weights = graphs, weights
         self.V: Array = np.zeros((graphs.n_vertices, 0))
         self.cores: Array = np.zeros((graphs.n_graphs, 0))
-        self._room: Array = np.zeros((0, 0))
         self.n_passes = 0
 
     def append(self, B: Array) -> None:
         """Add the columns of B, orthonormal and orthogonal to V: one pass."""
         cross = self._cross(B)
-        self.V = self._wider(B)
+        self.V = np.column_stack([self.V, B])
         new = Packing(self.V.shape[1]).pack_last_rows(cross)
         self.cores = new if self.cores.shape[1] == 0 else np.hstack([self.cores, new])
         self.n_passes += 1
-
-    def _wider(self, B: Array) -> Array:
-        """Return [V B]; where V is large, in a place that has room for more columns."""
-        n, s = self.V.shape
-        if n <= TALL:
-            return np.column_stack([self.V, B])
-        last = s + B.shape[1]
-        if self._room.shape[1] < last:
-            self._room = np.empty((n, max(STREAMED_WIDTH, last)))
-        if self.V.base is not self._room:
-            self._room[:, :s] = self.V
-        self._room[:, s:last] = B
-        return self._room[:, :last]
 
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
