@@ -38,8 +38,8 @@ def test_one_call_of_pandas_reads_each_table(results):
         "loadings": {"id": "O", "je1": "f", "je2": "f", "residual": "f"},
         "positions": {"vertex": "O", "je1": "f", "je2": "f"},
         "components": {"component": "O", "objective": "f", "explained": "f", "stationarity": "f",
-                       "start_agreement": "f", "stop_reason": "O", "degenerate": "b",
-                       "passes": "i"},
+                       "start_agreement": "f", "stop_reason": "O", "converged": "b",
+                       "degenerate": "b", "passes": "i"},
     }  # fmt: skip
     for name, expected in kinds.items():
         table = pd.read_csv(results / f"{name}.tsv", sep="\t")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
 
@@ -36,6 +36,7 @@ class Sides:
     kind: Literal["symmetric", "rounding", "half", "directed"]
     mixed: bool = False  # half, and now on one side and now on the other
     example: tuple[int, int] = (0, 0)  # of two sides that differ
+    weights: tuple[float, float] = (0.0, 0.0)  # there, and back
 
 
 def as_matrices(
@@ -52,13 +53,8 @@ def as_matrices(
     sides = [compare(matrix) for matrix in plain]
     said = zip((graph.directed for graph in graphs), sides, strict=True)
     keep = keeps_direction(said, directed)
-    told = [graph.directed is None and side.kind == "directed"
-            for graph, side in zip(graphs, sides, strict=True)]  # fmt: skip
-    if directed == "auto" and not all(told):
-        # A few files decide for all: seldom meant, and nothing else would show it.
-        for i in np.flatnonzero(told).tolist():
-            example = _example(graphs[i], plain[i], sides[i])
-            notices[i].append(Notice.of("direction", paths[i], example))
+    for i, notice in few_with_direction(graphs, sides, paths, directed):
+        notices[i].append(notice)
     done = [
         settled(graph, path, matrix, side, keep, directed, told)
         for graph, path, matrix, side, told in zip(
@@ -74,6 +70,27 @@ def keeps_direction(graphs: Iterable[tuple[bool | None, Sides]], directed: Direc
         directed == "auto"
         and any(said or (said is None and side.kind == "directed") for said, side in graphs)
     )
+
+
+def few_with_direction(
+    graphs: Sequence[RawGraph],
+    sides: Sequence[Sides],
+    paths: Sequence[Path],
+    directed: DirectedRule,
+) -> list[tuple[int, Notice]]:
+    """Return notices of files that decide for all: seldom meant, and nothing else would show it."""
+    told = [graph.directed is None and side.kind == "directed"
+            for graph, side in zip(graphs, sides, strict=True)]  # fmt: skip
+    if directed != "auto" or all(told):
+        return []
+    found = list[tuple[int, Notice]]()
+    for i in np.flatnonzero(told).tolist():
+        (s, t), (there, back) = sides[i].example, sides[i].weights
+        names = graphs[i].names
+        one, other = (str(s + 1), str(t + 1)) if names is None else (names[s], names[t])
+        example = f" (vertex {one} to {other}: {there:g}, back: {back:g})"
+        found.append((i, Notice.of("direction", paths[i], example)))
+    return found
 
 
 def settled(
@@ -119,8 +136,14 @@ def as_it_is(graph: RawGraph, path: Path, notices: list[Notice]) -> Matrix:
 
 def compare(A: Matrix) -> Sides:
     """Tell how the two sides of a matrix compare."""
-    if isinstance(A, np.ndarray):
-        return _compare_dense(A)
+    side = _compare_dense(A) if isinstance(A, np.ndarray) else _compare_sparse(A)
+    if side.kind != "directed":
+        return side
+    s, t = side.example
+    return replace(side, weights=(float(A[s, t]), float(A[t, s])))
+
+
+def _compare_sparse(A: sparse.csr_array) -> Sides:
     upper, lower = sparse.triu(A, 1, format="csr"), sparse.tril(A, -1, format="csr")
     if not upper.nnz or not lower.nnz:
         return Sides("half" if upper.nnz or lower.nnz else "symmetric")
@@ -201,12 +224,6 @@ def _half_notice(graph: RawGraph, path: Path, side: Sides, directed: DirectedRul
     # Where the file or the user says that graphs are undirected, there is nothing to wonder at.
     loud = side.mixed and graph.directed is None and directed == "auto"
     return Notice.of("one way" if loud else "pairs once", path)
-
-
-def _example(graph: RawGraph, A: Matrix, side: Sides) -> str:
-    s, t = side.example
-    names = graph.names or tuple(map(str, range(1, A.shape[0] + 1)))
-    return f" (vertex {names[s]} to {names[t]}: {A[s, t]:g}, back: {A[t, s]:g})"
 
 
 def _refuse_sides(graph: RawGraph, path: Path, A: Matrix, side: Sides) -> NoReturn:

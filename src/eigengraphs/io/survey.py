@@ -33,6 +33,7 @@ from eigengraphs.io.direction import (
     Sides,
     as_it_is,
     compare,
+    few_with_direction,
     keeps_direction,
     settled,
 )
@@ -331,7 +332,8 @@ def _notices(
     directed: DirectedRule,
 ) -> list[Notice]:
     """Return what will be done to graphs for the sake of their direction."""
-    told = list[Notice]()
+    sides = [of.side for of in seen]
+    told = [notice for _, notice in few_with_direction(graphs, sides, paths, directed)]
     for graph, path, of in zip(graphs, paths, seen, strict=True):
         if of.side.kind != "symmetric":
             settled(graph, path, _TWO, of.side, keep, directed, told)
