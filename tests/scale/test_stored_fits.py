@@ -14,6 +14,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.job.forecast import forecast_fit
+from eigengraphs.job.inputs import gather
 from eigengraphs.simulation import read_design, simulate_blocks
 
 
@@ -159,3 +160,12 @@ def test_a_forecast_is_near_the_passes_and_in_words(study, run):
     assert code == 0, err
     assert "every graph in a basis is kept" in out
     assert "passes:" in out
+
+
+def test_a_zero_in_a_column_of_a_store_is_a_value(tmp_path):
+    stack = planted(4, 6, 2)
+    columns = {"dose": np.array([0.0, 1.0, 2.0, 0.0]), "arm": ["a", "b", "a", "b"]}
+    eg.scale.write_store(tmp_path / "g.egs", [(stack, columns)])
+    found = gather(tmp_path / "g.egs").columns
+    assert list(found["dose"]) == [0.0, 1.0, 2.0, 0.0]
+    assert list(found["arm"]) == ["a", "b", "a", "b"]

@@ -95,7 +95,8 @@ def gather(
     reading = io.read_files(source, labels=labels, memory=settings.memory, **options)
     problems = [Problem("repaired", str(notice)) for notice in reading.notices if notice.loud]
     columns: dict[str, Sequence[Any]] = {
-        name: [value or None for value in values] for name, values in reading.columns.items()
+        name: [None if isinstance(value, str) and not value else value for value in values]
+        for name, values in reading.columns.items()
     }
     people = None
     if table is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -150,11 +150,13 @@ def _renamed(columns: Mapping[str, Any], taken: set[str]) -> dict[str, Any]:
     return found
 
 
-def quality_rows(quality: Sequence[parts.GraphQuality]) -> tuple[list[str], list[list[Any]]]:
+def quality_rows(
+    quality: Sequence[parts.GraphQuality],
+) -> tuple[list[str], Iterable[list[Any]]]:
     """Return header and rows of the table of graphs as they were read."""
     header = [field.name for field in fields(parts.GraphQuality)]
-    rows = [
-        ["; ".join(value) if name == "messages" else value for name, value in asdict(row).items()]
+    rows = (
+        ["; ".join(row.messages) if name == "messages" else getattr(row, name) for name in header]
         for row in quality
-    ]
+    )
     return header, rows

@@ -93,7 +93,7 @@ def write_report(summary: Summary, folder: str | os.PathLike[str]) -> tuple[Path
     page, data = home / "report.html", home / "report.json"
     write_page(summary, page)
     with whole_file(data) as temporary, temporary.open("w", encoding="utf-8") as file:
-        json.dump(summary.to_json(), file, ensure_ascii=False, allow_nan=False)
+        file.writelines(summary.json_pieces())
     return page, data
 
 

@@ -34,7 +34,7 @@ class Problem:
         _one_of("level of a problem", self.level, _LEVELS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there may be a hundred thousand
 class GraphQuality:
     """What was found in one graph of the input, used or refused."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,7 @@ from eigengraphs.report.words import dimension_words, fit_problems, opening_word
 __all__ = ["Summary", "summarize"]
 
 FORMAT = 2  # of report.json; raised when a field changes its meaning
+_MANY = 1000  # records of graphs that are written one by one
 _GRAVITY = ("refused", "warning", "repaired", "notice")
 
 
@@ -101,10 +103,24 @@ class Summary:
         return len(self.components)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as dictionaries, lists, numbers and texts; nan becomes None."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain: dict[str, Any] = {"format": FORMAT, **_plain(fields)}
-        return plain
+        """Return plain dictionaries, lists, texts and numbers; None for what is not a number."""
+        return {"format": FORMAT, **{name: _plain(value) for name, value in self._fields()}}
+
+    def json_pieces(self) -> Iterator[str]:
+        """Yield the text of :meth:`to_json` in pieces, one for each of many graphs."""
+        yield f'{{"format": {FORMAT}'
+        for name, value in self._fields():
+            yield f', "{name}": '
+            if isinstance(value, tuple) and len(value) > _MANY:
+                for place, item in enumerate(value):
+                    yield ("[" if place == 0 else ", ") + _text(item)
+                yield "]"
+            else:
+                yield _text(value)
+        yield "}"
+
+    def _fields(self) -> Iterator[tuple[str, Any]]:
+        return ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
 
 
 def summarize(
@@ -257,6 +273,10 @@ def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[
     }
     own.update({str(name): str(text) for name, text in (given or {}).items()})
     return tuple(own.items())
+
+
+def _text(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
