@@ -10,31 +10,13 @@ import time
 
 import numpy as np
 import pytest
+from blocked_graphs import distance, planted
 
 import eigengraphs as eg
-from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs import JointEmbedding
 from eigengraphs.job.forecast import forecast_fit
 from eigengraphs.job.inputs import gather
 from eigengraphs.simulation import read_design, simulate_blocks
-
-
-def planted(m, n, d, *, directed=False, loops=False, seed=0):
-    rng = np.random.default_rng(seed)
-    H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
-    Lam = rng.gamma(2.0, 1.0, (m, d)) * np.linspace(3, 1, d)
-    noise = 0.1 * rng.standard_normal((m, n, n)) / np.sqrt(n)
-    if not directed:
-        G, noise = H, (noise + noise.transpose(0, 2, 1)) / np.sqrt(2)
-    A = np.einsum("sk,ik,tk->ist", H, Lam, G) + noise
-    if not loops:
-        A[:, range(n), range(n)] = 0
-    return GraphStack(A)
-
-
-def distance(a, b):
-    signs = np.sign((a.latent_positions_ * b.latent_positions_).sum(axis=0))
-    positions = np.abs(a.latent_positions_ - signs * b.latent_positions_).max()
-    return max(positions, np.abs(a.loadings_ - b.loadings_).max() / np.abs(a.loadings_).max())
 
 
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
