@@ -9,7 +9,6 @@ from scipy import sparse
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.blocked import journaled
 from eigengraphs.scale.journal import FitJournal
 
 
@@ -48,11 +47,11 @@ def test_a_stopped_fit_goes_on(tmp_path, storage, memory, settings):
     whole = InBlocks(stack, 20, memory)
     expected = je.fit(whole)
     H, Lam, passes = expected.latent_positions_, expected.loadings_, whole.n_passes
-    with pytest.raises(OSError, match="disk is gone"), journaled(FitJournal(tmp_path / "journal")):
+    with pytest.raises(OSError, match="disk is gone"), FitJournal(tmp_path / "journal").keeping():
         je.fit(Stops(stack, 20, memory, after=4 * (passes // 2) + 2))
     again = InBlocks(stack, 20, memory)
     journal = FitJournal(tmp_path / "journal", resume=True)
-    with journaled(journal):
+    with journal.keeping():
         je.fit(again)
     assert np.array_equal(je.latent_positions_, H)
     assert np.array_equal(je.loadings_, Lam)
@@ -64,18 +63,18 @@ def test_a_stopped_fit_goes_on(tmp_path, storage, memory, settings):
 
 def test_other_questions_are_not_answered_from_it(tmp_path):
     stack = graphs()
-    with journaled(FitJournal(tmp_path / "j")):
+    with FitJournal(tmp_path / "j").keeping():
         JointEmbedding(2, random_state=0).fit(InBlocks(stack, 20))
     for other, d, seed in ((graphs(seed=1), 2, 0), (stack, 2, 1)):
         journal = FitJournal(tmp_path / "j", resume=True)
-        with journaled(journal):
+        with journal.keeping():
             found = JointEmbedding(d, random_state=seed).fit(InBlocks(other, 16))
         plain = JointEmbedding(d, random_state=seed).fit(InBlocks(other, 16))
         assert np.array_equal(found.loadings_, plain.loadings_)
 
 
 def test_without_resume_it_begins_anew(tmp_path):
-    with journaled(FitJournal(tmp_path / "j")):
+    with FitJournal(tmp_path / "j").keeping():
         JointEmbedding(2, random_state=0).fit(InBlocks(graphs(), 20))
     assert len(list((tmp_path / "j").iterdir())) > 1
     FitJournal(tmp_path / "j")

@@ -10,10 +10,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,6 +20,7 @@ from scipy import sparse
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.build import Storage, check_dtype, check_names
 from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.journaling import journal_in_use
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.parallel import in_order, thread_count
 from eigengraphs.graphs.stack import GraphStack
@@ -30,7 +29,7 @@ from eigengraphs.graphs.transforms import SymmetrizeRule
 if TYPE_CHECKING:
     from eigengraphs.graphs.lazy import LazyStack
 
-__all__ = ["Block", "BlockedStack", "Journal", "Task", "add_up", "joined", "journaled"]
+__all__ = ["Block", "BlockedStack", "Task", "add_up", "joined"]
 
 
 _COPIES = 3  # of a block: as it is read, in memory, and what a task makes of it
@@ -68,31 +67,6 @@ class Block:
 # task for these graphs alone: less to send. If all else in it is large, it has ``rows`` and
 # ``with_rows(rows, first)`` as well, so that the rest can be sent once for all blocks.
 Task: TypeAlias = Callable[[Block, Any], Any]
-
-
-class Journal(Protocol):
-    """Keeps what passes return. A question is the graphs, the task and what is shared."""
-
-    def each(self, question: tuple[Any, ...], ask: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-        """Yield what was returned for each block, or ask."""
-        ...
-
-    def total(self, question: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
-        """Return what was returned, or ask."""
-        ...
-
-
-_journal: ContextVar[Journal | None] = ContextVar("journal", default=None)
-
-
-@contextmanager
-def journaled(journal: Journal) -> Iterator[None]:
-    """Keep what all passes return, until the end of the ``with`` block."""
-    token = _journal.set(journal)
-    try:
-        yield
-    finally:
-        _journal.reset(token)
 
 
 class BlockedStack(GraphStack):
@@ -188,7 +162,7 @@ class BlockedStack(GraphStack):
 
         Where a journal is kept, what a pass like this one returned before is not asked again.
         """
-        journal = _journal.get()
+        journal = journal_in_use()
         if journal is None:
             yield from self._each(task, shared)
         else:
@@ -198,7 +172,7 @@ class BlockedStack(GraphStack):
 
     def total(self, task: Task, shared: Any = None) -> Any:
         """Return the sum of what a task returns for each block, arrays or tuples of them."""
-        journal = _journal.get()
+        journal = journal_in_use()
         if journal is None:
             return self._total(task, shared)
         return journal.total((self.fingerprint, task, shared), lambda: self._total(task, shared))

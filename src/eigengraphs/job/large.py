@@ -10,7 +10,7 @@ from typing import Any
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.blocked import BlockedStack, journaled
+from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.scale import is_store
 from eigengraphs.scale.journal import FitJournal
 
@@ -35,7 +35,7 @@ class Large:
 
     def journaling(self) -> AbstractContextManager[None]:
         """Keep what passes return while a fit runs."""
-        return nullcontext() if self.journal is None else journaled(self.journal)
+        return nullcontext() if self.journal is None else self.journal.keeping()
 
 
 def journal_of(output: Path) -> Path:

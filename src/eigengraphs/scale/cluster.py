@@ -14,7 +14,8 @@ from eigengraphs.graphs.blocked import BlockedStack, Task
 from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.lazy import LazyStack
 from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.scale.cluster_rounds import Round, Rounds
+from eigengraphs.scale.cluster_record import Round
+from eigengraphs.scale.cluster_rounds import Rounds
 
 __all__ = ["DaskStack"]
 

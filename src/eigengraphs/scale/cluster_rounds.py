@@ -12,12 +12,12 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 from eigengraphs.errors import ClusterError
 from eigengraphs.graphs.blocked import BlockedStack, Task
+from eigengraphs.scale.cluster_record import Round
 from eigengraphs.scale.cluster_tasks import (
     Failed,
     Sent,
@@ -29,7 +29,7 @@ from eigengraphs.scale.cluster_tasks import (
 )
 from eigengraphs.scale.cluster_watch import Loss, Watch
 
-__all__ = ["Round", "Rounds"]
+__all__ = ["Rounds"]
 
 logger = logging.getLogger("eigengraphs.scale")
 
@@ -40,38 +40,6 @@ _SHARD_BYTES = 2**28  # most that is lost, or moved, at a time
 # that takes two steps more, some hundredths of a second.
 _SMALL = 2**20
 _KEPT_SHARE = 0.6  # of the workers' memory, which beyond that they spill to disk
-
-
-@dataclass
-class Round:
-    """What one round over all blocks took.
-
-    Attributes
-    ----------
-    number : int
-        From 1 on.
-    task : str
-        What was done.
-    blocks : int
-        Number of blocks.
-    bytes_sent, bytes_received : int
-        What went out from here and what came back. Between workers, sums travel besides.
-    seconds : float
-        From the first piece of work sent to the last result.
-    lost : list of str
-        Workers that were lost meanwhile.
-    reloaded : int
-        Blocks that were loaded again because of it.
-    """
-
-    number: int
-    task: str
-    blocks: int
-    bytes_sent: int = 0
-    bytes_received: int = 0
-    seconds: float = 0.0
-    lost: list[str] = field(default_factory=list)
-    reloaded: int = 0
 
 
 class Rounds:

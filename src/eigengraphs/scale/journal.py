@@ -15,6 +15,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from eigengraphs.errors import InputError
+from eigengraphs.graphs.journaling import journaled
 from eigengraphs.whole_files import whole_file
 
 __all__ = ["FitJournal"]
@@ -30,7 +32,7 @@ _FORMAT = 1
 
 
 class FitJournal:
-    """Answers in a folder, one file each; see :func:`eigengraphs.graphs.blocked.journaled`.
+    """Answers in a folder, one file each; see :meth:`keeping`.
 
     Parameters
     ----------
@@ -56,6 +58,10 @@ class FitJournal:
         with whole_file(about) as temporary:
             temporary.write_text(json.dumps({"what": "journal of a fit", "format": _FORMAT}))
         self.n_found = self.n_asked = 0
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Keep what passes return: ``with journal.keeping(): je.fit(store)``."""
+        return journaled(self)
 
     def total(self, question: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
         """Return the answer that is kept, or ask and keep it."""
