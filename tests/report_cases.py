@@ -1,12 +1,14 @@
 """Embeddings of every size and kind that a report must be readable for."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.report import summarize
+from eigengraphs.report.findings import Finding, Intervals
 
 NASTY = [
     "</script><script>alert(1)</script>",
@@ -60,7 +62,18 @@ def small(**more):
         },
     }
     embedding = fitted(graphs, 3)
-    return embedding, graphs, summarize(embedding, graphs, **(given | more))
+    summary = summarize(embedding, graphs, **(given | more))
+    return embedding, graphs, replace(summary, findings=(asked(),))
+
+
+def asked():
+    """Return what a later command would have found."""
+    return Finding(
+        "compare group", "Groups by component", ("The groups differ in component 2.",),
+        ("component", "difference", "low", "high", "p"),
+        (("je1", 0.1, -0.2, 0.4, 0.6), ("je2", 2.5, 1.0, 4.0, 0.001), ("je3", None, None, None, 1)),
+        Intervals(1, 2, 3, 0.0, "difference of means"), (NASTY[0],),
+    )  # fmt: skip
 
 
 def one_component():

@@ -35,7 +35,7 @@ def test_numbers_equal_those_of_the_embedding_in_json_too(found):
     assert [part["stop_reason"] for part in parts] == list(embedding.stop_reason_)
     assert [part["stationarity"] for part in parts] == embedding.stationarity_.tolist()
     assert told["gamma_condition"] == embedding.gamma_condition_
-    assert told["format"] == 2
+    assert told["format"] == 3
 
 
 def test_strongest_vertices_and_edges_are_those_of_all_pairs(found):

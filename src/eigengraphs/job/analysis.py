@@ -15,7 +15,7 @@ from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.job.inputs import Inputs, InputSettings, gather
+from eigengraphs.job.inputs import Inputs, InputSettings, gather, reading_record
 from eigengraphs.job.large import Large
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
@@ -146,7 +146,13 @@ def analyse(
         prediction=found,
         ordered=ordered,
         methods=words,
-        provenance=provenance(command, embedding.get_params(), data.checksums, seconds),
+        provenance=provenance(
+            command,
+            embedding.get_params(),
+            data.checksums,
+            seconds,
+            reading_record(source, inputs or InputSettings()),
+        ),
         seconds=seconds,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.report.parts import GraphQuality, Problem
 from eigengraphs.report.quality import describe_graphs
 
-__all__ = ["InputSettings", "Inputs", "gather", "on_vertices"]
+__all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,16 @@ def gather(
         seconds=reading.seconds,
         source=str(source),
     )
+
+
+def reading_record(source: Any, settings: InputSettings) -> dict[str, Any]:
+    """Return where graphs were read from and how, for reading them again."""
+    how = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    return {
+        "source": str(Path(str(source)).absolute()),
+        "how": {name: str(value.absolute()) if isinstance(value, Path) else value
+                for name, value in how.items()},
+    }  # fmt: skip
 
 
 def on_vertices(data: Inputs, names: Sequence[str], named: bool) -> tuple[GraphStack, list[str]]:

@@ -20,6 +20,7 @@ def provenance(
     settings: Mapping[str, Any],
     inputs: Sequence[Mapping[str, str]],
     seconds: Mapping[str, float],
+    reading: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return what someone needs to get the same results again.
 
@@ -33,11 +34,14 @@ def provenance(
         Path and SHA-256 of every file that was read.
     seconds
         How long each part took.
+    reading
+        From where and how graphs were read.
     """
     return {
         "command": list(command),
         "settings": {key: _plain(value) for key, value in settings.items()},
         "inputs": [dict(item) for item in inputs],
+        "reading": dict(reading or {}),
         "versions": {"python": sys.version.split()[0]}
         | {name: _version(name) for name in _PACKAGES},
         "machine": {"system": platform.system(), "processor": platform.machine()},

@@ -20,13 +20,24 @@ from eigengraphs.report.summary import Summary, summarize
 from eigengraphs.tables import write_table
 from eigengraphs.whole_files import whole_folder
 
-__all__ = ["FILES", "check_output", "quality_rows", "summary_of", "write_loadings", "write_results"]
+__all__ = [
+    "ASKED",
+    "FILES",
+    "check_output",
+    "quality_rows",
+    "summary_of",
+    "write_loadings",
+    "write_results",
+]
 
 #: What a folder of results holds; anything else in it is somebody else's.
 FILES = (
     "loadings.tsv", "positions.tsv", "components.tsv", "qc.tsv", "model.eg", "provenance.json",
     "methods.md", "report.html", "report.json",
 )  # fmt: skip
+#: Tables of what was asked afterwards, which a new fit makes void.
+ASKED = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes-*.tsv",
+         "uncertainty-*.tsv")  # fmt: skip
 
 
 def check_output(folder: Path) -> None:
@@ -34,7 +45,12 @@ def check_output(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{str(folder)!r} is a file; name a folder for the results")
     if folder.is_dir():
-        others = sorted(item.name for item in folder.iterdir() if item.name not in FILES)
+        asked = {item.name for pattern in ASKED for item in folder.glob(pattern)}
+        others = sorted(
+            item.name
+            for item in folder.iterdir()
+            if item.name not in FILES and item.name not in asked
+        )
         if others:
             raise InputError(
                 f"the folder {str(folder)!r} holds other things ({', '.join(others[:3])}); name a "
@@ -61,6 +77,9 @@ def write_results(analysis: Analysis, folder: Path, listen: Listener = silent) -
         _write(analysis, Path(name))
         for file in FILES:
             (Path(name) / file).replace(folder / file)
+        for pattern in ASKED:
+            for old in folder.glob(pattern):
+                old.unlink()
     return [folder / name for name in FILES]
 
 

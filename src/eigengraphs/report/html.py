@@ -15,6 +15,7 @@ from string import Template
 from eigengraphs.errors import InputError
 from eigengraphs.report import sections, sections_more
 from eigengraphs.report.files import output_folder, whole_file
+from eigengraphs.report.findings import findings
 from eigengraphs.report.payload import LIMITS, Limits, Shown, choose_shown, page_data
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import paragraphs
@@ -35,6 +36,7 @@ SECTIONS: tuple[tuple[str, str, str, Section], ...] = (
     ("components", "Components", "The components", sections_more.components),
     ("worst", "Worst fits", "The graphs that fit worst", sections_more.worst),
     ("prediction", "Prediction", "The label of graphs not seen", sections_more.prediction),
+    ("findings", "Findings", "What was asked of the fit", findings),
     ("timeline", "Time", "Over time", sections_more.timeline),
     ("methods", "Methods", "Methods", sections_more.methods),
     ("glossary", "Glossary", "What the words mean", sections_more.glossary),

@@ -56,10 +56,12 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
         raise InputError(f"{str(file)!r} is broken, it is no JSON ({error}){_AGAIN}") from None
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
+    if data["format"] == 2 and "findings" not in data:  # it had none yet
+        data |= {"format": FORMAT, "findings": []}
     if data["format"] != FORMAT:
         raise InputError(
             f"{str(file)!r} has format {data['format']!r}, and this version of eigengraphs reads "
-            f"format {FORMAT} alone{_AGAIN}, or use the version that wrote it"
+            f"formats 2 and {FORMAT}{_AGAIN}, or use the version that wrote it"
         )
     try:
         summary = _record(Summary, {k: v for k, v in data.items() if k != "format"}, "")
@@ -120,6 +122,8 @@ def _one_of(kinds: tuple[Any, ...], given: Any, where: str) -> Any:
         return None
     if type(given) in kinds:  # 20 stays whole where both kinds of numbers may be
         return given
+    if type(given) is int and float in kinds:
+        return float(given)  # 1.0 is the same as 1 in some writers of JSON
     rest = [kind for kind in kinds if kind is not types.NoneType]
     return _value(rest[0], given, where)
 

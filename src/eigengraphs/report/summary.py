@@ -18,6 +18,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.fit_view import FitView
 from eigengraphs.report.columns import make_columns
 from eigengraphs.report.components import describe_components
+from eigengraphs.report.findings import Finding
 from eigengraphs.report.fits import graph_fits, worst_graphs
 from eigengraphs.report.methods import methods_text, own_version
 from eigengraphs.report.order import time_line
@@ -37,7 +38,7 @@ from eigengraphs.report.words import dimension_words, fit_problems, opening_word
 
 __all__ = ["Summary", "summarize"]
 
-FORMAT = 2  # of report.json; raised when a field changes its meaning
+FORMAT = 3  # of report.json; raised when a field is added or changes its meaning
 _MANY = 1000  # records of graphs that are written one by one
 _GRAVITY = ("refused", "warning", "repaired", "notice")
 
@@ -86,6 +87,8 @@ class Summary:
     """The graphs in time, if they have an order."""
     methods: str
     provenance: tuple[tuple[str, str], ...]
+    findings: tuple[Finding, ...] = ()
+    """What was asked of the fit afterwards, in the order in which it was first asked."""
 
     @property
     def n_graphs(self) -> int:

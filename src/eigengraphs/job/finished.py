@@ -1,0 +1,154 @@
+"""A folder of results, opened again: for the questions that come after a fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from eigengraphs.embedding import JointEmbedding
+from eigengraphs.errors import InputError
+from eigengraphs.job.events import Listener, silent
+from eigengraphs.job.inputs import Inputs, InputSettings, gather
+from eigengraphs.loading import load
+from eigengraphs.report.findings import Finding
+from eigengraphs.report.html import write_report
+from eigengraphs.report.parts import Column
+from eigengraphs.report.stored import read_summary
+from eigengraphs.report.summary import Summary
+from eigengraphs.tables import write_table
+
+__all__ = ["FinishedFit"]
+
+
+@dataclass(frozen=True)
+class FinishedFit:
+    """What ``eigengraphs fit`` left in a folder.
+
+    Parameters
+    ----------
+    folder
+        The folder OUT.
+    """
+
+    folder: Path
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What its report shows: names, columns, loadings, positions, components."""
+        return read_summary(self.folder)
+
+    @cached_property
+    def embedding(self) -> JointEmbedding:
+        """The fit, without its training graphs."""
+        return load(self.folder / "model.eg")
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """Where the results came from."""
+        file = self.folder / "provenance.json"
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(
+                f"cannot read {str(file)!r} ({error}); name a folder that eigengraphs fit has "
+                "written"
+            ) from None
+        if not isinstance(found, dict):
+            raise InputError(f"{str(file)!r} does not hold what eigengraphs fit writes")
+        return found
+
+    def column(self, name: str, option: str) -> Column:
+        """Return what is known of each graph under a name, or say which names there are."""
+        columns = {column.name: column for column in self.summary.columns}
+        if name in columns:
+            return columns[name]
+        close = get_close_matches(name, list(columns), 1)
+        hint = f"; is it {close[0]!r}?" if close else ""
+        known = ", ".join(columns) or "none (fit with --participants, a table of the graphs)"
+        raise InputError(
+            f"there is no column {name!r} for {option} in {str(self.folder)!r}; columns are: "
+            f"{known}{hint}"
+        )
+
+    def values(self, name: str, option: str) -> Sequence[Any]:
+        """Return a column as numbers or texts, None where it is not known."""
+        column = self.column(name, option)
+        if column.kind == "number":
+            return list(column.values)
+        return [None if value is None else column.categories[int(value)] for value in column.values]
+
+    def inputs(self, source: Path | None = None, listen: Listener = silent) -> Inputs:
+        """Read the graphs again, as they were read then.
+
+        Parameters
+        ----------
+        source
+            Where they are now, if they were moved.
+        listen
+            Told of every step.
+
+        Raises
+        ------
+        InputError
+            If they are gone, or others than those of the fit.
+        """
+        reading = self.provenance.get("reading")
+        if not isinstance(reading, dict) or not isinstance(reading.get("how"), dict):
+            raise InputError(
+                f"{str(self.folder)!r} does not say how its graphs were read: it is from an "
+                "earlier version, or from Python; fit once more with eigengraphs fit"
+            )
+        known = {field.name for field in fields(InputSettings)}
+        how = InputSettings(**{k: v for k, v in reading["how"].items() if k in known})
+        paths: dict[str, Any] = {
+            name: Path(str(value))
+            for name in ("participants", "vertices")
+            if (value := getattr(how, name)) is not None
+        }
+        where = Path(str(reading.get("source"))) if source is None else source
+        patterned = set("*?[") & set(str(where))
+        if not patterned and not where.exists():
+            raise InputError(
+                f"the graphs of this fit were read from {str(where)!r}, which is not there; say "
+                "where they are now by --graphs"
+            )
+        found = gather(where, replace(how, **paths), listen)
+        then = sorted(str(item.get("sha256")) for item in self.provenance.get("inputs", []))
+        if sorted(item["sha256"] for item in found.checksums) != then:
+            raise InputError(
+                f"the graphs in {str(where)!r} are others than those of the fit (their checksums "
+                "differ); fit them, and ask of that"
+            )
+        return found
+
+    def add(self, finding: Finding, table: str) -> list[Path]:
+        """Put an answer into the report, and its table beside it; a former one is replaced.
+
+        Parameters
+        ----------
+        finding
+            The answer.
+        table
+            Name of the file for its rows, ``compare-group.tsv``.
+
+        Returns
+        -------
+        list of Path
+            What was written.
+        """
+        others = [found for found in self.summary.findings if found.key != finding.key]
+        place = next(
+            (i for i, found in enumerate(self.summary.findings) if found.key == finding.key),
+            len(others),
+        )
+        others.insert(place, finding)
+        file = self.folder / table
+        write_table(file, list(finding.header), finding.rows)
+        made = write_report(replace(self.summary, findings=tuple(others)), self.folder)
+        self.__dict__.pop("summary", None)
+        return [file, *made]

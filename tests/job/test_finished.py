@@ -1,0 +1,59 @@
+"""A folder of results can be asked later: it knows its graphs, and takes up what was found."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from eigengraphs.errors import InputError
+from eigengraphs.job.finished import FinishedFit
+from eigengraphs.report.findings import Finding
+
+
+def told(words):
+    return Finding("compare group", "Groups", (words,), ("component", "p"), (("je1", 0.5),))
+
+
+@pytest.fixture
+def finished(study, run):
+    code, _, said = run("fit", "connectomes", "out", "-d", 2, "--participants", "participants.tsv")
+    assert code == 0, said
+    return FinishedFit(study / "out")
+
+
+def test_graphs_are_read_again_from_anywhere(finished, study, monkeypatch):
+    (study / "elsewhere").mkdir()
+    monkeypatch.chdir(study / "elsewhere")
+    inputs = finished.inputs()
+    Lam = finished.embedding.transform(inputs.graphs)
+    assert np.allclose(Lam, finished.summary.loadings, atol=1e-8)
+    assert list(inputs.column("group")) == list(finished.values("group", "--group"))
+
+
+def test_other_graphs_are_refused(finished, study):
+    shutil.move(study / "connectomes", study / "moved")
+    with pytest.raises(InputError, match="--graphs"):
+        finished.inputs()
+    assert finished.inputs(study / "moved").graphs.n_graphs == 24
+    np.savetxt(study / "moved" / "sub-01_connectome.csv", np.eye(20), delimiter=",")
+    with pytest.raises(InputError, match="checksums"):
+        finished.inputs(study / "moved")
+
+
+def test_an_answer_is_in_the_report_and_replaced_by_the_next(finished, study, run):
+    finished.add(told("first <b>answer</b>"), "compare-group.tsv")
+    files = finished.add(told("second <b>answer</b>"), "compare-group.tsv")
+    assert [path.name for path in files] == ["compare-group.tsv", "report.html", "report.json"]
+    page = (study / "out" / "report.html").read_text(encoding="utf-8")
+    assert "second &lt;b&gt;answer" in page
+    assert "first &lt;b" not in page
+    # Another fit into the folder voids what was asked of this one.
+    code, _, said = run("fit", "connectomes", "out", "-d", 1)
+    assert code == 0, said
+    assert not (study / "out" / "compare-group.tsv").exists()
+    assert FinishedFit(study / "out").summary.findings == ()
+
+
+def test_columns_that_are_not_there(finished):
+    with pytest.raises(InputError, match="is it 'group'"):
+        finished.values("groop", "--group")
