@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs import baselines, datasets, errors, io, models, plot, scale
+    from eigengraphs import baselines, datasets, errors, inference, io, models, plot, scale
     from eigengraphs.alignment import Alignment, align
     from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
@@ -34,6 +34,7 @@ __all__ = [
     "baselines",
     "datasets",
     "errors",
+    "inference",
     "io",
     "load",
     "match_components",

@@ -19,6 +19,7 @@ __all__ = [
     "ReadNotice",
     "SelectionError",
     "StoreError",
+    "WeakPositionsWarning",
 ]
 
 
@@ -78,3 +79,7 @@ class DegenerateWarning(UserWarning):
 
 class ReadNotice(UserWarning):
     """Files were read in a way that their owner may want to know of."""
+
+
+class WeakPositionsWarning(UserWarning):
+    """Positions of a component are hardly known, so that its loadings mean little."""

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.graphs import GraphStack
+from eigengraphs.projection import gram
 
 if TYPE_CHECKING:
     from eigengraphs.graphs.treatment import Treatment
@@ -46,6 +49,11 @@ class FitView:
             bool(plan.directed),
             plan.treatment,
         )
+
+    @property
+    def gram(self) -> NDArray[np.float64]:
+        """Inner products of the components over the entries that the loss counts, (d, d)."""
+        return gram(self.embedding._fit, hollow=self.treatment.hollow)
 
     def stack(self, graphs: Any) -> GraphStack:
         """Return graphs as they came, as a stack."""

@@ -1,3 +1,6 @@
 """From loadings to findings: prediction, group differences, uncertainty, and what they rest on."""
 
-__all__: list[str] = []
+from eigengraphs.inference.bootstrap import Bootstrap, bootstrap
+from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
+
+__all__ = ["Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals"]
