@@ -150,7 +150,12 @@ def loading_intervals(
     for fold in cross_fits(embedding, stack, together, n_folds):
         view, out = FitView.of(fold.embedding), stack[fold.left_out]
         found = np.asarray(fold.embedding.transform(out), dtype=np.float64)
-        Lam[fold.left_out] = found[:, fold.order]
+        shown = found
+        if view.treatment.mean is not None:
+            # Of differences from the mean of all graphs, as in the fit, not of this fold's.
+            everything = np.asarray(fold.embedding.transform(stack), dtype=np.float64)
+            shown = found - everything.mean(axis=0)
+        Lam[fold.left_out] = shown[:, fold.order]
         for i, cov in zip(fold.left_out, _covariances(view, out, found, law), strict=True):
             S[i] = cov[np.ix_(fold.order, fold.order)]
     agreement = agreement_of_halves(embedding, stack, together, n_splits, generator(random_state))
