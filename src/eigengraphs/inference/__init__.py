@@ -1,6 +1,47 @@
 """From loadings to findings: prediction, group differences, uncertainty, and what they rest on."""
 
-from eigengraphs.inference.bootstrap import Bootstrap, bootstrap
-from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals"]
+if TYPE_CHECKING:
+    from eigengraphs.inference.bootstrap import Bootstrap, bootstrap
+    from eigengraphs.inference.clusters import Clusters, cluster_graphs, cluster_vertices
+    from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
+    from eigengraphs.inference.reading import ComponentReading, read_components, trust_components
+
+__all__ = [
+    "Bootstrap",
+    "Clusters",
+    "ComponentReading",
+    "LoadingIntervals",
+    "bootstrap",
+    "cluster_graphs",
+    "cluster_vertices",
+    "loading_intervals",
+    "read_components",
+    "trust_components",
+]
+
+# Loaded when first used: the report needs a part alone.
+_HOME = {
+    "Bootstrap": "bootstrap",
+    "Clusters": "clusters",
+    "ComponentReading": "reading",
+    "LoadingIntervals": "intervals",
+    "bootstrap": "bootstrap",
+    "cluster_graphs": "clusters",
+    "cluster_vertices": "clusters",
+    "loading_intervals": "intervals",
+    "read_components": "reading",
+    "trust_components": "reading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'eigengraphs.inference' has no attribute {name!r}")
+    return getattr(import_module(f"eigengraphs.inference.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.inference.carriers import ends, strongest_pairs
 from eigengraphs.report.parts import Component, Edge
 
 __all__ = ["ILL_CONDITIONED", "UNSTABLE", "describe_components", "strongest_edges"]
@@ -33,8 +34,8 @@ def describe_components(embedding: Any, *, loops: bool) -> tuple[Component, ...]
     for k in range(H.shape[1]):
         h = H[:, k]
         g = None if G is None else np.asarray(G[:, k], dtype=np.float64)
-        high, low = _ends(h)
-        right_high, right_low = ((), ()) if g is None else _ends(g)
+        high, low = ends(h, N_VERTICES)
+        right_high, right_low = ((), ()) if g is None else ends(g, N_VERTICES)
         agreement = float(embedding.start_agreement_[k])
         described.append(
             Component(
@@ -57,36 +58,8 @@ def describe_components(embedding: Any, *, loops: bool) -> tuple[Component, ...]
 def strongest_edges(
     h: NDArray[np.float64], g: NDArray[np.float64] | None, *, loops: bool, most: int = N_EDGES
 ) -> tuple[Edge, ...]:
-    """Return the pairs with the largest |h_s h_t| (s < t), or |h_s g_t|, the largest first.
-
-    They are among the first most + 1 vertices by |h|, and by |g|: a vertex further down is beaten
-    by all pairs of those above it with the same other vertex.
-    """
-    s = _strongest(h, most + 1)
-    t = s if g is None else _strongest(g, most + 1)
-    right = h if g is None else g
-    pairs = [
-        (a, b)
-        for a in s.tolist()
-        for b in t.tolist()
-        if (loops and a == b) or (a < b if g is None else a != b)
-    ]
-    weighed = [Edge(a, b, float(h[a] * right[b])) for a, b in pairs]
-    weighed = [edge for edge in weighed if edge.weight != 0.0]
-    return tuple(sorted(weighed, key=lambda edge: (-abs(edge.weight), edge.source, edge.target)))[
-        :most
-    ]
-
-
-def _strongest(h: NDArray[np.float64], most: int) -> NDArray[np.intp]:
-    return np.argsort(-np.abs(h), kind="stable")[:most]
-
-
-def _ends(h: NDArray[np.float64]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    order = np.argsort(-h, kind="stable")
-    high = tuple(int(s) for s in order[:N_VERTICES] if h[s] > 0)
-    low = tuple(int(s) for s in order[::-1][:N_VERTICES] if h[s] < 0)
-    return high, low
+    """Return the pairs that carry a component, the strongest first."""
+    return tuple(Edge(*pair) for pair in strongest_pairs(h, g, loops=loops, most=most))
 
 
 def _remarks(embedding: Any, k: int, agreement: float) -> tuple[str, ...]:

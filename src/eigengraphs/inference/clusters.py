@@ -1,0 +1,213 @@
+"""Clusters of vertices by their positions, and of graphs by their loadings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+
+from eigengraphs.embedding import JointEmbedding
+from eigengraphs.errors import InputError
+from eigengraphs.fit_view import FitView
+from eigengraphs.randomness import RandomState, seed_sequence
+
+__all__ = ["Clusters", "cluster_graphs", "cluster_vertices", "purity"]
+
+Array = NDArray[np.float64]
+Method = Literal["mixture", "kmeans"]
+_METHODS = ("mixture", "kmeans")
+_STARTS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Clusters, from 0 on, the largest first."""
+
+    labels: NDArray[np.intp]
+    """(n,) cluster of each vertex or graph."""
+    n_clusters: int
+    centres: Array
+    """(c, p) in the space where clusters were sought."""
+    points: Array
+    """(n, p) what was clustered."""
+    bic: dict[int, float]
+    """Bayesian information criterion by number of clusters; the smallest is taken."""
+    method: str
+    ari: float | None = None
+    """Adjusted Rand index with the true classes, where these were given: 1 for the same, 0 by
+    chance."""
+    purity: float | None = None
+    """Share of points in the class that is most frequent in their cluster."""
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of points in each cluster, (c,)."""
+        return np.bincount(self.labels, minlength=self.n_clusters)
+
+
+def cluster_vertices(
+    embedding: JointEmbedding,
+    *,
+    n_clusters: int | Literal["auto"] = "auto",
+    method: Method = "mixture",
+    graph: int | str | None = None,
+    degree_corrected: bool = False,
+    truth: Sequence[Any] | None = None,
+    most: int = 10,
+    random_state: RandomState = 0,
+) -> Clusters:
+    """Cluster the vertices by their positions.
+
+    Parameters
+    ----------
+    embedding
+        A fit.
+    n_clusters
+        "auto" takes the number with the smallest BIC, up to ``most``.
+    method
+        "mixture": Gaussian mixture, each cluster with a shape of its own. "kmeans": round clusters
+        of one size.
+    graph
+        Positions in this graph, H |D_i|^(1/2). By default the joint ones: columns of H, each
+        weighted by the root of the component's root mean square loading.
+    degree_corrected
+        Divide each position by its length, so that vertices of different degree in the same block
+        fall together. Vertices at zero are left there.
+    truth : (n,), optional
+        Known classes, for `ari` and `purity`.
+    most
+        Largest number of clusters that "auto" looks at.
+    random_state
+        Of the starts.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> P = [[0.5, 0.1, 0.1], [0.1, 0.4, 0.1], [0.1, 0.1, 0.6]]
+    >>> blocks = [s // 20 for s in range(60)]
+    >>> model = eg.models.StochasticBlockModel(P, blocks)
+    >>> je = eg.JointEmbedding(3, random_state=0).fit(model.sample(20, random_state=0))
+    >>> found = eg.inference.cluster_vertices(je, truth=blocks)
+    >>> found.n_clusters, found.ari
+    (3, 1.0)
+    """
+    FitView.of(embedding)
+    right = getattr(embedding, "latent_positions_right_", None)
+    if graph is None:
+        Lam = np.asarray(embedding.loadings_, dtype=np.float64)
+        weight = np.sqrt(np.sqrt((Lam**2).mean(axis=0)))
+        X = np.asarray(embedding.latent_positions_, dtype=np.float64) * weight
+        if right is not None:
+            X = np.hstack([X, np.asarray(right) * weight])
+    else:
+        placed = embedding.graph_positions(graph)
+        X = np.asarray(placed.positions, dtype=np.float64)
+        if right is not None:
+            X = np.hstack([X, np.asarray(placed.right)])  # type: ignore[union-attr]
+    if degree_corrected:
+        lengths = np.linalg.norm(X, axis=1, keepdims=True)
+        X = X / np.where(lengths > 1e-12 * lengths.max(), lengths, 1.0)
+    return _cluster(X, n_clusters, method, truth, most, random_state, "vertices")
+
+
+def cluster_graphs(
+    loadings: Any,
+    *,
+    n_clusters: int | Literal["auto"] = "auto",
+    method: Method = "mixture",
+    standardize: bool = True,
+    truth: Sequence[Any] | None = None,
+    most: int = 10,
+    random_state: RandomState = 0,
+) -> Clusters:
+    """Cluster graphs by their loadings.
+
+    Parameters
+    ----------
+    loadings
+        A fit, or loadings (m, d).
+    n_clusters, method, truth, most, random_state
+        As in :func:`cluster_vertices`.
+    standardize
+        Give all components the same spread, whatever their size.
+    """
+    Lam = loadings.loadings_ if hasattr(loadings, "loadings_") else loadings
+    X = np.asarray(Lam, dtype=np.float64)
+    if X.ndim != 2 or not np.isfinite(X).all():
+        raise InputError(f"loadings must be finite numbers of shape (m, d), got shape {X.shape}")
+    if standardize:
+        spread = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return _cluster(X, n_clusters, method, truth, most, random_state, "graphs")
+
+
+def purity(labels: Sequence[Any], truth: Sequence[Any]) -> float:
+    """Return the share of points in the class that is most frequent in their cluster."""
+    clusters, classes = np.asarray(labels), np.unique(np.asarray(truth), return_inverse=True)[1]
+    best = [np.bincount(classes[clusters == c]).max() for c in np.unique(clusters)]
+    return float(sum(best) / len(clusters))
+
+
+def _cluster(
+    X: Array,
+    n_clusters: int | str,
+    method: str,
+    truth: Sequence[Any] | None,
+    most: int,
+    random_state: RandomState,
+    what: str,
+) -> Clusters:
+    n = len(X)
+    if method not in _METHODS:
+        raise InputError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
+    if n_clusters != "auto" and not (isinstance(n_clusters, int) and 1 <= n_clusters <= n):
+        raise InputError(f"n_clusters must be 'auto' or from 1 to {n}, got {n_clusters!r}")
+    if truth is not None and len(truth) != n:
+        raise InputError(f"truth must name a class for each of the {n} {what}, got {len(truth)}")
+    seed = int(seed_sequence(random_state).generate_state(1)[0])
+    numbers = [int(n_clusters)] if n_clusters != "auto" else range(1, max(1, min(most, n // 3)) + 1)
+    fits = {c: _fit(X, c, method, seed) for c in numbers}
+    best = min(fits, key=lambda c: (fits[c][2], c))
+    labels, centres, _ = fits[best]
+    order = np.argsort(-np.bincount(labels, minlength=best), kind="stable")
+    place = np.empty(best, dtype=np.intp)
+    place[order] = np.arange(best)
+    found = Clusters(place[labels], best, centres[order], X, {c: fits[c][2] for c in fits}, method)
+    if truth is None:
+        return found
+    classes = [str(name) for name in truth]
+    ari = float(adjusted_rand_score(classes, found.labels))
+    return replace(found, ari=ari, purity=purity(found.labels.tolist(), classes))
+
+
+def _fit(X: Array, c: int, method: str, seed: int) -> tuple[NDArray[np.intp], Array, float]:
+    """Return labels, centres and BIC of c clusters."""
+    if method == "mixture":
+        # A floor for variances, beside the spread of all points: clusters of equal points are
+        # points, and would have an infinite likelihood.
+        floor = 1e-6 * max(float(X.var(axis=0).mean()), 1e-12)
+        mixture: Any = GaussianMixture(c, n_init=_STARTS, reg_covar=floor, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            labels = mixture.fit_predict(X)
+        return labels.astype(np.intp), np.asarray(mixture.means_), float(mixture.bic(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
+        means: Any = KMeans(c, n_init=_STARTS, random_state=seed).fit(X)
+    n, p = X.shape
+    # k-means is the limit of round Gaussians of one size: their likelihood, with hard labels.
+    variance = max(float(means.inertia_) / (n * p), 1e-300)
+    counts = np.bincount(means.labels_, minlength=c)
+    mixing = float((counts[counts > 0] * np.log(counts[counts > 0] / n)).sum())
+    likelihood = -0.5 * n * p * (np.log(2 * np.pi * variance) + 1.0) + mixing
+    parameters = c * p + (c - 1) + 1
+    bic = -2.0 * likelihood + parameters * np.log(n)
+    return means.labels_.astype(np.intp), np.asarray(means.cluster_centers_), float(bic)

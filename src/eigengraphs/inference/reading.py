@@ -1,0 +1,226 @@
+"""What a component is, who expresses it, and whether it is more than noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eigengraphs.dimension.halves import chance
+from eigengraphs.dimension.held_out import combined, noise_p_values
+from eigengraphs.embedding import JointEmbedding
+from eigengraphs.errors import InputError
+from eigengraphs.fit_view import FitView
+from eigengraphs.graphs import GraphStack
+from eigengraphs.inference.carriers import effective_vertices, ends, strongest_pairs
+from eigengraphs.inference.cross_fitting import numbered, refit
+from eigengraphs.matching import match_components
+from eigengraphs.randomness import RandomState, generator
+from eigengraphs.threads import one_blas_thread
+
+__all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ComponentReading:
+    """One component in words that can be checked; see :func:`read_components`."""
+
+    number: int
+    """From 1 on."""
+    explained: float
+    """Share of the squared weights that it explains when it is added."""
+    spread: float
+    """Over how many vertices it is spread, 1 / sum h^4."""
+    high: tuple[tuple[str, float], ...]
+    """Vertices on one side with their positions, the strongest first."""
+    low: tuple[tuple[str, float], ...]
+    """Vertices on the other side. Within a side, pairs are joined more in graphs with a large
+    loading; between the sides, less."""
+    pairs: tuple[tuple[str, str, float], ...]
+    """Pairs of vertices that carry it, with their weight in h h^T."""
+    most: tuple[tuple[str, float], ...]
+    """Graphs with the largest loadings."""
+    least: tuple[tuple[str, float], ...]
+    """Graphs with the smallest loadings."""
+    replicability: float | None
+    """Mean |cosine| of the positions that two halves of the graphs find; None if not asked."""
+    p_not_replicated: float | None
+    """p-value of "halves agree no more than by chance"."""
+    p_noise: float | None
+    """p-value of "loadings of graphs that had no say are noise around zero"; None for directed
+    graphs and graphs with gaps."""
+    degenerate: bool
+
+    @property
+    def verdict(self) -> str:
+        """Whether it may be interpreted, in words."""
+        if self.degenerate:
+            return "means nothing: its loadings are not decided by the data"
+        if self.p_not_replicated is None:
+            return "not tested"
+        if self.p_noise is not None and self.p_noise > 0.05:
+            return "looks like noise: graphs that had no say do not express it"
+        if self.p_not_replicated > 0.05 or (self.replicability or 0.0) < 0.5:
+            return "real, perhaps, but halves of the graphs find another pattern: do not name it"
+        return "replicates"
+
+
+@dataclass(frozen=True, eq=False)
+class Trust:
+    """Evidence for each component, from random halves of the graphs; each (d,)."""
+
+    replicability: Array
+    p_not_replicated: Array
+    p_noise: Array | None
+
+
+def read_components(
+    embedding: JointEmbedding,
+    graphs: Any,
+    *,
+    most: int = 8,
+    n_splits: int = 3,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = 0,
+    on_split: Callable[[int, int], None] | None = None,
+) -> tuple[ComponentReading, ...]:
+    """Describe every component: vertices, pairs, graphs, and whether it can be trusted.
+
+    Parameters
+    ----------
+    embedding
+        A fit.
+    graphs
+        Its graphs.
+    most
+        Vertices of each side, pairs and graphs that are named.
+    n_splits
+        Random halvings of the graphs for :func:`trust_components`; 0 for none.
+    groups : (m,), optional
+        Graphs that belong together, as scans of one person: kept in one half.
+    random_state
+        Of the halvings.
+    on_split
+        Told after each halving.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> mice = eg.datasets.load_mice()
+    >>> je = eg.JointEmbedding(2, random_state=0).fit(mice.graphs.log1p())
+    >>> first, second = eg.inference.read_components(je, mice.graphs.log1p(), n_splits=2)
+    >>> first.verdict
+    'replicates'
+    """
+    fit = FitView.of(embedding)
+    stack = fit.stack(graphs)
+    trust = None
+    if n_splits:
+        trust = trust_components(
+            embedding, stack, n_splits=n_splits, groups=groups, random_state=random_state,
+            on_split=on_split,
+        )  # fmt: skip
+    H = np.asarray(embedding.latent_positions_, dtype=np.float64)
+    right = getattr(embedding, "latent_positions_right_", None)
+    Lam = np.asarray(embedding.loadings_, dtype=np.float64)
+    names, ids = embedding.vertex_names_, stack.graph_names
+    found = []
+    for k in range(H.shape[1]):
+        h = H[:, k]
+        g = None if right is None else np.asarray(right[:, k], dtype=np.float64)
+        high, low = ends(h, most)
+        pairs = strongest_pairs(h, g, loops=not fit.treatment.hollow, most=most)
+        order = np.argsort(-Lam[:, k], kind="stable")
+        found.append(
+            ComponentReading(
+                number=k + 1,
+                explained=float(embedding.explained_ratio_[k]),
+                spread=effective_vertices(h),
+                high=tuple((names[s], float(h[s])) for s in high),
+                low=tuple((names[s], float(h[s])) for s in low),
+                pairs=tuple((names[s], names[t], weight) for s, t, weight in pairs),
+                most=tuple((ids[i], float(Lam[i, k])) for i in order[:most]),
+                least=tuple((ids[i], float(Lam[i, k])) for i in order[::-1][:most]),
+                replicability=None if trust is None else float(trust.replicability[k]),
+                p_not_replicated=None if trust is None else float(trust.p_not_replicated[k]),
+                p_noise=None if trust is None or trust.p_noise is None else float(trust.p_noise[k]),
+                degenerate=bool(embedding.degenerate_[k]),
+            )
+        )
+    return tuple(found)
+
+
+def trust_components(
+    embedding: JointEmbedding,
+    graphs: Any,
+    *,
+    n_splits: int = 3,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = 0,
+    on_split: Callable[[int, int], None] | None = None,
+) -> Trust:
+    """Test each component on random halves of the graphs.
+
+    A component is fitted anew on each half. "Not replicated": the two halves' positions have a
+    cosine that vectors with random signs reach as well (Chernoff's bound). "Noise": loadings of
+    one half on the other half's component have mean zero and the variance of random directions
+    with the same sizes of entries. p-values of several halvings are combined by twice their
+    median, which holds however they depend on each other.
+    """
+    fit = FitView.of(embedding)
+    stack = fit.stack(graphs)
+    if fit.settings["loadings"] == "class":
+        raise InputError(
+            "components of a fit with loadings='class' depend on the classes, and are not tested "
+            "on halves; fit with loadings='free'"
+        )
+    together = numbered(groups, stack.n_graphs)
+    many = int(together.max()) + 1
+    if many < 4:
+        raise InputError(f"halves need at least 4 graphs (or groups of them), got {many}")
+    testable = not fit.directed and not stack.has_missing
+    rng = generator(random_state)
+    cosines, p_same, p_noise = [], [], []
+    for b in range(n_splits):
+        first = np.isin(together, rng.permutation(many)[: many // 2])
+        halves = [stack[np.flatnonzero(side)] for side in (first, ~first)]
+        fits = [refit(embedding, half) for half in halves]
+        matches = [match_components(embedding, again) for again in fits]
+        places = [match.apply(again.latent_positions_)
+                  for match, again in zip(matches, fits, strict=True)]  # fmt: skip
+        cosines.append(np.abs((places[0] * places[1]).sum(axis=0)))
+        p_same.append([chance(x) for x in (places[0] * places[1]).T])
+        if testable:
+            for own, other in ((0, 1), (1, 0)):
+                p_noise.append(
+                    _noise(fits[other], halves[other], places[own], halves[own].n_graphs, rng)
+                )
+        if on_split is not None:
+            on_split(b + 1, n_splits)
+    return Trust(
+        np.mean(cosines, axis=0),
+        combined(np.array(p_same)),
+        combined(np.array(p_noise)) if testable else None,
+    )
+
+
+def _noise(
+    fitted: Any, graphs: GraphStack, H: Array, n_training: int, rng: np.random.Generator
+) -> Array:
+    """Return p-values of noise for components H, found elsewhere, on these graphs, (d,)."""
+    # Seen as the fit to these very graphs sees them: centred graphs by a mean of their own.
+    view = FitView.of(fitted)
+    with one_blas_thread():
+        return noise_p_values(
+            view.treatment.loss_view(view.aligned(graphs)),
+            H,
+            rng,
+            hollow=view.treatment.hollow,
+            centered=view.treatment.mean is not None,
+            n_training=n_training,
+        )

@@ -1,0 +1,87 @@
+"""Clusters of vertices and of graphs: planted ones are found, their number too."""
+
+import numpy as np
+import pytest
+
+import eigengraphs as eg
+from eigengraphs.errors import InputError
+from eigengraphs.inference import cluster_graphs, cluster_vertices
+from eigengraphs.inference.clusters import purity
+
+BLOCKS = np.repeat([0, 1, 2], 20)
+
+
+def block_graphs(degrees=None, m=20, between=0.1):
+    P = np.where(BLOCKS[:, None] == BLOCKS, np.array([0.5, 0.4, 0.6])[BLOCKS], between)
+    if degrees is not None:
+        P = P * np.outer(degrees, degrees)
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.random((m, 60, 60)) < P, 1).astype(float)
+    return A + A.transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("method", ["mixture", "kmeans"])
+def test_blocks_and_their_number_are_found(method):
+    je = eg.JointEmbedding(3, random_state=0).fit(block_graphs())
+    found = cluster_vertices(je, method=method, truth=BLOCKS)
+    assert (found.n_clusters, found.ari, found.purity) == (3, 1.0, 1.0)
+    assert min(found.bic, key=found.bic.get) == 3
+    assert found.sizes.tolist() == [20, 20, 20]
+    again = cluster_vertices(je, method=method)
+    assert np.array_equal(found.labels, again.labels)
+
+
+def test_blocks_of_uneven_degrees_need_the_correction():
+    degrees = np.random.default_rng(1).uniform(0.2, 1.0, 60)
+    je = eg.JointEmbedding(3, random_state=0).fit(block_graphs(degrees, m=100, between=0.25))
+    corrected = cluster_vertices(je, method="kmeans", truth=BLOCKS, degree_corrected=True, most=6)
+    assert (corrected.n_clusters, corrected.ari) == (3, 1.0)
+    # Without it, a block is a ray from zero, which takes several round clusters.
+    assert cluster_vertices(je, method="kmeans", most=6).n_clusters > 3
+
+
+def test_positions_in_one_graph():
+    je = eg.JointEmbedding(3, random_state=0).fit(block_graphs())
+    found = cluster_vertices(je, graph=4, n_clusters=3, truth=BLOCKS)
+    assert found.points == pytest.approx(je.graph_positions(4).positions)
+    assert found.ari == 1.0
+
+
+def test_one_cloud_is_one_cluster():
+    Lam = np.random.default_rng(0).normal(size=(80, 2))
+    assert cluster_graphs(Lam).n_clusters == 1
+    assert cluster_graphs(Lam, method="kmeans").n_clusters == 1
+
+
+def test_groups_of_graphs_are_found_whatever_the_size_of_components():
+    rng = np.random.default_rng(0)
+    group = np.arange(60) % 2
+    Lam = np.stack([rng.normal(1000, 100, 60), group + rng.normal(0, 0.1, 60)], axis=1)
+    found = cluster_graphs(Lam, truth=["ab"[g] for g in group])
+    assert (found.n_clusters, found.ari) == (2, 1.0)
+    raw = cluster_graphs(Lam, n_clusters=2, method="kmeans", standardize=False, truth=group)
+    assert raw.ari < 0.5
+
+
+def test_purity_by_hand():
+    assert purity([0, 0, 0, 1, 1], ["a", "a", "b", "b", "b"]) == pytest.approx(0.8)
+
+
+def test_directed_graphs_have_both_sides():
+    A = np.random.default_rng(0).random((6, 9, 9))
+    je = eg.JointEmbedding(2, directed=True, random_state=0).fit(A)
+    assert cluster_vertices(je, n_clusters=2).points.shape == (9, 4)
+    assert cluster_vertices(je, n_clusters=2, graph=0).points.shape == (9, 4)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"method": "magic"}, "method must be one of"),
+        ({"n_clusters": 0}, "from 1 to 12"),
+        ({"truth": [1, 2]}, "each of the 12 graphs"),
+    ],
+)
+def test_what_cannot_be_is_refused(asked, said):
+    with pytest.raises(InputError, match=said):
+        cluster_graphs(np.ones((12, 2)), **asked)
