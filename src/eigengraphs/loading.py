@@ -6,18 +6,22 @@ import os
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
+from eigengraphs.limits import MaxBytes
 from eigengraphs.saving import read_model
 
 __all__ = ["load"]
 
 
-def load(path: str | os.PathLike[str]) -> JointEmbedding:
+def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEmbedding:
     """Read a fit that :meth:`JointEmbedding.save` wrote.
 
     Parameters
     ----------
     path
-        The model file.
+        The model file. Files of every older version are read; those that were changed, cut off or
+        made by something else are refused.
+    max_bytes : int or str, optional
+        What a compressed file may say that it holds, such as "4G"; see ``SECURITY.md``.
 
     Returns
     -------
@@ -35,7 +39,7 @@ def load(path: str | os.PathLike[str]) -> JointEmbedding:
     >>> bool((again.transform(graphs) == je.transform(graphs)).all())
     True
     """
-    state = read_model(path)
+    state = read_model(path, max_bytes)
     fresh = JointEmbedding()
     missing = set(fresh.get_params()) - set(state)
     if missing or "_fit" not in state:

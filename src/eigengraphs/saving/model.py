@@ -1,9 +1,16 @@
-"""``save`` of a fit, and reading one back: a zip of one JSON text and plain arrays."""
+"""``save`` of a fit, and reading one back: a sealed zip of one JSON text and plain arrays.
+
+The layout is in ``docs/model-file.md``. The last bytes of the file, which are the archive's
+comment, are its seal: the SHA-256 of every byte before them. So no bit can change, and no byte be
+lost or added, without the file being refused.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -12,11 +19,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from eigengraphs.archives import BROKEN, npy_array, open_zip, zip_member
 from eigengraphs.dimension import DimensionChoice
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.graphs.treatment import Treatment
+from eigengraphs.limits import Cap, MaxBytes, read_json
 from eigengraphs.plan import Groups, Plan
 from eigengraphs.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.randomness import seed_sequence
@@ -35,8 +44,12 @@ from eigengraphs.whole_files import whole_file
 
 __all__ = ["SavedFits", "read_model"]
 
-FORMAT = 1  # to be raised when older versions of the library could not read the file
+FORMAT = 2  # to be raised when older versions of the library could not read the file
+_UNSEALED = 1  # the format that had no seal
 _TEXT = "model.json"
+_SEAL = b"eigengraphs model, SHA-256 of all before: "
+_SEALED = re.compile(re.escape(_SEAL) + rb"([0-9a-f]{64})\Z")
+_SEAL_LENGTH = len(_SEAL) + 64
 _CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
@@ -55,10 +68,10 @@ class SavedFits:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fit to a file, without the training graphs; read it by ``eg.load(path)``.
 
-        The file is a zip of one JSON text and NumPy arrays. It holds no code, so it can be passed
-        on and read without fear. ``callback`` is left out, as are the training graphs, which
-        ``extend`` then needs again. A ``random_state`` that is a generator becomes the seed that
-        the fit drew from it.
+        The file is a zip of one JSON text and NumPy arrays, with a SHA-256 over all of it. It holds
+        no code, so it can be passed on and read without fear. ``callback`` is left out, as are the
+        training graphs, which ``extend`` then needs again. A ``random_state`` that is a generator
+        becomes the seed that the fit drew from it.
 
         Parameters
         ----------
@@ -94,38 +107,34 @@ class SavedFits:
         return target
 
 
-def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_model(path: str | os.PathLike[str], max_bytes: MaxBytes = None) -> dict[str, Any]:
     """Return the state of a fit from its file.
+
+    Parameters
+    ----------
+    path
+        The file, of this format or an older one.
+    max_bytes
+        What the file may declare to hold; see `eigengraphs.limits`. Only files of format 1 are
+        compressed.
 
     Raises
     ------
     InputError
         The file is absent, damaged, of a later format, or something else altogether.
     """
-    source = Path(path)
+    source, cap = Path(path), Cap.of(max_bytes)
     try:
-        with zipfile.ZipFile(source) as archive:
-            tree = json.loads(archive.read(_TEXT))
-            if not isinstance(tree, dict) or not isinstance(tree.get("format"), int):
-                raise KeyError("format")
-            if tree["format"] > FORMAT:
-                raise InputError(
-                    f"{str(source)!r} was written by a later version of eigengraphs (format "
-                    f"{tree['format']}, known are those up to {FORMAT}); update eigengraphs"
-                )
-            arrays = {
-                name.removesuffix(".npy"): _array(archive.read(name))
-                for name in archive.namelist()
-                if name.endswith(".npy")
-            }
-            state = decode(tree["state"], arrays, _CLASSES)
+        data = source.read_bytes()
     except FileNotFoundError:
         raise InputError(f"there is no model file {str(source)!r}") from None
     except OSError as error:
         raise InputError(f"cannot read {str(source)!r}: {error.strerror or error}") from None
+    try:
+        state = _state(source, data, cap)
     except InputError:
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
+    except BROKEN as error:
         raise InputError(
             f"{str(source)!r} is not a whole model file of eigengraphs ({error}); write it again "
             "with JointEmbedding.save or `eigengraphs fit`"
@@ -135,22 +144,51 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     return state
 
 
+def _state(source: Path, data: bytes, cap: Cap) -> Any:
+    sealed = _SEALED.search(data[-_SEAL_LENGTH:])
+    if sealed is not None and _digest(data[:-64]) != sealed[1]:
+        raise ValueError("it was changed after it was written, by its SHA-256")
+    with open_zip(source, data, cap) as archive:
+        tree = read_json(zip_member(archive, _TEXT))
+        if not isinstance(tree, dict) or type(tree.get("format")) is not int:
+            raise KeyError("format")
+        if tree["format"] > FORMAT:
+            raise InputError(
+                f"{str(source)!r} was written by a later version of eigengraphs (format "
+                f"{tree['format']}, known are those up to {FORMAT}); update eigengraphs"
+            )
+        if sealed is None and tree["format"] != _UNSEALED:
+            raise ValueError("its end is damaged, where the SHA-256 should be")
+        arrays = {
+            name.removesuffix(".npy"): npy_array(source, zip_member(archive, name), cap, len(data))
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        }
+    return decode(tree["state"], arrays, _CLASSES)
+
+
 def _write(target: Path, text: str, arrays: Arrays) -> None:
-    with whole_file(target) as path, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        # One date for all: equal fits make equal files.
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        # Uncompressed: numbers hardly shrink, and what is declared is then what is there. One date
+        # for all: equal fits make equal files.
         archive.writestr(_member(_TEXT), text)
         for name, array in arrays.items():
-            buffer = BytesIO()
-            np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
-            archive.writestr(_member(f"{name}.npy"), buffer.getvalue())
+            part = BytesIO()
+            np.lib.format.write_array(part, np.asarray(array), allow_pickle=False)
+            archive.writestr(_member(f"{name}.npy"), part.getvalue())
+        archive.comment = _SEAL + b"0" * 64
+    unsealed = buffer.getbuffer()[:-64]
+    with whole_file(target) as path, path.open("wb") as file:
+        file.write(unsealed)
+        file.write(_digest(unsealed))
+
+
+def _digest(data: bytes | memoryview) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 def _member(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name)
-    info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16
     return info
-
-
-def _array(content: bytes) -> Any:
-    return np.lib.format.read_array(BytesIO(content), allow_pickle=False)

@@ -87,7 +87,9 @@ def decode(tree: Any, arrays: Mapping[str, NDArray[Any]], classes: Classes) -> A
             return arrays[name]
         case {"sparse": dict(parts), "shape": [rows, columns]}:
             data = (arrays[parts["data"]], arrays[parts["indices"]], arrays[parts["indptr"]])
-            return sparse.csr_array(data, shape=(rows, columns))
+            matrix = sparse.csr_array(data, shape=(rows, columns))
+            matrix.check_format(full_check=True)  # or products would read beyond their arrays
+            return matrix
         case {"dtype": str(text)}:
             return np.dtype(text)
         case {"seed": entropy, "spawn_key": list(key)}:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from eigengraphs.errors import InputError
+from eigengraphs.limits import size_of
 
 __all__ = ["Memory", "as_bytes"]
 
 Memory: TypeAlias = "str | int | None"
 
-_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _LEAST = 2**20
 
 
@@ -25,13 +24,7 @@ def as_bytes(memory: Any) -> int:
     """
     if memory is None:
         return max(_LEAST, _of_machine() // 4)
-    size = -1
-    if isinstance(memory, int) and not isinstance(memory, bool):
-        size = memory
-    elif isinstance(memory, str):
-        found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", memory.lower())
-        with suppress(ValueError):
-            size = int(float(found[1]) * _UNITS[found[2]]) if found else -1
+    size = size_of(memory)
     if size < _LEAST:
         raise InputError(
             "memory must be a number of bytes or a text such as '512M' or '4G', 1M at least; "

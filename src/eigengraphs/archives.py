@@ -1,0 +1,109 @@
+"""Arrays of NumPy and zip archives from anybody.
+
+Nothing is unpickled or unpacked to the disk, and no room is made before it is known to be needed.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import stat
+import zipfile
+import zlib
+from pathlib import PurePosixPath
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from eigengraphs.errors import ReadError
+from eigengraphs.limits import DEFAULT, Cap
+
+__all__ = ["BROKEN", "npy_array", "npy_header", "open_zip", "zip_member"]
+
+#: What zipfile, zlib and NumPy raise at files that are not what they seem.
+BROKEN = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, EOFError, OSError,
+    NotImplementedError, RuntimeError, MemoryError, SyntaxError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order (True for Fortran's) and type of an array; ValueError if it is none."""
+    try:
+        version = npy.read_magic(file)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = read(file)
+    except (RecursionError, MemoryError, TypeError, OverflowError, SyntaxError) as error:
+        raise ValueError(f"its header cannot be read: {type(error).__name__}") from None
+    if any(isinstance(length, bool) or length < 0 for length in shape):
+        raise ValueError(f"its shape {str(shape)[:60]} is none")
+    return shape, fortran, dtype
+
+
+def npy_array(
+    what: object, data: bytes, cap: Cap = DEFAULT, held: int | None = None
+) -> NDArray[Any]:
+    """Return the array of the bytes of a ``.npy`` file; they must be its size, neither more.
+
+    Parameters
+    ----------
+    what
+        The file, and perhaps which part of it.
+    held
+        Bytes of the file that the array is a part of, if not ``data``.
+
+    Raises
+    ------
+    ValueError
+        It is no array, holds Python objects ("pickle"), or is not whole.
+    ReadError
+        It declares more than it holds, and more than is allowed.
+    """
+    file = io.BytesIO(data)
+    shape, fortran, dtype = npy_header(file)
+    declared, there = math.prod(shape) * dtype.itemsize, len(data) - file.tell()
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which only pickle could read")
+    if declared != there:
+        cap.check(what, declared, len(data) if held is None else held)
+        raise ValueError(f"its header declares {declared:,} bytes, and {there:,} are there")
+    if not declared:
+        return np.zeros(shape, dtype)
+    array = np.frombuffer(data, dtype, offset=file.tell())
+    return array.reshape(shape, order="F" if fortran else "C").copy(order="K")
+
+
+def open_zip(what: object, data: bytes, cap: Cap = DEFAULT) -> zipfile.ZipFile:
+    """Open an archive whose members are plain files and declare no more than is allowed.
+
+    The directory of an archive binds: no more is ever read of a member than it declares.
+    """
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    names = set[str]()
+    for member in archive.infolist():
+        name = member.filename
+        parts = PurePosixPath(name.replace("\\", "/")).parts
+        outside = not parts or ".." in parts or parts[0].startswith("/") or ":" in parts[0]
+        if outside or "\0" in name or name in names:
+            raise ReadError(
+                f"{what} is an archive with a member called {name[:60]!r}, which would lie outside "
+                "of it or is there twice: no program of good will writes that, leave it out"
+            )
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise ReadError(
+                f"{what} is an archive with a link, {name[:60]!r}: write it again with the file"
+            )
+        names.add(name)
+    cap.check(what, sum(member.file_size for member in archive.infolist()), len(data))
+    return archive
+
+
+def zip_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a member, whole and as its checksum says, or raise one of `BROKEN`."""
+    size = archive.getinfo(name).file_size
+    content = archive.read(name)
+    if len(content) != size:
+        raise ValueError(f"{name!r} has {len(content):,} of {size:,} bytes")
+    return content

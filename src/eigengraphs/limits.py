@@ -1,0 +1,125 @@
+"""What a file may declare: the cap on what is unpacked or allocated because a file says so.
+
+A few bytes can say that they stand for terabytes. Every reader therefore asks a `Cap` before it
+makes room for what a file declares, and refuses in one and the same wording. The reasons for the
+numbers are in ``SECURITY.md``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import zlib
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from eigengraphs.errors import InputError, ReadError
+
+__all__ = ["DEFAULT", "Cap", "MaxBytes", "gunzip", "read_json", "size_of"]
+
+MaxBytes: TypeAlias = "str | int | None"
+
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_MOST = 2**31  # no file declares more by default, unless it holds as much itself
+_FREE = 2**26  # so much may come out of any file, however small
+_RATIO = 200  # beyond that, so many times what the file holds: honest data shrink less
+_PIECE = 2**20
+
+
+@dataclass(frozen=True)
+class Cap:
+    """How much one file may declare.
+
+    Attributes
+    ----------
+    max_bytes : int, optional
+        Exactly so much. By default 64 MiB, or 200 times what the file holds if that is more, and
+        2 GiB at most; what a file holds itself it may declare in any case.
+    """
+
+    max_bytes: int | None = None
+
+    @classmethod
+    def of(cls, max_bytes: MaxBytes) -> Cap:
+        """Return the cap that a user set: a number of bytes, a text such as "4G", or None."""
+        if max_bytes is None:
+            return DEFAULT
+        size = size_of(max_bytes)
+        if size < 1:
+            raise InputError(
+                "max_bytes must be a number of bytes >= 1 or a text such as '512M' or '4G', got "
+                f"max_bytes={max_bytes!r}"
+            )
+        return cls(size)
+
+    def allowed(self, held: int) -> int:
+        """Return how much a file that holds ``held`` bytes may declare."""
+        if self.max_bytes is not None:
+            return self.max_bytes
+        return max(held, min(_MOST, max(_FREE, _RATIO * held)))
+
+    def check(self, what: object, declared: int, held: int) -> None:
+        """Refuse a file, or a part of one, that declares more than is allowed.
+
+        Parameters
+        ----------
+        what
+            The file, and perhaps which part of it.
+        declared, held
+            Bytes that it says it stands for, and bytes that the file has.
+        """
+        if declared > self.allowed(held):
+            self.refuse(what, f"{declared:,}", held)
+
+    def refuse(self, what: object, declared: str, held: int) -> None:
+        """Refuse a file that declares so many bytes."""
+        raise ReadError(
+            f"{what} declares {declared} bytes, more than the cap of {self.allowed(held):,} for a "
+            f"file that holds {held:,}; if you trust the file, raise the cap with max_bytes="
+        )
+
+
+DEFAULT = Cap()
+
+
+def size_of(text: Any) -> int:
+    """Return the bytes of a number, or of a text such as "512M" or "1.5 GB"; -1 if it is none."""
+    if isinstance(text, int) and not isinstance(text, bool):
+        return text
+    if isinstance(text, str):
+        found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", text.lower())
+        with suppress(ValueError, OverflowError):
+            return int(float(found[1]) * _UNITS[found[2]]) if found else -1
+    return -1
+
+
+def gunzip(what: object, data: bytes, cap: Cap = DEFAULT) -> bytes:
+    """Return what is in a gzip file, and never unpack more than is allowed."""
+    most = cap.allowed(len(data))
+    said = int.from_bytes(data[-4:], "little")  # modulo 2**32, of the last part: a first look
+    cap.check(what, said, len(data))
+    out = bytearray()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            while piece := file.read(min(_PIECE, most + 1 - len(out))):
+                out += piece
+                if len(out) > most:
+                    cap.refuse(what, f"more than {most:,}", len(data))
+    except (OSError, EOFError, zlib.error) as error:
+        raise ReadError(f"{what} is no gzip file, or not whole: {error}") from None
+    return bytes(out)
+
+
+def read_json(text: str | bytes) -> Any:
+    """Return what a JSON text says; whatever is wrong with it is a ValueError.
+
+    Texts nested too deeply, and whole numbers of thousands of digits, end in errors of several
+    classes otherwise.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
