@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from eigengraphs.errors import ReadError
 from eigengraphs.limits import DEFAULT, Cap
 
-__all__ = ["BROKEN", "npy_array", "npy_header", "open_zip", "zip_member"]
+__all__ = ["BROKEN", "check_members", "npy_array", "npy_header", "open_zip", "zip_member"]
 
 #: What zipfile, zlib and NumPy raise at files that are not what they seem.
 BROKEN = (
@@ -81,12 +81,19 @@ def open_zip(what: object, data: bytes, cap: Cap = DEFAULT) -> zipfile.ZipFile:
     The directory of an archive binds: no more is ever read of a member than it declares.
     """
     archive = zipfile.ZipFile(io.BytesIO(data))
+    check_members(what, archive)
+    cap.check(what, sum(member.file_size for member in archive.infolist()), len(data))
+    return archive
+
+
+def check_members(what: object, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive with links, with a name twice, or with names that lead out of it."""
     names = set[str]()
     for member in archive.infolist():
         name = member.filename
         parts = PurePosixPath(name.replace("\\", "/")).parts
         outside = not parts or ".." in parts or parts[0].startswith("/") or ":" in parts[0]
-        if outside or "\0" in name or name in names:
+        if outside or name in names:
             raise ReadError(
                 f"{what} is an archive with a member called {name[:60]!r}, which would lie outside "
                 "of it or is there twice: no program of good will writes that, leave it out"
@@ -96,8 +103,6 @@ def open_zip(what: object, data: bytes, cap: Cap = DEFAULT) -> zipfile.ZipFile:
                 f"{what} is an archive with a link, {name[:60]!r}: write it again with the file"
             )
         names.add(name)
-    cap.check(what, sum(member.file_size for member in archive.infolist()), len(data))
-    return archive
 
 
 def zip_member(archive: zipfile.ZipFile, name: str) -> bytes:

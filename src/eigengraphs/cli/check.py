@@ -18,6 +18,7 @@ from eigengraphs.cli.options import (
     Format,
     Json,
     Key,
+    MaxBytes,
     Missing,
     Participants,
     Source,
@@ -45,6 +46,7 @@ def check(
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
+    max_bytes: MaxBytes = None,
     as_json: Json = False,
 ) -> None:
     """Read graphs and say what is in them; write nothing.
@@ -63,7 +65,15 @@ def check(
             return
 
         how: Any = input_settings(
-            participants, vertices, file_format, key, delimiter, align, directed, allow_missing
+            participants,
+            vertices,
+            file_format,
+            key,
+            delimiter,
+            align,
+            directed,
+            allow_missing,
+            max_bytes=max_bytes,
         )
         data = gather(source, how, listen)
         values = None if label is None else data.column(label)

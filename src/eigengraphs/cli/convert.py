@@ -17,6 +17,7 @@ from eigengraphs.cli.options import (
     Format,
     Json,
     Key,
+    MaxBytes,
     Missing,
     Source,
     Vertices,
@@ -50,6 +51,7 @@ def convert(
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
+    max_bytes: MaxBytes = None,
     as_json: Json = False,
 ) -> None:
     """Write graphs in another format, with their names and vertices.
@@ -63,7 +65,15 @@ def convert(
 
     with showing(as_json, Event("read", f"reading {source}")) as listen:
         how: Any = input_settings(
-            None, vertices, file_format, key, delimiter, align, directed, allow_missing
+            None,
+            vertices,
+            file_format,
+            key,
+            delimiter,
+            align,
+            directed,
+            allow_missing,
+            max_bytes=max_bytes,
         )
         if to == "store" or (to == "auto" and output.rstrip("/").endswith(".egs")):
             said = _store(source, output, how, append, storage, listen)
@@ -116,6 +126,7 @@ def _store(
         labels=labels,
         directed=how.directed,
         storage=storage,
+        max_bytes=how.max_bytes,
         command=shlex.join(["eigengraphs", *sys.argv[1:]]),
         watch=watch,
     )

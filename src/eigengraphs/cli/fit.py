@@ -19,6 +19,7 @@ from eigengraphs.cli.options import (
     Format,
     Json,
     Key,
+    MaxBytes,
     Memory,
     Missing,
     Participants,
@@ -104,6 +105,7 @@ def fit(
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
+    max_bytes: MaxBytes = None,
     as_json: Json = False,
 ) -> None:
     """Embed graphs, and write loadings, positions, the model and a report.
@@ -134,7 +136,7 @@ def fit(
         )
         how: Any = input_settings(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing,
-            memory,
+            memory, max_bytes,
         )  # fmt: skip
         command = ["eigengraphs", *sys.argv[1:]]
         with (

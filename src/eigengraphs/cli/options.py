@@ -10,8 +10,9 @@ import typer
 from eigengraphs.cli.completions import ALIGN, DELIMITERS, FORMATS, among
 
 __all__ = [
-    "OF_STORES", "Align", "Cluster", "Delimiter", "Directed", "Format", "Json", "Key", "Memory",
-    "Missing", "Participants", "Source", "Vertices", "Workers", "input_settings",
+    "OF_STORES", "Align", "Cluster", "Delimiter", "Directed", "Format", "Json", "Key",
+    "MaxBytes", "Memory", "Missing", "Participants", "Source", "Vertices", "Workers",
+    "input_settings",
 ]  # fmt: skip
 
 _FILES = "How files are read"  # a part of every help
@@ -72,6 +73,14 @@ Missing = Annotated[
         "--allow-missing", help="Leave nan entries out of the fit.", rich_help_panel=_FILES
     ),
 ]
+MaxBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--max-bytes",
+        help="What one file may say it holds, unpacked, such as 4G; see SECURITY.md.",
+        rich_help_panel=_FILES,
+    ),
+]
 Memory = Annotated[
     str | None,
     typer.Option(
@@ -106,6 +115,7 @@ def input_settings(
     directed: bool,
     allow_missing: bool,
     memory: str | None = None,
+    max_bytes: str | None = None,
 ) -> object:
     """Return the settings of a job from the words of its command."""
     from eigengraphs.job.inputs import InputSettings
@@ -120,4 +130,5 @@ def input_settings(
         directed=True if directed else "auto",
         missing="unobserved" if allow_missing else "error",
         memory=memory,
+        max_bytes=max_bytes,
     )

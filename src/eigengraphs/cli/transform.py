@@ -13,6 +13,7 @@ from eigengraphs.cli.options import (
     Directed,
     Format,
     Key,
+    MaxBytes,
     Missing,
     Participants,
     Source,
@@ -36,6 +37,7 @@ def transform(
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Project new graphs on the components of a model; nothing is learnt from them.
 
@@ -51,7 +53,15 @@ def transform(
 
         embedding = load(model / "model.eg" if model.is_dir() else model)
         how: Any = input_settings(
-            participants, vertices, file_format, key, delimiter, align, directed, allow_missing
+            participants,
+            vertices,
+            file_format,
+            key,
+            delimiter,
+            align,
+            directed,
+            allow_missing,
+            max_bytes=max_bytes,
         )
         data = gather(source, how, listen)
         places = tuple(map(str, range(embedding.n_vertices_)))  # what vertices without names have

@@ -20,6 +20,8 @@ _OPTIONS = [
     (r"\bkey=('[^']*')", r"--key \1"),
     (r"\bvertices='(\w+)'", r"--align \1"),
     (r"^vertices must be", "--align must be"),
+    (r"\bmax_bytes=(?!\w|')", "--max-bytes"),
+    (r"^max_bytes must be (.*), got max_bytes=", r"--max-bytes must be \1, got "),
     (r"\blabels=(?!\w)", "--vertices"),
     (r"\bdirected=True\b", "--directed"),
     (r"takes format= one of", "takes --to one of"),

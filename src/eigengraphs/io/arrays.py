@@ -13,6 +13,7 @@ from scipy import sparse
 from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.raw import MatrixGraph
+from eigengraphs.limits import DEFAULT, Cap
 
 __all__ = ["chosen", "graphs_of_array", "is_graph_array"]
 
@@ -75,6 +76,8 @@ def graphs_of_array(
     graphs_first: bool,
     where: str = "",
     sure: bool = False,
+    cap: Cap = DEFAULT,
+    held: int = 0,
 ) -> list[MatrixGraph]:
     """Return the graphs of a matrix, of an array of three axes, or of cells.
 
@@ -85,15 +88,20 @@ def graphs_of_array(
         symmetry does not tell: so it is in NumPy, and not in MATLAB.
     sure
         Whether graphs are known to be along the first axis.
+    cap, held
+        What the file may declare, and the bytes that it holds: a sparse matrix may have far more
+        rows than entries.
     """
     given: Any = array
     if sparse.issparse(array):
-        return [MatrixGraph(sparse.csr_array(given), format=format)]
+        return [MatrixGraph(_checked(path, given, where, cap, held), format=format)]
     array = np.asarray(array)
     if array.dtype == object:
         graphs = list[MatrixGraph]()
         for item in array.ravel():
-            graphs += graphs_of_array(path, item, format, graphs_first=graphs_first, where=where)
+            graphs += graphs_of_array(
+                path, item, format, graphs_first=graphs_first, where=where, cap=cap, held=held
+            )
         return graphs
     if array.dtype.kind not in "biuf":
         raise ReadError(
@@ -113,6 +121,22 @@ def graphs_of_array(
         raise ReadError(f"{path}{where} holds no graphs: its shape is {_shape(array)}")
     _check_square(path, cube.shape[1:], where)
     return [MatrixGraph(A, format=format, notices=notices) for A in cube]
+
+
+def _checked(path: Path, matrix: Any, where: str, cap: Cap, held: int) -> sparse.csr_array:
+    """Return a sparse matrix whose entries are all within it: products do not look."""
+    if matrix.dtype.kind not in "biuf":
+        raise ReadError(f"{path}{where} must hold real numbers, got {matrix.dtype}")
+    _check_square(path, matrix.shape, where)
+    cap.check(f"{path}{where}", 8 * (matrix.shape[0] + 1), held)
+    try:
+        if hasattr(matrix, "indptr"):
+            matrix.check_format(full_check=True)
+        flat = sparse.csr_array(matrix)
+        flat.check_format(full_check=True)
+    except (ValueError, IndexError, TypeError) as error:
+        raise ReadError(f"{path}{where} is no sparse matrix: {error}; write it again") from None
+    return flat
 
 
 def _graph_axis(

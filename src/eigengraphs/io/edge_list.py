@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph
 from eigengraphs.io.text import TextFile, number
+from eigengraphs.limits import read_json
 
 __all__ = ["edge_graph", "read_edges"]
 
@@ -86,7 +86,9 @@ def _declared(text: TextFile) -> tuple[str, ...] | None:
     names: Any = None
     if said.startswith("["):
         try:
-            names = json.loads(said)
+            names = read_json(said)
+            if not isinstance(names, list):
+                raise ValueError
         except ValueError:
             raise ReadError(
                 f"{text.path}: the comment '# vertices:' starts with [ and is no list that JSON "
@@ -193,7 +195,7 @@ def _with_data(text: TextFile, i: int) -> list[str]:
     if match:
         try:
             data = ast.literal_eval(match.group().strip())
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
             data = None
     if len(cells) != 2 or not isinstance(data, dict):
         raise ReadError(

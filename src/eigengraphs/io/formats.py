@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -18,6 +17,7 @@ from eigengraphs.io.numpy_files import read_npy, read_npz
 from eigengraphs.io.parquet import read_parquet
 from eigengraphs.io.raw import RawGraph
 from eigengraphs.io.text import TextFile, open_text
+from eigengraphs.limits import DEFAULT, Cap, gunzip
 
 __all__ = [
     "TEXT_ENDINGS",
@@ -65,26 +65,29 @@ def is_known(path: Path) -> bool:
 
 
 def read_one(
-    path: Path, data: bytes, *, format: Format, key: str | None, delimiter: str | None
+    path: Path,
+    data: bytes,
+    *,
+    format: Format,
+    key: str | None,
+    delimiter: str | None,
+    cap: Cap = DEFAULT,
 ) -> list[RawGraph]:
-    """Read every graph of one file, whose bytes are given."""
+    """Read every graph of one file, whose bytes are given; it may declare as much as ``cap``."""
     if not data:
         raise ReadError(f"{path} is empty (0 bytes): leave it out, or write it again")
     if path.name.lower().endswith(".gz"):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError) as error:
-            raise ReadError(f"{path} is no gzip file, or not whole: {error}") from None
+        data = gunzip(path, data, cap)
     kind = ending(path)
     if format in _BY_NAME or (format in ("auto", "bids") and kind in _NETWORKX):
         known = _BY_NAME.get(format) or _NETWORKX[kind]
         return [read_networkx(path, data, known, key)]
     if format == "numpy" or (format in ("auto", "bids") and kind in (".npy", ".npz")):
-        return list(read_npy(path, data) if kind == ".npy" else read_npz(path, data, key))
+        return list(read_npy(path, data, cap) if kind == ".npy" else read_npz(path, data, key, cap))
     if format == "matlab" or (format in ("auto", "bids") and kind == ".mat"):
-        return list(read_mat(path, data, key))
+        return list(read_mat(path, data, key, cap))
     if format == "parquet" or (format in ("auto", "bids") and kind in (".parquet", ".pq")):
-        return read_parquet(path, data, key)
+        return read_parquet(path, data, key, cap)
     return [_read_text(open_text(path, data, delimiter), format)]
 
 

@@ -13,30 +13,34 @@ from scipy import sparse
 from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 
+from eigengraphs.archives import BROKEN
 from eigengraphs.errors import ReadError
 from eigengraphs.io.arrays import chosen, graphs_of_array
+from eigengraphs.io.matlab_guard import unpacked
 from eigengraphs.io.optional import need
 from eigengraphs.io.raw import MatrixGraph
+from eigengraphs.limits import DEFAULT, Cap
 
 __all__ = ["read_mat"]
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
-def read_mat(path: Path, data: bytes, key: str | None) -> list[MatrixGraph]:
+def read_mat(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> list[MatrixGraph]:
     """Read the only square matrix of a file, or that of ``key``; n x n x m are m graphs."""
     if _HDF5 in (data[:8], data[512:520]):
-        arrays = _version_73(path, data)
+        arrays = _version_73(path, data, cap)
     else:
-        arrays = _version_5(path, data)
+        arrays = _version_5(path, data, cap)
     ours = key is None and "graphs" in arrays and "graph_names" in arrays
     # MATLAB drops axes of length one, so that ours is told by its name.
     picked = {"graphs": _cube(arrays)} if ours else chosen(path, arrays, key)
     graphs = list[MatrixGraph]()
     for name, array in picked.items():
         found = graphs_of_array(
-            path, array, "MATLAB", graphs_first=False, where=f" ({name!r})", sure=ours
-        )
+            path, array, "MATLAB", graphs_first=False, where=f" ({name!r})", sure=ours,
+            cap=cap, held=len(data),
+        )  # fmt: skip
         if len(picked) > 1:
             many = len(found) > 1
             found = [
@@ -47,11 +51,11 @@ def read_mat(path: Path, data: bytes, key: str | None) -> list[MatrixGraph]:
     return _with_names(graphs, arrays) if ours else graphs
 
 
-def _version_5(path: Path, data: bytes) -> dict[str, Any]:
-    opened: Any = io.BytesIO(data)  # which the stubs do not know to be allowed
+def _version_5(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
+    opened: Any = io.BytesIO(unpacked(path, data, cap))  # which the stubs do not know to be allowed
     try:
         found = loadmat(opened)
-    except (ValueError, TypeError, NotImplementedError, MatReadError, OSError, EOFError) as error:
+    except (*BROKEN, MatReadError) as error:
         raise ReadError(
             f"{path} is no MATLAB file that can be read: {error}; in MATLAB, save it again with "
             "save(name, 'variable', '-v7')"
@@ -59,42 +63,82 @@ def _version_5(path: Path, data: bytes) -> dict[str, Any]:
     return {name: value for name, value in found.items() if not name.startswith("__")}
 
 
-def _version_73(path: Path, data: bytes) -> dict[str, Any]:
+def _version_73(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
     h5py = need("h5py", "reading MATLAB files of version 7.3")
     arrays: dict[str, Any] = {}
     try:
         with h5py.File(io.BytesIO(data), "r") as file:
+            reader = _Hdf5(h5py, file, path, cap, len(data))
             for name in file:
                 if not name.startswith("#"):
-                    value = _hdf5_value(h5py, file, file[name])
+                    value = reader.value(reader.item(file, name))
                     if value is not None:
                         arrays[name] = value
-    except (OSError, RuntimeError, KeyError) as error:
+    except ReadError:
+        raise
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError) as error:
         raise ReadError(f"{path} is no MATLAB file of version 7.3, or not whole: {error}") from None
     return arrays
 
 
-def _hdf5_value(h5py: Any, file: Any, item: Any) -> Any:
-    """Return an array in MATLAB's order of axes, which HDF5 turns around."""
-    if isinstance(item, h5py.Group):
-        rows = item.attrs.get("MATLAB_sparse")
-        if rows is None or "jc" not in item:
-            return None  # a struct
-        jc = np.asarray(item["jc"], dtype=np.int64)
-        if "ir" not in item:
-            return sparse.csr_array((int(rows), len(jc) - 1))
-        parts = (np.asarray(item["data"]), np.asarray(item["ir"], dtype=np.int64), jc)
-        return sparse.csc_array(parts, shape=(int(rows), len(jc) - 1))
-    kind = item.attrs.get("MATLAB_class", b"")
-    if kind == b"char":
-        return np.array("".join(map(chr, np.asarray(item).T.ravel().tolist())))
-    if item.dtype == h5py.ref_dtype:
-        references = np.asarray(item).T
-        cells = np.empty(references.shape, dtype=object)
-        for place, reference in np.ndenumerate(references):
-            cells[place] = _hdf5_value(h5py, file, file[reference])
-        return cells
-    return np.asarray(item).T
+class _Hdf5:
+    """Values of a file of version 7.3, as long as they are in it and within the cap."""
+
+    def __init__(self, h5py: Any, file: Any, path: Path, cap: Cap, held: int) -> None:
+        self._h5py, self._file, self._path = h5py, file, path
+        self._cap, self._held = cap, held
+        self._read = self._cells = 0  # bytes that were declared, and cells
+
+    def item(self, group: Any, name: str) -> Any:
+        """Return a member of a group, if it is in this very file."""
+        if isinstance(group.get(name, getlink=True), self._h5py.ExternalLink):
+            raise ReadError(
+                f"{self._path}: {name!r} is a link to another file, which is not followed; save "
+                "the variable itself"
+            )
+        return group[name]
+
+    def numbers(self, item: Any) -> NDArray[Any]:
+        """Return the array of a data set, if it is in this very file and not too large."""
+        if item.external is not None or item.is_virtual:
+            raise ReadError(
+                f"{self._path}: {item.name!r} lies in another file, which is not opened; save the "
+                "variable itself"
+            )
+        self._read += item.size * max(item.dtype.itemsize, 1)
+        self._cap.check(f"{self._path} ({item.name!r})", self._read, self._held)
+        return np.asarray(item)
+
+    def value(self, item: Any, depth: int = 0) -> Any:
+        """Return an array in MATLAB's order of axes, which HDF5 turns around."""
+        h5py = self._h5py
+        self._cells += 1
+        # An object takes more than eight bytes: more cells than that are some again and again.
+        if depth > 50 or self._cells > 100 + self._held // 8:
+            raise ReadError(f"{self._path}: {item.name!r} has cells within cells without end")
+        if isinstance(item, h5py.Group):
+            rows = item.attrs.get("MATLAB_sparse")
+            if rows is None or "jc" not in item:
+                return None  # a struct
+            jc = self.numbers(self.item(item, "jc")).astype(np.int64)
+            if "ir" not in item:
+                self._cap.check(self._path, 8 * int(rows), self._held)
+                return sparse.csr_array((int(rows), len(jc) - 1))
+            ir = self.numbers(self.item(item, "ir")).astype(np.int64)
+            parts = (self.numbers(self.item(item, "data")), ir, jc)
+            return sparse.csc_array(parts, shape=(int(rows), len(jc) - 1))
+        if not isinstance(item, h5py.Dataset):
+            return None
+        kind = item.attrs.get("MATLAB_class", b"")
+        if kind == b"char":
+            return np.array("".join(map(chr, self.numbers(item).T.ravel().tolist())))
+        if item.dtype == h5py.ref_dtype:
+            references = self.numbers(item).T
+            cells = np.empty(references.shape, dtype=object)
+            for place, reference in np.ndenumerate(references):
+                cells[place] = self.value(self._file[reference], depth + 1)
+            return cells
+        return self.numbers(item).T
 
 
 def _cube(arrays: dict[str, Any]) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.optional import need
 from eigengraphs.io.raw import EdgeGraph
+from eigengraphs.io.xml_guard import refuse_declarations
 
 __all__ = ["FORMATS", "read_networkx"]
 
@@ -36,11 +37,14 @@ def read_networkx(path: Path, data: bytes, format: str, key: str | None) -> Edge
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of attributes that do not concern us
             if format == "GraphML":
+                refuse_declarations(path, data)
                 graph = nx.read_graphml(io.BytesIO(data))
             elif format == "GML":
                 graph = nx.read_gml(io.BytesIO(data), label="id")
             else:
                 graph = nx.parse_pajek(re.split(r"\r?\n", data.decode("utf-8-sig")))
+    except ReadError:
+        raise
     except Exception as error:  # networkx raises what its parsers raise
         raise ReadError(
             f"{path} is no {format} file that networkx can read: {error or type(error).__name__}; "

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-import numpy as np
 from scipy import sparse
 
+from eigengraphs.archives import BROKEN, npy_array, open_zip, zip_member
 from eigengraphs.errors import ReadError
 from eigengraphs.io.arrays import chosen, graphs_of_array
 from eigengraphs.io.raw import MatrixGraph
+from eigengraphs.limits import DEFAULT, Cap
 
 __all__ = ["FLAT", "read_npy", "read_npz"]
 
@@ -21,26 +21,35 @@ __all__ = ["FLAT", "read_npy", "read_npz"]
 FLAT = ("flat_data", "flat_indices", "flat_indptr")
 
 
-def read_npy(path: Path, data: bytes) -> list[MatrixGraph]:
+def read_npy(path: Path, data: bytes, cap: Cap = DEFAULT) -> list[MatrixGraph]:
     """Read one graph (n, n), or several (m, n, n) or (n, n, m)."""
-    array = _load(path, data)
+    if data[:2] == b"PK":
+        return read_npz(path, data, None, cap)
+    try:
+        array = npy_array(path, data, cap)
+    except ReadError:
+        raise
+    except BROKEN as error:
+        if "pickle" in str(error):
+            _refuse_pickle(path, "")
+        _refuse_other(path, error)
     return list(graphs_of_array(path, array, "NumPy", graphs_first=True))
 
 
-def read_npz(path: Path, data: bytes, key: str | None) -> list[MatrixGraph]:
+def read_npz(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> list[MatrixGraph]:
     """Read graphs with their names as eigengraphs writes them, or one array of the file."""
-    bundle = _load(path, data)
-    if not hasattr(bundle, "files"):
-        return list(graphs_of_array(path, bundle, "NumPy", graphs_first=True))
-    arrays = {name: _entry(path, bundle, name) for name in bundle.files}
+    if data[:6] == b"\x93NUMPY":
+        return read_npy(path, data, cap)
+    arrays = _arrays(path, data, cap)
     if {"format", "shape", "data"} <= set(arrays):
         try:
             matrix = sparse.load_npz(io.BytesIO(data))
-        except (ValueError, KeyError, NotImplementedError) as error:
+        except BROKEN as error:
             raise ReadError(f"{path} is no sparse matrix that scipy can read: {error}") from None
-        return list(graphs_of_array(path, matrix, "NumPy", graphs_first=True))
+        options: Any = {"graphs_first": True, "cap": cap, "held": len(data)}
+        return list(graphs_of_array(path, matrix, "NumPy", **options))
     if key is None and set(FLAT) <= set(arrays) and "n_graphs" in arrays:
-        return _flat(arrays)
+        return _flat(path, arrays)
     ours = key is None and "graphs" in arrays and "graph_names" in arrays
     if ours:
         return _with_names(_ours(path, arrays["graphs"]), arrays)
@@ -61,30 +70,41 @@ def _ours(path: Path, array: Any) -> list[MatrixGraph]:
     return graphs_of_array(path, array, "NumPy", graphs_first=True, sure=True)
 
 
-def _load(path: Path, data: bytes) -> Any:
+def _arrays(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
+    """Return the arrays of a bundle by name."""
     try:
-        return np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        if "pickle" in str(error) and data[:6] == b"\x93NUMPY":
-            _refuse_pickle(path, "")
-        raise ReadError(
-            f"{path} is no file of NumPy, or not whole: {error}; write it again with np.save or "
-            "np.savez"
-        ) from None
+        with open_zip(path, data, cap) as bundle:
+            names = [name for name in bundle.namelist() if name.endswith(".npy")]
+            return {
+                name.removesuffix(".npy"): _entry(path, zip_member(bundle, name), name, cap, data)
+                for name in names
+            }
+    except ReadError:
+        raise
+    except BROKEN as error:
+        return _refuse_other(path, error)
 
 
-def _entry(path: Path, bundle: Any, name: str) -> Any:
+def _entry(path: Path, content: bytes, name: str, cap: Cap, data: bytes) -> Any:
+    where = f", array {name.removesuffix('.npy')!r},"
     try:
-        return bundle[name]
-    except ValueError:
-        return _refuse_pickle(path, f", array {name!r},")
-    except (OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ReadError(
-            f"{path}, array {name!r}, cannot be read: {error}; the file may be cut off"
-        ) from None
+        return npy_array(f"{path}{where}", content, cap, len(data))
+    except ReadError:
+        raise
+    except BROKEN as error:
+        if "pickle" in str(error):
+            _refuse_pickle(path, where)
+        raise ReadError(f"{path}{where} cannot be read: {error}; the file may be cut off") from None
 
 
-def _refuse_pickle(path: Path, where: str) -> Any:
+def _refuse_other(path: Path, error: BaseException) -> NoReturn:
+    raise ReadError(
+        f"{path} is no file of NumPy, or not whole: {error}; write it again with np.save or "
+        "np.savez"
+    ) from None
+
+
+def _refuse_pickle(path: Path, where: str) -> NoReturn:
     raise ReadError(
         f"{path}{where} holds Python objects, which are never read because they can run code; "
         "save plain numbers: np.save(path, np.asarray(graphs, dtype=float))"
@@ -95,11 +115,17 @@ def _key(name: str, i: int, many: int) -> str:
     return name if many == 1 else f"{name}_{i}"
 
 
-def _flat(arrays: dict[str, Any]) -> list[MatrixGraph]:
+def _flat(path: Path, arrays: dict[str, Any]) -> list[MatrixGraph]:
     data, indices, indptr = (arrays[name] for name in FLAT)
-    m = int(arrays["n_graphs"])
-    n = (len(indptr) - 1) // m
-    flat = sparse.csr_array((data, indices, indptr), shape=(m * n, n))
+    try:
+        m = int(arrays["n_graphs"])
+        n = (len(indptr) - 1) // m
+        flat = sparse.csr_array((data, indices, indptr), shape=(m * n, n))
+        flat.check_format(full_check=True)  # products do not look whether entries are within
+    except BROKEN as error:
+        raise ReadError(
+            f"{path} does not hold the graphs that it says ({error}); write it again"
+        ) from None
     graphs: list[MatrixGraph] = [
         MatrixGraph(sparse.csr_array(flat[i * n : (i + 1) * n]), format="NumPy") for i in range(m)
     ]

@@ -25,6 +25,7 @@ from eigengraphs.io.notices import Notice, few, summarise
 from eigengraphs.io.raw import MatrixGraph, RawGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
 from eigengraphs.io.sources import Source, SourceFile, SourceLike, find_files
+from eigengraphs.limits import DEFAULT, Cap, MaxBytes
 from eigengraphs.scale import is_store, open_store
 
 __all__ = ["FileEntry", "Reading", "read", "read_files"]
@@ -107,6 +108,7 @@ def read(
     labels: LabelsLike | None = None,
     directed: DirectedRule = "auto",
     missing: MissingRule = "error",
+    max_bytes: MaxBytes = None,
     on_notice: Callable[[Notice], object] | None = None,
 ) -> GraphStack:
     """Read graphs from files.
@@ -135,6 +137,9 @@ def read(
         that differ between the two directions.
     missing : {"error", "unobserved"}
         What to do with nan; see :class:`~eigengraphs.GraphStack`.
+    max_bytes : int or str, optional
+        What one file may say that it holds, unpacked, such as "4G"; see ``SECURITY.md`` for what
+        it is by default.
     on_notice : callable, optional
         Called with each notice of what was done; by default, those that matter are warnings of
         class ``ReadNotice``.
@@ -163,6 +168,7 @@ def read(
         labels=labels,
         directed=directed,
         missing=missing,
+        max_bytes=max_bytes,
     )
     for notice in reading.notices:
         if on_notice is not None:
@@ -183,6 +189,7 @@ def read_files(
     directed: DirectedRule = "auto",
     missing: MissingRule = "error",
     memory: str | int | None = None,
+    max_bytes: MaxBytes = None,
 ) -> Reading:
     """Read graphs from files, with hashes, columns and notices; see :func:`eigengraphs.read`.
 
@@ -193,6 +200,7 @@ def read_files(
     """
     start = time.perf_counter()
     check_format(format)
+    cap = Cap.of(max_bytes)
     if is_store(source):
         return _stored(source, format, key, labels, memory, start)
     check_missing(missing)
@@ -204,7 +212,7 @@ def read_files(
         raise InputError(f"directed must be 'auto', True or False, got {directed!r}")
     found = find_files(source, bids=format == "bids")
     of_all = list(found.notices)
-    loaded = _load(found, format, key, delimiter, of_all)
+    loaded = _load(found, format, key, delimiter, of_all, cap)
     names = names_of(loaded, searched=found.searched)
     of_all += same_content(loaded, names)
     if found.searched:
@@ -253,7 +261,12 @@ def _stored(
 
 
 def _load(
-    found: Source, format: Format, key: str | None, delimiter: str | None, of_all: list[Notice]
+    found: Source,
+    format: Format,
+    key: str | None,
+    delimiter: str | None,
+    of_all: list[Notice],
+    cap: Cap,
 ) -> list[Loaded]:
     """Read every file once, tables of other things left out if they lie in a folder of graphs."""
     loaded, tables = list[Loaded](), list[IsTable]()
@@ -263,7 +276,8 @@ def _load(
         except OSError as error:
             raise ReadError(f"cannot read {file.path}: {error.strerror}") from None
         try:
-            graphs = read_one(file.path, data, format=format, key=key, delimiter=delimiter)
+            options: Any = {"format": format, "key": key, "delimiter": delimiter, "cap": cap}
+            graphs = read_one(file.path, data, **options)
         except IsTable as error:
             tables.append(error)
             of_all.append(Notice.of("table", file.path))
@@ -272,7 +286,7 @@ def _load(
         loaded += [Loaded(file, sha256, graph, len(graphs) > 1) for graph in graphs]
     if tables and (not found.searched or len(tables) >= len(loaded)):
         raise ReadError(str(tables[0]))
-    settled = settle_ambiguous(loaded, key, delimiter)
+    settled = settle_ambiguous(loaded, key, delimiter, cap)
     if found.searched:
         one_layout(settled)
     return settled
@@ -292,7 +306,9 @@ def one_layout(loaded: Sequence[Loaded]) -> None:
         )
 
 
-def settle_ambiguous(loaded: list[Loaded], key: str | None, delimiter: str | None) -> list[Loaded]:
+def settle_ambiguous(
+    loaded: list[Loaded], key: str | None, delimiter: str | None, cap: Cap = DEFAULT
+) -> list[Loaded]:
     """Read a file that could be a matrix or an edge list as what the others are."""
     unsure = [any(said.kind == "ambiguous" for said in item.graph.notices) for item in loaded]
     sure = {item.graph.format for item, doubt in zip(loaded, unsure, strict=True) if not doubt}
@@ -306,7 +322,8 @@ def settle_ambiguous(loaded: list[Loaded], key: str | None, delimiter: str | Non
             settled.append(item)
             continue
         path = item.file.path
-        graphs = read_one(path, path.read_bytes(), format=format, key=key, delimiter=delimiter)
+        options: Any = {"format": format, "key": key, "delimiter": delimiter, "cap": cap}
+        graphs = read_one(path, path.read_bytes(), **options)
         settled.append(replace(item, graph=graphs[0]))
     return settled
 

@@ -22,6 +22,7 @@ from eigengraphs.io.optional import need
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table
 from eigengraphs.io.sources import SourceLike, find_files
 from eigengraphs.io.survey import survey
+from eigengraphs.limits import Cap, MaxBytes
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import STORE_JSON, Batch
 from eigengraphs.scale.store import Store
@@ -67,6 +68,7 @@ def convert_to_store(
     labels: LabelsLike | None = None,
     directed: DirectedRule = "auto",
     storage: StorageRule = "auto",
+    max_bytes: MaxBytes = None,
     command: str | None = None,
     watch: Watch | None = None,
 ) -> Stored:
@@ -77,7 +79,7 @@ def convert_to_store(
 
     Parameters
     ----------
-    source, format, key, delimiter, vertices, labels, directed
+    source, format, key, delimiter, vertices, labels, directed, max_bytes
         As in :func:`eigengraphs.read`; the source may also be a store.
     target
         The store.
@@ -96,6 +98,7 @@ def convert_to_store(
         Numbers, and a notice for each kind of thing that was done to graphs.
     """
     check_format(format)
+    cap = Cap.of(max_bytes)
     say: Watch = watch or (lambda what, done, total: None)  # noqa: ARG005
     text = os.fspath(source) if isinstance(source, str | os.PathLike) else "a list of files"
     command = command or shlex.join(
@@ -124,7 +127,7 @@ def convert_to_store(
 
     known = None if there is None else there.vertex_names
     opened = _from_store if scale.is_store(source) else _from_files
-    made = opened(source, options, labels, known, say)
+    made = opened(source, options, labels, known, cap, say)
     if there is not None and not resume:
         _refuse_misfit(there, made, directed)
     batches = 0 if there is None else len(there.layout.batches)
@@ -167,11 +170,11 @@ class _Opened:
 
 
 def _from_files(
-    source: Any, options: dict[str, Any], labels: Any, known: Any, say: Watch
+    source: Any, options: dict[str, Any], labels: Any, known: Any, cap: Cap, say: Watch
 ) -> _Opened:
     table = None if labels is None else as_vertex_table(labels)
     settings = {**options, "labels": table}
-    found = survey(source, known=known, watch=say, **settings)
+    found = survey(source, known=known, watch=say, cap=cap, **settings)
 
     def blocks(first: int) -> Blocks:
         at = first
@@ -186,9 +189,9 @@ def _from_files(
 
 
 def _from_store(
-    source: Any, options: dict[str, Any], labels: Any, known: Any, say: Watch
+    source: Any, options: dict[str, Any], labels: Any, known: Any, cap: Cap, say: Watch
 ) -> _Opened:
-    del known, say
+    del known, cap, say
     if labels is not None or options["key"] is not None:
         raise InputError("a store is converted as it is: labels and key are for files")
     stack = scale.open_store(source)

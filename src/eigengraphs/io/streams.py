@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import math
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigengraphs.archives import check_members, npy_array, npy_header, zip_member
 from eigengraphs.errors import ReadError
 from eigengraphs.io.formats import Format, ending, read_one
 from eigengraphs.io.numpy_files import FLAT
 from eigengraphs.io.optional import need
-from eigengraphs.io.parquet import METADATA
+from eigengraphs.io.parquet import told
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
+from eigengraphs.limits import DEFAULT, Cap
+from eigengraphs.scale.tables import check_declared
 
 __all__ = ["graphs_of_file"]
 
@@ -28,7 +30,7 @@ _LARGE = 2**25  # bytes; smaller files are read whole
 
 
 def graphs_of_file(
-    path: Path, *, format: Format, key: str | None, delimiter: str | None
+    path: Path, *, format: Format, key: str | None, delimiter: str | None, cap: Cap = DEFAULT
 ) -> tuple[str, Iterator[RawGraph]]:
     """Return the hash of a file, '' for a large one, and its graphs.
 
@@ -38,63 +40,66 @@ def graphs_of_file(
     try:
         size = path.stat().st_size
         if size >= _LARGE and format in ("auto", "numpy", "parquet"):
-            found = _stream(path, key)
+            found = _stream(path, key, cap)
             if found is not None:
                 return "", found
         data = path.read_bytes()
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
-    graphs = read_one(path, data, format=format, key=key, delimiter=delimiter)
+    graphs = read_one(path, data, format=format, key=key, delimiter=delimiter, cap=cap)
     return hashlib.sha256(data).hexdigest(), iter(graphs)
 
 
-def _stream(path: Path, key: str | None) -> Iterator[RawGraph] | None:
+def _stream(path: Path, key: str | None, cap: Cap) -> Iterator[RawGraph] | None:
     kind = ending(path)
     if path.suffix.lower() == ".gz":
         return None
     if kind == ".npy":
         with path.open("rb") as file:
-            header = _header(file)
+            header = _header(file, path.stat().st_size)
         return None if header is None else _cube(path, None, {}, {})
     if kind == ".npz" and key is None and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as bundle:
+            check_members(path, bundle)
             members = {Path(name).stem for name in bundle.namelist()}
             if "graph_names" not in members:
                 return None
             extra: dict[str, Any] = {
-                name: _whole(bundle, name)
+                name: _whole(path, bundle, name, cap)
                 for name in ("graph_names", "vertex_names", "directed", "n_graphs")
                 if name in members
             }
             said = _said(extra)
             if set(FLAT) <= members and "n_graphs" in members:
-                return _flat(path, int(extra["n_graphs"]), said, extra)
+                return _flat(path, int(extra["n_graphs"]), said, extra, cap)
             if "graphs" in members:
                 with bundle.open("graphs.npy") as file:
-                    if _header(file) is not None:
+                    if _header(file, bundle.getinfo("graphs.npy").file_size) is not None:
                         return _cube(path, "graphs.npy", said, extra)
         return None
     if kind in (".parquet", ".pq") and key is None:
-        return _edges(path)
+        return _edges(path, cap)
     return None
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]] | None:
-    """Return shape and type of an array of graphs that can be read one by one, or None."""
+def _header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype[Any]] | None:
+    """Return shape and type of an array of graphs that can be read one by one, or None.
+
+    ``size`` is that of the file, or of the member of a bundle: no more is ever made room for.
+    """
     try:
-        version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(file)
+        shape, fortran, dtype = npy_header(file)
     except ValueError:
         return None  # the reader of whole files says what is wrong
     plain = len(shape) == 3 and shape[1] == shape[2] != shape[0] and not fortran
-    return (shape, dtype) if plain and dtype.kind in "biuf" and min(shape) else None
+    there = file.tell() + math.prod(shape) * dtype.itemsize == size
+    return (shape, dtype) if plain and there and dtype.kind in "biuf" and min(shape) else None
 
 
-def _whole(bundle: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    with bundle.open(f"{name}.npy") as file:
-        array: NDArray[Any] = npy.read_array(file, allow_pickle=False)
-        return array
+def _whole(path: Path, bundle: zipfile.ZipFile, name: str, cap: Cap) -> NDArray[Any]:
+    held = path.stat().st_size
+    cap.check(f"{path}, array {name!r},", bundle.getinfo(f"{name}.npy").file_size, held)
+    return npy_array(path, zip_member(bundle, f"{name}.npy"), cap, held)
 
 
 def _said(extra: dict[str, Any]) -> dict[str, Any]:
@@ -119,31 +124,40 @@ def _cube(
         if member is not None:
             bundle = opened.enter_context(zipfile.ZipFile(file))
             file = opened.enter_context(bundle.open(member))
-        header = _header(file)
-        assert header is not None
-        (m, n, _), dtype = header
+        shape, _, dtype = npy_header(file)  # which was looked at before
+        m, n, _ = shape
         for i in range(m):
             A = _numbers(path, file, n * n, dtype).reshape(n, n)
             yield MatrixGraph(A, key=_name(extra, i), format="NumPy", **said)
 
 
-def _flat(path: Path, m: int, said: dict[str, Any], extra: dict[str, Any]) -> Iterator[RawGraph]:
+def _flat(
+    path: Path, m: int, said: dict[str, Any], extra: dict[str, Any], cap: Cap
+) -> Iterator[RawGraph]:
     """Yield the graphs of a flat matrix."""
     with zipfile.ZipFile(path) as bundle:
-        indptr = _whole(bundle, FLAT[2])
+        indptr = _whole(path, bundle, FLAT[2], cap)
         n = (len(indptr) - 1) // m
         with bundle.open(f"{FLAT[0]}.npy") as data, bundle.open(f"{FLAT[1]}.npy") as indices:
-            kinds = []
-            for file in (data, indices):
-                version = npy.read_magic(file)
-                read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-                kinds.append(read(file)[2])
+            headers = [npy_header(file) for file in (data, indices)]
+            kinds, most = (
+                [dtype for *_, dtype in headers],
+                bundle.getinfo(f"{FLAT[0]}.npy").file_size,
+            )
             for i in range(m):
                 rows = indptr[i * n : (i + 1) * n + 1]
                 count = int(rows[-1] - rows[0])
+                if not 0 <= count <= most:
+                    raise ReadError(f"{path} does not hold the graphs that it says; write it again")
                 values = _numbers(path, data, count, kinds[0])
                 places = _numbers(path, indices, count, kinds[1])
                 A = sparse.csr_array((values, places, rows - rows[0]), shape=(n, n))
+                try:
+                    A.check_format(
+                        full_check=True
+                    )  # products do not look whether entries are within
+                except ValueError as error:
+                    raise ReadError(f"{path}, graph {i}, is damaged: {error}") from None
                 yield MatrixGraph(A, key=_name(extra, i), format="NumPy", **said)
 
 
@@ -160,13 +174,16 @@ def _numbers(path: Path, file: Any, count: int, dtype: np.dtype[Any]) -> NDArray
     return out
 
 
-def _edges(path: Path) -> Iterator[RawGraph] | None:
+def _edges(path: Path, cap: Cap) -> Iterator[RawGraph] | None:
     """Yield the graphs of a table that ``eigengraphs`` wrote, whose metadata has all names."""
     need("pyarrow", "reading Parquet files")
     parquet = need("pyarrow.parquet", "reading Parquet files")
     try:
         file = parquet.ParquetFile(path)
-        said = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"{}"))
+        said = told(file.schema_arrow)
+        check_declared(path, file, path.stat().st_size, cap)
+    except ReadError:
+        raise
     except Exception:  # pyarrow has errors of its own; the reader of whole files says what is wrong
         return None
     columns = ["graph", "source", "target", "weight"]

@@ -46,6 +46,7 @@ from eigengraphs.io.reading import Loaded, names_of, one_layout, same_content, s
 from eigengraphs.io.renaming import renamer
 from eigengraphs.io.sources import SourceFile, SourceLike, find_files
 from eigengraphs.io.streams import graphs_of_file
+from eigengraphs.limits import Cap
 
 __all__ = ["Survey", "survey"]
 
@@ -81,6 +82,7 @@ class Survey:
     directed: DirectedRule
     key: str | None
     delimiter: str | None
+    cap: Cap
     rename: Callable[[RawGraph, Path], RawGraph] | None
     notices: tuple[Notice, ...]
 
@@ -99,7 +101,7 @@ class Survey:
                 continue
             of_file = {**entities(file.path), **file.columns}
             options: Any = {"format": form, "key": self.key, "delimiter": self.delimiter}
-            _, graphs = graphs_of_file(file.path, **options)
+            _, graphs = graphs_of_file(file.path, cap=self.cap, **options)
             found = 0
             for graph in graphs:
                 found += 1
@@ -161,6 +163,7 @@ def survey(
     storage: StorageRule,
     known: tuple[str, ...] | None,
     watch: Watch,
+    cap: Cap,
 ) -> Survey:
     """Look at every graph of a source once, one at a time.
 
@@ -174,7 +177,9 @@ def survey(
     for k, file in enumerate(found.files):
         watch("looking at files", k, len(found.files))
         try:
-            sha256, stream = graphs_of_file(file.path, format=format, key=key, delimiter=delimiter)
+            sha256, stream = graphs_of_file(
+                file.path, format=format, key=key, delimiter=delimiter, cap=cap
+            )
             for i, graph in enumerate(stream):
                 husk, facts = _look(graph, file.path, of_all)
                 own = husk.names
@@ -190,7 +195,7 @@ def survey(
             of_all.append(Notice.of("table", file.path))
     if tables and (not found.searched or len(tables) >= len(loaded)):
         raise ReadError(str(tables[0]))
-    loaded, formats = _settled(loaded, seen, format, key, delimiter, of_all)
+    loaded, formats = _settled(loaded, seen, format, key, delimiter, of_all, cap)
     if found.searched:
         one_layout(loaded)
         of_all += several_in_each_folder([file.path for file in found.files])
@@ -234,6 +239,7 @@ def survey(
         directed=directed,
         key=key,
         delimiter=delimiter,
+        cap=cap,
         rename=rename,
         notices=tuple(summarise([*of_all, *of_files])),
     )
@@ -268,12 +274,13 @@ def _settled(
     key: str | None,
     delimiter: str | None,
     notices: list[Notice],
+    cap: Cap,
 ) -> tuple[list[Loaded], dict[Path, Format]]:
     """Look again at files that could be matrices or edge lists, as what the others are."""
     formats = {item.file.path: format for item in loaded}
     done = list[Loaded]()
     for i, (old, new) in enumerate(
-        zip(loaded, settle_ambiguous(loaded, key, delimiter), strict=True)
+        zip(loaded, settle_ambiguous(loaded, key, delimiter, cap), strict=True)
     ):
         if new is not old:
             husk, seen[i] = _look(new.graph, new.file.path, notices)

@@ -118,7 +118,13 @@ def is_number(cell: str) -> bool:
 
 def _decode(path: Path, data: bytes) -> tuple[str, tuple[Notice, ...]]:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16"), ()
+        try:
+            return data.decode("utf-16"), ()
+        except UnicodeDecodeError as error:
+            raise ReadError(
+                f"{path} begins as UTF-16 text and is none ({error.reason} at byte {error.start}): "
+                "save it again as UTF-8"
+            ) from None
     if data[:4] == b"PK\x03\x04":
         raise ReadError(
             f"{path} is no text but a zip archive, as workbooks of Excel are: open it there and "

@@ -35,6 +35,7 @@ class InputSettings:
     directed: bool | str = "auto"
     missing: str = "error"
     memory: str | None = None  # for the graphs of a store
+    max_bytes: str | None = None  # what one file may declare
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def gather(
     options: Any = {
         "format": settings.format, "key": settings.key, "delimiter": settings.delimiter,
         "vertices": settings.align, "directed": settings.directed, "missing": settings.missing,
+        "max_bytes": settings.max_bytes,
     }  # fmt: skip
     reading = io.read_files(source, labels=labels, memory=settings.memory, **options)
     problems = [Problem("repaired", str(notice)) for notice in reading.notices if notice.loud]

@@ -164,7 +164,10 @@ def _state(source: Path, data: bytes, cap: Cap) -> Any:
             for name in archive.namelist()
             if name.endswith(".npy")
         }
-    return decode(tree["state"], arrays, _CLASSES)
+    try:
+        return decode(tree["state"], arrays, _CLASSES)
+    except InputError as error:  # which does not know the file
+        raise ValueError(str(error)) from None
 
 
 def _write(target: Path, text: str, arrays: Arrays) -> None:

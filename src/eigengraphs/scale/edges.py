@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.scale.edge_kernels import counts_of, edges_in_order, fill_mirrored, is_mirror
-from eigengraphs.scale.tables import arrow, parquet
+from eigengraphs.scale.tables import arrow, check_declared, parquet
 
 __all__ = ["edges_of", "flat_of"]
 
@@ -61,12 +61,17 @@ def flat_of(
 ) -> sparse.csr_array:
     """Return graphs ``lo`` to ``hi`` of a file, whose first graph is ``first``, as (m * n, n)."""
     file = parquet().ParquetFile(arrow().BufferReader(data))
+    check_declared("the table of edges", file, len(data))
     groups = _groups(file, first + lo, first + hi)
     table = file.read_row_groups(groups, use_threads=False)
     graph, s, t, weight = (
         table[name].combine_chunks().to_numpy(zero_copy_only=False)
         for name in ("graph", "source", "target", "weight")
     )
+    if len(graph):
+        ends = (s.min(), t.min(), n - 1 - s.max(), n - 1 - t.max())
+        if min(ends) < 0 or (np.diff(graph) < 0).any():  # the kernels do not look
+            raise ValueError(f"edges must be in order, and between {n} vertices")
     a, b = np.searchsorted(graph, (first + lo, first + hi))
     graph, s, t, weight = graph[a:b], s[a:b], t[a:b], weight[a:b].astype(dtype, copy=False)
     m = hi - lo

@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigengraphs.archives import npy_array, open_zip, zip_member
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.journaling import journaled
+from eigengraphs.limits import read_json
 from eigengraphs.whole_files import whole_file
 
 __all__ = ["FitJournal"]
@@ -117,9 +119,13 @@ def _write(path: Path, answer: Any) -> None:
 
 
 def _read(path: Path) -> Any:
-    with np.load(path, allow_pickle=False) as kept:
-        shape = json.loads(kept["shape"].tobytes())
-        return _build(shape, kept)
+    data = path.read_bytes()
+    with open_zip(path, data) as kept:
+        arrays = {
+            name.removesuffix(".npy"): npy_array(path, zip_member(kept, name))
+            for name in kept.namelist()
+        }
+    return _build(read_json(arrays["shape"].tobytes()), arrays)
 
 
 def _flatten(answer: Any, arrays: dict[str, Any]) -> Any:

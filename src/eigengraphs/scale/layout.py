@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias
@@ -10,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from eigengraphs.errors import StoreError
+from eigengraphs.limits import read_json
 
 __all__ = ["DENSE", "STORE_JSON", "VERTICES", "Batch", "Kind", "Layout", "Shard"]
 
@@ -103,6 +105,29 @@ class Layout:
         """Return the layout with changes of the last batch."""
         return replace(self, batches=(*self.batches[:-1], replace(self.batches[-1], **changes)))
 
+    def _check(self) -> None:
+        """Raise ValueError at what cannot be: a store may come from anybody."""
+        if self.dtype not in ("float32", "float64", "<f4", "<f8"):
+            raise ValueError(f"dtype is {str(self.dtype)[:40]!r}")
+        item, n = np.dtype(self.dtype).itemsize, self.n_vertices
+        if not _is_count(n) or n < 1:
+            raise ValueError(f"n_vertices is {str(n)[:40]}")
+        for shard in self.shards:
+            for name in ("graphs", "nonzeros", "bytes", "offset"):
+                if not _is_count(getattr(shard, name)):
+                    raise ValueError(f"{name} of a shard is {str(getattr(shard, name))[:40]}")
+            for file in (shard.file, shard.table):
+                _check_name(file)
+            # An edge takes eight bytes of its file, and stands for two entries at most.
+            fits = shard.nonzeros <= shard.bytes
+            if self.kind == "dense":
+                fits = shard.bytes == shard.graphs * n * n * item
+            if not fits or shard.graphs < 1:
+                raise ValueError(f"{shard.file} cannot hold what it is said to hold")
+        for batch in self.batches:
+            if batch.listing is not None:
+                _check_name(batch.listing)
+
     def to_json(self) -> bytes:
         """Return the text of ``store.json``."""
         head = {
@@ -117,7 +142,7 @@ class Layout:
     def from_json(cls, text: bytes, where: str) -> Layout:
         """Read ``store.json``, or say what is wrong with it."""
         try:
-            said = json.loads(text)
+            said = read_json(text)
             if said["format"] != FORMAT:
                 raise KeyError("format")
             if said["version"] > VERSION:
@@ -132,7 +157,7 @@ class Layout:
             layout = cls(**known)
             if layout.kind not in ("dense", "sparse") or layout.n_graphs != said["n_graphs"]:
                 raise KeyError("n_graphs")
-            np.dtype(layout.dtype)
+            layout._check()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, StoreError):
                 raise
@@ -141,3 +166,13 @@ class Layout:
                 "if the file was changed, take it from a copy, or convert the graphs again"
             ) from None
         return layout
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _check_name(name: Any) -> None:
+    """Refuse the name of a file that would lie outside of the store."""
+    if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)*", name, re.ASCII):
+        raise ValueError(f"{str(name)[:60]!r} is no name of a file in a store")

@@ -150,6 +150,8 @@ class StoredStack(BlockedStack):
                 storage = sparse.csr_array(sparse.vstack(flats, format="csr"))
                 storage.has_canonical_format = True
         else:
+            for k, _, _ in parts:
+                store.check_size(k)
             storage = np.empty((sum(hi - lo for _, lo, hi in parts), n, n), self.dtype)
             at = 0
             for k, lo, hi in parts:

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from eigengraphs.errors import StoreError
 from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.limits import DEFAULT
 from eigengraphs.scale.folder import Folder, is_remote
 from eigengraphs.scale.layout import STORE_JSON, VERTICES, Layout, Shard
 from eigengraphs.scale.tables import FACTS, facts_of, read_bytes, texts_of
@@ -58,6 +59,7 @@ class Store:
         self._vertices: tuple[str, ...] | None = None
         if not unfinished:
             self._refuse_unfinished()
+            self._refuse_huge()
         self._starts = self.layout.starts
 
     def _refuse_unfinished(self) -> None:
@@ -73,13 +75,37 @@ class Store:
             f"{self.folder} is not finished: it holds {layout.n_graphs}{total} graphs; {way}"
         )
 
+    def _refuse_huge(self) -> None:
+        """Refuse vertices without end: each has a name, and a row in every graph."""
+        layout = self.layout
+        try:
+            held = self.folder.size(layout.shards[0].file)
+        except OSError:
+            return  # which is told when its graphs are asked for
+        DEFAULT.check(self.folder.name_of(STORE_JSON), 8 * layout.n_vertices, held)
+
+    def check_size(self, k: int) -> None:
+        """See that the file of shard k is as long as it should be, before room is made for it."""
+        shard = self.layout.shards[k]
+        if self._is_seen(k):
+            return
+        try:
+            size = self.folder.size(shard.file)
+        except OSError as error:
+            self._refuse(k, shard.file, _what(error))
+        if size < shard.offset + shard.bytes:
+            self._refuse(k, shard.file, "is cut off")
+
     # ------------------------------------------------------------------ tables
 
     def table(self, k: int, columns: tuple[str, ...] | None = None) -> Any:
         """Return the table of the graphs of shard k, or some columns of it."""
         shard = self.layout.shards[k]
         data = self._read(k, shard.table, shard.table_sha256)
-        return read_bytes(data, columns)
+        table = read_bytes(data, columns, self.folder.name_of(shard.table))
+        if len(table) != shard.graphs:
+            self._refuse(k, shard.table, f"has {len(table)} rows for {shard.graphs} graphs")
+        return table
 
     def names_and_facts(self, k: int) -> tuple[tuple[str, ...], GraphFacts]:
         """Return the names and facts of the graphs of shard k."""
@@ -93,7 +119,14 @@ class Store:
         """Names of the vertices, or None where they have none."""
         if self._vertices is None and self.layout.vertex_names:
             data = self._read(-1, VERTICES, self.layout.vertices_sha256)
-            self._vertices = texts_of(read_bytes(data, ("name",)), "name")
+            self._vertices = texts_of(
+                read_bytes(data, ("name",), self.folder.name_of(VERTICES)), "name"
+            )
+            if len(self._vertices) != self.layout.n_vertices:
+                found, self._vertices = len(self._vertices), None
+                self._refuse(
+                    -1, VERTICES, f"has {found} rows for {self.layout.n_vertices} vertices"
+                )
         return self._vertices
 
     # ------------------------------------------------------------------ graphs
@@ -125,7 +158,10 @@ class Store:
         shard, layout = self.layout.shards[k], self.layout
         data = self._read(k, shard.file, shard.sha256)
         first, n = self._starts[k], layout.n_vertices
-        return flat_of(data, first, lo, hi, n, shard.mirrored, np.dtype(layout.dtype))
+        try:
+            return flat_of(data, first, lo, hi, n, shard.mirrored, np.dtype(layout.dtype))
+        except ValueError as error:
+            return self._refuse(k, shard.file, f"is damaged: {error}")  # type: ignore[no-any-return]
 
     def verify(self, k: int) -> None:
         """See that the files of shard k are what was written."""

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from eigengraphs.errors import InputError
 from eigengraphs.extras import need
 from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.limits import DEFAULT, Cap
 
 __all__ = [
-    "FACTS", "arrow", "as_arrow", "facts_of", "graph_table", "parquet", "read_bytes", "texts_of",
+    "FACTS", "arrow", "as_arrow", "check_declared", "facts_of", "graph_table", "parquet",
+    "read_bytes", "texts_of",
     "to_bytes",
 ]  # fmt: skip
 
@@ -70,10 +72,20 @@ def to_bytes(table: Any, **options: Any) -> bytes:
     return out.getvalue()
 
 
-def read_bytes(data: bytes, columns: Sequence[str] | None = None) -> Any:
+def check_declared(what: object, file: Any, held: int, cap: Cap = DEFAULT) -> None:
+    """Refuse an opened Parquet file that declares more than is allowed: runs can be endless."""
+    about = file.metadata
+    groups = [about.row_group(k) for k in range(about.num_row_groups)]
+    rows = max(about.num_rows, sum(max(group.num_rows, 0) for group in groups))
+    packed = sum(max(group.total_byte_size, 0) for group in groups)
+    cap.check(what, max(packed, 8 * rows * about.num_columns), held)
+
+
+def read_bytes(data: bytes, columns: Sequence[str] | None = None, what: object = "a table") -> Any:
     """Return the table of a Parquet file, or some columns of it."""
     # Not read_table, which goes by way of data sets and takes ten times as long for a small file.
     file = parquet().ParquetFile(arrow().BufferReader(data))
+    check_declared(what, file, len(data))
     return file.read(columns=None if columns is None else [*columns], use_threads=False)
 
 

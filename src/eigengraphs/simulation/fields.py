@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import reprlib
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
+from eigengraphs.limits import read_json
 from eigengraphs.models.validation import Floats, Ints
 
 __all__ = ["Fields", "load_recipe"]
@@ -30,8 +30,8 @@ def load_recipe(path: Path) -> dict[str, Any]:
         raise ReadError(f"{path} is no UTF-8 text ({error.reason}); save it as UTF-8") from None
     is_toml = path.suffix.lower() == ".toml"
     try:
-        found: Any = tomllib.loads(text) if is_toml else json.loads(text)
-    except ValueError as error:  # of both parsers; they say line and column
+        found: Any = tomllib.loads(text) if is_toml else read_json(text)
+    except (ValueError, RecursionError) as error:  # of both parsers; they say line and column
         kind = "TOML" if is_toml else "JSON"
         raise ReadError(f"{path} is not {kind}: {error}; mend that place") from None
     if not isinstance(found, dict):
