@@ -10,6 +10,7 @@ from pathlib import Path
 
 from eigengraphs.errors import InputError, ReadError
 from eigengraphs.io.notices import Notice
+from eigengraphs.tables import unguarded
 
 __all__ = ["DECIMAL_COMMA", "MISSING", "TextFile", "is_number", "number", "open_text"]
 
@@ -39,8 +40,17 @@ class TextFile:
     notices: tuple[Notice, ...] = ()
 
     def cells(self, first: int = 0, last: int | None = None) -> list[list[str]]:
-        """Return the cells of some lines, without white space around them."""
+        """Return the cells of some lines, without white space around them.
+
+        An apostrophe that stands before a formula, as spreadsheets want it, is taken off.
+        """
         lines = self.lines[first:last]
+        cells = self._cells(lines)
+        if any("'" in line for line in lines):
+            return [[unguarded(cell) for cell in row] for row in cells]
+        return cells
+
+    def _cells(self, lines: Sequence[str]) -> list[list[str]]:
         if any('"' in line for line in lines):
             return self._quoted(lines)
         if self.delimiter is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from eigengraphs.io.writing.one import OneGraph, check_texts
+from eigengraphs.tables import guarded
 
 __all__ = ["cell", "write_csv", "write_edges", "write_tsv"]
 
@@ -51,7 +52,11 @@ def _write_matrix(path: Path, graph: OneGraph, delimiter: str) -> None:
 
 
 def cell(text: str, delimiter: str) -> str:
-    """Return a text with quotes where a reader would take it for something else."""
+    """Return a text with quotes where a reader would take it for something else.
+
+    An apostrophe stands before what a spreadsheet would run as a formula.
+    """
+    text = guarded(text)
     plain = text == text.strip() and text and text[0] not in "#%"
     if plain and not set(text) & {delimiter, *_MARKS}:
         return text
