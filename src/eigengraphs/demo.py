@@ -21,10 +21,14 @@ from eigengraphs.embedding import JointEmbedding
 from eigengraphs.graphs import GraphStack
 from eigengraphs.plot.overview import embedding_figure
 from eigengraphs.report import MethodScore, Prediction, Summary, summarize, write_report
-from eigengraphs.report.files import output_folder, whole_file, write_table
+from eigengraphs.report.files import output_folder, write_table
 from eigengraphs.report.quality import describe_graphs
+from eigengraphs.whole_files import replace_together, scratch_folder
 
 __all__ = ["DemoResult", "leave_one_out_predictions", "run_demo"]
+
+#: What the demo writes, in the order in which it is worth a look.
+FILES = ("report.html", "embedding.png", "loadings.tsv", "positions.tsv", "report.json")
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,19 @@ def run_demo(
     predictions = leave_one_out_predictions(embedding, graphs, mice.genotypes, on_graph)
     accuracy = float(np.mean(predictions == mice.genotypes))
 
-    components = [f"je{k + 1}" for k in range(n_components)]
+    title = f"32 mouse brains in {n_components} components"
+    with scratch_folder(folder / "demo") as scratch:
+        _write(scratch, mice, embedding, predictions, title)
+        write_report(_summary(mice, graphs, embedding, accuracy, title), scratch)
+        replace_together([(scratch / name, folder / name) for name in FILES])
+    return DemoResult(embedding, accuracy, tuple(folder / name for name in FILES))
+
+
+def _write(
+    folder: Path, mice: Mice, embedding: JointEmbedding, predictions: NDArray[Any], title: str
+) -> None:
+    """Write both tables and the picture."""
+    components = [f"je{k + 1}" for k in range(embedding.n_components_)]
     loadings = folder / "loadings.tsv"
     write_table(
         loadings,
@@ -107,13 +123,8 @@ def run_demo(
             )
         ),
     )  # fmt: skip
-    picture = folder / "embedding.png"
-    title = f"32 mouse brains in {n_components} components"
     figure = embedding_figure(embedding, mice.genotypes.tolist(), regions.blocks.tolist(), title)
-    with whole_file(picture) as temporary:
-        figure.savefig(temporary, dpi=150)
-    page, data = write_report(_summary(mice, graphs, embedding, accuracy, title), folder)
-    return DemoResult(embedding, accuracy, (page, picture, loadings, positions, data))
+    figure.savefig(folder / "embedding.png", dpi=150)
 
 
 def _summary(

@@ -76,7 +76,7 @@ def find_components(
     """
     treatment, groups = plan.treatment, plan.groups
     searched, weights = stack, plan.weights
-    before = stack.n_passes if isinstance(stack, BlockedStack) else 0
+    before = stack.n_asked if isinstance(stack, BlockedStack) else 0
     if groups is not None:
         # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
         searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
@@ -118,7 +118,7 @@ def find_components(
     projected = partial(_projected, plan, stack, search, kind)
     projection = projected(fit)
     if isinstance(stack, BlockedStack):  # these know better
-        read = stack.n_passes - before + (treatment.mean is not None)
+        read = stack.n_asked - before + (treatment.mean is not None)
         fit = replace(fit, n_passes=read)
     greedy = Found(fit, projection, fit, None)
     if not settings["refine"] or fit.interrupted:

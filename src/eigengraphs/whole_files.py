@@ -1,40 +1,58 @@
-"""A name on the disk stands for something whole: what is half written never gets it."""
+"""A name on the disk stands for something whole: what is half written never gets it.
+
+Everything is written under a temporary name beside its own, synced, and renamed. A process that
+is killed in between leaves the temporary name behind; the next one that writes the same output on
+the same machine removes it.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import errno
+import glob
 import os
+import platform
+import re
+import secrets
 import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["to_disk", "whole_file", "whole_folder"]
+__all__ = ["replace_together", "scratch_folder", "to_disk", "whole_file", "whole_folder"]
+
+# What renameat2 says where two names cannot be exchanged: another system, a mount point.
+_NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBUSY, errno.EXDEV)
+
+_TEMPORARY = re.compile(r"^\..*-[0-9a-f]{8}-(\d+)-[0-9a-f]{8}(\.|$)")  # see _beside
 
 
 @contextmanager
-def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
+def whole_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
     """Give a temporary name beside ``path``; what is written there gets the name at the end.
 
     With ``durable``, it is on the disk before it gets the name, and so is the name at the end: a
-    power cut leaves the old file or the new one.
+    power cut leaves the old file or the new one. Without, the caller sees to that, as do those who
+    give a temporary folder a name.
     """
-    # Part of the stem: the temporary name must not be longer than a file system allows.
-    handle, name = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.stem[:60]}-", suffix=path.suffix
-    )
-    os.close(handle)
-    temporary = Path(name)
+    durable = durable and not _TEMPORARY.search(path.parent.name)
+    if durable:
+        _remove_left_over(path)
+    # Named before it is made: whatever stops us in between, it is removed.
+    temporary = _beside(path, path.suffix)
     try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield temporary
-        temporary.chmod(0o644)  # mkstemp keeps files to their owner; results are to be shared
+        temporary.chmod(0o644)  # until now its owner's alone; results are to be shared
         if durable:
             to_disk(temporary)
         temporary.replace(path)
         if durable:
             to_disk(path.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # an error before this one is the one to show
+            temporary.unlink(missing_ok=True)
 
 
 def to_disk(path: Path) -> None:
@@ -49,18 +67,141 @@ def to_disk(path: Path) -> None:
 
 
 @contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
+def scratch_folder(path: Path) -> Iterator[Path]:
+    """Give a temporary folder beside ``path``, which is removed at the end with all in it."""
+    _remove_left_over(path)
+    temporary = _beside(path)
+    try:
+        temporary.mkdir(mode=0o700)
+        yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
     """Give a temporary folder beside ``path``, which must be absent or an empty folder.
 
-    It gets the name at the end, with all that was written into it.
+    It gets the name at the end, with all that was written into it. With ``replacing``, a folder
+    with the same files in it may be there: it changes places with the new one and is removed.
     """
-    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:60]}-"))
-    try:
+    path = path.resolve()  # what a link leads to, not the link
+    with scratch_folder(path) as temporary:
         yield temporary
-        temporary.chmod(0o755)
-        if path.is_dir():
-            path.rmdir()  # empty, or this fails and the old one stays
-        temporary.replace(path)
-    finally:
-        if temporary.exists():
-            shutil.rmtree(temporary)
+        _tree_to_disk(temporary)
+        if not (replacing and path.is_dir() and any(path.iterdir())):
+            temporary.chmod(0o755)
+            if os.name == "nt" and path.is_dir():
+                path.rmdir()
+            temporary.replace(path)  # fails if the folder is there and not empty
+        else:
+            _as_before(temporary, path)
+            try:
+                _exchange(temporary, path)
+            except OSError as error:
+                if error.errno not in _NO_EXCHANGE:
+                    raise
+                replace_together([(file, path / file.name) for file in sorted(temporary.iterdir())])
+        to_disk(path.parent)
+
+
+def replace_together(moves: Sequence[tuple[Path, Path]]) -> None:
+    """Give files other names, all of them or, after an error, none.
+
+    Each move is one from a folder of its own beside the target, as :func:`scratch_folder` gives
+    it. Only a process that is killed in the few moments between leaves some new and some old.
+    """
+    done: list[tuple[Path | None, Path]] = []
+    try:
+        for new, target in moves:
+            to_disk(new)
+            kept = None
+            if target.exists():
+                kept = new.with_name(f".{new.name[-60:]}.before")
+                _second_name(target, kept)
+            done.append((kept, target))
+            new.replace(target)
+        for folder in dict.fromkeys(target.parent for _, target in moves):
+            to_disk(folder)
+    except BaseException:
+        for kept, target in reversed(done):
+            if kept is not None:
+                kept.replace(target)
+            else:
+                target.unlink(missing_ok=True)
+        raise
+
+
+def _beside(path: Path, suffix: str = "") -> Path:
+    """Return a name that is free, with the process in it that will use it."""
+    return path.with_name(f"{_head(path)}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}")
+
+
+def _head(path: Path) -> str:
+    # Part of the stem: the temporary name must not be longer than a file system allows.
+    return f".{path.stem.encode()[:60].decode(errors='ignore')}-"
+
+
+def _machine() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _remove_left_over(path: Path) -> None:
+    """Remove what processes of this machine that are dead left beside a path."""
+    if os.name == "nt":
+        return  # where asking for a process ends it
+    head = _head(path)
+    for left in path.parent.glob(f"{glob.escape(head)}{_machine()}-*"):
+        found = _TEMPORARY.search(left.name)
+        if found is None or _lives(int(found[1])):
+            continue
+        with suppress(OSError):  # it is only in the way
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
+
+
+def _tree_to_disk(folder: Path) -> None:
+    for place, _, files in os.walk(folder):
+        for file in files:
+            to_disk(Path(place) / file)
+        to_disk(Path(place))
+
+
+def _as_before(new: Path, old: Path) -> None:
+    """Give a folder the mode and the group of the one that it replaces."""
+    info = old.stat()
+    with suppress(OSError, AttributeError):
+        os.chown(new, -1, info.st_gid)
+    new.chmod(info.st_mode & 0o7777)
+
+
+def _exchange(a: Path, b: Path) -> None:
+    """Let two names change places at one stroke; raises OSError where that cannot be."""
+    rename = None
+    if os.name == "posix":
+        rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    if rename(here, os.fsencode(a), here, os.fsencode(b), exchange):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(b))
+
+
+def _second_name(path: Path, other: Path) -> None:
+    try:
+        os.link(path, other)
+    except OSError:  # file systems without
+        shutil.copy2(path, other)

@@ -47,6 +47,7 @@ def test_a_stopped_fit_goes_on(tmp_path, storage, memory, settings):
     whole = InBlocks(stack, 20, memory)
     expected = je.fit(whole)
     H, Lam, passes = expected.latent_positions_, expected.loadings_, whole.n_passes
+    said = expected.n_passes_
     with pytest.raises(OSError, match="disk is gone"), FitJournal(tmp_path / "journal").keeping():
         je.fit(Stops(stack, 20, memory, after=4 * (passes // 2) + 2))
     again = InBlocks(stack, 20, memory)
@@ -55,6 +56,7 @@ def test_a_stopped_fit_goes_on(tmp_path, storage, memory, settings):
         je.fit(again)
     assert np.array_equal(je.latent_positions_, H)
     assert np.array_equal(je.loadings_, Lam)
+    assert je.n_passes_ == said
     assert journal.n_found >= passes // 2 - 1
     assert again.n_passes == journal.n_asked == passes - journal.n_found
     journal.close()
@@ -96,3 +98,46 @@ def test_answers_come_back_as_they_were(tmp_path):
     assert np.array_equal(again[0], answer[0])
     assert np.array_equal(again[1][0].toarray(), np.eye(3))
     assert again[1][1] == 2.0
+
+
+DAMAGE = {
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:-40]),
+    "emptied": lambda path: path.write_bytes(b""),
+    "removed": lambda path: path.unlink(),
+    "flipped": lambda path: path.write_bytes(
+        path.read_bytes()[:150] + b"?" + path.read_bytes()[151:]
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("file", ["000000.npz", "000001.npz", "000002.npz"])
+def test_a_damaged_answer_is_asked_again(tmp_path, damage, file):
+    """As by a disk; one that is gone must not make a pass shorter."""
+    answers = [np.full(50, 1.0 + k) for k in range(3)]
+    journal = FitJournal(tmp_path / "j")
+    list(journal.each(("q",), lambda: iter(answers)))
+    (kept,) = (path for path in (tmp_path / "j").iterdir() if path.is_dir())
+    DAMAGE[damage](kept / file)
+    again = FitJournal(tmp_path / "j", resume=True)
+    for asked in (1, 1):
+        found = list(again.each(("q",), lambda: iter(answers)))
+        assert np.array_equal(found, answers)
+        assert again.n_asked == asked
+    assert again.n_kept == 1
+
+
+def test_a_journal_whose_process_was_killed_as_it_began_or_ended_is_one(tmp_path):
+    folder = tmp_path / "j"
+    folder.mkdir()
+    (folder / ".journal-0123abcd-1-89abcdef.json").touch()  # before it had its name
+    assert FitJournal(folder, resume=True).n_kept == 0
+    list(FitJournal(folder, resume=True).each(("q",), lambda: iter([1.0])))
+    (folder / "journal.json").unlink()  # the first that was removed
+    assert FitJournal(folder, resume=True).n_kept == 1
+
+
+def test_a_journal_of_another_format_is_not_used(tmp_path):
+    list(FitJournal(tmp_path / "j").each(("q",), lambda: iter([1.0])))
+    (tmp_path / "j" / "journal.json").write_text('{"what": "journal of a fit", "format": 1}')
+    assert FitJournal(tmp_path / "j", resume=True).n_kept == 0

@@ -103,6 +103,7 @@ def _store(
 ) -> dict[str, Any]:
     """Convert into a store, with few graphs in memory at a time."""
     from eigengraphs import io
+    from eigengraphs.job.large import noting
 
     if how.missing != "error":
         raise InputError(
@@ -115,21 +116,22 @@ def _store(
         stage: Any = "read" if what.startswith("looking") else "write"
         listen(Event(stage, f"{what}, {done} of {total}", done, total))
 
-    done = io.convert_to_store(
-        source,
-        output,
-        append=append,
-        format=how.format,
-        key=how.key,
-        delimiter=how.delimiter,
-        vertices=how.align,
-        labels=labels,
-        directed=how.directed,
-        storage=storage,
-        max_bytes=how.max_bytes,
-        command=shlex.join(["eigengraphs", *sys.argv[1:]]),
-        watch=watch,
-    )
+    with noting(lambda: "the same command goes on where it was stopped"):
+        done = io.convert_to_store(
+            source,
+            output,
+            append=append,
+            format=how.format,
+            key=how.key,
+            delimiter=how.delimiter,
+            vertices=how.align,
+            labels=labels,
+            directed=how.directed,
+            storage=storage,
+            max_bytes=how.max_bytes,
+            command=shlex.join(["eigengraphs", *sys.argv[1:]]),
+            watch=watch,
+        )
     return {
         "graphs": done.n_graphs,
         "vertices": done.n_vertices,

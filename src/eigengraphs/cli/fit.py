@@ -95,7 +95,7 @@ def fit(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a fit of a store that was stopped.",
+            help="Go on with a fit that was stopped: of a store, from where it was.",
             rich_help_panel=OF_STORES,
         ),
     ] = False,
@@ -141,7 +141,7 @@ def fit(
         command = ["eigengraphs", *sys.argv[1:]]
         with (
             on_cluster(source, workers, cluster) as client,
-            open_journal(source, output, resume=resume) as journal,
+            open_journal(source, output, resume=resume, listen=listen) as journal,
         ):
             analysis = analyse(
                 source, how, settings, title=title, command=command, listen=listen,
@@ -158,6 +158,8 @@ def fit(
         "problems": [problem.text for problem in analysis.problems],
         "files": [str(path) for path in files],
     }
+    if journal is not None:
+        found["passes_kept"] = journal.n_found
     if as_json:
         print(json.dumps({"event": "done"} | found))
     else:

@@ -1,6 +1,7 @@
 """The ``eigengraphs`` command.
 
-Exit codes: 0 well, 2 usage, 3 input refused, 5 the cluster is gone, 130 interrupted.
+Exit codes: 0 well, 2 usage, 3 input refused, 5 the cluster is gone; 130 interrupted, 143
+terminated, 129 the terminal is gone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from eigengraphs import __version__
+from eigengraphs.cli.stopping import Stopped, stoppable
 from eigengraphs.cli.wording import for_shell
 from eigengraphs.errors import ClusterError, EigengraphsError, MissingExtraError
 
@@ -67,15 +69,22 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **options: Any) -> None:
         try:
             command(*args, **options)
-        except KeyboardInterrupt:
-            print("eigengraphs: interrupted", file=sys.stderr)
-            sys.exit(130)
+        except Stopped as stop:
+            sys.exit(_complain(stop, stop.code))
+        except KeyboardInterrupt as stop:
+            stop.args = ("interrupted",)
+            sys.exit(_complain(stop, 130))
 
     return run
 
 
 def main() -> None:
     """Run the command line; errors become one line and an exit code."""
+    with stoppable():
+        _run()
+
+
+def _run() -> None:
     try:
         # Named, so that help and completion do not depend on how Python was started.
         application()(prog_name="eigengraphs")
@@ -90,9 +99,22 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        sys.exit(_complain(_of_the_system(error), 3))
+        sys.exit(_complain(error, 3, _of_the_system(error)))
+    except MemoryError as error:
+        sys.exit(_complain(error, 3, _of_memory(error)))
+    except Stopped as stop:  # before a command began, or after its end
+        sys.exit(stop.code)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _of_memory(error: MemoryError) -> str:
+    """Say that memory is short, and which way there is without all graphs in it."""
+    asked = f" ({error})" if str(error) else ""
+    return (
+        f"not enough memory{asked}; nothing is half written. Put the graphs into a store, "
+        "'eigengraphs convert IN graphs.egs', and fit that with less --memory, such as 1G"
+    )
 
 
 def _of_the_system(error: OSError) -> str:
@@ -100,13 +122,15 @@ def _of_the_system(error: OSError) -> str:
     name = error.filename2 or error.filename
     place = f" {str(name)!r}" if name else " the output"
     return (
-        f"cannot read or write{place}: {error.strerror or error}; nothing was written. See whether "
-        "it is there, is yours, and its disk has room, or name another place"
+        f"cannot read or write{place}: {error.strerror or error}; nothing is half written. See "
+        "whether it is there, is yours, and its disk has room, or name another place"
     )
 
 
-def _complain(error: Exception | str, code: int) -> int:
-    text = for_shell(str(error))
+def _complain(error: BaseException, code: int, text: str | None = None) -> int:
+    """Say what went wrong, and what was added on the way: what is kept, and how to go on."""
+    words = [str(error) if text is None else text, *getattr(error, "__notes__", ())]
+    text = for_shell("; ".join(words))
     if "--json" in sys.argv[1:]:
         print(json.dumps({"event": "error", "text": text, "code": code}), flush=True)
     print(f"eigengraphs: {text}", file=sys.stderr)

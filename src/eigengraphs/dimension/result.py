@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.dimension.words import explain
+from eigengraphs.whole_files import whole_file
 
 __all__ = ["RULES", "TESTED", "DimensionChoice", "recommend"]
 
@@ -79,7 +81,8 @@ class DimensionChoice:
 
         figure = choice_figure(self)
         if path is not None:
-            figure.savefig(path, dpi=200)
+            with whole_file(Path(path)) as temporary:
+                figure.savefig(temporary, dpi=200)
         return figure
 
 

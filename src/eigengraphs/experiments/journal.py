@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eigengraphs.errors import InputError
+from eigengraphs.whole_files import whole_file
 
 __all__ = ["Journal"]
 
@@ -34,7 +35,8 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
             if lines and not lines[-1].endswith(b"\n"):
-                path.write_bytes(b"".join(lines[:-1]))  # else the next line would go on from it
+                with whole_file(path) as temporary:  # else the next line would go on from it
+                    temporary.write_bytes(b"".join(lines[:-1]))
         except OSError as error:
             raise InputError(
                 f"cannot keep finished steps in {str(path)!r}: {error.strerror}; give another "

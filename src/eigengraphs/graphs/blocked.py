@@ -79,7 +79,7 @@ class BlockedStack(GraphStack):
     load them, if they fit in the budget; what they make is an ordinary stack.
     """
 
-    __slots__ = ("_loaded", "_passes")
+    __slots__ = ("_answered", "_loaded", "_passes")
 
     @property
     @abstractmethod
@@ -134,6 +134,11 @@ class BlockedStack(GraphStack):
         """How often the graphs were read, all of them."""
         return int(getattr(self, "_passes", 0))
 
+    @property
+    def n_asked(self) -> int:
+        """The same, and passes that a journal answered: as if there had been none."""
+        return self.n_passes + int(getattr(self, "_answered", 0))
+
     def blocks(self) -> Iterator[Block]:
         """Read one block after the other, the next while one is worked on."""
         self._count_pass()
@@ -165,17 +170,26 @@ class BlockedStack(GraphStack):
         journal = journal_in_use()
         if journal is None:
             yield from self._each(task, shared)
-        else:
-            yield from journal.each(
-                (self.fingerprint, task, shared), lambda: self._each(task, shared)
-            )
+            return
+        passes = self.n_passes
+        question = (self.fingerprint, task, shared)
+        yield from journal.each(question, lambda: self._each(task, shared))
+        self._count_answered(passes)
 
     def total(self, task: Task, shared: Any = None) -> Any:
         """Return the sum of what a task returns for each block, arrays or tuples of them."""
         journal = journal_in_use()
         if journal is None:
             return self._total(task, shared)
-        return journal.total((self.fingerprint, task, shared), lambda: self._total(task, shared))
+        passes = self.n_passes
+        question = (self.fingerprint, task, shared)
+        total = journal.total(question, lambda: self._total(task, shared))
+        self._count_answered(passes)
+        return total
+
+    def _count_answered(self, passes: int) -> None:
+        if self.n_passes == passes:
+            object.__setattr__(self, "_answered", self.n_asked - passes + 1)
 
     def _each(self, task: Task, shared: Any) -> Iterator[Any]:
         """Read and work on blocks in threads, as many as the budget allows."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eigengraphs.errors import InputError
+from eigengraphs.errors import EigengraphsError, InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.scale import is_store
 from eigengraphs.scale.journal import FitJournal
 
-__all__ = ["Large", "journal_of", "on_cluster", "open_journal"]
+__all__ = ["Large", "journal_of", "noting", "on_cluster", "open_journal"]
 
 
 @dataclass(frozen=True)
@@ -44,31 +45,26 @@ def journal_of(output: Path) -> Path:
 
 
 @contextmanager
-def open_journal(source: Any, output: Path, *, resume: bool) -> Iterator[FitJournal | None]:
+def open_journal(
+    source: Any, output: Path, *, resume: bool, listen: Listener = silent
+) -> Iterator[FitJournal | None]:
     """Give the journal of a fit: none for graphs in memory, where a fit is short.
 
-    It is removed when all went well, or when it holds nothing.
+    It is removed when all went well, or when it holds nothing. Where there is none, ``resume``
+    begins at the beginning. What ends the fit gets a note that says what is kept.
 
     Raises
     ------
     InputError
-        If there is one of a fit that was stopped and this is not to go on with it, or the other
-        way round.
+        If there is one of a fit that was stopped and this is not to go on with it.
     """
     folder = journal_of(output)
     if not is_store(source):
         if resume:
-            raise InputError(
-                "--resume goes on with the fit of a store, and this is none: make one with "
-                "'eigengraphs convert IN graphs.egs', or fit again without --resume"
-            )
-        yield None
+            listen(Event("read", "graphs in files are fitted at a stretch: it begins anew"))
+        with noting(lambda: "nothing was written; the same command begins anew"):
+            yield None
         return
-    if resume and not folder.is_dir():
-        raise InputError(
-            f"there is nothing to go on with: no fit into {str(output)!r} was stopped (it would "
-            f"have left {str(folder)!r}); fit without --resume"
-        )
     if folder.is_dir() and not resume:
         raise InputError(
             f"a fit into {str(output)!r} was stopped, and {str(folder)!r} has what it found: go on "
@@ -76,13 +72,31 @@ def open_journal(source: Any, output: Path, *, resume: bool) -> Iterator[FitJour
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     journal = FitJournal(folder, resume=resume)
-    try:
-        yield journal
-    except BaseException:
-        if journal.is_empty:
+    kept = journal.n_kept
+    if resume:
+        listen(Event("read", f"{kept or 'no'} passes are kept of a fit that was stopped"))
+
+    def left() -> str:
+        if journal.n_kept == 0:
             journal.close()
-        raise
+            return "nothing was found yet; the same command begins anew"
+        return f"what was found is kept in {str(folder)!r}: the same command with --resume goes on"
+
+    with noting(left):
+        yield journal
     journal.close()
+
+
+@contextmanager
+def noting(words: Callable[[], str]) -> Iterator[None]:
+    """Add words on how to go on to what ends the ``with`` block, a signal or an error."""
+    try:
+        yield
+    except BaseException as end:
+        note = words()
+        if not isinstance(end, EigengraphsError):  # which says itself what to do
+            end.add_note(note)
+        raise
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from eigengraphs.errors import InputError
@@ -68,18 +67,11 @@ def write_results(analysis: Analysis, folder: Path, listen: Listener = silent) -
     check_output(folder)
     listen(Event("write", f"writing {folder}"))
     folder.parent.mkdir(parents=True, exist_ok=True)
-    if not folder.is_dir() or not any(folder.iterdir()):
-        with whole_folder(folder) as temporary:
-            _write(analysis, temporary)
-        return [folder / name for name in FILES]
-    # Written beside the folder and moved into it: whatever fails, earlier results stay whole.
-    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as name:
-        _write(analysis, Path(name))
-        for file in FILES:
-            (Path(name) / file).replace(folder / file)
-        for pattern in ASKED:
-            for old in folder.glob(pattern):
-                old.unlink()
+    with whole_folder(folder, replacing=True) as temporary:
+        _write(analysis, temporary)
+    for pattern in ASKED:  # where folders cannot change places, answers about the old fit stayed
+        for old in folder.glob(pattern):
+            old.unlink()
     return [folder / name for name in FILES]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.scale import open_store, write_store
 from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
 from eigengraphs.tables import write_table
+from eigengraphs.whole_files import replace_together, scratch_folder, to_disk, whole_file
 
 __all__ = ["simulate_to"]
 
@@ -69,21 +69,23 @@ def simulate_to(
     truth = simulate_truth(design, 0, m, seed)
     listen(Event("write", f"writing {output}"))
     # Written beside its place and moved: whatever fails, nothing is half there.
-    with TemporaryDirectory(dir=output.parent, prefix=f".{output.name[:60]}-") as name:
+    with scratch_folder(output) as scratch:
         kind: Any = file_format
-        made = io.write(stack, Path(name) / output.name, format=kind)
+        made = io.write(stack, scratch / output.name, format=kind)
         inside = made.is_dir()
         beside = "" if inside else f"{output.name.removesuffix(output.suffix)}_"
-        folder = made if inside else Path(name)
+        folder = made if inside else scratch
         participants, record = folder / f"{beside}participants.tsv", folder / f"{beside}truth.json"
         _write_participants(participants, design, stack.graph_names, truth)
-        text = json.dumps(_record(design, m, seed), indent=1, ensure_ascii=False, default=_plain)
-        record.write_text(text + "\n", encoding="utf-8")
+        _write_record(record, design, m, seed)
         place = output if inside else output.parent
-        if inside and output.is_dir():
-            output.rmdir()  # empty, or this fails and the old one stays
-        for path in [made] if inside else [made, participants, record]:
-            path.replace(output.parent / path.name)
+        if inside:
+            if output.is_dir():
+                output.rmdir()  # empty, or this fails and the old one stays
+            made.replace(output)
+            to_disk(output.parent)
+        else:
+            replace_together([(x, place / x.name) for x in (participants, record, made)])
     return stack, [output, place / participants.name, place / record.name]
 
 
@@ -107,8 +109,7 @@ def _into_store(
     listen(Event("draw", f"drawing {m} graphs on {design.n_vertices} vertices", 0, m))
     write_store(output, blocks())
     record = output.with_name(f"{output.stem}_truth.json")
-    text = json.dumps(_record(design, m, seed), indent=1, ensure_ascii=False, default=_plain)
-    record.write_text(text + "\n", encoding="utf-8")
+    _write_record(record, design, m, seed)
     return open_store(output), [output, record]
 
 
@@ -143,6 +144,12 @@ def _write_participants(path: Path, design: Design, names: tuple[str, ...], trut
         ((name, design.classes[k].name, *map(float, lam))
          for name, k, lam in zip(names, truth.classes, truth.loadings, strict=True)),
     )  # fmt: skip
+
+
+def _write_record(path: Path, design: Design, m: int, seed: int) -> None:
+    text = json.dumps(_record(design, m, seed), indent=1, ensure_ascii=False, default=_plain)
+    with whole_file(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def _record(design: Design, m: int, seed: int) -> dict[str, Any]:

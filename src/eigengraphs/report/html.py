@@ -20,6 +20,7 @@ from eigengraphs.report.payload import LIMITS, Limits, Shown, choose_shown, page
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import paragraphs
 from eigengraphs.report.words import short
+from eigengraphs.whole_files import replace_together, scratch_folder
 
 __all__ = ["MOST_BYTES", "SECTIONS", "render", "write_page", "write_report"]
 
@@ -93,9 +94,11 @@ def write_report(summary: Summary, folder: str | os.PathLike[str]) -> tuple[Path
     """
     home = output_folder(folder)
     page, data = home / "report.html", home / "report.json"
-    write_page(summary, page)
-    with whole_file(data) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.writelines(summary.json_pieces())
+    with scratch_folder(page) as scratch:
+        (scratch / page.name).write_text(render(summary), encoding="utf-8", newline="\n")
+        with (scratch / data.name).open("w", encoding="utf-8") as file:
+            file.writelines(summary.json_pieces())
+        replace_together([(scratch / data.name, data), (scratch / page.name, page)])
     return page, data
 
 

@@ -13,9 +13,13 @@ import hashlib
 import io
 import json
 import pickle
+import re
 import shutil
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +30,11 @@ from eigengraphs.archives import npy_array, open_zip, zip_member
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.journaling import journaled
 from eigengraphs.limits import read_json
-from eigengraphs.whole_files import whole_file
+from eigengraphs.whole_files import to_disk, whole_file
 
 __all__ = ["FitJournal"]
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 class FitJournal:
@@ -52,13 +56,15 @@ class FitJournal:
     def __init__(self, folder: str | Path, *, resume: bool = False) -> None:
         self._folder = Path(folder)
         about = self._folder / "journal.json"
-        if self._folder.exists() and any(self._folder.iterdir()) and not about.exists():
+        if self._folder.exists() and not all(map(_is_ours, self._folder.iterdir())):
             raise InputError(f"{self._folder} is not a journal of a fit, and is left as it is")
-        if self._folder.exists() and not resume:
+        head = json.dumps({"what": "journal of a fit", "format": _FORMAT})
+        there = about.read_text(encoding="utf-8") if about.exists() else head
+        if self._folder.exists() and not (resume and there == head):
             shutil.rmtree(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         with whole_file(about) as temporary:
-            temporary.write_text(json.dumps({"what": "journal of a fit", "format": _FORMAT}))
+            temporary.write_text(head, encoding="utf-8")
         self.n_found = self.n_asked = 0
 
     def keeping(self) -> AbstractContextManager[None]:
@@ -74,30 +80,49 @@ class FitJournal:
         """Yield the answers that are kept, or ask and keep them when they are complete."""
         name = _digest(question)
         complete = self._folder / name
+        given = 0
         if complete.is_dir():
-            self.n_found += 1
-            for k in range(len(list(complete.iterdir()))):
-                yield _read(complete / f"{k:06d}.npz")
-            return
+            for answer in _answers(complete):
+                yield answer
+                given += 1
+            if (complete / f"{given:06d}.end").is_file():
+                self.n_found += 1
+                return
+            # Damaged, as by a disk: what is left is asked again, and comes out the same.
+            shutil.rmtree(complete)
         self.n_asked += 1
         partial = self._folder / f"{name}.partial"
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
-        for k, answer in enumerate(ask()):
-            _write(partial / f"{k:06d}.npz", answer)
-            yield answer
+        written = 0
+        for answer in ask():
+            _write(partial / f"{written:06d}.npz", answer)
+            if written >= given:
+                yield answer
+            written += 1
+        (partial / f"{written:06d}.end").touch()
+        # On the disk before it gets the name that counts, so that a power cut leaves no gap.
+        for file in partial.iterdir():
+            to_disk(file)
+        to_disk(partial)
         partial.replace(complete)
+        to_disk(self._folder)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether no pass is complete."""
-        return not any(
-            path.is_dir() and path.suffix != ".partial" for path in self._folder.iterdir()
-        )
+    def n_kept(self) -> int:
+        """Number of passes that are complete."""
+        return sum(path.is_dir() and path.suffix != ".partial" for path in self._folder.iterdir())
 
     def close(self) -> None:
         """Remove the folder: the fit is finished and written."""
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell what a journal holds, also one whose process was killed as it began or ended."""
+    return (
+        re.fullmatch(r"journal\.json|\.journal-.*|[0-9a-f]{32}(\.partial)?", path.name) is not None
+    )
 
 
 def _digest(question: tuple[Any, ...]) -> str:
@@ -116,6 +141,16 @@ def _write(path: Path, answer: Any) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     path.write_bytes(buffer.getbuffer())
+
+
+def _answers(folder: Path) -> Iterator[Any]:
+    """Yield what can be read, up to the first answer that is not there or damaged."""
+    for k in count():
+        try:
+            answer = _read(folder / f"{k:06d}.npz")
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+            return
+        yield answer
 
 
 def _read(path: Path) -> Any:

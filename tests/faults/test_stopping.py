@@ -1,0 +1,163 @@
+"""The first Ctrl-C keeps what there is and says how to go on; the second leaves at once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import eigengraphs as eg
+from faults.kills import COMPARED, FIT, MAIN, digest, graphs, left_over, passes, run, start
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stopped")
+    eg.scale.write_store(folder / "g.egs", [graphs()], shard_bytes=4 * 160**2 * 8)
+    return folder
+
+
+def wait_for(process, condition):
+    until = time.monotonic() + 120
+    while not condition() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.002)
+    assert process.poll() is None, process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_the_first_signal_keeps_what_there_is(store, number, code, word):
+    name = f"by{code}"
+    journal = store / f"{name}.unfinished"
+    process = start(store, "fit", "g.egs", name, *FIT)
+    wait_for(process, lambda: passes(journal) >= 2)
+    process.send_signal(number)
+    out, err = process.communicate()
+    assert process.returncode == code, err
+    last = err.splitlines()[-1]
+    assert last == (
+        f"eigengraphs: {word}; what was found is kept in '{name}.unfinished': the same command "
+        "with --resume goes on"
+    )
+    assert "Traceback" not in out + err
+    assert not (store / name).exists()
+    assert passes(journal) >= 2
+    assert left_over(store) == []
+
+
+def test_it_goes_on_to_the_same_bytes(store):
+    """After the two above, and as if nothing had been; and again over its own results."""
+    run(store, "fit", "g.egs", "whole", *FIT)
+    whole = {name: digest(store / "whole" / name) for name in COMPARED}
+    for name in ("by130", "by143", "whole"):
+        run(store, "fit", "g.egs", name, *FIT, "--resume")
+        assert {file: digest(store / name / file) for file in COMPARED} == whole
+        assert not (store / f"{name}.unfinished").exists()
+
+
+# A command whose work is one long call that no handler of Python's interrupts.
+STUCK = """
+import hashlib
+from eigengraphs.cli import stopping
+print("ready", flush=True)
+with stopping.stoppable():
+    try:
+        while True:
+            hashlib.pbkdf2_hmac("sha256", b"", b"", {rounds})
+    except stopping.Stopped:
+        print("first", flush=True)
+        {then}
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("rounds", "then"),
+    [(1000, "import time; time.sleep(60)"), (2_000_000_000, "pass")],
+    ids=["while it tidies up", "in a long call"],
+)
+def test_the_second_leaves_at_once(number, rounds, then):
+    code = STUCK.format(rounds=rounds, then=then)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    process.send_signal(number)
+    if rounds == 1000:
+        assert process.stdout.readline() == "first\n"
+    time.sleep(0.2)  # two of the same, at the same time, are one
+    process.send_signal(number)
+    process.communicate(timeout=30)  # and not the minute
+    assert process.returncode == 128 + number
+
+
+def test_signals_that_are_ignored_stay_so_and_handlers_are_put_back():
+    from eigengraphs.cli.stopping import Stopped, stoppable
+
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stoppable():
+            os.kill(os.getpid(), signal.SIGHUP)  # nothing comes of it
+        with pytest.raises(Stopped) as stop, stoppable():
+            signal.raise_signal(signal.SIGTERM)
+        assert stop.value.code == 143
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before[signal.SIGHUP])
+    assert {n: signal.getsignal(n) for n in before} == before
+
+
+def test_a_fork_has_the_signals_of_a_process_of_its_own():
+    code = """
+import os, signal, sys, time
+from eigengraphs.cli.stopping import stoppable
+with stoppable():
+    child = os.fork()
+    if child == 0:
+        time.sleep(60)
+    time.sleep(0.3)
+    os.kill(child, signal.SIGTERM)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True,
+                          text=True, check=True)  # fmt: skip
+    assert done.stdout.split() == ["-15"]
+
+
+def test_a_fit_of_files_takes_resume_too(tmp_path):
+    A = np.asarray(graphs(12, 20))
+    np.save(tmp_path / "graphs.npy", A)
+    for name, words in (("plain", ()), ("resumed", ("--resume",)), ("resumed", ("--resume",))):
+        run(tmp_path, "fit", "graphs.npy", name, "-d", "2", *words)
+    one, other = ({file: digest(tmp_path / name / file) for file in COMPARED}
+                  for name in ("plain", "resumed"))  # fmt: skip
+    assert one == other
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["graphs.npy", "plain", "resumed"]
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_a_terminal_ends_the_workers_too(store):
+    """The signal goes to all processes of the group; nothing of theirs is left."""
+    scratch = store / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [*MAIN, "fit", "g.egs", "workers", *FIT, "--workers", "2"], cwd=store, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        env=os.environ | {"TMPDIR": str(scratch)},
+    )  # fmt: skip
+    wait_for(process, lambda: passes(store / "workers.unfinished") >= 2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "--resume goes on" in err.splitlines()[-1]
+    assert list(scratch.iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    run(store, "fit", "g.egs", "workers", *FIT, "--resume")
