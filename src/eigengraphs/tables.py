@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
         whole_file(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
-        for row in [header, *rows]:
+        for row in chain([header], rows):  # there may be millions
             file.write("\t".join(map(cell, row)) + "\n")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from report_cases import directed, fitted, random_graphs, small, with_troubles
 
-from eigengraphs import GraphStack, select_dimension
+from eigengraphs import GraphStack, JointEmbedding, select_dimension
 from eigengraphs.errors import InputError
 from eigengraphs.fit_view import FitView
 from eigengraphs.report import GraphQuality, Prediction, Problem, summarize
@@ -280,3 +280,40 @@ def test_one_graph_with_a_direction_has_no_other_measure_of_weight():
     rows = describe_graphs(GraphStack(A))
     assert not any("total weight" in text for text in rows[2].messages)
     np.testing.assert_allclose([row.total_weight for row in rows], A.sum(axis=(1, 2)))
+
+
+def test_a_table_of_quality_makes_the_records_that_were_asked_for():
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.random((1200, 6, 6)) < 0.5, 1).astype(float)
+    A += A.transpose(0, 2, 1)
+    A[7] = 0.0
+    A[9] *= 1000.0
+    table = describe_graphs(GraphStack(A), said={3: ["as read"]})
+    rows = tuple(table)
+    assert table == rows
+    assert rows == table
+    assert table[2:5] == rows[2:5]
+    assert table[-1] == rows[-1]
+    assert table != rows[:-1]
+    assert [row.isolated for row in rows] == isolated_vertices(GraphStack(A)).tolist()
+    assert [row.isolated for row in rows] == isolated_vertices(GraphStack(A).to_sparse()).tolist()
+    assert rows[7].isolated == 6
+    assert rows[3].messages[0] == "as read"
+    assert table.unlike == [i for i, row in enumerate(rows) if "far from" in "".join(row.messages)]
+    assert 9 in table.unlike
+    with pytest.raises(IndexError):
+        table[1200]
+
+
+def test_pieces_of_json_are_the_whole_of_it():
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.random((5000, 5, 5)), 1)
+    graphs = GraphStack(A + A.transpose(0, 2, 1))
+    embedding = JointEmbedding(2, random_state=0).fit(graphs)
+    columns = {"age": [*rng.random(4999), None], "group": ["a", "b"] * 2500}
+    table = describe_graphs(graphs)
+    summary = summarize(embedding, graphs, title="t", columns=columns, quality=table, ordered=True)
+    pieces = list(summary.json_pieces())
+    whole = json.dumps(summary.to_json(), ensure_ascii=False)
+    assert json.loads("".join(pieces)) == json.loads(whole)
+    assert max(map(len, pieces)) < len(whole) / 4

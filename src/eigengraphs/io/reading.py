@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
 from eigengraphs.graphs import GraphStack
@@ -77,13 +78,13 @@ class Reading:
     files: tuple[FileEntry, ...]
     notices: tuple[Notice, ...]
     seconds: float
-    of_store: Mapping[str, Sequence[Any]] | None = None  # columns of a store
+    of_store: Mapping[str, NDArray[Any]] | None = None  # columns of a store
 
     @property
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Entities and columns of a manifest, one value a graph; '' where a graph has none."""
         if self.of_store is not None:
-            return self.of_store
+            return {name: values.tolist() for name, values in self.of_store.items()}
         keys = dict.fromkeys(key for file in self.files for key in file.columns)
         return {key: [file.columns.get(key, "") for file in self.files] for key in keys}
 
@@ -249,7 +250,6 @@ def _stored(
     if format != "auto" or key is not None:
         raise InputError(f"{source} is a store of graphs: format and key are for other files")
     opened = open_store(source, memory)
-    columns = {name: column.tolist() for name, column in opened.columns.items()}
     stack: GraphStack = opened
     if labels is not None:
         path, n = Path(opened.path), opened.n_vertices
@@ -257,7 +257,7 @@ def _stored(
         husk = MatrixGraph(np.broadcast_to(np.zeros(()), (n, n)), names)
         (renamed,) = rename([husk], [path], as_vertex_table(labels))
         stack = opened.with_names(vertex_names=renamed.names)
-    return Reading(stack, (), (), time.perf_counter() - start, columns)
+    return Reading(stack, (), (), time.perf_counter() - start, opened.columns)
 
 
 def _load(

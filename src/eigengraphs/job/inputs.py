@@ -16,8 +16,9 @@ from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.report.parts import GraphQuality, Problem
-from eigengraphs.report.quality import describe_graphs
+from eigengraphs.job.values import Values
+from eigengraphs.report.parts import Problem
+from eigengraphs.report.quality import QualityTable, describe_graphs
 
 __all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 
@@ -48,7 +49,7 @@ class Inputs:
     participants: tuple[str, ...] | None  # whose graph each is, where a table says so
     coordinates: Any  # (n, 2) or (n, 3), or None
     vertex_columns: Mapping[str, Sequence[Any]]
-    quality: tuple[GraphQuality, ...]
+    quality: QualityTable
     problems: tuple[Problem, ...]
     seconds: float
     source: str
@@ -96,14 +97,12 @@ def gather(
     }  # fmt: skip
     reading = io.read_files(source, labels=labels, memory=settings.memory, **options)
     problems = [Problem("repaired", str(notice)) for notice in reading.notices if notice.loud]
-    columns: dict[str, Sequence[Any]] = {
-        name: [None if isinstance(value, str) and not value else value for value in values]
-        for name, values in reading.columns.items()
-    }
+    known: Mapping[str, Any] = reading.columns if reading.of_store is None else reading.of_store
+    columns: dict[str, Sequence[Any]] = {name: Values(values) for name, values in known.items()}
     people = None
     if table is not None:
         joined = io.join(reading, table)
-        columns |= {name: _plain(values) for name, values in joined.columns.items()}
+        columns |= _by_name(joined.columns)
         names = reading.stack.graph_names
         people = tuple(table.ids[row] if row >= 0 else name
                        for row, name in zip(joined.rows, names, strict=True))  # fmt: skip
@@ -164,12 +163,11 @@ def on_vertices(data: Inputs, names: Sequence[str], named: bool) -> tuple[GraphS
     ]
 
 
-def _unlike(quality: Sequence[GraphQuality], n: int) -> list[Problem]:
+def _unlike(quality: QualityTable, n: int) -> list[Problem]:
     """Say which graphs have no edges, and which are unlike the others."""
     found = []
-    empty = [row.id for row in quality if row.isolated == n]
-    odd = [row.id for row in quality if any("far from" in text for text in row.messages)]
-    far = [name for name in odd if name not in empty]
+    empty = [quality.name(i) for i in np.flatnonzero(quality.isolated == n).tolist()]
+    far = [quality.name(i) for i in quality.unlike if quality.isolated[i] < n]
     if empty:
         count = "1 graph has" if len(empty) == 1 else f"{len(empty)} graphs have"
         text = f"{count} no edges at all: {_some(empty)}"
@@ -202,14 +200,4 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _by_name(columns: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    return {name: _plain(values) for name, values in columns.items()}
-
-
-def _plain(values: Any) -> list[Any]:
-    """Return numbers and texts as Python has them, None where a value is missing."""
-    array = np.asarray(values)
-    if array.dtype.kind == "f":
-        known = array[~np.isnan(array)]
-        whole = np.isfinite(known).all() and (known == np.round(known)).all()
-        return [None if np.isnan(x) else int(x) if whole else float(x) for x in array]
-    return [text or None for text in array.astype(str).tolist()]
+    return {name: Values(values, whole=True) for name, values in columns.items()}

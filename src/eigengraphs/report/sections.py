@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -68,7 +69,7 @@ def quality(summary: Summary, shown: Shown) -> str:
     )
 
 
-def _kept(rows: tuple[GraphQuality, ...], most: int) -> list[GraphQuality]:
+def _kept(rows: Sequence[GraphQuality], most: int) -> list[GraphQuality]:
     """Return as many rows as fit, all with a verdict before others, in input order."""
     if len(rows) <= most:
         return list(rows)

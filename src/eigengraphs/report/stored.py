@@ -7,7 +7,7 @@ import json
 import math
 import os
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -98,6 +98,8 @@ def _value(kind: Any, given: Any, where: str) -> Any:
         return _array(given, where)
     if origin is tuple:
         return _tuple(get_args(kind), given, where)
+    if origin is Sequence:
+        return _tuple((*get_args(kind), ...), given, where)
     if origin is Literal:
         if given not in get_args(kind):
             raise _Unlike(f"{where} must be one of {get_args(kind)}, got {_told(given)}")

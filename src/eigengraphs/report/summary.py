@@ -33,13 +33,13 @@ from eigengraphs.report.parts import (
     as_part,
     as_prediction,
 )
-from eigengraphs.report.quality import describe_graphs
+from eigengraphs.report.quality import QualityTable, describe_graphs
 from eigengraphs.report.words import dimension_words, fit_problems, opening_words
 
 __all__ = ["Summary", "summarize"]
 
 FORMAT = 3  # of report.json; raised when a field is added or changes its meaning
-_MANY = 1000  # records of graphs that are written one by one
+_MANY = 1000  # items of a list that are written at a time
 _GRAVITY = ("refused", "warning", "repaired", "notice")
 
 
@@ -52,7 +52,7 @@ class Summary:
     """What was found, a few sentences."""
     problems: tuple[Problem, ...]
     """The gravest first."""
-    quality: tuple[GraphQuality, ...]
+    quality: Sequence[GraphQuality]
     graph_names: tuple[str, ...]
     vertex_names: tuple[str, ...]
     columns: tuple[Column, ...]
@@ -110,16 +110,11 @@ class Summary:
         return {"format": FORMAT, **{name: _plain(value) for name, value in self._fields()}}
 
     def json_pieces(self) -> Iterator[str]:
-        """Yield the text of :meth:`to_json` in pieces, one for each of many graphs."""
+        """Yield the text of :meth:`to_json` in pieces, none of which grows with the graphs."""
         yield f'{{"format": {FORMAT}'
         for name, value in self._fields():
             yield f', "{name}": '
-            if isinstance(value, tuple) and len(value) > _MANY:
-                for place, item in enumerate(value):
-                    yield ("[" if place == 0 else ", ") + _text(item)
-                yield "]"
-            else:
-                yield _text(value)
+            yield from _pieces(value)
         yield "}"
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
@@ -202,7 +197,11 @@ def summarize(
         raise InputError(f"label {label!r} is not among the columns, {sorted(chosen)}")
     components = describe_components(embedding, loops=not fit.treatment.hollow)
     fits = graph_fits(fit, stack)
-    rows = tuple(as_part(GraphQuality, row) for row in quality) or describe_graphs(graphs)
+    rows: Sequence[GraphQuality]
+    if isinstance(quality, QualityTable):
+        rows = quality
+    else:
+        rows = tuple(as_part(GraphQuality, row) for row in quality) or describe_graphs(graphs)
     found = [as_part(Problem, problem) for problem in problems]
     found += fit_problems(embedding, components)
     found.sort(key=lambda problem: _GRAVITY.index(problem.level))  # stable
@@ -278,6 +277,28 @@ def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[
     return tuple(own.items())
 
 
+def _pieces(value: Any) -> Iterator[str]:
+    """Yield the text of a value, of long lists and arrays some hundred items at a time."""
+    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    if listed and len(value) > _MANY:
+        for lo in range(0, len(value), _MANY):
+            yield ("[" if lo == 0 else ", ") + _text(value[lo : lo + _MANY])[1:-1]
+        yield "]"
+    elif isinstance(value, tuple):
+        yield "["
+        for place, item in enumerate(value):
+            yield ", " if place else ""
+            yield from _pieces(item)
+        yield "]"
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for place, field in enumerate(dataclasses.fields(value)):
+            yield f'{", " if place else "{"}"{field.name}": '
+            yield from _pieces(getattr(value, field.name))
+        yield "}"
+    else:
+        yield _text(value)
+
+
 def _text(value: Any) -> str:
     return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
 
@@ -294,7 +315,7 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from itertools import pairwise
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -152,7 +154,7 @@ class StoredStack(BlockedStack):
         else:
             for k, _, _ in parts:
                 store.check_size(k)
-            storage = np.empty((sum(hi - lo for _, lo, hi in parts), n, n), self.dtype)
+            storage = _room((sum(hi - lo for _, lo, hi in parts), n, n), self.dtype)
             at = 0
             for k, lo, hi in parts:
                 store.read_dense(k, lo, hi, storage[at : at + hi - lo])
@@ -219,6 +221,18 @@ class StoredStack(BlockedStack):
     def nbytes(self) -> int:
         """Bytes that all graphs would take in memory."""
         return self._store.layout.nbytes
+
+
+def _room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array for a block, whose memory goes back to the system with it.
+
+    Blocks are made and freed in threads, over and over; memory of their size from the heap stays
+    with the process, some tens of megabytes for every thread.
+    """
+    count = math.prod(shape)
+    if not count:
+        return np.empty(shape, dtype)
+    return np.frombuffer(mmap(-1, count * dtype.itemsize), dtype).reshape(shape)
 
 
 def _reopen(
