@@ -4,14 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs.inference.bootstrap import Bootstrap, bootstrap
+    from eigengraphs.inference.bootstrapping import Bootstrap, bootstrap
     from eigengraphs.inference.clusters import Clusters, cluster_graphs, cluster_vertices
+    from eigengraphs.inference.comparison import Comparison
     from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
     from eigengraphs.inference.reading import ComponentReading, read_components, trust_components
 
 __all__ = [
     "Bootstrap",
     "Clusters",
+    "Comparison",
     "ComponentReading",
     "LoadingIntervals",
     "bootstrap",
@@ -22,13 +24,14 @@ __all__ = [
     "trust_components",
 ]
 
-# Loaded when first used: the report needs a part alone.
+# Loaded when first used: the report needs a part alone. No file is called as a name in it.
 _HOME = {
-    "Bootstrap": "bootstrap",
+    "Bootstrap": "bootstrapping",
     "Clusters": "clusters",
+    "Comparison": "comparison",
     "ComponentReading": "reading",
     "LoadingIntervals": "intervals",
-    "bootstrap": "bootstrap",
+    "bootstrap": "bootstrapping",
     "cluster_graphs": "clusters",
     "cluster_vertices": "clusters",
     "loading_intervals": "intervals",

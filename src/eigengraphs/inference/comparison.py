@@ -1,0 +1,197 @@
+"""What a comparison of groups found, and how to say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from eigengraphs.inference.variables import Array, words
+
+__all__ = ["Comparison"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Differences of loadings between groups, or slopes along a quantity.
+
+    Loadings are numbers of their pattern: a graph with a larger loading on a component has more of
+    the pattern h h^T in it. The sign of h does not matter for that of an undirected graph.
+    """
+
+    group: str
+    kind: Literal["groups", "quantity"]
+    design: Literal["single", "between", "within"]
+    """Graphs of their own; means of subjects; or graphs within subjects."""
+    components: tuple[str, ...]
+    """Names of the d components that were tested."""
+    levels: tuple[str, ...]
+    """Groups; empty for a quantity."""
+    counts: tuple[int, ...]
+    """Units (graphs, or subjects) in each group."""
+    means: Array
+    """(groups, d), mean loadings of each group at the mean of the covariates."""
+    slopes: Array
+    """(d,), change of loadings for one unit of a quantity; nan for groups."""
+    F: Array
+    """(d,)."""
+    df: tuple[int, int]
+    """Degrees of freedom of F."""
+    p_values: Array
+    """(d,), of each component alone."""
+    p_fdr: Array
+    """(d,), adjusted so that the share of false discoveries is held (Benjamini and Hochberg)."""
+    p_family: Array
+    """(d,), adjusted so that the chance of any false discovery is held (largest F)."""
+    joint_F: float
+    joint_p: float
+    """All components together."""
+    effect_name: str
+    effect: Array
+    """(d,)."""
+    effect_low: Array
+    effect_high: Array
+    confidence: float
+    covariates: tuple[str, ...]
+    n_graphs: int
+    n_units: int
+    n_permutations: int
+    exact: bool
+    n_bootstrap: int
+    notes: tuple[str, ...]
+    """What was left out, and what to be careful about."""
+
+    def significant(self, level: float = 0.05) -> tuple[str, ...]:
+        """Return the components that differ, at a false discovery rate."""
+        return tuple(
+            name for name, p in zip(self.components, self.p_fdr, strict=True) if p <= level
+        )
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the columns of :attr:`rows`."""
+        means = tuple(f"mean {level}" for level in self.levels) or ("slope",)
+        effect = (self.effect_name, "low", "high")
+        return ("component", *effect, "F", "p", "p (FDR)", "p (family)", *means)
+
+    @property
+    def rows(self) -> tuple[tuple[str | float, ...], ...]:
+        """A row for each component, and one for all together."""
+        middle = self.means.T if self.levels else self.slopes[:, None]
+        rows: list[tuple[str | float, ...]] = [
+            (name, *map(float, numbers), *map(float, shown))
+            for name, *numbers, shown in zip(
+                self.components, self.effect, self.effect_low, self.effect_high, self.F,
+                self.p_values, self.p_fdr, self.p_family, middle, strict=True,
+            )
+        ]  # fmt: skip
+        nan = float("nan")
+        blank = (nan,) * middle.shape[1]
+        rows.append(("all", nan, nan, nan, self.joint_F, self.joint_p, nan, nan, *blank))
+        return tuple(rows)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The answer in sentences."""
+        what = (
+            f"groups of {self.group} ({self._sizes()})" if self.levels else
+            f"{self.group} ({self._of()})"
+        )  # fmt: skip
+        verdict = "differ between" if self.levels else "change with"
+        if self.joint_p > 0.05:
+            verdict = f"are not shown to {verdict}"
+        said = [f"Loadings of all components together {verdict} {what}: p = {_p(self.joint_p)}."]
+        found = self.significant()
+        for name in found[:6]:
+            said.append(self._sentence(self.components.index(name)))
+        if len(found) > 6:
+            said.append(f"{len(found) - 6} more components are in the table.")
+        if not found:
+            said.append(
+                "No single component does at a false discovery rate of 5 %; the smallest adjusted "
+                f"p is {_p(float(self.p_fdr.min()))}."
+            )
+        return tuple(said)
+
+    def _sentence(self, k: int) -> str:
+        size = (
+            f"{self.effect_name} {self.effect[k]:.2f}, {self.confidence:.0%} interval "
+            f"{self.effect_low[k]:.2f} to {self.effect_high[k]:.2f}, adjusted p {_p(self.p_fdr[k])}"
+        )
+        name = self.components[k]
+        if not self.levels:
+            way = "rises" if self.slopes[k] > 0 else "falls"
+            return f"The loading on {name} {way} with {self.group} ({size})."
+        order = np.argsort(-self.means[:, k])
+        high, low = self.levels[order[0]], self.levels[order[-1]]
+        return f"Graphs of {high} have most of the pattern of {name}, of {low} least ({size})."
+
+    def _sizes(self) -> str:
+        return words(
+            [f"{count} {level}" for level, count in zip(self.levels, self.counts, strict=True)], 8
+        )
+
+    def _of(self) -> str:
+        if self.design == "between":
+            return f"{self.n_units} subjects"
+        subjects = f" of {self.n_units} subjects" if self.design == "within" else ""
+        return f"{self.n_graphs} graphs{subjects}"
+
+    @property
+    def methods(self) -> str:
+        """How it was done, for a paper."""
+        name = self.group
+        what = (
+            f"Loadings were compared between the groups of {name} ({self._sizes()}"
+            if self.levels
+            else f"Loadings were regressed on {name} ({self._of()}"
+        )
+        what += {
+            "single": ")",
+            "between": f"; means of the {self.n_graphs} graphs over each of {self.n_units} "
+            "subjects)",
+            "within": f"; within {self.n_units} subjects)",
+        }[self.design]
+        if self.covariates:
+            what += f", adjusted for {words(self.covariates, 20)}"
+        d = len(self.components)
+        rows = {"single": "graphs", "between": "subjects", "within": "graphs within subjects"}
+        moved = rows[self.design]
+        orders = (
+            f"all {self.n_permutations:,} arrangements of {moved} (exact)"
+            if self.exact
+            else f"{self.n_permutations - 1:,} random permutations of {moved}"
+        )
+        how = (
+            ", permuting residuals of the covariates (Freedman and Lane, 1983)"
+            if self.covariates
+            else ""
+        )
+        size = {
+            "Hedges g": "Hedges' g (the second group less the first)",
+            "omega squared": "omega squared",
+        }.get(self.effect_name, "partial correlations")
+        drawn = {
+            "single": "graphs resampled within groups" if self.levels else "graphs resampled",
+            "between": "subjects resampled within groups" if self.levels else "subjects resampled",
+            "within": "subjects resampled",
+        }[self.design]
+        return (
+            f"{what}. F statistics of the {d} component{'s' if d > 1 else ''}"
+            + (", and of all together after whitening by their shrunk covariance," if d > 1 else "")
+            + f" were referred to {orders}{how}. p values of components were adjusted by the false "
+            "discovery rate (Benjamini and Hochberg, 1995) and by the largest F (Westfall and "
+            f"Young, 1993). Effect sizes are {size} with {self.confidence:.0%} BCa bootstrap "
+            f"intervals ({self.n_bootstrap:,} samples, {drawn})."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.group!r}, {self._of()}, {len(self.components)} components, "
+            f"joint p = {_p(self.joint_p)}, differing: {words(self.significant()) or 'none'})"
+        )
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 1e-4 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
