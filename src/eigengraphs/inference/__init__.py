@@ -4,7 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eigengraphs.inference.adjusting import CovariateAdjustment
     from eigengraphs.inference.bootstrapping import Bootstrap, bootstrap
+    from eigengraphs.inference.changes import Changes, change_points
     from eigengraphs.inference.clusters import Clusters, cluster_graphs, cluster_vertices
     from eigengraphs.inference.comparison import Comparison
     from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
@@ -12,11 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bootstrap",
+    "Changes",
     "Clusters",
     "Comparison",
     "ComponentReading",
+    "CovariateAdjustment",
     "LoadingIntervals",
     "bootstrap",
+    "change_points",
     "cluster_graphs",
     "cluster_vertices",
     "loading_intervals",
@@ -27,11 +32,14 @@ __all__ = [
 # Loaded when first used: the report needs a part alone. No file is called as a name in it.
 _HOME = {
     "Bootstrap": "bootstrapping",
+    "Changes": "changes",
     "Clusters": "clusters",
     "Comparison": "comparison",
     "ComponentReading": "reading",
+    "CovariateAdjustment": "adjusting",
     "LoadingIntervals": "intervals",
     "bootstrap": "bootstrapping",
+    "change_points": "changes",
     "cluster_graphs": "clusters",
     "cluster_vertices": "clusters",
     "loading_intervals": "intervals",

@@ -1,4 +1,4 @@
-"""Do loadings differ between groups, or change with a quantity?"""
+"""Whether loadings differ between groups, or change with a quantity."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
 from eigengraphs.errors import InputError
@@ -14,8 +15,12 @@ from eigengraphs.inference.designs import make_design
 from eigengraphs.inference.effects import effect_sizes
 from eigengraphs.inference.statistics import permutation_tests
 from eigengraphs.inference.variables import (
-    Array, Variable, read_loadings, read_table, read_variable,
-)  # fmt: skip
+    Array,
+    Variable,
+    read_loadings,
+    read_table,
+    read_variable,
+)
 from eigengraphs.randomness import RandomState, seed_sequence
 
 __all__ = ["compare"]
@@ -103,9 +108,7 @@ def compare(
         notes.append(f"the covariate {absorbed!r} adds nothing to subjects or other covariates")
     for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
     tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
-    effects = effect_sizes(
-        design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap)
-    )
+    effects = effect_sizes(design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap))
     levels = design.group.levels
     q = design.X.shape[1]
     b = effects.coefficients
@@ -175,9 +178,9 @@ def _tested(
     return Y[:, keep], [name for name, kept in zip(names, keep, strict=True) if kept]
 
 
-def _complete(variables: tuple[Variable, ...], notes: list[str]) -> np.ndarray:
+def _complete(variables: tuple[Variable, ...], notes: list[str]) -> NDArray[np.bool_]:
     """Return the graphs of which all is known."""
-    keep = np.logical_and.reduce([variable.known for variable in variables])
+    keep: NDArray[np.bool_] = np.all([variable.known for variable in variables], axis=0)
     if keep.all():
         return keep
     why = ", ".join(

@@ -54,7 +54,7 @@ class Design:
     @property
     def df_error(self) -> int:
         """Degrees of freedom that the model leaves."""
-        return len(self.Y) - self.n_intercepts - self.Z.shape[1] - self.X.shape[1]
+        return int(len(self.Y) - self.n_intercepts - self.Z.shape[1] - self.X.shape[1])
 
 
 def make_design(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf
 
 from eigengraphs.inference.designs import Design, independent_columns
@@ -50,7 +51,7 @@ def permutation_tests(design: Design, most: int, rng: np.random.Generator) -> Te
     total = (all_columns**2).sum(axis=0)
     q, d, df = Q.shape[1], Y.shape[1], design.df_error
 
-    def statistics(orders: np.ndarray) -> Array:
+    def statistics(orders: NDArray[np.intp]) -> Array:
         """Return F of each component, then of all together, (B, d + 1)."""
         moved = (both[:, orders] @ all_columns) ** 2  # (q + r, B, 2 d)
         between = moved[:q].sum(axis=0)
@@ -67,7 +68,7 @@ def permutation_tests(design: Design, most: int, rng: np.random.Generator) -> Te
     mark = observed * (1 - _TIES)
     for orders in permutations.orders(rng):
         F = statistics(orders)
-        as_large += (F >= mark).sum(axis=0)
+        as_large += (mark <= F).sum(axis=0)
         family += (F[:, :d].max(axis=1)[:, None] >= mark[:d]).sum(axis=0)
         count += len(orders)
     added = 0 if permutations.exact else 1

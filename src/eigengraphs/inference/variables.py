@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
 
-__all__ = ["Array", "Variable", "read_loadings", "read_table", "read_variable"]
+__all__ = [
+    "Array",
+    "Variable",
+    "read_loadings",
+    "read_table",
+    "read_variable",
+    "table_columns",
+    "words",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 _UNKNOWN = {"", "n/a", "na", "nan", "none", "null"}
@@ -51,7 +59,11 @@ class Variable:
 
 
 def read_variable(
-    name: str, given: Any, n_graphs: int, kind: str | None = None, of: str = "graph"
+    name: str,
+    given: Any,
+    n_graphs: int,
+    kind: str | None = None,
+    levels: tuple[str, ...] | None = None,
 ) -> Variable:
     """Make a variable of numbers or texts.
 
@@ -67,18 +79,18 @@ def read_variable(
         How many there must be.
     kind
         ``"groups"`` or ``"quantity"`` where the values must not decide.
-    of
-        What there is a value for, in messages.
+    levels
+        Groups that are known already; others are unknown values then.
     """
     if isinstance(given, str) or np.ndim(given) != 1 or len(given) != n_graphs:
         came = "one text" if isinstance(given, str) else f"shape {np.shape(given)}"
         raise InputError(
-            f"{name!r} must hold one value for each {of}, {n_graphs} in all; got {came}"
+            f"{name!r} must hold one value for each graph, {n_graphs} in all; got {came}"
         )
     values = [_plain(value) for value in list(given)]
     known = [value for value in values if value is not None]
-    if not known:
-        raise InputError(f"{name!r} has no value for any {of}")
+    if not known and kind is None:
+        raise InputError(f"{name!r} has no value for any graph")
     numbers = all(isinstance(value, int | float) for value in known)
     numbers = numbers and not any(isinstance(value, bool) for value in known)
     if kind is None:
@@ -89,32 +101,37 @@ def read_variable(
             raise InputError(f"{name!r} is to be a quantity, but has the value {odd!r}")
         filled = [math.nan if value is None else float(value) for value in values]
         return Variable(name, "quantity", np.array(filled))
-    levels = sorted(set(known)) if numbers else sorted({str(value) for value in known})
-    texts = [_word(level) for level in levels]
-    place = {text: float(i) for i, text in enumerate(texts)}
-    codes = [math.nan if value is None else place[_word(value)] for value in values]
-    return Variable(name, "groups", np.array(codes), tuple(texts))
+    if levels is None:
+        ordered = sorted(set(known)) if numbers else sorted({_word(value) for value in known})
+        levels = tuple(_word(level) for level in ordered)
+    place = {text: float(i) for i, text in enumerate(levels)}
+    codes = [math.nan if value is None else place.get(_word(value), math.nan) for value in values]
+    return Variable(name, "groups", np.array(codes), levels)
 
 
 def read_table(given: Any, n_graphs: int) -> tuple[Variable, ...]:
     """Make variables of a mapping, a table of pandas, an array of numbers (m, q), or None."""
-    if given is None:
-        return ()
-    if isinstance(given, Mapping):
-        columns: dict[str, Any] = {str(name): values for name, values in given.items()}
-    elif hasattr(given, "columns") and hasattr(given, "iloc"):
-        columns = {str(name): given[name].tolist() for name in given.columns}
-    else:
-        table = np.asarray(given)
-        if table.ndim == 1:
-            table = table[:, None]
-        if table.ndim != 2 or len(table) != n_graphs:
-            raise InputError(
-                f"covariates must be a mapping of names to columns, or an array of {n_graphs} "
-                f"rows; got shape {table.shape}"
-            )
-        columns = {f"covariate {j + 1}": table[:, j].tolist() for j in range(table.shape[1])}
+    columns = table_columns(given, n_graphs)
     return tuple(read_variable(name, values, n_graphs) for name, values in columns.items())
+
+
+def table_columns(given: Any, n_graphs: int) -> dict[str, Any]:
+    """Return columns by their names, as :func:`read_table` takes them."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {str(name): values for name, values in given.items()}
+    if hasattr(given, "columns") and hasattr(given, "iloc"):
+        return {str(name): given[name].tolist() for name in given.columns}
+    table = np.asarray(given)
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or len(table) != n_graphs:
+        raise InputError(
+            f"covariates must be a mapping of names to columns, or an array of {n_graphs} rows; "
+            f"got shape {table.shape}"
+        )
+    return {f"covariate {j + 1}": table[:, j].tolist() for j in range(table.shape[1])}
 
 
 def read_loadings(given: Any, least: int = 3) -> Array:
@@ -150,7 +167,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         raise InputError("values of groups and covariates must be finite")
     # pandas' own missing value is not equal to itself.
-    return value if isinstance(value, bool | int | float) else None if value != value else str(value)
+    return (
+        value if isinstance(value, bool | int | float) else None if value != value else str(value)
+    )
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,243 @@
+"""Where the level of loadings changes in graphs that follow one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+
+from eigengraphs.errors import InputError
+from eigengraphs.inference.segments import largest_penalty, places, segment, segment_costs
+from eigengraphs.inference.variables import Array, read_loadings
+from eigengraphs.randomness import RandomState, generator
+
+__all__ = ["Changes", "autocorrelation", "change_points"]
+
+_BLOCK = 4_000_000  # costs of segments that are held at once
+_MOST = 0.9  # autocorrelation above is taken as this: a random walk has no level to change
+_WARM_UP = 50
+_NORMAL = 0.6745  # median of |x| of a standard normal x
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Changes:
+    """Change points of ordered graphs."""
+
+    p_value: float
+    """Of no change at all."""
+    places: tuple[int, ...]
+    """First graph after each change, in the order of the rows; empty if p is above the level."""
+    gains: Array
+    """(changes,), by how much each lowers the squared distance from levels, in penalties; all
+    are above 1, and the largest is the clearest."""
+    levels: Array
+    """(changes + 1, d), median loadings between changes."""
+    segments: NDArray[np.intp]
+    """(m,), which level each graph has."""
+    autocorrelation: Array
+    """(d,), of neighbours, that was taken off; estimated without the changes."""
+    penalty: float
+    """Gain that a change must bring, in squared standard deviations."""
+    level: float
+    n_permutations: int
+    smallest: int
+    """Graphs that must be between changes."""
+    components: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def methods(self) -> str:
+        """How it was done, for a paper."""
+        rho = self.autocorrelation
+        return (
+            f"Change points of the loadings of {len(self.segments)} ordered graphs on "
+            f"{len(rho)} components were found by penalised least squares, exactly (dynamic "
+            f"programming; at least {self.smallest} graphs between changes), after each component "
+            "was divided by its robust standard deviation and freed of the autocorrelation of "
+            f"neighbours ({rho.min():.2f} to {rho.max():.2f}, from winsorised differences, which "
+            f"changes do not move). The penalty is the {1 - self.level:.0%} quantile of the "
+            f"largest mean gain of a cut in {self.n_permutations:,} series without change, made "
+            "of permuted innovations with the same autocorrelation; so a series without any "
+            f"change is cut with probability {self.level:.0%}."
+        )
+
+    def words(self, labels: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the answer in sentences; ``labels`` say when each graph was, in order."""
+        if not self.places:
+            return (f"No change of level is shown (p = {self.p_value:.2g}).",)
+        names = [str(i + 1) for i in range(len(self.segments))] if labels is None else labels
+        clearest = self.places[int(self.gains.argmax())]
+        count = len(self.places)
+        found = ", ".join(f"{names[place]}" for place in self.places)
+        return (
+            f"The level of the loadings changes (p = {self.p_value:.2g}): "
+            f"{count} change{'s' if count > 1 else ''}, first seen in {found}.",
+            *([f"The clearest change is the one in {names[clearest]}."] if count > 1 else []),
+        )
+
+    def __repr__(self) -> str:
+        return f"Changes({len(self.segments)} graphs, p = {self.p_value:.2g}, at {self.places})"
+
+
+def change_points(
+    loadings: Any,
+    *,
+    components: Sequence[str] | None = None,
+    leave_out: Any = None,
+    smallest: int = 3,
+    level: float = 0.05,
+    n_permutations: int = 999,
+    random_state: RandomState = None,
+) -> Changes:
+    """Find where the loadings of ordered graphs change their level.
+
+    Parameters
+    ----------
+    loadings : (m, d)
+        A row for each graph, in their order.
+    components
+        Names of the components.
+    leave_out : (d,) of bool, optional
+        Components that are not looked at: ``embedding.degenerate_``.
+    smallest
+        Graphs that must be between two changes; one odd graph is an anomaly, no change.
+    level
+        Probability of finding any change where there is none.
+    n_permutations
+        Series without change that the penalty comes from.
+    random_state
+        Seed.
+
+    Returns
+    -------
+    Changes
+
+    Notes
+    -----
+    Neighbours in time are alike even without a change. The autocorrelation of each component is
+    estimated from differences of first and second neighbours, v1 and v2: v2 / v1 - 1, where
+    levels cancel but at the changes, whose few large differences are winsorised. What is cut is
+    (y_t - rho y_(t-1)) / (1 - rho), which has the levels of y. Series without change are made of
+    permuted innovations, and everything is estimated anew in each of them. Slow trends and seasons
+    are changes of level, too: take a season off before.
+    """
+    Y = read_loadings(loadings, least=1)
+    out = np.zeros(Y.shape[1], bool) if leave_out is None else np.asarray(leave_out, dtype=bool)
+    names = [f"je{k + 1}" for k in range(Y.shape[1])] if components is None else list(components)
+    notes = []
+    constant = np.median(np.abs(np.diff(Y, axis=0)), axis=0) <= 1e-12 * np.abs(Y).max(axis=0)
+    if out.shape != constant.shape or len(names) != len(out):
+        raise InputError(f"leave_out and components must have {len(constant)} values")
+    for which, why in ((out, "degenerate"), (constant & ~out, "the same for most graphs")):
+        if which.any():
+            left = ", ".join(np.array(names)[which])
+            notes.append(f"not looked at, because loadings are {why}: {left}")
+    keep = ~(out | constant)
+    if not keep.any():
+        raise InputError("no component is left: loadings are constant or degenerate")
+    if not isinstance(smallest, int | np.integer) or smallest < 2:
+        raise InputError(f"smallest must be a whole number >= 2, got {smallest!r}")
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, got {level!r}")
+    if n_permutations < 1 / level - 1:
+        raise InputError(
+            f"level {level} needs at least {int(np.ceil(1 / level - 1))} permutations, got "
+            f"{n_permutations}"
+        )
+    if len(Y) < max(2 * smallest + 1, 10):
+        raise InputError(
+            f"{len(Y)} graphs are too few for changes with {smallest} graphs on either side; at "
+            f"least {max(2 * smallest + 1, 10)} are needed"
+        )
+    chosen = Y[:, keep]
+    return _search(chosen, tuple(np.array(names)[keep]), smallest, level, n_permutations,
+                   generator(random_state), tuple(notes))  # fmt: skip
+
+
+def _search(
+    Y: Array,
+    names: tuple[str, ...],
+    smallest: int,
+    level: float,
+    n_permutations: int,
+    rng: np.random.Generator,
+    notes: tuple[str, ...],
+) -> Changes:
+    m = len(Y)
+    rho = autocorrelation(Y[None])[0]
+    costs = segment_costs(_flat(Y[None]), smallest)
+    observed = float(largest_penalty(costs)[0])
+    innovations = Y[1:] - rho * Y[:-1]
+    null = []
+    step = max(1, _BLOCK // (m * m))
+    for start in range(0, n_permutations, step):
+        count = min(step, n_permutations - start)
+        series = _without_change(innovations, rho, count, rng)
+        null.append(largest_penalty(segment_costs(_flat(series), smallest)))
+    gains = np.concatenate(null)
+    p = (1 + int((gains >= observed * (1 - 1e-9)).sum())) / (1 + n_permutations)
+    # The smallest gain whose own p value would be at most the level.
+    rank = int(np.floor(level * (1 + n_permutations))) - 1
+    penalty = float(np.sort(gains)[::-1][rank]) * (1 + 1e-9)
+    found: list[int] = []
+    if p <= level:
+        # The first row was spent on the second's innovation.
+        found = [place + 1 for place in places(segment(costs, np.array([penalty]))[2][0])]
+    edges = [0, *found, m]
+    gain = [
+        costs[0, max(a - 1, 0), b - 2] - costs[0, max(a - 1, 0), c - 2] - costs[0, c - 1, b - 2]
+        for a, c, b in zip(edges, edges[1:], edges[2:], strict=False)
+    ]
+    return Changes(
+        p_value=p,
+        places=tuple(found),
+        gains=np.array(gain) / penalty,
+        levels=np.array([np.median(Y[a:b], axis=0) for a, b in pairwise(edges)]),
+        segments=np.repeat(np.arange(len(edges) - 1), np.diff(edges)),
+        autocorrelation=rho,
+        penalty=penalty,
+        level=level,
+        n_permutations=n_permutations,
+        smallest=int(smallest),
+        components=names,
+        notes=notes,
+    )
+
+
+def autocorrelation(Y: Array) -> Array:
+    """Return the autocorrelation of neighbours, (B, d), as if series had no changes; Y (B, m, d).
+
+    For a first-order autoregression the mean square of differences at lag k is proportional to
+    1 - rho^k. Differences beyond three standard deviations, as at changes, count as three.
+    """
+    first, second = (_mean_square(Y[:, lag:] - Y[:, :-lag]) for lag in (1, 2))
+    return np.asarray(np.clip(second / first - 1, 0.0, _MOST))
+
+
+def _mean_square(D: Array) -> Array:
+    D = np.abs(D)
+    unit = np.median(D, axis=1, keepdims=True) / _NORMAL
+    unit = np.where(unit > 0, unit, 1e-300)
+    return np.asarray((np.minimum(D / unit, 3.0) ** 2).mean(axis=1) * unit[:, 0] ** 2)
+
+
+def _flat(Y: Array) -> Array:
+    """Return series (B, m - 1, d) without autocorrelation, of unit variance around their levels."""
+    rho = autocorrelation(Y)[:, None]
+    Z = (Y[:, 1:] - rho * Y[:, :-1]) / (1 - rho)
+    return np.asarray(Z / np.sqrt(_mean_square(np.diff(Z, axis=1)) / 2)[:, None])
+
+
+def _without_change(innovations: Array, rho: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return series (count, m, d) of permuted innovations, all components by the same order."""
+    u = len(innovations)
+    orders = rng.permuted(np.tile(np.arange(u), (count, 1)), axis=1)
+    warm = rng.integers(u, size=(count, _WARM_UP + 1))  # so that no series begins at a level
+    drawn = (innovations - innovations.mean(axis=0))[np.hstack([warm, orders])]
+    made = [lfilter([1.0], [1.0, -float(r)], drawn[:, :, k], axis=1) for k, r in enumerate(rho)]
+    return np.stack(made, axis=2)[:, _WARM_UP:]
