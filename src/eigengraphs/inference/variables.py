@@ -166,10 +166,9 @@ def _plain(value: Any) -> Any:
         return None if value.strip().lower() in _UNKNOWN else value
     if isinstance(value, float) and math.isinf(value):
         raise InputError("values of groups and covariates must be finite")
-    # pandas' own missing value is not equal to itself.
-    return (
-        value if isinstance(value, bool | int | float) else None if value != value else str(value)
-    )
+    if type(value).__name__ in ("NAType", "NaTType"):  # pandas' own
+        return None
+    return value if isinstance(value, bool | int | float) else str(value)
 
 
 def _is_number(value: Any) -> bool:
