@@ -54,7 +54,9 @@ def test_the_joint_test_of_two_groups_orders_splits_as_hotelling_does_without_sh
     def hotelling(mask):
         a, b = Lam[mask], Lam[~mask]
         S = 3 * np.cov(a.T) + 3 * np.cov(b.T)
-        return (a.mean(axis=0) - b.mean(axis=0)) @ np.linalg.solve(S, a.mean(axis=0) - b.mean(axis=0))
+        return (a.mean(axis=0) - b.mean(axis=0)) @ np.linalg.solve(
+            S, a.mean(axis=0) - b.mean(axis=0)
+        )
 
     every = np.array([
         hotelling(np.isin(np.arange(8), chosen)) for chosen in combinations(range(8), 4)

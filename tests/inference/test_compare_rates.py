@@ -6,8 +6,6 @@ The bounds of each count have a false-alarm rate below one in ten thousand.
 import numpy as np
 import pytest
 from scipy.stats import binom
-
-from eigengraphs.inference import compare
 from tests.inference.calibrate_compare import (
     covered,
     mice_loadings,
@@ -17,6 +15,8 @@ from tests.inference.calibrate_compare import (
     shuffled_mice,
     with_covariates,
 )
+
+from eigengraphs.inference import compare
 
 TAIL = 1e-5  # each side; there are up to four tests in a case
 

@@ -44,7 +44,9 @@ def main() -> int:
     given = parser.parse_args()
     unknown = set(given.readers) - set(READERS)
     if unknown:
-        parser.error(f"no reader is called {', '.join(sorted(unknown))}; there are: {', '.join(READERS)}")
+        parser.error(
+            f"no reader is called {', '.join(sorted(unknown))}; there are: {', '.join(READERS)}"
+        )
     if given.anew:
         shutil.rmtree(HOME, ignore_errors=True)
     names = given.readers or list(READERS)
@@ -104,11 +106,15 @@ def fuzz(name: str, seconds: int, seed: int, engine: str) -> dict[str, Any]:
 def _worker(name: str, home: Path, *options: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "tools.fuzz.worker", name, str(home), *options]
     paths = [str(ROOT / "src"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "EIGENGRAPHS_THREADS"), "1")
+    one_thread = dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "EIGENGRAPHS_THREADS"), "1"
+    )
     environment = {**os.environ, **one_thread, "PYTHONPATH": os.pathsep.join(paths)}
     log = home / f"log{len(options)}.txt"
     with log.open("wb") as out:
-        ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=out, stderr=out, check=False)
+        ended = subprocess.run(
+            command, cwd=ROOT, env=environment, stdout=out, stderr=out, check=False
+        )
     return ended.returncode, log.read_text(errors="replace")
 
 
@@ -119,7 +125,9 @@ def _keep_death(name: str, home: Path, ended: int, log: str) -> None:
         raise SystemExit(f"{name}: the process did not get to its first file:\n{log[-3000:]}")
     data = current.read_bytes()
     hang = (home / "hang.txt").read_text(errors="replace") if (home / "hang.txt").exists() else ""
-    kind = f"no end after 10 seconds\n{hang}" if hang else f"the process died, {ended}\n{log[-3000:]}"
+    kind = (
+        f"no end after 10 seconds\n{hang}" if hang else f"the process died, {ended}\n{log[-3000:]}"
+    )
     target = home / "found" / f"death-{hashlib.sha256(data).hexdigest()[:8]}"
     target.parent.mkdir(exist_ok=True)
     target.write_bytes(data)

@@ -138,7 +138,9 @@ def change_array(array: Any, rng: Random) -> Any:
     if kind == 2:
         return rng.choice([array.ravel(), array[None], array.T, array[:0], array[..., None]])
     if kind == 3:
-        return np.resize(array, rng.choice([(), (1,), (1, 1), (2, 2), (2, 2, 2), (3, 1, 3), (0, 0)]))
+        return np.resize(
+            array, rng.choice([(), (1,), (1, 1), (2, 2), (2, 2, 2), (3, 1, 3), (0, 0)])
+        )
     if kind == 4 and array.ndim:
         return array[tuple(slice(0, max(0, size - rng.randrange(2))) for size in array.shape)]
     if kind == 5:
@@ -152,6 +154,8 @@ def change_array(array: Any, rng: Random) -> Any:
         return out
     if array.size and array.dtype.kind == "U":
         out = array.astype("U8")
-        out.flat[rng.randrange(out.size)] = rng.choice(["", "a", str(out.flat[0]), "nan", "é", "\x00"])
+        out.flat[rng.randrange(out.size)] = rng.choice(
+            ["", "a", str(out.flat[0]), "nan", "é", "\x00"]
+        )
         return out
     return array

@@ -183,7 +183,9 @@ def _changed(arrays: dict[str, Any], rng: Random) -> dict[str, Any]:
             cells[place] = arrays[rng.choice((one, other))]
         arrays[one] = cells
     elif kind == 3:
-        arrays[one] = rng.choice([{"a": 1}, sparse.csc_array(np.eye(3)), sparse.csc_array((3, 3)), "a"])
+        arrays[one] = rng.choice(
+            [{"a": 1}, sparse.csc_array(np.eye(3)), sparse.csc_array((3, 3)), "a"]
+        )
     else:
         array = arrays[one]
         array = array.toarray() if sparse.issparse(array) else array

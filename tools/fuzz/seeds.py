@@ -27,7 +27,10 @@ def _stack(n: int = 5, m: int = 3, *, names: bool = True, kind: str = "dense") -
     A = np.triu(A, 1)
     A = A + A.transpose(0, 2, 1)
     A[:, 0, 1] = A[:, 1, 0] = 1.5  # no graph without edges
-    named = {"vertex_names": [f"v{s}" for s in range(n)], "graph_names": [f"g{i}" for i in range(m)]}
+    named = {
+        "vertex_names": [f"v{s}" for s in range(n)],
+        "graph_names": [f"g{i}" for i in range(m)],
+    }
     graphs = [sparse.csr_array(part) for part in A] if kind == "sparse" else A
     return eg.GraphStack(graphs, **(named if names else {}))
 
@@ -195,7 +198,9 @@ def _report() -> list[bytes]:
     from eigengraphs.report import summarize
 
     stack = _stack(n=6, m=4)
-    summary = summarize(_fitted(), stack, title="fuzz", columns={"age": [1, 2, 3, 4], "sex": list("abab")})
+    summary = summarize(
+        _fitted(), stack, title="fuzz", columns={"age": [1, 2, 3, 4], "sex": list("abab")}
+    )
     return ["".join(summary.json_pieces()).encode()]
 
 

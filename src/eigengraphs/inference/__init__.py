@@ -8,11 +8,14 @@ if TYPE_CHECKING:
     from eigengraphs.inference.bootstrapping import Bootstrap, bootstrap
     from eigengraphs.inference.changes import Changes, change_points
     from eigengraphs.inference.clusters import Clusters, cluster_graphs, cluster_vertices
+    from eigengraphs.inference.comparing import compare
     from eigengraphs.inference.comparison import Comparison
     from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
+    from eigengraphs.inference.outliers import Anomalies, anomalies
     from eigengraphs.inference.reading import ComponentReading, read_components, trust_components
 
 __all__ = [
+    "Anomalies",
     "Bootstrap",
     "Changes",
     "Clusters",
@@ -20,10 +23,12 @@ __all__ = [
     "ComponentReading",
     "CovariateAdjustment",
     "LoadingIntervals",
+    "anomalies",
     "bootstrap",
     "change_points",
     "cluster_graphs",
     "cluster_vertices",
+    "compare",
     "loading_intervals",
     "read_components",
     "trust_components",
@@ -31,6 +36,7 @@ __all__ = [
 
 # Loaded when first used: the report needs a part alone. No file is called as a name in it.
 _HOME = {
+    "Anomalies": "outliers",
     "Bootstrap": "bootstrapping",
     "Changes": "changes",
     "Clusters": "clusters",
@@ -38,10 +44,12 @@ _HOME = {
     "ComponentReading": "reading",
     "CovariateAdjustment": "adjusting",
     "LoadingIntervals": "intervals",
+    "anomalies": "outliers",
     "bootstrap": "bootstrapping",
     "change_points": "changes",
     "cluster_graphs": "clusters",
     "cluster_vertices": "clusters",
+    "compare": "comparing",
     "loading_intervals": "intervals",
     "read_components": "reading",
     "trust_components": "reading",
