@@ -11,7 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs import baselines, datasets, errors, inference, io, models, plot, scale
+    from eigengraphs import (
+        baselines,
+        datasets,
+        errors,
+        inference,
+        io,
+        models,
+        plot,
+        scale,
+        testing,
+    )
     from eigengraphs.alignment import Alignment, align
     from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
@@ -44,6 +54,7 @@ __all__ = [
     "read",
     "scale",
     "select_dimension",
+    "testing",
 ]
 __version__ = "0.1.0.dev0"
 

@@ -390,6 +390,10 @@ class JointEmbedding(
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "unobserved"
+        tags.target_tags.required = self.loadings == "class"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,10 @@ def groups_of(loadings: str, y: Any, stack: GraphStack) -> Groups | None:
     if labels.shape != (m,):
         raise InputError(f"y must have shape ({m},), one label a graph; got {labels.shape}")
     missing = [
-        i for i, label in enumerate(labels.tolist()) if label is None or label != label
-    ]  # nan is not itself
+        i
+        for i, label in enumerate(labels.tolist())
+        if label is None or (isinstance(label, float) and not isfinite(label)) or label != label
+    ]  # what stands for no date, as nan, is not itself
     if missing:
         raise InputError(
             f"y[{missing[0]}] is {labels[missing[0]]!r}; every graph needs a label, so leave out "

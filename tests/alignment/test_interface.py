@@ -139,7 +139,7 @@ BAD = {
     "n_init": ({"n_init": 0}, InputError, "n_init must be a whole number >= 1, got n_init=0"),
     "max_iter": ({"max_iter": 2.5}, InputError, "max_iter must be a whole number"),
     "max_vertices": ({"max_vertices": 30}, InputError, "40 vertices, more than max_vertices=30"),
-    "preprocess": ({"preprocess": "logs"}, InputError, "a step must be one of"),
+    "preprocess": ({"preprocess": "logs"}, InputError, "a step of preprocess must be one of"),
     "random_state": ({"random_state": "x"}, InputError, "random_state must be"),
 }
 

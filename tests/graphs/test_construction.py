@@ -11,7 +11,7 @@ from known_graphs import random_symmetric
 from scipy import sparse
 
 from eigengraphs import GraphStack
-from eigengraphs.errors import AlignmentError
+from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs.build import flatten
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
@@ -214,3 +214,22 @@ def test_flattening_sorts_and_sums_rows():
     assert flat.data.tolist() == [2, 5, 1, 1, 2, 5]
     assert flat.indptr.tolist() == [0, 2, 2, 3, 4, 6, 6]
     assert A.data.tolist() == [1, 2, 4]
+
+
+def test_numbers_in_arrays_of_objects_are_numbers():
+    A = np.arange(8.0).reshape(2, 2, 2)
+    A += A.transpose(0, 2, 1)
+    for graphs in (A.astype(object), list(A.astype(object))):
+        assert np.array_equal(GraphStack(graphs).dense, A)
+    texts = A.astype(object)
+    texts[0, 0, 0] = "0"  # float("0") would be a number; a text in a matrix is a mistake
+    with pytest.raises(InputError, match="real numbers"):
+        GraphStack(texts)
+
+
+def test_what_turns_into_an_array_is_one():
+    class Made:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones((3, 2, 2), dtype=dtype)
+
+    assert GraphStack(Made()).shape == (3, 2, 2)

@@ -122,6 +122,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
         return tags
 
 

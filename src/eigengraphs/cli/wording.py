@@ -30,9 +30,9 @@ _OPTIONS = [
     (r"\bn_components=\"auto\"", "--components auto"),
     (r"^(loadings|diagonal) must be (.*), got \1=", r"--\1 must be \2, got "),
     (r"^format must be", "--format must be"),
-    (r"^a step must be one of (.*), or a function from GraphStack to GraphStack; several stand in a"
-     r" list, and None means no step; got", r"--transform must be one of \1; several are given as "
-     r"several --transform; got"),
+    (r"^a step of preprocess must be one of (.*), or a function from GraphStack to GraphStack; "
+     r"several stand in a list, and None means no step; got",
+     r"--transform must be one of \1; several are given as several --transform; got"),
 ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from eigengraphs.graphs.align import (
     check_vertex_rule,
     refuse_nameless,
 )
-from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label, unmasked
+from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label, plain_numbers, unmasked
 
 __all__ = [
     "Storage",
@@ -59,6 +59,8 @@ def build(
     check_storage(storage)
     check_vertex_rule(vertices)
     graph_names = None if graph_names is None else read_names(graph_names, "graph_names")
+    if not isinstance(graphs, Iterable) and hasattr(graphs, "__array__"):
+        graphs = np.asarray(graphs)
     if is_one_graph(graphs):
         raise InputError(
             f"expected a collection of graphs, got one {type(graphs).__name__}; "
@@ -130,12 +132,13 @@ def _from_cube(
     cube: NDArray[Any], vertex_names: Sequence[str] | None, dtype: DTypeLike | None, copy: bool
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     m, n, columns = cube.shape
+    cube = plain_numbers(cube)
     if cube.dtype.kind not in "biuf":
         raise InputError(f"graphs must hold real numbers, got an array of dtype {cube.dtype}")
     if n != columns:
         raise InputError(
-            f"a three-dimensional array of graphs must have shape (m, n, n), one graph after the "
-            f"other, got {cube.shape}"
+            f"a three-dimensional array of graphs must have shape (m, n, n), one square matrix "
+            f"after the other, got {cube.shape}"
             + ("; np.moveaxis(graphs, -1, 0) puts the graphs first" if m == n else "")
         )
     if m == 0 or n == 0:

@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 
-__all__ = ["Piece", "as_piece", "is_one_graph", "label", "some_of", "unmasked"]
+__all__ = ["Piece", "as_piece", "is_one_graph", "label", "plain_numbers", "some_of", "unmasked"]
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,15 @@ def unmasked(graph: Any, where: str, nan_for_masked: bool) -> Any:
     return np.where(np.ma.getmaskarray(graph), np.nan, graph.data).astype(kind)
 
 
+def plain_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in an array of objects as numbers; texts, and what else there is, stay."""
+    if array.dtype != object or not all(isinstance(x, Real) for x in array.flat):
+        return array
+    return array.astype(np.float64)
+
+
 def _numeric(matrix: NDArray[Any], where: str, kind: type) -> NDArray[Any]:
+    matrix = plain_numbers(matrix)
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
         got = f"an array of shape {matrix.shape} and dtype {matrix.dtype}"
         if matrix.dtype == object or matrix.ndim == 0:

@@ -85,8 +85,8 @@ class Preprocessing:
 
 
 _EXPECTED = (
-    f"a step must be one of {', '.join(map(repr, STEPS))}, or a function from GraphStack to "
-    "GraphStack; several stand in a list, and None means no step"
+    f"a step of preprocess must be one of {', '.join(map(repr, STEPS))}, or a function from "
+    "GraphStack to GraphStack; several stand in a list, and None means no step"
 )
 
 

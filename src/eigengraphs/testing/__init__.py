@@ -1,0 +1,20 @@
+"""Does an estimator of stacks keep to scikit-learn's rules? Its checks, with graphs for rows.
+
+scikit-learn's own suite leaves out estimators whose input is no table. These are its checks, by the
+same names, for estimators whose input is a stack of graphs, (m, n, n).
+"""
+
+from eigengraphs.testing.catalogue import CHECKS, NOT_PORTED
+from eigengraphs.testing.running import (
+    check_estimator,
+    estimator_checks,
+    parametrize_with_stack_checks,
+)
+
+__all__ = [
+    "CHECKS",
+    "NOT_PORTED",
+    "check_estimator",
+    "estimator_checks",
+    "parametrize_with_stack_checks",
+]
