@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from eigengraphs.dimension import DimensionChoice
     from eigengraphs.embedding import JointEmbedding
     from eigengraphs.expected import GraphPositions
+    from eigengraphs.flat import FlatEmbedding
     from eigengraphs.graphs import GraphStack
     from eigengraphs.io import read
     from eigengraphs.loading import load
@@ -37,6 +38,7 @@ __all__ = [
     "Alignment",
     "ComponentMatch",
     "DimensionChoice",
+    "FlatEmbedding",
     "GraphPositions",
     "GraphStack",
     "JointEmbedding",
@@ -63,6 +65,7 @@ _HOME = {
     "Alignment": "eigengraphs.alignment",
     "ComponentMatch": "eigengraphs.matching",
     "DimensionChoice": "eigengraphs.dimension",
+    "FlatEmbedding": "eigengraphs.flat",
     "GraphPositions": "eigengraphs.expected",
     "GraphStack": "eigengraphs.graphs",
     "JointEmbedding": "eigengraphs.embedding",

@@ -1,0 +1,151 @@
+"""``FlatEmbedding``: graphs as rows of a table, for what scikit-learn does with tables."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from eigengraphs.embedding import JointEmbedding
+from eigengraphs.errors import InputError
+from eigengraphs.graphs.rows import PairColumns
+
+__all__ = ["FlatEmbedding"]
+
+
+def _has(name: str) -> Any:
+    return available_if(lambda self: hasattr(self._wrapped(), name))
+
+
+class FlatEmbedding(TransformerMixin, BaseEstimator):
+    """Embed graphs that are rows of a table, one column a pair of vertices.
+
+    So an embedding can stand where scikit-learn wants two dimensions: in a ``ColumnTransformer``,
+    behind a scaler, in anything that splits and stacks tables.
+
+    Parameters
+    ----------
+    embedding : estimator, optional
+        An estimator of stacks of graphs, by default ``JointEmbedding()``. Its parameters are
+        ``embedding__n_components`` and so on.
+    layout : {"auto", "full", "triangle", "strict", "partial"} or array (p, 2)
+        What the columns are. "full": all n^2 pairs, row by row, as ``graphs.reshape(m, -1)`` has
+        them. "triangle": the n(n+1)/2 pairs of ``np.triu_indices(n)``. "strict": the n(n-1)/2 of
+        ``np.triu_indices(n, 1)``, with 0 on the diagonal. "auto": "full" or "triangle",
+        whichever has that number of columns. "partial": any number of columns, (0, 0), (0, 1),
+        (1, 1), (0, 2), ..., and 0 for what is not there. An array tells the vertices of each
+        column, and pairs that it does not name are 0.
+
+    Attributes
+    ----------
+    embedding_ : estimator
+        The fitted embedding.
+    n_features_in_, n_vertices_ : int
+        Number of columns, and of vertices.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> import numpy as np
+    >>> rows = np.asarray(eg.datasets.load_mice().graphs).reshape(32, -1)
+    >>> flat = eg.FlatEmbedding(eg.JointEmbedding(2, random_state=0))
+    >>> make_pipeline(FunctionTransformer(np.log1p), flat).fit_transform(rows).shape
+    (32, 2)
+    """
+
+    def __init__(self, embedding: Any = None, *, layout: Any = "auto") -> None:
+        self.embedding = embedding
+        self.layout = layout
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the embedding to the graphs of a table.
+
+        Parameters
+        ----------
+        X : (m, p) array, sparse array or table
+            One row a graph, one column a pair of vertices.
+        y : (m,), optional
+            Labels, for embeddings that take them.
+        sample_weight : (m,), optional
+            Weight of each graph, for embeddings that take weights.
+        """
+        embedding = self._wrapped()
+        if not hasattr(embedding, "fit") or not hasattr(embedding, "transform"):
+            raise InputError(
+                f"embedding must be an estimator of graphs or None, got {self.embedding!r}"
+            )
+        X = self._table(X, reset=True)
+        directed = bool(embedding.get_params(deep=False).get("directed", False))
+        columns = PairColumns.of(self.layout, X.shape[1], directed=directed)
+        weights = {}
+        if sample_weight is not None:
+            if not has_fit_parameter(embedding, "sample_weight"):
+                raise InputError(f"{type(embedding).__name__} takes no sample_weight; leave it out")
+            weights = {"sample_weight": sample_weight}
+        A = columns.graphs(X)
+        try:
+            self.embedding_ = clone(embedding).fit(A, y, **weights)
+        except InputError as error:
+            p, n = X.shape[1], columns.n_vertices
+            told = f"{error} (X has {p} feature(s), so these are graphs on {n} vertices)"
+            raise type(error)(told) from error
+        self._columns = columns
+        self.n_vertices_ = columns.n_vertices
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return what the embedding makes of the graphs of a table: loadings, (m', d)."""
+        A = self.graphs(X)
+        return np.asarray(self.embedding_.transform(A))
+
+    def graphs(self, X: Any) -> Any:
+        """Return the graphs of a table, an array (m', n, n) or a list of sparse graphs."""
+        check_is_fitted(self)
+        return self._columns.graphs(self._table(X, reset=False))
+
+    @_has("inverse_transform")
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """Return the rows, (m', p), of the graphs that loadings (m', d) stand for."""
+        check_is_fitted(self)
+        return self._columns.rows(self.embedding_.inverse_transform(X))
+
+    @_has("score")
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the score of the embedding: the share of the squared norm that it explains."""
+        A = self.graphs(X)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self.embedding_.score(A, y, **weights))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names that the embedding gives its columns."""
+        check_is_fitted(self)
+        names: NDArray[Any] = self.embedding_.get_feature_names_out()
+        return names
+
+    def _wrapped(self) -> Any:
+        return JointEmbedding() if self.embedding is None else self.embedding
+
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        nan = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        kinds = (np.float64, np.float32)
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=kinds, ensure_all_finite=nan
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not hasattr(self._wrapped(), "__sklearn_tags__"):
+            return tags  # refused by a fit
+        inner = get_tags(self._wrapped())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.required = inner.target_tags.required
+        tags.transformer_tags.preserves_dtype = inner.transformer_tags.preserves_dtype
+        return tags
