@@ -14,8 +14,9 @@ settings.register_profile(
     derandomize=True,  # the same examples every run; more of them with --hypothesis-profile=deep
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("ci", parent=settings.get_profile("eigengraphs"), max_examples=200)
 settings.register_profile("deep", parent=settings.get_profile("eigengraphs"), max_examples=1000)
-settings.load_profile("eigengraphs")
+settings.load_profile("ci" if os.environ.get("CI") else "eigengraphs")
 
 
 @pytest.fixture(params=["dense", "sparse"])

@@ -84,12 +84,13 @@ def describe(embedding: Any) -> str:
         f"explained {embedding.explained_ratio_.sum():.1%}; diagonal {embedding.diagonal_}; "
         f"{'converged' if embedding.converged_ else 'not converged'}, {embedding.n_passes_} passes"
     )
+    unit = np.abs(embedding.loadings_).max() or 1.0  # squares of 1e200 are infinite
     names = embedding.get_feature_names_out()
     columns = zip(
         names,
         (f"{share:.2%}" for share in embedding.explained_ratio_),
         (f"{mean:.4g}" for mean in embedding.loadings_.mean(axis=0)),
-        (f"{spread:.4g}" for spread in embedding.loadings_.std(axis=0)),
+        (f"{spread:.4g}" for spread in unit * (embedding.loadings_ / unit).std(axis=0)),
         embedding.stop_reason_,
         strict=True,
     )

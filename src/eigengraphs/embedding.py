@@ -152,7 +152,11 @@ class JointEmbedding(
     refinement_ : Refinement
         With ``refine=True``: what it brought, and the greedy components.
     objective_path_ : (d + 1,)
-        Objective with the first 0, 1, ..., d components, on the entries that the loss counts.
+        Objective with the first 0, 1, ..., d components, on the entries that the loss counts, in
+        units of ``objective_scale_`` squared.
+    objective_scale_ : float
+        1, unless squares of the weights leave the range of a float64, as of weights of 1e150: then
+        about the norm of the largest graph, so that ``objective_path_`` is finite and not zero.
     explained_ratio_ : (d,)
         Share of the squared norm that each component explains when it is added, as loadings may
         be: with "class" and "shared", by those.
@@ -348,8 +352,7 @@ class JointEmbedding(
         if rule.nonnegative:
             rounding = 1e-10 * np.sqrt(projection.squared_norms)
             self.cluster_ = np.where(Lam.max(axis=1) > rounding, Lam.argmax(axis=1), -1)
-        with np.errstate(over="ignore"):  # weights of 1e300 have an infinite square
-            self.objective_path_ = path / scale / scale * plan.largest_weight
+        self.objective_path_, self.objective_scale_ = plan.reported(path)
         self.explained_ratio_ = -np.diff(path) / path[0] if path[0] > 0 else np.zeros(len(Gamma))
         self.stop_reason_ = tuple(stage.stop_reason for stage in fit.stages)
         self.stationarity_ = np.array([stage.stationarity for stage in fit.stages])

@@ -40,6 +40,7 @@ class ExpectedGraphs:
     loadings_: Any
     n_vertices_: int
     objective_path_: NDArray[np.float64]
+    objective_scale_: float
     _dtype: np.dtype[Any]
     _fit: Fit
     _graph_names: tuple[str, ...]
@@ -122,4 +123,5 @@ class ExpectedGraphs:
         n, weights = self.n_vertices_, self._plan.total_weight
         entries = n * (n - 1) if self._plan.treatment.hollow else n * n
         spread = float(np.sqrt(self.objective_path_[-1] / weights / max(entries, 1)))
+        spread *= self.objective_scale_
         return MultipleRandomEigenGraphs(H, Lam, law=law, noise_scale=spread)

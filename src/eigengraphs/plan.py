@@ -25,6 +25,8 @@ from eigengraphs.solvers.rules import (
 
 __all__ = ["Groups", "Plan", "decide", "groups_of", "loading_rule", "relative_weights"]
 
+_TOLD = 1e-290, 1e300  # objectives that are told as they are, with room for sums and small shares
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -63,6 +65,18 @@ class Plan:
         """Weight of all graphs that the objective is of, as it was given."""
         relative = self.weights.sum() if self.weight_seen is None else self.weight_seen
         return float(relative) * self.largest_weight
+
+    def reported(self, path: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Return an objective's path as it is told, and the weight of an edge that is its unit.
+
+        That is 1, unless squares of weights of edges leave the range of a float64.
+        """
+        scale = self.treatment.scale
+        with np.errstate(over="ignore", under="ignore"):
+            plain = path / scale / scale * self.largest_weight
+        if path[0] == 0 or _TOLD[0] < plain[0] < _TOLD[1]:
+            return plain, 1.0
+        return path, float(np.sqrt(self.largest_weight) / scale)
 
     @property
     def group_weights(self) -> NDArray[np.float64]:

@@ -174,14 +174,13 @@ def _better_of(
 
 
 def _objective(plan: Plan, projection: Projection | MaskedProjection) -> float:
-    """Return the objective in the unit of the graphs."""
+    """Return the objective in the unit of ``objective_path_``."""
     path = projection.objective_path(plan.rule, plan.weights)
     if plan.groups is not None:
         assert isinstance(projection, Projection)
         mixing = plan.groups.mixing(plan.weights)
         path = projection.grouped_path(mixing, plan.group_weights, plan.weights)
-    with np.errstate(over="ignore"):
-        return float(path[-1] / plan.treatment.scale / plan.treatment.scale * plan.largest_weight)
+    return float(plan.reported(path)[0][-1])
 
 
 def kept_in_basis(stack: GraphStack, sides: int, rule: LoadingRule | None) -> dict[str, Any]:

@@ -91,14 +91,15 @@ class PairColumns:
                 A[:, t, s] = X
             return A
         graphs = []
-        rows = sparse.csr_array(X)
+        make: Any = sparse.csr_array
+        rows = make(X)
         for lo, hi in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
             values, columns = rows.data[lo:hi], rows.indices[lo:hi]
-            one = sparse.csr_array((values, (s[columns], t[columns])), shape=(n, n))
+            one = make((values, (s[columns], t[columns])), shape=(n, n))
             off = s[columns] != t[columns]
             if self.mirrored:
                 ends = (t[columns][off], s[columns][off])
-                one = one + sparse.csr_array((values[off], ends), shape=(n, n))
+                one = one + make((values[off], ends), shape=(n, n))
             graphs.append(one)
         return graphs
 

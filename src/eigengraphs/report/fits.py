@@ -47,7 +47,8 @@ def graph_fits(fit: FitView, stack: GraphStack) -> GraphFits:
         own = (norm * treatment.scale) ** 2
         share = np.where(own > 0, residuals / own, np.nan)
         explained = np.where(squares > 0, 1.0 - residuals / squares, np.nan)
-    return GraphFits(residuals / treatment.scale**2, share, explained)
+    with np.errstate(over="ignore"):  # scale**2 may leave the range where residuals need not
+        return GraphFits(residuals / treatment.scale / treatment.scale, share, explained)
 
 
 def worst_graphs(
