@@ -37,8 +37,8 @@ def cell(value: Any) -> str:
 
     Real numbers keep 10 digits and a point, so that a column of them is one of real numbers even
     if all are whole. None and nan are NA, truth is TRUE or FALSE. A text is in quotes, with inner
-    quotes doubled, if it holds a quote, a tab or the end of a line. Before a text that a
-    spreadsheet would run as a formula stands an apostrophe; see `guarded`.
+    quotes doubled, if it holds a quote, a tab or the end of a line. Before one that a spreadsheet
+    would run as a formula stands an apostrophe; see `guarded`.
     """
     value = value.item() if hasattr(value, "item") else value  # numpy's own bool is no bool
     if value is None:

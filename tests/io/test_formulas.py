@@ -1,4 +1,4 @@
-"""Names that a spreadsheet would run as formulas: never at the start of a cell, always read back."""
+"""Names that spreadsheets would run as formulas: guarded in every cell, and read back."""
 
 import csv
 
