@@ -55,7 +55,8 @@ def with_covariates(rng, per_group=10):
     m = 2 * per_group
     group = np.repeat([0, 1], per_group)
     age = rng.normal(size=m) + group
-    site = np.array(list("abc"))[(rng.random(m) * 2 + group).astype(int)]
+    shares = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
+    site = np.array([rng.choice(list("abc"), p=shares[one]) for one in group])
     Lam = rng.standard_t(3, size=(m, 4)) + 1.5 * np.outer(age, [1, 1, -1, 0])
     Lam += 2.0 * np.outer(site == "b", [0, 1, 1, 0])
     return rejections(

@@ -27,7 +27,9 @@ def application() -> Any:
         import typer
     except ImportError:
         raise MissingExtraError("typer", "cli", "the command line") from None
+    from eigengraphs.cli.changes import changes
     from eigengraphs.cli.check import check
+    from eigengraphs.cli.compare import compare
     from eigengraphs.cli.convert import convert
     from eigengraphs.cli.demo import demo
     from eigengraphs.cli.fit import fit
@@ -57,7 +59,8 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    for command in (check, fit, report, transform, convert, info, plan, simulate, demo, reproduce):
+    for command in (check, fit, report, compare, changes, transform, convert, info, plan, simulate,
+                    demo, reproduce):  # fmt: skip
         app.command()(_interruptible(command))
     return app
 

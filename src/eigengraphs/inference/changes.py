@@ -16,7 +16,7 @@ from eigengraphs.inference.segments import largest_penalty, places, segment, seg
 from eigengraphs.inference.variables import Array, read_loadings
 from eigengraphs.randomness import RandomState, generator
 
-__all__ = ["Changes", "autocorrelation", "change_points"]
+__all__ = ["Changes", "change_points", "first_autocorrelation", "later_autocorrelation"]
 
 _BLOCK = 4_000_000  # costs of segments that are held at once
 _MOST = 0.9  # autocorrelation above is taken as this: a random walk has no level to change
@@ -40,7 +40,7 @@ class Changes:
     segments: NDArray[np.intp]
     """(m,), which level each graph has."""
     autocorrelation: Array
-    """(d,), of neighbours, that was taken off; estimated without the changes."""
+    """(d,), of neighbours around their levels, that was taken off."""
     penalty: float
     """Gain that a change must bring, in squared standard deviations."""
     level: float
@@ -59,8 +59,8 @@ class Changes:
             f"{len(rho)} components were found by penalised least squares, exactly (dynamic "
             f"programming; at least {self.smallest} graphs between changes), after each component "
             "was divided by its robust standard deviation and freed of the autocorrelation of "
-            f"neighbours ({rho.min():.2f} to {rho.max():.2f}, from winsorised differences, which "
-            f"changes do not move). The penalty is the {1 - self.level:.0%} quantile of the "
+            f"neighbours ({rho.min():.2f} to {rho.max():.2f}, estimated around levels). "
+            f"The penalty is the {1 - self.level:.0%} quantile of the "
             f"largest mean gain of a cut in {self.n_permutations:,} series without change, made "
             "of permuted innovations with the same autocorrelation; so a series without any "
             f"change is cut with probability {self.level:.0%}."
@@ -120,11 +120,11 @@ def change_points(
     Notes
     -----
     Neighbours in time are alike even without a change. The autocorrelation of each component is
-    estimated from differences of first and second neighbours, v1 and v2: v2 / v1 - 1, where
-    levels cancel but at the changes, whose few large differences are winsorised. What is cut is
-    (y_t - rho y_(t-1)) / (1 - rho), which has the levels of y. Series without change are made of
-    permuted innovations, and everything is estimated anew in each of them. Slow trends and seasons
-    are changes of level, too: take a season off before.
+    estimated from differences of first and second neighbours, where levels cancel, and then once
+    more around the levels that this gives. What is cut is (y_t - rho y_(t-1)) / (1 - rho), which
+    has the levels of y. Series without change are made of permuted innovations, and everything is
+    estimated anew in each of them. Slow trends and seasons are changes of level, too: take a
+    season off before.
     """
     Y = read_loadings(loadings, least=1)
     out = np.zeros(Y.shape[1], bool) if leave_out is None else np.asarray(leave_out, dtype=bool)
@@ -169,16 +169,19 @@ def _search(
     notes: tuple[str, ...],
 ) -> Changes:
     m = len(Y)
-    rho = autocorrelation(Y[None])[0]
-    costs = segment_costs(_flat(Y[None]), smallest)
+    costs, levels, rhos = _cuttable(Y[None], smallest)
+    rho = rhos[0]
     observed = float(largest_penalty(costs)[0])
-    innovations = Y[1:] - rho * Y[:-1]
+    # Around the levels of the best cutting: changes that are there must not make the series
+    # without change wilder than the noise is.
+    quiet = Y - levels[0]
+    innovations = quiet[1:] - rho * quiet[:-1]
     null = []
     step = max(1, _BLOCK // (m * m))
     for start in range(0, n_permutations, step):
         count = min(step, n_permutations - start)
         series = _without_change(innovations, rho, count, rng)
-        null.append(largest_penalty(segment_costs(_flat(series), smallest)))
+        null.append(largest_penalty(_cuttable(series, smallest)[0]))
     gains = np.concatenate(null)
     p = (1 + int((gains >= observed * (1 - 1e-9)).sum())) / (1 + n_permutations)
     # The smallest gain whose own p value would be at most the level.
@@ -209,27 +212,71 @@ def _search(
     )
 
 
-def autocorrelation(Y: Array) -> Array:
+def _cuttable(Y: Array, smallest: int) -> tuple[Array, Array, Array]:
+    """Return costs of segments without autocorrelation, best levels, and autocorrelations.
+
+    Differences give a first autocorrelation whatever the changes, but a rough one. The best cutting
+    under it has levels, (B, m, d), and what is left around these gives a better one, (B, d).
+    """
+    costs = segment_costs(_flat(Y, first_autocorrelation(Y)), smallest)
+    best = largest_penalty(costs)
+    starts = segment(costs, best * (1 - 1e-9))[2]
+    levels = _levels(Y, starts)
+    rho = later_autocorrelation(Y, levels)
+    return segment_costs(_flat(Y, rho), smallest), levels, rho
+
+
+def _levels(Y: Array, starts: NDArray[np.intp]) -> Array:
+    """Return the mean of each row's segment, (B, m, d); segments are of rows 1 to m - 1."""
+    B, m, d = Y.shape
+    first = np.zeros((B, m), dtype=bool)
+    each, t = np.arange(B), np.full(B, m - 1)
+    while t.any():
+        t = np.where(t > 0, starts[each, t - 1], 0)
+        first[each[t > 0], t[t > 0] + 1] = True  # row 0 belongs to the first segment
+    which = np.cumsum(first, axis=1) + each[:, None] * m
+    counts = np.bincount(which.ravel(), minlength=B * m)
+    sums = np.stack([
+        np.bincount(which.ravel(), weights=Y[:, :, k].ravel(), minlength=B * m) for k in range(d)
+    ], axis=1)  # fmt: skip
+    return np.asarray((sums / np.maximum(counts, 1)[:, None])[which])
+
+
+def first_autocorrelation(Y: Array) -> Array:
     """Return the autocorrelation of neighbours, (B, d), as if series had no changes; Y (B, m, d).
 
     For a first-order autoregression the mean square of differences at lag k is proportional to
-    1 - rho^k. Differences beyond three standard deviations, as at changes, count as three.
+    1 - rho^k. Differences beyond three standard deviations, as at changes, do not count.
     """
     first, second = (_mean_square(Y[:, lag:] - Y[:, :-lag]) for lag in (1, 2))
     return np.asarray(np.clip(second / first - 1, 0.0, _MOST))
+
+
+def later_autocorrelation(Y: Array, levels: Array) -> Array:
+    """Return the autocorrelation of neighbours around levels, (B, d)."""
+    left = Y - levels
+    unit = np.sqrt(_mean_square(left))[:, None]
+    left = np.clip(left, -3 * unit, 3 * unit)  # an odd graph or two
+    rho = (left[:, 1:] * left[:, :-1]).sum(axis=1) / np.maximum((left**2).sum(axis=1), 1e-300)
+    # Each mean that was taken off lowers it by about (1 + 3 rho) / m.
+    means = 1 + (np.diff(levels, axis=1) != 0).any(axis=2).sum(axis=1)[:, None]
+    rho = rho + means * (1 + 3 * np.maximum(rho, 0.0)) / Y.shape[1]
+    return np.asarray(np.clip(rho, 0.0, _MOST))
 
 
 def _mean_square(D: Array) -> Array:
     D = np.abs(D)
     unit = np.median(D, axis=1, keepdims=True) / _NORMAL
     unit = np.where(unit > 0, unit, 1e-300)
-    return np.asarray((np.minimum(D / unit, 3.0) ** 2).mean(axis=1) * unit[:, 0] ** 2)
+    D /= unit
+    usual = D <= 3.0
+    return np.asarray((D**2 * usual).sum(axis=1) / usual.sum(axis=1) * unit[:, 0] ** 2)
 
 
-def _flat(Y: Array) -> Array:
+def _flat(Y: Array, rho: Array) -> Array:
     """Return series (B, m - 1, d) without autocorrelation, of unit variance around their levels."""
-    rho = autocorrelation(Y)[:, None]
-    Z = (Y[:, 1:] - rho * Y[:, :-1]) / (1 - rho)
+    r = rho[:, None]
+    Z = (Y[:, 1:] - r * Y[:, :-1]) / (1 - r)
     return np.asarray(Z / np.sqrt(_mean_square(np.diff(Z, axis=1)) / 2)[:, None])
 
 

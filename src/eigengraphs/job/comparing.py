@@ -1,0 +1,213 @@
+"""Questions to a finished fit: which groups differ, when loadings change, which graphs are odd."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigengraphs.errors import InputError
+from eigengraphs.inference.outliers import Anomalies, anomalies
+from eigengraphs.inference.changes import Changes, change_points
+from eigengraphs.inference.comparing import compare
+from eigengraphs.inference.comparison import Comparison
+from eigengraphs.job.finished import FinishedFit
+from eigengraphs.report.findings import Finding, Intervals
+from eigengraphs.report.order import time_line
+from eigengraphs.report.parts import TimeLine
+
+__all__ = ["Changed", "changes_in", "compare_groups"]
+
+_REFERENCE = 0.0  # no difference, for every kind of effect
+
+
+def compare_groups(
+    fit: FinishedFit,
+    group: str,
+    *,
+    covariates: Sequence[str] = (),
+    subject: str | None = None,
+    n_permutations: int = 9999,
+    seed: int = 0,
+) -> tuple[Comparison, list[Path]]:
+    """Compare loadings by a column of the graphs; the answer goes into the report.
+
+    Parameters
+    ----------
+    fit
+        What ``eigengraphs fit`` left.
+    group, covariates, subject
+        Names of columns.
+    n_permutations, seed
+        Permutations that are drawn where all are too many.
+
+    Returns
+    -------
+    Comparison
+    list of Path
+        What was written.
+    """
+    twice = [name for name in covariates if name == group or covariates.count(name) > 1]
+    if twice:
+        raise InputError(f"{twice[0]!r} is named twice, by --group or --covariates")
+    summary = fit.summary
+    found = compare(
+        summary.loadings,
+        fit.values(group, "--group"),
+        covariates={name: fit.values(name, "--covariates") for name in covariates},
+        subjects=None if subject is None else fit.values(subject, "--subject"),
+        components=_names(fit),
+        leave_out=_degenerate(fit),
+        name=group,
+        n_permutations=n_permutations,
+        random_state=seed,
+    )
+    by = f", adjusted for {', '.join(covariates)}" if covariates else ""
+    within = f", graphs of one {subject} together" if subject else ""
+    notes = [
+        "A larger loading on a component means more of its pattern in the graph; what the patterns "
+        "are is told under the components.",
+        f"Intervals cover {found.confidence:.0%}. p (FDR) holds the share of false discoveries "
+        "among components, p (family) the chance of any.",
+        *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
+        found.methods,
+    ]
+    if summary.label is not None and _class_fit(fit):
+        notes.insert(0, _CLASSES)
+    finding = Finding(
+        key=" ".join(["compare", group, *covariates, *([subject] if subject else [])]),
+        title=f"Loadings by {group}{by}{within}",
+        words=found.words,
+        header=found.header,
+        rows=tuple(tuple(_cell(cell) for cell in row) for row in found.rows),
+        intervals=Intervals(1, 2, 3, _REFERENCE, found.effect_name),
+        notes=tuple(notes),
+    )
+    name = "-".join(["compare", group, *covariates])
+    return found, fit.add(finding, f"{_file_name(name)}.tsv")
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """Change points and anomalies of a fit, and the order in which they were looked for."""
+
+    changes: Changes
+    anomalies: Anomalies
+    """In the order of time."""
+    line: TimeLine
+    names: tuple[str, ...]
+    """Of the graphs, in the order of time."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """When each graph was; its name where the order is that of the input."""
+        return self.line.labels if self.line.by else self.names
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The answer in sentences."""
+        return (*self.changes.words(self.labels), *self.anomalies.words(self.labels))
+
+
+def changes_in(
+    fit: FinishedFit,
+    order: str | None = None,
+    *,
+    smallest: int = 3,
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> tuple[Changed, list[Path]]:
+    """Look for changes of level and odd graphs in time; the answer goes into the report.
+
+    Parameters
+    ----------
+    fit
+        What ``eigengraphs fit`` left.
+    order
+        The column that says when; "input" for the order of the input. By default the order of the
+        report's time line, or else that of the input.
+    smallest
+        Graphs between two changes, at least.
+    n_permutations, seed
+        Of the test.
+    """
+    summary = fit.summary
+    line = summary.timeline
+    if order is not None or line is None:
+        by: bool | str = True if order in (None, "input") else str(order)
+        columns = {} if by is True else {str(by): fit.values(str(by), "--order")}
+        line = time_line(by, columns, summary.graph_names)
+    assert line is not None
+    rows = list(line.order)
+    Lam, degenerate = summary.loadings[rows], _degenerate(fit)
+    found = change_points(
+        Lam, components=_names(fit), leave_out=degenerate, smallest=smallest,
+        n_permutations=n_permutations, random_state=seed,
+    )  # fmt: skip
+    odd = anomalies(
+        Lam, summary.residual_share[rows], segments=found.segments, leave_out=degenerate,
+        random_state=seed,
+    )  # fmt: skip
+    changed = Changed(found, odd, line, tuple(summary.graph_names[i] for i in rows))
+    when = f"in the order of {line.by}" if line.by else "in the order of the input"
+    table = tuple(
+        (
+            name, label, float(found.segments[i] + 1),
+            "yes" if i in found.places else "",
+            float(odd.distances[i]), _number(odd.residuals[i]), float(odd.p_fdr[i]),
+        )
+        for i, (name, label) in enumerate(zip(changed.names, line.labels, strict=True))
+    )  # fmt: skip
+    finding = Finding(
+        key="changes",
+        title=f"Changes and anomalies, {when}",
+        words=changed.words,
+        header=(
+            "graph", "when", "segment", "change", "distance", "residual", "p (FDR)",
+        ),
+        rows=table,
+        notes=(
+            "Graphs are compared with the level of their own segment: a change is no anomaly of "
+            "what comes after it. Distance is of loadings, residual of the share that the "
+            "components leave, both in robust standard deviations.",
+            *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
+            found.methods,
+            odd.methods,
+        ),
+    )  # fmt: skip
+    return changed, fit.add(finding, "changes.tsv")
+
+
+_CLASSES = (
+    "The components were found with the classes of the label (loadings of classes): graphs are "
+    "then not exchangeable, and p values of that label are too small."
+)
+
+
+def _names(fit: FinishedFit) -> list[str]:
+    return [f"je{k + 1}" for k in range(fit.summary.n_components)]
+
+
+def _degenerate(fit: FinishedFit) -> Any:
+    return np.array([component.degenerate for component in fit.summary.components], dtype=bool)
+
+
+def _class_fit(fit: FinishedFit) -> bool:
+    return bool(fit.embedding.get_params().get("loadings") == "class")
+
+
+def _cell(value: str | float) -> str | float | None:
+    return value if isinstance(value, str) else _number(value)
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _file_name(text: str) -> str:
+    """Return a name that every file system takes."""
+    return re.sub(r"[^\w.-]+", "_", text)[:100]
