@@ -173,8 +173,9 @@ def _search(
     rho = rhos[0]
     observed = float(largest_penalty(costs)[0])
     # Around the levels of the best cutting: changes that are there must not make the series
-    # without change wilder than the noise is.
-    quiet = Y - levels[0]
+    # without change wilder than the noise is. Medians, so that a wild graph among few stays one.
+    cuts = np.flatnonzero(np.diff(levels[0], axis=0).any(axis=1)) + 1
+    quiet = np.concatenate([part - np.median(part, axis=0) for part in np.split(Y, cuts)])
     innovations = quiet[1:] - rho * quiet[:-1]
     null = []
     step = max(1, _BLOCK // (m * m))

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.inference.outliers import Anomalies, anomalies
 from eigengraphs.inference.changes import Changes, change_points
 from eigengraphs.inference.comparing import compare
 from eigengraphs.inference.comparison import Comparison
+from eigengraphs.inference.outliers import Anomalies, anomalies
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.report.findings import Finding, Intervals
 from eigengraphs.report.order import time_line
