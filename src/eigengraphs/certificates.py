@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from eigengraphs.errors import DegenerateWarning
 from eigengraphs.solvers.protocol import Fit
 
-__all__ = ["describe", "warn_of_bound", "warn_of_trouble"]
+__all__ = ["Described", "describe", "warn_of_bound", "warn_of_trouble"]
 
 
 def warn_of_trouble(
@@ -70,6 +70,16 @@ def warn_of_bound(refinement: Any) -> None:
             DegenerateWarning,
             stacklevel=_levels_to_caller(),
         )
+
+
+class Described:
+    """What a notebook shows of :class:`~eigengraphs.JointEmbedding`."""
+
+    def _repr_html_(self) -> str:
+        return describe(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:  # noqa: ARG002
+        return {"text/plain": repr(self), "text/html": describe(self)}
 
 
 def describe(embedding: Any) -> str:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigengraphs.certificates import describe, warn_of_bound, warn_of_trouble
+from eigengraphs.certificates import Described, warn_of_bound, warn_of_trouble
 from eigengraphs.dimension import choose_for
 from eigengraphs.expected import ExpectedGraphs
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.ordering import fixed_order
 from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.incremental import BatchFits, find_in_moments
 from eigengraphs.nesting import NestedComponents
@@ -51,6 +52,7 @@ class JointEmbedding(
     BatchFits,
     ExpectedGraphs,
     SavedFits,
+    Described,
     TransformerMixin,
     BaseEstimator,
 ):
@@ -127,6 +129,9 @@ class JointEmbedding(
         nest; the greedy ones stay in ``refinement_``.
     random_state : int, Generator, RandomState or None
         Source of the random starts.
+    deterministic : bool
+        The same bits on a cluster of any size as on this machine alone. Else a cluster rounds in
+        another way. The number of threads never matters.
     verbose : int
         1 prints a line a round (or a component) to standard error, 2 more.
     callback : function, optional
@@ -218,6 +223,7 @@ class JointEmbedding(
         tol: Any = "auto",
         max_iter: int = 1000,
         random_state: RandomState = None,
+        deterministic: bool = False,
         verbose: int = 0,
         callback: Watcher | None = None,
     ) -> None:
@@ -237,6 +243,7 @@ class JointEmbedding(
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.deterministic = deterministic
         self.verbose = verbose
         self.callback = callback
 
@@ -260,11 +267,12 @@ class JointEmbedding(
         steps = Preprocessing.of(self.preprocess)
         stack = self._stack(graphs, steps, self.directed)
         seed = seed_sequence(self.random_state)
-        plan = decide(settings, stack, y, sample_weight)
         wanted, choice = self.n_components, None
-        if isinstance(wanted, str) and wanted == "auto":
-            choice = choose_for(self, stack, sample_weight, seed)
-            wanted = choice.n_components
+        with one_blas_thread(), fixed_order(self.deterministic):
+            plan = decide(settings, stack, y, sample_weight)
+            if isinstance(wanted, str) and wanted == "auto":
+                choice = choose_for(self, stack, sample_weight, seed)
+                wanted = choice.n_components
         d = check_n_components(wanted, stack.n_vertices, directed=self.directed)
         given_start(self.init, stack.n_vertices, d, directed=self.directed)
 
@@ -303,7 +311,7 @@ class JointEmbedding(
         find: Any = find_components
         if self._moments is not None:
             find = partial(find_in_moments, self._moments)
-        with one_blas_thread():
+        with one_blas_thread(), fixed_order(self.deterministic):
             found = find(
                 self._plan,
                 stack,
@@ -404,9 +412,3 @@ class JointEmbedding(
         if "_training" in state:
             state["_training"] = None  # a saved fit does not carry the data
         return state
-
-    def _repr_html_(self) -> str:
-        return describe(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": describe(self)}

@@ -13,6 +13,7 @@ from scipy import sparse
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.graphs.ordering import fixed_order
 from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.plan import Plan, relative_weights
@@ -131,7 +132,8 @@ class BatchFits:
         treatment = self._next_treatment(stack, settings, weights)
         d = check_n_components(self.n_components, n)
         given_start(self.init, n, d)
-        moments = _moments_of(stack, treatment.scale, weights, unit)
+        with fixed_order(settings["deterministic"]):
+            moments = _moments_of(stack, treatment.scale, weights, unit)
         if seen is not None:
             moments = seen + moments
         mean = moments.mean_graph() if settings["center"] else None

@@ -11,6 +11,9 @@ from eigengraphs.saving import read_model
 
 __all__ = ["load"]
 
+# Parameters that the first models did not have; they get the default.
+_ADDED = {"deterministic"}
+
 
 def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEmbedding:
     """Read a fit that :meth:`JointEmbedding.save` wrote.
@@ -41,7 +44,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEm
     """
     state = read_model(path, max_bytes)
     fresh = JointEmbedding()
-    missing = set(fresh.get_params()) - set(state)
+    missing = set(fresh.get_params()) - set(state) - _ADDED
     if missing or "_fit" not in state:
         raise InputError(f"{str(path)!r} holds no fit of JointEmbedding")
     fresh.__dict__.update(state)

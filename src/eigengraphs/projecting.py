@@ -50,6 +50,7 @@ class ProjectedGraphs:
             )
         return stack
 
+    @one_blas_thread()
     def _loadings(self, graphs: Any) -> Any:
         check_is_fitted(self)
         stack = self._aligned(graphs)
@@ -81,6 +82,7 @@ class ProjectedGraphs:
             return stack.in_order_of(self.vertex_names_)
         return stack
 
+    @one_blas_thread()
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of the squared norm of (centred) graphs that their loadings explain.
 
@@ -95,6 +97,7 @@ class ProjectedGraphs:
         left = float(weights @ projection.residuals(projection.loadings(self._plan.rule)))
         return 1.0 - left / total if total > 0 else 0.0
 
+    @one_blas_thread()
     def residuals(self, graphs: Any) -> NDArray[np.float64]:
         """Return the share of each graph's squared norm that the components leave, (m',).
 

@@ -13,6 +13,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.group_means import group_means
+from eigengraphs.graphs.ordering import order_is_fixed
 from eigengraphs.graphs.treatment import ViewKind
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection, project, projection_of
@@ -205,6 +206,8 @@ def kept_in_basis(stack: GraphStack, sides: int, rule: LoadingRule | None) -> di
             f"the {m} graphs in a basis, and {stack.memory // _SHARE / 1e9:.2g} GB of the budget "
             "is for that; allow more memory, or use free loadings"
         )
+    if order_is_fixed():  # what is kept where is for speed alone, and rounds in another way
+        return {"cache": False, "wide": wide, "moments": large}
     many = large or (stack.is_remote and m > entries and rule is None)
     cache = wide and not many and not stack.is_remote and products <= stack.memory // _SHARE
     return {"cache": cache, "wide": wide, "moments": many}

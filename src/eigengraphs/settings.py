@@ -34,6 +34,7 @@ _ALLOWED: dict[str, tuple[Any, ...]] = {
     "missing": ("error", "unobserved"),
     "refine": (False, True),
     "center": (False, True),
+    "deterministic": (False, True),
 }
 
 

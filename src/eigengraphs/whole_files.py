@@ -125,10 +125,11 @@ def replace_together(moves: Sequence[tuple[Path, Path]]) -> None:
             to_disk(folder)
     except BaseException:
         for kept, target in reversed(done):
-            if kept is not None:
-                kept.replace(target)
-            else:
-                target.unlink(missing_ok=True)
+            with suppress(OSError):  # the others all the same
+                if kept is not None:
+                    kept.replace(target)
+                else:
+                    target.unlink(missing_ok=True)
         raise
 
 

@@ -12,11 +12,12 @@ from blocked_graphs import InBlocks
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.blocked import Block, add_up
+from eigengraphs.graphs.blocked import Block
 from eigengraphs.graphs.blocked_tasks import Ask, Sum
 from eigengraphs.graphs.blocked_view import BlockedDirectedView, BlockedView
 from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.group_means import group_means
+from eigengraphs.graphs.ordering import add_up
 from eigengraphs.graphs.view import StackView, mean_graph
 
 M, N, S = 11, 9, 4

@@ -99,6 +99,14 @@ def fit(
             rich_help_panel=OF_STORES,
         ),
     ] = False,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic",
+            help="The same bits for any number of workers, and without.",
+            rich_help_panel=OF_STORES,
+        ),
+    ] = False,
     file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
@@ -133,6 +141,7 @@ def fit(
             refine=refine,
             seed=seed,
             max_iter=max_iter,
+            deterministic=deterministic,
         )
         how: Any = input_settings(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing,

@@ -22,6 +22,7 @@ from eigengraphs.graphs.build import Storage, check_dtype, check_names
 from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.journaling import journal_in_use
 from eigengraphs.graphs.mask import Mask
+from eigengraphs.graphs.ordering import PairedSum, add_up, order_is_fixed
 from eigengraphs.graphs.parallel import in_order, thread_count
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.transforms import SymmetrizeRule
@@ -29,7 +30,7 @@ from eigengraphs.graphs.transforms import SymmetrizeRule
 if TYPE_CHECKING:
     from eigengraphs.graphs.lazy import LazyStack
 
-__all__ = ["Block", "BlockedStack", "Task", "add_up", "joined"]
+__all__ = ["Block", "BlockedStack", "Task", "joined"]
 
 
 _COPIES = 3  # of a block: as it is read, in memory, and what a task makes of it
@@ -172,7 +173,7 @@ class BlockedStack(GraphStack):
             yield from self._each(task, shared)
             return
         passes = self.n_passes
-        question = (self.fingerprint, task, shared)
+        question = self._question(task, shared)
         yield from journal.each(question, lambda: self._each(task, shared))
         self._count_answered(passes)
 
@@ -182,10 +183,14 @@ class BlockedStack(GraphStack):
         if journal is None:
             return self._total(task, shared)
         passes = self.n_passes
-        question = (self.fingerprint, task, shared)
+        question = self._question(task, shared)
         total = journal.total(question, lambda: self._total(task, shared))
         self._count_answered(passes)
         return total
+
+    def _question(self, task: Task, shared: Any) -> tuple[Any, ...]:
+        order = ("fixed order",) if order_is_fixed() else ()
+        return (self.fingerprint, task, shared, *order)
 
     def _count_answered(self, passes: int) -> None:
         if self.n_passes == passes:
@@ -212,6 +217,11 @@ class BlockedStack(GraphStack):
         return max(1, min(thread_count(), self.memory // 2 // max(each, 1)))
 
     def _total(self, task: Task, shared: Any) -> Any:
+        if order_is_fixed():
+            paired = PairedSum()
+            for part in self._each(task, shared):
+                paired.add(part)
+            return paired.result()
         total: Any = None
         for part in self._each(task, shared):
             total = part if total is None else add_up(total, part)
@@ -361,16 +371,6 @@ class BlockedStack(GraphStack):
     def largest_common_component(self) -> Any:
         """Return the graphs, in memory, on the largest set on which all are connected."""
         return self.load().largest_common_component()
-
-
-def add_up(total: Any, part: Any) -> Any:
-    """Return the sum of two results, arrays or tuples of them; the first may be changed."""
-    if isinstance(total, tuple):
-        return tuple(add_up(a, b) for a, b in zip(total, part, strict=True))
-    if isinstance(total, np.ndarray) and total.flags.writeable:
-        total += part
-        return total
-    return total + part
 
 
 def joined(

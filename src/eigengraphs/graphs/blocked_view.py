@@ -17,6 +17,7 @@ from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.blocked_products import Combine, Project
 from eigengraphs.graphs.blocked_tasks import Ask, Forms, Look, Norms, Products, Sketch, Sum
 from eigengraphs.graphs.columns import Consumer
+from eigengraphs.graphs.ordering import order_is_fixed
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, Vector
 from eigengraphs.graphs.view import StackView, mean_graph
@@ -152,6 +153,8 @@ class BlockedView(_Blocked):
     def _keeps(self, columns: int) -> bool:
         """Return whether blocks keep products with so many columns: beside dense ones, 1 / 4."""
         stack = self._stack
+        if order_is_fixed():  # it depends on the workers' memory
+            return False
         return stack.keeps_blocks and not stack.is_sparse and 4 * columns <= stack.n_vertices
 
     def sketch(self, V: Array, weights: Vector) -> Pair:

@@ -42,6 +42,7 @@ class FitSettings:
     refine: bool = False
     seed: int = 0
     max_iter: int = 1000
+    deterministic: bool = False
 
     def estimator(self, inputs: Inputs) -> JointEmbedding:
         """Return the estimator for these graphs."""
@@ -58,6 +59,7 @@ class FitSettings:
             refine=self.refine,
             random_state=self.seed,
             max_iter=self.max_iter,
+            deterministic=self.deterministic,
         )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from eigengraphs import __version__, io
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.scale import open_store, write_store
+from eigengraphs.scale import StoreWriter, is_store, open_store
+from eigengraphs.scale.folder import Folder
+from eigengraphs.scale.layout import Batch
+from eigengraphs.scale.store import Store
 from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
 from eigengraphs.tables import write_table
 from eigengraphs.whole_files import replace_together, scratch_folder, to_disk, whole_file
@@ -93,24 +97,41 @@ def _into_store(
     design: Design, output: Path, m: int, seed: int, listen: Listener
 ) -> tuple[GraphStack, list[Path]]:
     """Fill a store a few graphs at a time; the table of the truth is part of it."""
-    _check_output(output)
+    source = f"simulation {_digest(design, m, seed)}"
+    resume = _is_on_the_way(output, source)
+    if not resume:
+        _check_output(output)
     step = max(1, min(500, _ENTRIES // design.n_vertices**2))
     names = [f"lambda{k + 1}" for k in range(design.n_components)]
-
-    def blocks() -> Iterator[tuple[GraphStack, dict[str, Any]]]:
-        for start in range(0, m, step):
+    listen(Event("draw", f"drawing {m} graphs on {design.n_vertices} vertices", 0, m))
+    # First, so that a store which is finished has it.
+    record = output.with_name(f"{output.stem}_truth.json")
+    _write_record(record, design, m, seed)
+    with StoreWriter(
+        output, mode="resume" if resume else "new", batch=Batch(source, 0, total=m)
+    ) as writer:
+        for start in range(writer.done, m, step):
             stop = min(start + step, m)
             truth = simulate_truth(design, start, stop, seed)
             classes = [design.classes[k].name for k in truth.classes]
             columns = dict(zip(names, truth.loadings.T, strict=True))
-            yield simulate_blocks(design, start, stop, seed), {"class": classes, **columns}
+            graphs = simulate_blocks(design, start, stop, seed)
+            writer.add(graphs, {"class": classes, **columns})
             listen(Event("draw", f"{stop} of {m} graphs", stop, m))
-
-    listen(Event("draw", f"drawing {m} graphs on {design.n_vertices} vertices", 0, m))
-    write_store(output, blocks())
-    record = output.with_name(f"{output.stem}_truth.json")
-    _write_record(record, design, m, seed)
     return open_store(output), [output, record]
+
+
+def _digest(design: Design, m: int, seed: int) -> str:
+    text = json.dumps(_record(design, m, seed), default=_plain)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_on_the_way(output: Path, source: str) -> bool:
+    """Tell whether a store is there that the same simulation began and did not finish."""
+    if not is_store(output):
+        return False
+    layout = Store(Folder(output), unfinished=True).layout
+    return not layout.finished and layout.batches[-1].source == source
 
 
 def _draw(design: Design, m: int, seed: int, listen: Listener) -> GraphStack:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import ClusterError
-from eigengraphs.graphs.blocked import Block, BlockedStack, Task, add_up
+from eigengraphs.graphs.blocked import Block, BlockedStack, Task
+from eigengraphs.graphs.ordering import PairedSum
 from eigengraphs.graphs.parallel import alone
 from eigengraphs.threads import one_blas_thread
 
@@ -136,7 +137,7 @@ def _given(value: Any) -> Any:
 
 def _work(blocks: Iterable[tuple[int, Block]], task: Task, shared: Any, adding: bool) -> Any:
     results: list[Any] = []
-    sums: list[tuple[int, Any]] = []  # of 2^level blocks each, the levels falling
+    total = PairedSum()
     try:
         with alone(), one_blas_thread():
             for k, block in blocks:
@@ -144,22 +145,13 @@ def _work(blocks: Iterable[tuple[int, Block]], task: Task, shared: Any, adding: 
                     result = task(block, shared)
                 while len(block.memo) > _VIEWS_KEPT:
                     del block.memo[next(iter(block.memo))]
-                if not adding:
+                if adding:
+                    total.add(result)
+                else:
                     results.append(result)
-                    continue
-                level = 0
-                while sums and sums[-1][0] == level:
-                    result = add_up(sums.pop()[1], result)
-                    level += 1
-                sums.append((level, result))
     except _BlockError as failed:
         return failed.found
-    if not adding:
-        return results
-    total = sums.pop()[1]
-    while sums:
-        total = add_up(sums.pop()[1], total)
-    return total
+    return total.result() if adding else results
 
 
 def _plus(a: Any, b: Any) -> Any:

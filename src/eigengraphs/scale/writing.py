@@ -163,7 +163,7 @@ class StoreWriter:
             "name": arrow().array(list(graphs.vertex_names), arrow().string()),
         }
         table = to_bytes(arrow().table(parts))
-        self._layout = Layout(
+        layout = Layout(
             kind="dense" if dense else "sparse",
             dtype=str(graphs.dtype),
             n_vertices=n,
@@ -174,7 +174,8 @@ class StoreWriter:
             batches=(replace(self._batch, first=0),),
         )
         self._folder.write(VERTICES, table, durable=False)
-        self._folder.write(STORE_JSON, self._layout.to_json())
+        self._folder.write(STORE_JSON, layout.to_json())
+        self._layout = layout  # from now on there is something to go on with
 
     def _fitting(self, graphs: GraphStack, layout: Layout) -> GraphStack:
         """Return the graphs on the vertices, of the type and in the form of the store."""

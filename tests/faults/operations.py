@@ -1,0 +1,139 @@
+"""Every command that writes, and what it leaves: the table that faults are injected by."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import eigengraphs as eg
+
+#: Commands that write no file.
+READING = {"check", "info", "plan"}
+#: Files that say when they were written, or how long that took.
+VARYING = {"provenance.json", "report.json", "report.html", "RESULTS.md"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A command, or a call from Python, in a folder that :func:`prepare` filled.
+
+    ``goes_on`` holds for one that may leave something unfinished, marked as such, which the same
+    command, with the words in ``again``, brings to its end.
+    """
+
+    words: tuple[str, ...] = ()
+    call: Callable[[], object] | None = None
+    outputs: tuple[str, ...] = ("out",)
+    goes_on: bool = False
+    again: tuple[str, ...] = ()
+    memory: bool = True  # whether it makes arrays that are worth a look
+    apart: bool = False  # files count one by one, not all together
+
+
+def _model() -> Any:
+    return eg.load("results/model.eg")
+
+
+def _summary() -> Any:
+    return eg.report.read_summary("results/report.json")
+
+
+def _journaled() -> None:
+    with eg.scale.FitJournal("out", resume=True).keeping():
+        eg.JointEmbedding(2, random_state=0).fit(eg.open_store("graphs.egs"))
+
+
+OPERATIONS = {
+    "fit": Operation(("fit", "graphs.npz", "out", "-d", "2")),
+    "fit over others": Operation(("fit", "graphs.npz", "results", "-d", "1"), outputs=("results",)),
+    "fit of a store": Operation(
+        ("fit", "graphs.egs", "out", "-d", "2"), outputs=("out", "out.unfinished"), goes_on=True,
+        again=("--resume",),
+    ),
+    "transform": Operation(("transform", "results", "graphs.npz", "old.tsv"), outputs=("old.tsv",)),
+    "report": Operation(("report", "results", "--title", "new"), outputs=("results",)),
+    "convert to a file": Operation(("convert", "graphs.npz", "old.npz"), outputs=("old.npz",)),
+    "convert to a .mat": Operation(("convert", "graphs.npz", "out.mat"), outputs=("out.mat",)),
+    "convert to a .npy": Operation(("convert", "plain.npy", "out.npy"), outputs=("out.npy",)),
+    "convert to a table": Operation(
+        ("convert", "graphs.npz", "out.parquet"), outputs=("out.parquet",)
+    ),
+    "convert to a folder": Operation(("convert", "graphs.npz", "out", "--to", "csv")),
+    "convert to GraphML": Operation(("convert", "graphs.npz", "out", "--to", "graphml")),
+    "convert to a store": Operation(
+        ("convert", "graphs.npz", "out.egs"), outputs=("out.egs",), goes_on=True
+    ),
+    "convert --append": Operation(
+        ("convert", "more", "graphs.egs", "--append"), outputs=("graphs.egs",), goes_on=True
+    ),
+    "simulate": Operation(
+        ("simulate", "section5.1", "old.npz", "--graphs", "3"),
+        outputs=("old.npz", "old_participants.tsv", "old_truth.json"),
+    ),
+    "simulate a folder": Operation(("simulate", "section5.1", "out", "--graphs", "3")),
+    "simulate a store": Operation(
+        ("simulate", "section5.1", "out.egs", "--graphs", "3"),
+        outputs=("out.egs", "out_truth.json"), goes_on=True,
+    ),
+    "demo": Operation(("demo", "--output", "out", "--components", "2"), memory=False),
+    "reproduce": Operation(
+        ("reproduce", "figure4", "--quick", "--output", "out", "--jobs", "1"), goes_on=True,
+        memory=False, apart=True,
+    ),
+    "save": Operation(call=lambda: _model().save("old.eg"), outputs=("old.eg",)),
+    "write_report": Operation(call=lambda: eg.report.write_report(_summary(), "out")),
+    "journal": Operation(call=_journaled, goes_on=True, memory=False, apart=True),
+}  # fmt: skip
+#: These take long, and write as the others do.
+SLOW = {"demo", "reproduce"}
+
+
+def prepare(folder: Path) -> None:
+    """Fill a folder with graphs, a store, results, and files that are to be replaced."""
+    rng = np.random.default_rng(0)
+    A = rng.random((6, 8, 8))
+    stack = eg.GraphStack(A + A.transpose(0, 2, 1), graph_names=[f"g{i}" for i in range(6)])
+    eg.io.write(stack, folder / "graphs.npz")
+    np.save(folder / "plain.npy", np.asarray(stack))
+    eg.scale.write_store(folder / "graphs.egs", [stack], shard_bytes=2 * 8 * 8 * 8)
+    other = stack.with_names(graph_names=[f"h{i}" for i in range(6)])
+    eg.io.write(other[:3], folder / "more", format="csv")
+    for name in ("old.tsv", "old.npz", "old.eg", "old_participants.tsv", "old_truth.json"):
+        (folder / name).write_text(f"this is {name}, of last week\n")
+    sys.argv = ["eigengraphs"]
+    from eigengraphs.job.analysis import FitSettings, analyse
+    from eigengraphs.job.results import write_results
+
+    analysis = analyse(folder / "graphs.npz", None, FitSettings(components=2))
+    write_results(analysis, folder / "results")
+
+
+def copy(source: Path, target: Path) -> None:
+    """Make a folder the same as another."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
+
+
+def contents(folder: Path, outputs: tuple[str, ...]) -> dict[str, bytes]:
+    """Return the files of outputs by their paths in the folder."""
+    found = {}
+    for name in outputs:
+        place = folder / name
+        for path in [place] if place.is_file() else sorted(place.rglob("*")):
+            if path.is_file():
+                found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
+
+
+def is_finished(folder: Path, outputs: tuple[str, ...]) -> bool:
+    """Tell whether nothing in the outputs says that it is on the way."""
+    stores = [folder / name / "store.json" for name in outputs if name.endswith(".egs")]
+    said = [json.loads(path.read_bytes())["finished"] for path in stores if path.exists()]
+    return all(said) and len(said) == len(stores)
