@@ -1,4 +1,4 @@
-"""``python -m tools.fuzz --seconds 600 [READER...]``: fuzz readers, one process each, and record it.
+"""``python -m tools.fuzz --seconds 600 [READER...]``: fuzz readers, and record it.
 
 What was done is kept in ``build/fuzz``, and a run that was stopped goes on there, as long as the
 library's source is the same. The record is tests/fuzz/RESULTS.md.
@@ -80,8 +80,8 @@ def fuzz(name: str, seconds: int, seed: int, engine: str) -> dict[str, Any]:
     while seconds - state["seconds"] >= 1 and state["deaths"] < _MOST_DEATHS:
         (home / "progress.json").unlink(missing_ok=True)
         left = int(seconds - state["seconds"])
-        options = ["--seconds", str(left), "--seed", str(seed + state["deaths"] + int(state["seconds"])),
-                   "--engine", engine]  # fmt: skip
+        number = seed + state["deaths"] + int(state["seconds"])
+        options = ["--seconds", str(left), "--seed", str(number), "--engine", engine]
         ended, log = _worker(name, home, *options)
         done = _read(home / "progress.json", {"seconds": 1.0, "executions": 0, "results": 0})
         for key in ("seconds", "executions", "results"):
@@ -110,7 +110,7 @@ def _worker(name: str, home: Path, *options: str) -> tuple[int, str]:
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "EIGENGRAPHS_THREADS"), "1"
     )
     environment = {**os.environ, **one_thread, "PYTHONPATH": os.pathsep.join(paths)}
-    log = home / f"log{len(options)}.txt"
+    log = home / f"{options[0].strip('-')}.log"
     with log.open("wb") as out:
         ended = subprocess.run(
             command, cwd=ROOT, env=environment, stdout=out, stderr=out, check=False
@@ -140,21 +140,22 @@ def _confirmed(name: str, home: Path) -> list[str]:
     A machine that is busy makes a file take ten seconds, and memory may run out by what was there
     before; such files are put aside.
     """
-    found = []
-    for target in sorted((home / "found").glob("*")):
-        if target.suffix:
-            continue
-        ended, log = _worker(name, home, "--replay", str(target))
-        if ended == 0:
-            aside = home / "not-confirmed"
-            aside.mkdir(exist_ok=True)
-            target.with_suffix(".txt").replace(aside / f"{target.name}.txt")
-            target.replace(aside / target.name)
-        else:
-            first = target.with_suffix(".txt").read_text(errors="replace").partition("\n")[0]
+    targets = [path for path in sorted((home / "found").glob("*")) if not path.suffix]
+    if not targets:
+        return []
+    _, log = _worker(name, home, "--replay", *map(str, targets))
+    found, aside = [], home / "not-confirmed"
+    for target in targets:
+        said = target.with_suffix(".txt")
+        if f"broken: {target.name}\n" in log:
+            first = said.read_text(errors="replace").partition("\n")[0]
             found.append(f"{first} [{target.relative_to(ROOT)}]")
-        for left_over in home.glob("files-*"):
-            shutil.rmtree(left_over, ignore_errors=True)
+        else:
+            aside.mkdir(exist_ok=True)
+            said.replace(aside / said.name)
+            target.replace(aside / target.name)
+    for left_over in home.glob("files-*"):
+        shutil.rmtree(left_over, ignore_errors=True)
     return found
 
 
@@ -174,7 +175,8 @@ def record() -> None:
     head = text.partition("<!-- below: written by python -m tools.fuzz -->")[0].rstrip()
     table = "\n".join(
         [
-            "| reader | seconds | executions | of them whole files | paths | corpus | findings | engine | day | source |",
+            "| reader | seconds | executions | read without error | paths | corpus | findings | "
+            "engine | day | source |",
             "|---|---|---|---|---|---|---|---|---|---|",
             *rows,
         ]

@@ -1,7 +1,7 @@
 """Changes that keep a container whole, so that they reach what is inside it.
 
-A bit that flips in a zip, a Parquet file or a store with checksums is found by the checksum, and the
-code behind it sees nothing. So containers are taken apart, changed inside, and put together again.
+A bit that flips in a zip, a Parquet file or a store is found by a checksum, and the code behind it
+sees nothing. So containers are taken apart, changed inside, and put together again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
-
 from tools.fuzz.changes import change_array, change_bytes, change_json
 
 __all__ = [

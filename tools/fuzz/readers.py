@@ -13,9 +13,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-
-import eigengraphs as eg
-from eigengraphs.errors import EigengraphsError
 from tools.fuzz.changes import change_bytes, change_json
 from tools.fuzz.containers import (
     Change,
@@ -29,6 +26,9 @@ from tools.fuzz.containers import (
     unpack,
 )
 from tools.fuzz.seeds import SEEDS, journal_question
+
+import eigengraphs as eg
+from eigengraphs.errors import EigengraphsError
 
 __all__ = ["READERS", "Reader", "UnnamedFile", "run"]
 
@@ -97,7 +97,11 @@ def run(reader: Reader, data: bytes, home: Path) -> EigengraphsError | None:
     path = home / reader.file
     if reader.folder:
         shutil.rmtree(path, ignore_errors=True)
-        for name, content in unpack(data).items():
+        try:
+            files = unpack(data)
+        except Exception:  # no zip: not a folder, and nothing to read
+            return None
+        for name, content in files.items():
             target = path / name
             if ".." in target.parts or "\x00" in name:
                 continue

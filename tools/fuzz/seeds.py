@@ -1,4 +1,4 @@
-"""Small whole files of every kind, most of them by the library's own writers: where fuzzing begins."""
+"""Small whole files of every kind, most of them by the library's own writers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from tools.fuzz.containers import pack
 
 import eigengraphs as eg
-from tools.fuzz.containers import pack
 
 __all__ = ["SEEDS", "journal_question", "store_files"]
 
@@ -188,7 +188,7 @@ def _fitted(**settings: object) -> eg.JointEmbedding:
 
 def _model() -> list[bytes]:
     found = []
-    for settings in ({}, {"loadings": "nonnegative"}, {"center": True, "preprocess": ["log1p"]}):
+    for settings in ({}, {"loadings": "nonnegative"}, {"center": True, "preprocess": ("log1p",)}):
         with tempfile.TemporaryDirectory() as home:
             found.append(_fitted(**settings).save(f"{home}/a.eg").read_bytes())
     return found

@@ -1,7 +1,7 @@
 """One reader in a process of its own, with a limit of memory and of time for each file.
 
     python -m tools.fuzz.worker READER HOME --seconds 60 --seed 1
-    python -m tools.fuzz.worker READER HOME --replay FILE
+    python -m tools.fuzz.worker READER HOME --replay FILE...
 
 In HOME are ``corpus/`` (files that reached new code), ``found/`` (files that broke the reader, each
 with what came out), ``progress.json``, and ``files/``, where the file stands that is being read: if
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine", choices=("auto", "plain"), default="auto")
-    parser.add_argument("--replay", type=Path)
+    parser.add_argument("--replay", type=Path, nargs="+")
     given = parser.parse_args()
     if given.replay is not None:
         _replay(given.reader, given.home, given.replay)
@@ -159,23 +159,30 @@ def main() -> None:
         _guided(atheris, run, given.seconds, given.seed)
 
 
-def _replay(name: str, home: Path, file: Path) -> None:
+def _replay(name: str, home: Path, files: list[Path]) -> None:
+    """Read each file in a process of its own, and print those that break the reader again."""
     run = Run(name, home)
     _warm(run)
-    run.executions = 0
-    before = time.process_time()
-    limit_memory()
+    for file in files:
+        child = os.fork()
+        if child == 0:
+            os._exit(_again(run, file.read_bytes()))
+        if os.waitpid(child, 0)[1] != 0:
+            print(f"broken: {file.name}", flush=True)
+
+
+def _again(run: Run, data: bytes) -> int:
     from tools.fuzz.readers import run as once
 
-    faulthandler.dump_traceback_later(6 * SECONDS, exit=True)
+    limit_memory()
+    faulthandler.dump_traceback_later(6 * SECONDS, exit=True)  # a busy machine is no hang
+    before = time.process_time()
     try:
-        once(run.reader, file.read_bytes(), run.files)
-    except Exception as error:
-        print(key_of(error))
-        traceback.print_exception(error)
-        sys.exit(3)
-    if time.process_time() - before > SECONDS:
-        sys.exit(4)
+        once(run.reader, data, run.files)
+    except Exception:
+        traceback.print_exc()
+        return 3
+    return 4 if time.process_time() - before > SECONDS else 0
 
 
 def _warm(run: Run) -> None:

@@ -13,6 +13,7 @@ from scipy import sparse
 from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.raw import MatrixGraph
+from eigengraphs.io.soundness import check_sparse
 from eigengraphs.limits import DEFAULT, Cap
 
 __all__ = ["chosen", "graphs_of_array", "is_graph_array"]
@@ -94,6 +95,7 @@ def graphs_of_array(
     """
     given: Any = array
     if sparse.issparse(array):
+        check_sparse(f"{path}{where}", given)
         return [MatrixGraph(_checked(path, given, where, cap, held), format=format)]
     array = np.asarray(array)
     if array.dtype == object:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -23,8 +24,8 @@ from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph, RawGraph
 
 __all__ = [
-    "Assembled", "VerticesRule", "assemble", "canonical", "on_vertices", "refuse_unknown",
-    "vertex_sets", "without_bad_diagonal",
+    "Assembled", "VerticesRule", "assemble", "canonical", "naming_files", "on_vertices",
+    "refuse_unknown", "vertex_sets", "without_bad_diagonal",
 ]  # fmt: skip
 
 VerticesRule: TypeAlias = Literal["auto", "union", "intersection", "strict"]
@@ -63,10 +64,23 @@ def assemble(
             matrix = on_vertices(matrix, graph.names, own)
         sparse_file = not isinstance(graph, EdgeGraph) and not isinstance(graph.matrix, np.ndarray)
         pieces.append(Piece(canonical(matrix), own, sparse_file, str(path)))
-    stack = GraphStack(
-        pieces, graph_names=graph_names, vertex_names=order, vertices=rule, missing=missing
-    )
+    with naming_files(paths):
+        stack = GraphStack(
+            pieces, graph_names=graph_names, vertex_names=order, vertices=rule, missing=missing
+        )
     return Assembled(stack, tuple(map(tuple, of_graphs)), tuple(of_all))
+
+
+@contextmanager
+def naming_files(paths: Sequence[Path]) -> Iterator[None]:
+    """Say which files they were where a stack refuses graphs by their places."""
+    try:
+        yield
+    except InputError as error:
+        if any(str(path) in str(error) for path in paths):
+            raise
+        many = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        raise type(error)(f"{paths[0]}{many}: {error}") from error
 
 
 def vertex_sets(

@@ -195,7 +195,7 @@ def _with_data(text: TextFile, i: int) -> list[str]:
     if match:
         try:
             data = ast.literal_eval(match.group().strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             data = None
     if len(cells) != 2 or not isinstance(data, dict):
         raise ReadError(

@@ -16,6 +16,7 @@ from eigengraphs.io.notices import Notice
 from eigengraphs.io.numpy_files import read_npy, read_npz
 from eigengraphs.io.parquet import read_parquet
 from eigengraphs.io.raw import RawGraph
+from eigengraphs.io.soundness import reading_of, sound
 from eigengraphs.io.text import TextFile, open_text
 from eigengraphs.limits import DEFAULT, Cap, gunzip
 
@@ -76,6 +77,16 @@ def read_one(
     """Read every graph of one file, whose bytes are given; it may declare as much as ``cap``."""
     if not data:
         raise ReadError(f"{path} is empty (0 bytes): leave it out, or write it again")
+    with reading_of(path):
+        found = _graphs(path, data, format, key, delimiter, cap)
+        if not found:
+            raise ReadError(f"{path} holds no graphs: leave it out, or write it again")
+        return [sound(path, graph) for graph in found]
+
+
+def _graphs(
+    path: Path, data: bytes, format: Format, key: str | None, delimiter: str | None, cap: Cap
+) -> list[RawGraph]:
     if path.name.lower().endswith(".gz"):
         data = gunzip(path, data, cap)
     kind = ending(path)

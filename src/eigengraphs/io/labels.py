@@ -196,8 +196,10 @@ def _unique(text: TextFile, names: list[str], sides: list[str] | None) -> tuple[
 
 
 def _is_colour_row(row: list[str]) -> bool:
-    numbers = [row[0], *row[-4:]]
-    return len(row) >= 6 and all(cell.isdigit() for cell in numbers) and not is_number(row[1])
+    if len(row) < 6 or is_number(row[1]):
+        return False
+    # Decimal alone: ² is a digit, and no number.
+    return all(cell.isdecimal() and len(cell) < 10 for cell in (row[0], *row[-4:]))
 
 
 def _colour_table(text: TextFile, rows: list[list[str]]) -> VertexTable:

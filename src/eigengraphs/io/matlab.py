@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
-from eigengraphs.archives import BROKEN
 from eigengraphs.errors import ReadError
 from eigengraphs.io.arrays import chosen, graphs_of_array
 from eigengraphs.io.matlab_guard import unpacked
+from eigengraphs.io.matlab_tags import check_tags
 from eigengraphs.io.optional import need
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.limits import DEFAULT, Cap
@@ -52,10 +51,12 @@ def read_mat(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> li
 
 
 def _version_5(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
-    opened: Any = io.BytesIO(unpacked(path, data, cap))  # which the stubs do not know to be allowed
+    plain = unpacked(path, data, cap)
+    opened: Any = io.BytesIO(plain)  # which the stubs do not know to be allowed
     try:
+        check_tags(plain)
         found = loadmat(opened)
-    except (*BROKEN, MatReadError) as error:
+    except Exception as error:  # scipy has no one kind of error for damaged files
         raise ReadError(
             f"{path} is no MATLAB file that can be read: {error}; in MATLAB, save it again with "
             "save(name, 'variable', '-v7')"
@@ -126,7 +127,7 @@ class _Hdf5:
                 return sparse.csr_array((int(rows), len(jc) - 1))
             ir = self.numbers(self.item(item, "ir")).astype(np.int64)
             parts = (self.numbers(self.item(item, "data")), ir, jc)
-            return sparse.csc_array(parts, shape=(int(rows), len(jc) - 1))
+            return sparse.csc_array(parts, shape=(int(np.ravel(rows)[0]), len(jc) - 1))
         if not isinstance(item, h5py.Dataset):
             return None
         kind = item.attrs.get("MATLAB_class", b"")
@@ -154,7 +155,8 @@ def _cube(arrays: dict[str, Any]) -> NDArray[Any]:
 def _with_names(graphs: list[MatrixGraph], arrays: dict[str, Any]) -> list[MatrixGraph]:
     keys, names = _texts(arrays["graph_names"]), _texts(arrays.get("vertex_names"))
     said = arrays.get("directed")
-    directed = None if said is None else bool(np.ravel(said)[0])
+    flags = np.ravel(np.asarray(said)) if said is not None else np.zeros(0)
+    directed = bool(flags[0]) if flags.size == 1 and flags.dtype.kind in "biuf" else None
     return [
         replace(
             graph,

@@ -17,12 +17,12 @@ __all__ = ["name_graphs", "natural", "several_in_each_folder"]
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a key for sorting: runs of digits count as numbers."""
     parts = re.split(r"([0-9]+)", text)
-    return tuple(
-        # Python refuses numbers of more than 4300 digits.
-        (0, int(part), part) if part.isdigit() and len(part) < 4000 else (1, 0, part)
+    key = [
+        (0, int(part), part) if part.isdecimal() and len(part) < 1000 else (1, 0, part)
         for part in parts
         if part
-    )
+    ]
+    return tuple(key)
 
 
 def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:

@@ -7,15 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 from scipy import sparse
 
 from eigengraphs.archives import BROKEN, npy_array, open_zip, zip_member
 from eigengraphs.errors import ReadError
 from eigengraphs.io.arrays import chosen, graphs_of_array
 from eigengraphs.io.raw import MatrixGraph
+from eigengraphs.io.soundness import check_sparse
 from eigengraphs.limits import DEFAULT, Cap
 
-__all__ = ["FLAT", "read_npy", "read_npz"]
+__all__ = ["FLAT", "flat_shape", "read_npy", "read_npz"]
 
 # Keys of a sparse stack as eigengraphs writes it: one matrix (m * n, n) for all graphs.
 FLAT = ("flat_data", "flat_indices", "flat_indptr")
@@ -117,19 +119,28 @@ def _key(name: str, i: int, many: int) -> str:
 
 def _flat(path: Path, arrays: dict[str, Any]) -> list[MatrixGraph]:
     data, indices, indptr = (arrays[name] for name in FLAT)
+    m, n = flat_shape(path, arrays["n_graphs"], indptr)
     try:
-        m = int(arrays["n_graphs"])
-        n = (len(indptr) - 1) // m
         flat = sparse.csr_array((data, indices, indptr), shape=(m * n, n))
-        flat.check_format(full_check=True)  # products do not look whether entries are within
     except BROKEN as error:
         raise ReadError(
             f"{path} does not hold the graphs that it says ({error}); write it again"
         ) from None
+    check_sparse(str(path), flat)
     graphs: list[MatrixGraph] = [
         MatrixGraph(sparse.csr_array(flat[i * n : (i + 1) * n]), format="NumPy") for i in range(m)
     ]
     return _with_names(graphs, arrays)
+
+
+def flat_shape(path: Path, n_graphs: Any, indptr: Any) -> tuple[int, int]:
+    """Return how many graphs, and on how many vertices, a flat matrix holds."""
+    if np.size(n_graphs) != 1 or np.asarray(n_graphs).dtype.kind not in "iu" or indptr.ndim != 1:
+        raise ReadError(f"{path}: 'n_graphs' must be a whole number and {FLAT[2]!r} a list of them")
+    m, rows = int(np.ravel(n_graphs)[0]), len(indptr) - 1
+    if m < 1 or rows < m or rows % m:
+        raise ReadError(f"{path} says that it holds {m} graphs, in {rows} rows: write it again")
+    return m, rows // m
 
 
 def _with_names(graphs: list[MatrixGraph], arrays: dict[str, Any]) -> list[MatrixGraph]:
@@ -137,7 +148,7 @@ def _with_names(graphs: list[MatrixGraph], arrays: dict[str, Any]) -> list[Matri
     keys = arrays.get("graph_names")
     names = arrays.get("vertex_names")
     said = arrays.get("directed")
-    directed = None if said is None else bool(said)
+    directed = None if said is None or np.size(said) != 1 else bool(np.ravel(said)[0])
     return [
         replace(
             graph,

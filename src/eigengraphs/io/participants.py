@@ -221,8 +221,12 @@ def _beginning(name: str, people: set[str]) -> str:
 
 
 def _taken(column: Column, rows: NDArray[np.intp]) -> Column:
-    found: Any = column[np.maximum(rows, 0)].copy() if len(column) else column
-    found[rows < 0] = np.nan if column.dtype.kind == "f" else ""
+    nothing = np.nan if column.dtype.kind == "f" else ""
+    if len(column) == 0:  # a table without people
+        found: Any = np.full(len(rows), nothing, dtype=column.dtype)
+        return found  # type: ignore[no-any-return]
+    found = column[np.maximum(rows, 0)].copy()
+    found[rows < 0] = nothing
     return found  # type: ignore[no-any-return]
 
 

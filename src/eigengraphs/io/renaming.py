@@ -89,7 +89,7 @@ def _mapping(used: set[str], table: VertexTable, example: Path) -> dict[str, str
         by_id = dict(zip(table.ids, table.names, strict=True))
         return {name: by_id[name] for name in used}
     n = len(table)
-    if table.ids is None and all(name.isdigit() for name in used):
+    if table.ids is None and all(name.isdecimal() for name in used):
         numbers = {int(name) for name in used}
         first = 0 if 0 in numbers else 1
         if max(numbers) < n + first and (first == 0 or n in numbers):

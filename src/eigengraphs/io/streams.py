@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.archives import check_members, npy_array, npy_header, zip_member
-from eigengraphs.errors import ReadError
+from eigengraphs.errors import EigengraphsError, ReadError
 from eigengraphs.io.formats import Format, ending, read_one
-from eigengraphs.io.numpy_files import FLAT
+from eigengraphs.io.numpy_files import FLAT, flat_shape
 from eigengraphs.io.optional import need
 from eigengraphs.io.parquet import told
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
+from eigengraphs.io.soundness import each_sound
 from eigengraphs.limits import DEFAULT, Cap
 from eigengraphs.scale.tables import check_declared
 
@@ -40,14 +41,23 @@ def graphs_of_file(
     try:
         size = path.stat().st_size
         if size >= _LARGE and format in ("auto", "numpy", "parquet"):
-            found = _stream(path, key, cap)
+            found = _tried(path, key, cap)
             if found is not None:
-                return "", found
+                return "", each_sound(path, found)
         data = path.read_bytes()
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     graphs = read_one(path, data, format=format, key=key, delimiter=delimiter, cap=cap)
     return hashlib.sha256(data).hexdigest(), iter(graphs)
+
+
+def _tried(path: Path, key: str | None, cap: Cap) -> Iterator[RawGraph] | None:
+    try:
+        return _stream(path, key, cap)
+    except (OSError, EigengraphsError):
+        raise
+    except Exception:  # of a damaged file; the reader of whole files says what is wrong with it
+        return None
 
 
 def _stream(path: Path, key: str | None, cap: Cap) -> Iterator[RawGraph] | None:
@@ -71,7 +81,7 @@ def _stream(path: Path, key: str | None, cap: Cap) -> Iterator[RawGraph] | None:
             }
             said = _said(extra)
             if set(FLAT) <= members and "n_graphs" in members:
-                return _flat(path, int(extra["n_graphs"]), said, extra, cap)
+                return _flat(path, said, extra, cap)
             if "graphs" in members:
                 with bundle.open("graphs.npy") as file:
                     if _header(file, bundle.getinfo("graphs.npy").file_size) is not None:
@@ -131,13 +141,11 @@ def _cube(
             yield MatrixGraph(A, key=_name(extra, i), format="NumPy", **said)
 
 
-def _flat(
-    path: Path, m: int, said: dict[str, Any], extra: dict[str, Any], cap: Cap
-) -> Iterator[RawGraph]:
+def _flat(path: Path, said: dict[str, Any], extra: dict[str, Any], cap: Cap) -> Iterator[RawGraph]:
     """Yield the graphs of a flat matrix."""
     with zipfile.ZipFile(path) as bundle:
         indptr = _whole(path, bundle, FLAT[2], cap)
-        n = (len(indptr) - 1) // m
+        m, n = flat_shape(path, extra["n_graphs"], indptr)
         with bundle.open(f"{FLAT[0]}.npy") as data, bundle.open(f"{FLAT[1]}.npy") as indices:
             headers = [npy_header(file) for file in (data, indices)]
             kinds, most = (

@@ -22,6 +22,7 @@ from eigengraphs.graphs.coerce import Piece
 from eigengraphs.io.assemble import (
     VerticesRule,
     canonical,
+    naming_files,
     on_vertices,
     refuse_unknown,
     vertex_sets,
@@ -139,13 +140,14 @@ class Survey:
         return Piece(canonical(matrix), self.vertex_names, False, str(path))
 
     def _stack(self, pieces: Sequence[Piece], names: Sequence[str]) -> GraphStack:
-        return GraphStack(
-            pieces,
-            graph_names=names,
-            vertex_names=self.vertex_names,
-            storage=self.storage,
-            dtype=self.dtype,
-        )
+        with naming_files([Path(piece.where) for piece in pieces]):
+            return GraphStack(
+                pieces,
+                graph_names=names,
+                vertex_names=self.vertex_names,
+                storage=self.storage,
+                dtype=self.dtype,
+            )
 
     def _table(self, rows: Sequence[dict[str, str]]) -> dict[str, list[str]]:
         return {name: [row.get(name, "") for row in rows] for name in self.columns}

@@ -34,7 +34,10 @@ def open_file(path: Path) -> TextFile:
         data = path.read_bytes()
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
-    return open_text(path, data)
+    text = open_text(path, data)
+    if not text.lines:
+        raise ReadError(f"{path} holds nothing but comments: it must have a header and rows")
+    return text
 
 
 def open_table(text: TextFile) -> Table:

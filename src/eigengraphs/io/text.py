@@ -24,7 +24,7 @@ _CELL_WITH_COMMA = re.compile(
 )
 _CELL_WITH_POINT = re.compile(r'(?:^|;)\s*"?[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?"?\s*(?=;|$)')
 _WORDS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", None: "white space"}
-_BLANK = re.compile(r"\n[ \t]*\n")
+_BLANK = re.compile(r"\n\s*\n")  # with form feeds, and whatever else strip() takes off
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 
@@ -45,23 +45,35 @@ class TextFile:
         An apostrophe that stands before a formula, as spreadsheets want it, is taken off.
         """
         lines = self.lines[first:last]
-        cells = self._cells(lines)
+        cells = self._cells(lines, first)
         if any("'" in line for line in lines):
             return [[unguarded(cell) for cell in row] for row in cells]
         return cells
 
-    def _cells(self, lines: Sequence[str]) -> list[list[str]]:
+    def _cells(self, lines: Sequence[str], first: int) -> list[list[str]]:
         if any('"' in line for line in lines):
-            return self._quoted(lines)
+            return self._quoted(lines, first)
         if self.delimiter is None:
             return [line.split() for line in lines]
         return [[cell.strip() for cell in line.split(self.delimiter)] for line in lines]
 
-    def _quoted(self, lines: Sequence[str]) -> list[list[str]]:
+    def _quoted(self, lines: Sequence[str], first: int) -> list[list[str]]:
         if self.delimiter is None:
             lines = [line.replace("\t", " ").strip() for line in lines]
         reader = csv.reader(lines, delimiter=self.delimiter or " ", skipinitialspace=True)
-        return list(reader)  # unstripped: quotes keep white space that belongs to a name
+        rows = list[list[str]]()
+        try:
+            for row in reader:  # unstripped: quotes keep white space that belongs to a name
+                rows.append(row)
+                if reader.line_num != len(rows):
+                    raise csv.Error("a quote is not closed")
+        except csv.Error as error:
+            place = self.places[first + len(rows) - (reader.line_num != len(rows))]
+            raise ReadError(
+                f"{self.path}, line {place}: {error}; a cell in quotes ends in its own line: mend "
+                "the line, or take the quotes out"
+            ) from None
+        return rows
 
     @property
     def delimiter_in_words(self) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigengraphs.archives import BROKEN, npy_array, open_zip, zip_member
+from eigengraphs.archives import npy_array, open_zip, zip_member
 from eigengraphs.dimension import DimensionChoice
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.mask import Mask
@@ -132,9 +132,11 @@ def read_model(path: str | os.PathLike[str], max_bytes: MaxBytes = None) -> dict
         raise InputError(f"cannot read {str(source)!r}: {error.strerror or error}") from None
     try:
         state = _state(source, data, cap)
-    except InputError:
-        raise
-    except BROKEN as error:
+    except InputError as error:
+        if str(source) in str(error):
+            raise
+        raise InputError(f"{str(source)!r}: {error}") from error
+    except Exception as error:  # zipfile, zlib, tokenize and numpy each have errors of their own
         raise InputError(
             f"{str(source)!r} is not a whole model file of eigengraphs ({error}); write it again "
             "with JointEmbedding.save or `eigengraphs fit`"

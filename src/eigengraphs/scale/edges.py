@@ -68,10 +68,7 @@ def flat_of(
         table[name].combine_chunks().to_numpy(zero_copy_only=False)
         for name in ("graph", "source", "target", "weight")
     )
-    if len(graph):
-        ends = (s.min(), t.min(), n - 1 - s.max(), n - 1 - t.max())
-        if min(ends) < 0 or (np.diff(graph) < 0).any():  # the kernels do not look
-            raise ValueError(f"edges must be in order, and between {n} vertices")
+    _check_edges(graph, s, t, weight, n, mirrored)
     a, b = np.searchsorted(graph, (first + lo, first + hi))
     graph, s, t, weight = graph[a:b], s[a:b], t[a:b], weight[a:b].astype(dtype, copy=False)
     m = hi - lo
@@ -89,6 +86,20 @@ def flat_of(
     flat = sparse.csr_array((values, indices, indptr), shape=(m * n, n))
     flat.has_canonical_format = True
     return flat
+
+
+def _check_edges(
+    graph: NDArray[Any], s: NDArray[Any], t: NDArray[Any], weight: NDArray[Any], n: int, half: bool
+) -> None:
+    """Raise ValueError for edges that the kernels, which do not look, would follow anywhere."""
+    if any(column.dtype.kind not in "iu" for column in (graph, s, t)) or weight.dtype.kind != "f":
+        raise ValueError("columns must be whole numbers, and weights floating-point numbers")
+    if len(s) == 0:
+        return
+    if min(int(s.min()), int(t.min())) < 0 or max(int(s.max()), int(t.max())) >= n:
+        raise ValueError(f"vertices must be from 0 to {n - 1}")
+    if (graph[1:] < graph[:-1]).any() or (half and (s > t).any()):
+        raise ValueError("edges must stand in order of their graphs, source before target")
 
 
 def _groups(file: Any, lo: int, hi: int) -> list[int]:

@@ -27,7 +27,7 @@ import numpy as np
 from scipy import sparse
 
 from eigengraphs.archives import npy_array, open_zip, zip_member
-from eigengraphs.errors import InputError
+from eigengraphs.errors import InputError, StoreError
 from eigengraphs.graphs.journaling import journaled
 from eigengraphs.limits import read_json
 from eigengraphs.whole_files import to_disk, whole_file
@@ -154,13 +154,20 @@ def _answers(folder: Path) -> Iterator[Any]:
 
 
 def _read(path: Path) -> Any:
-    data = path.read_bytes()
-    with open_zip(path, data) as kept:
-        arrays = {
-            name.removesuffix(".npy"): npy_array(path, zip_member(kept, name))
-            for name in kept.namelist()
-        }
-    return _build(read_json(arrays["shape"].tobytes()), arrays)
+    try:
+        with open_zip(path, path.read_bytes()) as kept:
+            arrays = {
+                name.removesuffix(".npy"): npy_array(path, zip_member(kept, name))
+                for name in kept.namelist()
+            }
+        return _build(read_json(arrays["shape"].tobytes()), arrays)
+    except OSError:
+        raise
+    except Exception as error:  # numpy, zipfile and json have errors of their own
+        raise StoreError(
+            f"{path} is no answer of a journal, or not whole ({type(error).__name__}: {error}); "
+            f"remove the folder {path.parent}, and that pass is made again"
+        ) from error
 
 
 def _flatten(answer: Any, arrays: dict[str, Any]) -> Any:
@@ -182,5 +189,7 @@ def _build(shape: Any, arrays: Any) -> Any:
     if isinstance(shape, dict):
         name = shape["sparse"]
         parts = (arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"])
-        return sparse.csr_array(parts, shape=tuple(shape["shape"]))
+        matrix = sparse.csr_array(parts, shape=tuple(shape["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
     return arrays[shape]

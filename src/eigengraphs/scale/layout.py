@@ -12,6 +12,7 @@ import numpy as np
 
 from eigengraphs.errors import StoreError
 from eigengraphs.limits import read_json
+from eigengraphs.scale.layout_checks import check_layout
 
 __all__ = ["DENSE", "STORE_JSON", "VERTICES", "Batch", "Kind", "Layout", "Shard"]
 
@@ -155,10 +156,11 @@ class Layout:
             known["batches"] = tuple(Batch(**batch) for batch in said["batches"])
             known["columns"] = tuple(said["columns"])
             layout = cls(**known)
-            if layout.kind not in ("dense", "sparse") or layout.n_graphs != said["n_graphs"]:
-                raise KeyError("n_graphs")
+            check_layout(layout)
+            if layout.n_graphs != said["n_graphs"]:
+                raise ValueError(f"n_graphs is {said['n_graphs']!r:.60}, and shards hold others")
             layout._check()
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if isinstance(error, StoreError):
                 raise
             raise StoreError(

@@ -6,7 +6,8 @@ import hashlib
 import os
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -102,16 +103,18 @@ class Store:
         """Return the table of the graphs of shard k, or some columns of it."""
         shard = self.layout.shards[k]
         data = self._read(k, shard.table, shard.table_sha256)
-        table = read_bytes(data, columns, self.folder.name_of(shard.table))
-        if len(table) != shard.graphs:
-            self._refuse(k, shard.table, f"has {len(table)} rows for {shard.graphs} graphs")
+        with self._sound(k, shard.table):
+            table = read_bytes(data, columns, self.folder.name_of(shard.table))
+            if len(table) != shard.graphs or not {*(columns or ())} <= {*table.column_names}:
+                raise ValueError(f"{len(table)} rows of {', '.join(table.column_names)}")
         return table
 
     def names_and_facts(self, k: int) -> tuple[tuple[str, ...], GraphFacts]:
         """Return the names and facts of the graphs of shard k."""
         if k not in self._tables:
             table = self.table(k, ("name", *FACTS))
-            self._tables[k] = (texts_of(table, "name"), facts_of(table))
+            with self._sound(k, self.layout.shards[k].table):
+                self._tables[k] = (texts_of(table, "name"), facts_of(table))
         return self._tables[k]
 
     @property
@@ -119,14 +122,12 @@ class Store:
         """Names of the vertices, or None where they have none."""
         if self._vertices is None and self.layout.vertex_names:
             data = self._read(-1, VERTICES, self.layout.vertices_sha256)
-            self._vertices = texts_of(
-                read_bytes(data, ("name",), self.folder.name_of(VERTICES)), "name"
-            )
-            if len(self._vertices) != self.layout.n_vertices:
-                found, self._vertices = len(self._vertices), None
-                self._refuse(
-                    -1, VERTICES, f"has {found} rows for {self.layout.n_vertices} vertices"
-                )
+            with self._sound(-1, VERTICES):
+                table = read_bytes(data, ("name",), self.folder.name_of(VERTICES))
+                names = texts_of(table, "name")
+                if len(names) != self.layout.n_vertices or len(set(names)) < len(names):
+                    raise ValueError(f"{len(names)} names, {len(set(names))} of them different")
+                self._vertices = names
         return self._vertices
 
     # ------------------------------------------------------------------ graphs
@@ -158,10 +159,9 @@ class Store:
         shard, layout = self.layout.shards[k], self.layout
         data = self._read(k, shard.file, shard.sha256)
         first, n = self._starts[k], layout.n_vertices
-        try:
-            return flat_of(data, first, lo, hi, n, shard.mirrored, np.dtype(layout.dtype))
-        except ValueError as error:
-            return self._refuse(k, shard.file, f"is damaged: {error}")  # type: ignore[no-any-return]
+        with self._sound(k, shard.file):
+            flat = flat_of(data, first, lo, hi, n, shard.mirrored, np.dtype(layout.dtype))
+        return flat  # noqa: RET504 # mypy knows not that _sound never swallows an error
 
     def verify(self, k: int) -> None:
         """See that the files of shard k are what was written."""
@@ -186,6 +186,16 @@ class Store:
         self._seen.add(_key(shard))
 
     # ------------------------------------------------------------------ checks
+
+    @contextmanager
+    def _sound(self, k: int, file: str) -> Iterator[None]:
+        """Say which file it was where one has its checksum and still is no such table."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except Exception as error:  # pyarrow has errors of its own, not all of one root
+            self._refuse(k, file, f"is no table of a store ({type(error).__name__}: {error})")
 
     def _is_seen(self, k: int) -> bool:
         return _key(self.layout.shards[k]) in self._seen

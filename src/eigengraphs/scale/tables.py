@@ -22,6 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 FACTS = tuple(field.name for field in fields(GraphFacts))
+_WHOLE = ("n_nonzero", "n_loops", "first_bad")
 
 
 def arrow() -> Any:
@@ -91,13 +92,20 @@ def read_bytes(data: bytes, columns: Sequence[str] | None = None, what: object =
 
 def facts_of(table: Any) -> GraphFacts:
     """Return the facts in a table of graphs."""
-    return GraphFacts(*(_numbers(table[name]) for name in FACTS))
+    return GraphFacts(*(_numbers(table[name], name) for name in FACTS))
 
 
-def _numbers(column: Any) -> NDArray[Any]:
-    return np.ascontiguousarray(column.combine_chunks().to_numpy(zero_copy_only=False))
+def _numbers(column: Any, name: str) -> NDArray[Any]:
+    array = np.ascontiguousarray(column.combine_chunks().to_numpy(zero_copy_only=False))
+    kind = "b" if name.startswith("is_") else "i" if name in _WHOLE else "f"
+    if array.dtype.kind != kind:
+        raise ValueError(f"column {name!r} holds {array.dtype}")
+    return array
 
 
 def texts_of(table: Any, name: str) -> tuple[str, ...]:
     """Return a column of texts."""
-    return tuple(table[name].to_pylist())
+    texts = tuple(table[name].to_pylist())
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"column {name!r} must hold texts")
+    return texts
