@@ -11,7 +11,7 @@ JOBS   ?= 2
 CHROMIUM := /usr/bin/chromium
 APT    := DEBIAN_FRONTEND=noninteractive apt-get -qq
 
-.PHONY: demo test lint bench browser clean
+.PHONY: demo test test-seeds coverage mutants fuzz lint bench browser clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -48,6 +48,27 @@ browser:
 test: lint browser
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
 
+## test-seeds: the core tests with other random numbers, for seeds 0 to 19
+test-seeds: $(VENV)/.test
+	$(BIN)/python -m tools.seeds --jobs $(JOBS)
+
+## coverage: branches of src that the tests take, in htmlcov/; fails under 93 %
+coverage: $(VENV)/.test
+	rm -f .coverage .coverage.*
+	$(ONE_THREAD) $(BIN)/coverage run -m pytest -q tests
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report --sort=miss --skip-covered --fail-under=93
+
+## mutants: small wrongs put into solvers and stacks one by one; see tests/mutation/RESULTS.md
+mutants: $(VENV)/.test
+	$(BIN)/python -m tools.mutants
+
+## fuzz: ten minutes of changed files for every reader; see tests/fuzz/RESULTS.md
+fuzz: $(VENV)/.test
+	$(BIN)/python $(PIP) install -e '.[fuzz]' || echo "no atheris here: changes are blind" >&2
+	$(BIN)/python -m tools.fuzz --seconds 600 --jobs $(JOBS)
+
 ## bench: measure against other ways to do the same; see benchmarks/RESULTS.md
 bench:
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
@@ -55,4 +76,4 @@ bench:
 	$(BENCH)/bin/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(BENCH) .venv-peers demo-output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH) .venv-peers build demo-output htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

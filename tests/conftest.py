@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -16,7 +18,38 @@ settings.register_profile(
 )
 settings.register_profile("ci", parent=settings.get_profile("eigengraphs"), max_examples=200)
 settings.register_profile("deep", parent=settings.get_profile("eigengraphs"), max_examples=1000)
+settings.register_profile(
+    "seeded", parent=settings.get_profile("eigengraphs"), derandomize=False, database=None
+)
 settings.load_profile("ci" if os.environ.get("CI") else "eigengraphs")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--seed",
+        type=int,
+        default=0,
+        help="other random numbers wherever tests or the library draw them from a seed; 0 is as is",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Shift every seed, before test modules are imported: some draw their graphs then."""
+    shift = config.getoption("--seed")
+    if not shift:
+        return
+    settings.load_profile("seeded")
+    config.option.hypothesis_seed = shift
+    plain = np.random.default_rng
+
+    def shifted(seed: Any = None) -> np.random.Generator:
+        if isinstance(seed, int | np.integer):
+            seed = np.random.SeedSequence([int(seed), shift])
+        elif isinstance(seed, np.random.SeedSequence) and isinstance(seed.entropy, int):
+            seed = np.random.SeedSequence([seed.entropy, shift], spawn_key=seed.spawn_key)
+        return plain(seed)
+
+    np.random.default_rng = shifted
 
 
 @pytest.fixture(params=["dense", "sparse"])

@@ -40,7 +40,7 @@ def some_models():
     rng = np.random.default_rng(0)
     P = rng.uniform(0.05, 0.95, size=(N, N))
     P = (P + P.T) / 2
-    H = np.abs(rng.normal(size=(N, 2))) + 0.5
+    H = rng.uniform(1.0, 1.5, size=(N, 2))  # so that all probabilities are between 0 and 1
     H /= np.linalg.norm(H, axis=0)
     return {
         "er": ErdosRenyi(N, 0.3),

@@ -1,0 +1,54 @@
+"""Which files are mutated, and the fast tests that are asked about each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["SOURCE", "TESTS"]
+
+SOURCE = Path("src/eigengraphs")
+_SOLVERS = "tests/solvers/test_{}.py"
+
+
+def _solvers(*names: str) -> list[str]:
+    return [_SOLVERS.format(name) for name in names]
+
+
+_FITS = ["tests/embedding/test_recovery.py"]
+_STACK = [
+    "tests/graphs/test_stack.py", "tests/graphs/test_stack_contract.py",
+    "tests/graphs/test_construction.py", "tests/graphs/test_bad_input.py",
+    "tests/graphs/test_transforms.py",
+]  # fmt: skip
+
+#: In the order in which they are run; the first failure ends it.
+TESTS: dict[str, list[str]] = {
+    "solvers/algorithm1.py": _solvers("algorithm1"),
+    "solvers/ascent.py": _solvers("rules") + ["tests/variations/test_ruled_loadings.py"],
+    "solvers/block.py": _solvers("subspace", "subspace_rounds", "directed_rounds"),
+    "solvers/blocks.py": _solvers("subspace", "subspace_rounds", "directed_rounds"),
+    "solvers/components.py": _solvers("subspace", "algorithm1", "products"),
+    "solvers/core.py": _solvers("core", "subspace"),
+    "solvers/core_kernels.py": _solvers("packing", "core", "quotient"),
+    "solvers/curvature.py": _solvers("algorithm1"),
+    "solvers/deflated.py": _solvers("deflation", "products", "subspace"),
+    "solvers/deflation.py": _solvers("deflation", "core", "subspace"),
+    "solvers/directions.py": _solvers("subspace", "subspace_rounds", "products"),
+    "solvers/loadings.py": _solvers("subspace", "algorithm1", "deflation") + _FITS,
+    "solvers/loadings_each.py": _solvers("masked_parts", "masked"),
+    "solvers/packing.py": _solvers("packing", "core"),
+    "solvers/products.py": _solvers("products", "subspace"),
+    "solvers/quotient.py": _solvers("quotient", "core"),
+    "solvers/residuals.py": _solvers("algorithm1"),
+    "solvers/rule_kernels.py": _solvers("rules"),
+    "solvers/ruled.py": _solvers("rules") + ["tests/variations/test_ruled_loadings.py"],
+    "solvers/rules.py": _solvers("rules") + ["tests/variations/test_ruled_loadings.py"],
+    "solvers/spectral.py": ["tests/variations/test_shared_and_class.py"],
+    "solvers/start.py": _solvers("algorithm1"),
+    "solvers/subspace.py": _solvers("subspace", "subspace_rounds"),
+    "solvers/symmetric.py": _solvers("subspace", "subspace_rounds", "products"),
+    "solvers/whole.py": _solvers("subspace", "subspace_rounds"),
+    "graphs/stack.py": _STACK,
+    "graphs/stack_facts.py": _STACK,
+    "graphs/stack_transforms.py": [_STACK[4], *_STACK[:4]],
+}
