@@ -266,7 +266,10 @@ def changed(name: str, **changes: Any) -> dict[str, Any]:
 def store_files() -> None:
     changed("outside.egs", storage="sparse", file="../../../etc/passwd")
     put(
-        "outside.egs", "a store whose graphs lie outside of it", "must name a file in the store", reader="store"
+        "outside.egs",
+        "a store whose graphs lie outside of it",
+        "must name a file in the store",
+        reader="store",
     )
     changed("vertices.egs", storage="sparse", n_vertices=10**12)
     put("vertices.egs", "a store of 10**12 vertices", CAP, reader="store")
@@ -285,7 +288,12 @@ def store_files() -> None:
     data = file.read_bytes()
     said["shards"][0] |= {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     (HERE / "ids.egs" / "store.json").write_text(json.dumps(said, indent=1) + "\n")
-    put("ids.egs", "a store with edges to vertex 2**31 - 1", "vertices must be from 0 to 2", reader="store")
+    put(
+        "ids.egs",
+        "a store with edges to vertex 2**31 - 1",
+        "vertices must be from 0 to 2",
+        reader="store",
+    )
     changed("deep.egs", storage="sparse")
     (HERE / "deep.egs" / "store.json").write_text("[" * 12_000)
     put("deep.egs", "a description nested 12,000 deep", "does not describe a store", reader="store")
