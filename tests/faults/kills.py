@@ -18,7 +18,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -123,6 +125,8 @@ for line in sys.stdin:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
+    _shared = False
+
     def __init__(self, folder: Path, *words: str) -> None:
         self._folder, self.out = folder, folder / "out.txt"
         self._server = subprocess.Popen(
@@ -131,6 +135,12 @@ for line in sys.stdin:
         )  # fmt: skip
         self._send(words, here=True)
         assert self._line() == "warm"
+
+    def at(self, folder: Path, *words: str) -> Warm:
+        """Return the same process for commands in another folder."""
+        other = copy(self)
+        other._folder, other.out, other._shared = folder, folder / "out.txt", True
+        return other
 
     def _send(self, words: tuple[str, ...], *, here: bool) -> None:
         assert self._server.stdin is not None
@@ -173,6 +183,8 @@ for line in sys.stdin:
 
     def close(self) -> None:
         """End the process."""
+        if self._shared:
+            return
         assert self._server.stdin is not None
         self._server.stdin.close()
         self._server.wait()
@@ -203,6 +215,9 @@ class Fresh:
         """Do nothing."""
 
 
+Kind = Callable[..., Fresh | Warm]
+
+
 def passes(journal: Path) -> int:
     """Return how many passes a journal has whole."""
     if not journal.is_dir():
@@ -210,7 +225,7 @@ def passes(journal: Path) -> int:
     return sum(path.is_dir() and path.suffix != ".partial" for path in journal.iterdir())
 
 
-def kill_fits(times: int, folder: Path, seed: int = 0, kind: type[Fresh | Warm] = Fresh) -> Outcome:
+def kill_fits(times: int, folder: Path, seed: int = 0, kind: Kind = Fresh, m: int = 120) -> Outcome:
     """Kill fits of a store, go on with ``--resume``, and compare with one that was left alone.
 
     The folder of results holds those of another fit when every second one begins: until the new
@@ -218,13 +233,13 @@ def kill_fits(times: int, folder: Path, seed: int = 0, kind: type[Fresh | Warm] 
     that had no part in the first.
     """
     begin = time.monotonic()
-    eg.scale.write_store(folder / "g.egs", [graphs()], shard_bytes=4 * 160**2 * 8)
+    eg.scale.write_store(folder / "g.egs", [graphs(m)], shard_bytes=4 * 160**2 * 8)
     run(folder, "fit", "g.egs", "whole", *FIT)
     whole = {name: digest(folder / "whole" / name) for name in COMPARED}
-    run(folder, "fit", "g.egs", "old", "-d", "1", "--memory", "8M")
-    old = {path.name: digest(path) for path in (folder / "old").iterdir()}
     rng, outcome = random.Random(seed), Outcome("fit")
     first, second = (kind(folder, "fit", "g.egs", f"warm{k}", *FIT) for k in range(2))
+    first.run("fit", "g.egs", "old", "-d", "1", "--memory", "8M")
+    old = {path.name: digest(path) for path in (folder / "old").iterdir()}
     lasted = time.monotonic()
     first.run("fit", "g.egs", "timed", *FIT)
     lasted = time.monotonic() - lasted
@@ -268,9 +283,7 @@ def kill_fits(times: int, folder: Path, seed: int = 0, kind: type[Fresh | Warm] 
     return outcome
 
 
-def kill_conversions(
-    times: int, folder: Path, seed: int = 0, kind: type[Fresh | Warm] = Fresh
-) -> Outcome:
+def kill_conversions(times: int, folder: Path, seed: int = 0, kind: Kind = Fresh) -> Outcome:
     """Kill conversions into a store, run the same command again, and compare all files."""
     begin = time.monotonic()
     eg.io.write(graphs(300, 120), folder / "files", format="csv")

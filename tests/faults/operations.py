@@ -91,8 +91,8 @@ OPERATIONS = {
     "write_report": Operation(call=lambda: eg.report.write_report(_summary(), "out")),
     "journal": Operation(call=_journaled, goes_on=True, memory=False, apart=True),
 }  # fmt: skip
-#: These take long, and write as the others do.
-SLOW = {"demo", "reproduce"}
+#: These take long, or write as others do that are not here.
+SLOW = {"demo", "reproduce", "fit", "convert to GraphML", "convert to a table", "simulate a folder"}
 
 
 def prepare(folder: Path) -> None:

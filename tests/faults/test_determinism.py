@@ -67,7 +67,7 @@ def many_threads(monkeypatch):
 
 def test_twenty_fits_are_the_same(many_threads):
     many_threads(2)
-    stack = graphs(40, 50)
+    stack = graphs(20, 40)
     assert len({bits(fitted(stack)) for _ in range(20)}) == 1
 
 
@@ -78,7 +78,7 @@ CASES = {
     "centred": (lambda: graphs(40, 60), {"center": True}),
     "directed": (lambda: graphs(40, 40, directed=True), {"directed": True}),
     "algorithm1": (lambda: graphs(40, 40), {"solver": "algorithm1", "max_iter": 8}),
-    "nonnegative": (lambda: graphs(40, 40), {"loadings": "nonnegative"}),
+    "nonnegative": (lambda: graphs(20, 20), {"loadings": "nonnegative"}),
     "refined": (lambda: graphs(40, 40), {"refine": True, "max_iter": 5}),
     "missing": (with_hole, {"missing": "unobserved"}),
 }
@@ -104,7 +104,7 @@ def store(tmp_path_factory):
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("center", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_nor_does_it_for_a_store(store, deterministic, center, many_threads):
     found = set()
     for count in (1, 2, 3):
@@ -130,7 +130,7 @@ def workers(count, keep, store):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("center", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_number_of_workers_does_not_matter(store, center):
     here = fitted(eg.open_store(store, memory="8M"), deterministic=True, center=center)
     loose = fitted(eg.open_store(store, memory="8M"), center=center)
@@ -199,7 +199,7 @@ def test_a_model_from_before_there_was_the_setting_is_read(tmp_path):
 CODE = """
 import numpy as np, eigengraphs as eg
 rng = np.random.default_rng(0)
-A = rng.random((60, 160, 160))
+A = rng.random((20, 160, 160))
 je = eg.JointEmbedding(3, center=True, random_state=0).fit(A + A.transpose(0, 2, 1))
 je.save("model.eg")
 print(je.transform(A + A.transpose(0, 2, 1)).sum().hex())

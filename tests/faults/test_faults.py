@@ -1,6 +1,6 @@
 """Whatever call fails: old output stays as it was, no half file has a final name, one line says so.
 
-By default every seventh call of an operation fails; ``-m slow`` lets each of them.
+By default every thirteenth call of an operation fails; ``-m slow`` lets each of them.
 """
 
 import errno
@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs names of open files"),  # noqa: PTH112
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-STRIDE = 7
+STRIDE = 13
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ WITH_MEMORY = sorted(name for name, operation in OPERATIONS.items() if operation
 @pytest.mark.parametrize("name", ["fit of a store", "convert to a store", "simulate"])
 def test_memory_ends(name, prepared, tmp_path, monkeypatch, capsys):
     bench = Bench(OPERATIONS[name], prepared, tmp_path, monkeypatch, capsys)
-    assert each_call(bench, 10 * STRIDE, lambda at: Shortage(at, 256)) >= 1
+    assert each_call(bench, 5 * STRIDE, lambda at: Shortage(at, 256)) >= 1
 
 
 @pytest.mark.slow

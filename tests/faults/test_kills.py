@@ -5,8 +5,8 @@ import pytest
 from faults.kills import kill_conversions, kill_fits
 
 
-def test_killed_fits_go_on_to_the_same_bytes(tmp_path):
-    outcome = kill_fits(3, tmp_path, seed=1)
+def test_killed_fits_go_on_to_the_same_bytes(tmp_path, warm):
+    outcome = kill_fits(3, tmp_path, seed=1, kind=warm.at, m=40)
     assert outcome.wrong == []
     assert outcome.equal == 3
 

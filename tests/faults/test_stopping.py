@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
-from faults.kills import COMPARED, FIT, MAIN, digest, graphs, left_over, passes, run, start
+from faults.kills import COMPARED, FIT, MAIN, digest, graphs, left_over, passes, run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 
@@ -18,46 +18,46 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stopped")
-    eg.scale.write_store(folder / "g.egs", [graphs()], shard_bytes=4 * 160**2 * 8)
+    eg.scale.write_store(folder / "g.egs", [graphs(60)], shard_bytes=4 * 160**2 * 8)
     return folder
 
 
-def wait_for(process, condition):
+def wait_for(condition):
     until = time.monotonic() + 120
-    while not condition() and process.poll() is None and time.monotonic() < until:
+    while not condition() and time.monotonic() < until:
         time.sleep(0.002)
-    assert process.poll() is None, process.communicate()
+    assert condition()
 
 
 @pytest.mark.parametrize(
     ("number", "code", "word"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
 )
-def test_the_first_signal_keeps_what_there_is(store, number, code, word):
-    name = f"by{code}"
+def test_the_first_signal_keeps_what_there_is(store, number, code, word, warm):
+    commands, name = warm.at(store), f"by{code}"
     journal = store / f"{name}.unfinished"
-    process = start(store, "fit", "g.egs", name, *FIT)
-    wait_for(process, lambda: passes(journal) >= 2)
-    process.send_signal(number)
-    out, err = process.communicate()
-    assert process.returncode == code, err
-    last = err.splitlines()[-1]
-    assert last == (
+    process = commands.start("fit", "g.egs", name, *FIT)
+    wait_for(lambda: passes(journal) >= 2)
+    os.kill(process, number)
+    assert commands.code() == code
+    said = commands.out.read_text()
+    assert said.splitlines()[-1] == (
         f"eigengraphs: {word}; what was found is kept in '{name}.unfinished': the same command "
         "with --resume goes on"
     )
-    assert "Traceback" not in out + err
+    assert "Traceback" not in said
     assert not (store / name).exists()
     assert passes(journal) >= 2
     assert left_over(store) == []
 
 
-def test_it_goes_on_to_the_same_bytes(store):
+def test_it_goes_on_to_the_same_bytes(store, warm):
     """After the two above, and as if nothing had been; and again over its own results."""
-    run(store, "fit", "g.egs", "whole", *FIT)
+    commands = warm.at(store)
+    commands.run("fit", "g.egs", "whole", *FIT)
     whole = {name: digest(store / "whole" / name) for name in COMPARED}
     for name in ("by130", "by143", "whole"):
-        run(store, "fit", "g.egs", name, *FIT, "--resume")
+        commands.run("fit", "g.egs", name, *FIT, "--resume")
         assert {file: digest(store / name / file) for file in COMPARED} == whole
         assert not (store / f"{name}.unfinished").exists()
 
@@ -131,15 +131,16 @@ with stoppable():
     assert done.stdout.split() == ["-15"]
 
 
-def test_a_fit_of_files_takes_resume_too(tmp_path):
+def test_a_fit_of_files_takes_resume_too(tmp_path, warm):
     A = np.asarray(graphs(12, 20))
     np.save(tmp_path / "graphs.npy", A)
     for name, words in (("plain", ()), ("resumed", ("--resume",)), ("resumed", ("--resume",))):
-        run(tmp_path, "fit", "graphs.npy", name, "-d", "2", *words)
+        warm.at(tmp_path).run("fit", "graphs.npy", name, "-d", "2", *words)
     one, other = ({file: digest(tmp_path / name / file) for file in COMPARED}
                   for name in ("plain", "resumed"))  # fmt: skip
     assert one == other
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["graphs.npy", "plain", "resumed"]
+    there = {path.name for path in tmp_path.iterdir()}
+    assert there == {"graphs.npy", "out.txt", "plain", "resumed"}
 
 
 @pytest.mark.slow
@@ -152,7 +153,7 @@ def test_ctrl_c_in_a_terminal_ends_the_workers_too(store):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
         env=os.environ | {"TMPDIR": str(scratch)},
     )  # fmt: skip
-    wait_for(process, lambda: passes(store / "workers.unfinished") >= 2)
+    wait_for(lambda: passes(store / "workers.unfinished") >= 2)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err

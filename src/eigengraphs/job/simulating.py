@@ -16,7 +16,7 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.scale import StoreWriter, is_store, open_store
 from eigengraphs.scale.folder import Folder
-from eigengraphs.scale.layout import Batch
+from eigengraphs.scale.layout import VERTICES, Batch
 from eigengraphs.scale.store import Store
 from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
 from eigengraphs.tables import write_table
@@ -99,7 +99,7 @@ def _into_store(
     """Fill a store a few graphs at a time; the table of the truth is part of it."""
     source = f"simulation {_digest(design, m, seed)}"
     resume = _is_on_the_way(output, source)
-    if not resume:
+    if not resume and not _is_barely_begun(output):
         _check_output(output)
     step = max(1, min(500, _ENTRIES // design.n_vertices**2))
     names = [f"lambda{k + 1}" for k in range(design.n_components)]
@@ -132,6 +132,12 @@ def _is_on_the_way(output: Path, source: str) -> bool:
         return False
     layout = Store(Folder(output), unfinished=True).layout
     return not layout.finished and layout.batches[-1].source == source
+
+
+def _is_barely_begun(output: Path) -> bool:
+    """Tell a folder with nothing but what is written before ``store.json``."""
+    names = [item.name for item in output.iterdir()] if output.is_dir() else []
+    return all(name == VERTICES or name.startswith((".vertices-", ".store-")) for name in names)
 
 
 def _draw(design: Design, m: int, seed: int, listen: Listener) -> GraphStack:
