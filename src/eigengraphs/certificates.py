@@ -73,7 +73,27 @@ def warn_of_bound(refinement: Any) -> None:
 
 
 class Described:
-    """What a notebook shows of :class:`~eigengraphs.JointEmbedding`."""
+    """What scikit-learn, pickle and a notebook see of :class:`~eigengraphs.JointEmbedding`."""
+
+    missing: Any
+    loadings: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "unobserved"
+        tags.target_tags.required = self.loadings == "class"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        found: Any = super().__getstate__()
+        state: dict[str, Any] = dict(found)
+        if "_training" in state:
+            state["_training"] = None  # a saved fit does not carry the data
+        return state
 
     def _repr_html_(self) -> str:
         return describe(self)

@@ -377,7 +377,7 @@ class JointEmbedding(
         self.diagonal_ = plan.treatment.diagonal
         self.mean_graph_ = plan.treatment.mean
 
-    # ------------------------------------------------------------------ scikit-learn, notebooks
+    # ------------------------------------------------------------------ scikit-learn
 
     # Here and not in a base class: scikit-learn's set_output looks at a class's own methods.
     def transform(self, graphs: Any) -> Any:
@@ -396,19 +396,3 @@ class JointEmbedding(
         """Return je1, je2, ... for the columns of the loadings."""
         check_is_fitted(self)
         return np.array([f"je{k + 1}" for k in range(self._fit.H.shape[1])], dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "unobserved"
-        tags.target_tags.required = self.loadings == "class"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        if "_training" in state:
-            state["_training"] = None  # a saved fit does not carry the data
-        return state

@@ -59,6 +59,10 @@ OPERATIONS = {
     ),
     "transform": Operation(("transform", "results", "graphs.npz", "old.tsv"), outputs=("old.tsv",)),
     "report": Operation(("report", "results", "--title", "new"), outputs=("results",)),
+    "compare": Operation(
+        ("compare", "results", "--group", "group", "--permutations", "99"), outputs=("results",)
+    ),
+    "changes": Operation(("changes", "results", "--permutations", "99"), outputs=("results",)),
     "convert to a file": Operation(("convert", "graphs.npz", "old.npz"), outputs=("old.npz",)),
     "convert to a .mat": Operation(("convert", "graphs.npz", "out.mat"), outputs=("out.mat",)),
     "convert to a .npy": Operation(("convert", "plain.npy", "out.npy"), outputs=("out.npy",)),
@@ -92,26 +96,38 @@ OPERATIONS = {
     "journal": Operation(call=_journaled, goes_on=True, memory=False, apart=True),
 }  # fmt: skip
 #: These take long, or write as others do that are not here.
-SLOW = {"demo", "reproduce", "fit", "convert to GraphML", "convert to a table", "simulate a folder"}
+SLOW = {
+    "demo",
+    "reproduce",
+    "fit",
+    "convert to GraphML",
+    "convert to a table",
+    "simulate a folder",
+    "changes",
+}
 
 
 def prepare(folder: Path) -> None:
     """Fill a folder with graphs, a store, results, and files that are to be replaced."""
     rng = np.random.default_rng(0)
-    A = rng.random((6, 8, 8))
-    stack = eg.GraphStack(A + A.transpose(0, 2, 1), graph_names=[f"g{i}" for i in range(6)])
+    A = rng.random((8, 8, 8))
+    stack = eg.GraphStack(A + A.transpose(0, 2, 1), graph_names=[f"g{i}" for i in range(8)])
     eg.io.write(stack, folder / "graphs.npz")
     np.save(folder / "plain.npy", np.asarray(stack))
     eg.scale.write_store(folder / "graphs.egs", [stack], shard_bytes=2 * 8 * 8 * 8)
-    other = stack.with_names(graph_names=[f"h{i}" for i in range(6)])
+    other = stack.with_names(graph_names=[f"h{i}" for i in range(8)])
     eg.io.write(other[:3], folder / "more", format="csv")
     for name in ("old.tsv", "old.npz", "old.eg", "old_participants.tsv", "old_truth.json"):
         (folder / name).write_text(f"this is {name}, of last week\n")
     sys.argv = ["eigengraphs"]
     from eigengraphs.job.analysis import FitSettings, analyse
+    from eigengraphs.job.inputs import InputSettings
     from eigengraphs.job.results import write_results
 
-    analysis = analyse(folder / "graphs.npz", None, FitSettings(components=2))
+    rows = [f"g{i}\t{'ab'[i % 2]}\n" for i in range(8)]
+    (folder / "participants.tsv").write_text("".join(["participant_id\tgroup\n", *rows]))
+    how = InputSettings(participants=folder / "participants.tsv")
+    analysis = analyse(folder / "graphs.npz", how, FitSettings(components=2))
     write_results(analysis, folder / "results")
 
 

@@ -21,6 +21,7 @@ from eigengraphs.report.parts import Column
 from eigengraphs.report.stored import read_summary
 from eigengraphs.report.summary import Summary
 from eigengraphs.tables import write_table
+from eigengraphs.whole_files import replace_together, scratch_folder
 
 __all__ = ["FinishedFit"]
 
@@ -147,8 +148,10 @@ class FinishedFit:
             len(others),
         )
         others.insert(place, finding)
-        file = self.folder / table
-        write_table(file, list(finding.header), finding.rows)
-        made = write_report(replace(self.summary, findings=tuple(others)), self.folder)
+        with scratch_folder(self.folder / table) as scratch:
+            write_table(scratch / table, list(finding.header), finding.rows)
+            made = write_report(replace(self.summary, findings=tuple(others)), scratch)
+            names = [table, *(path.name for path in made)]
+            replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)
-        return [file, *made]
+        return [self.folder / name for name in names]

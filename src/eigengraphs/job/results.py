@@ -35,7 +35,7 @@ FILES = (
     "methods.md", "report.html", "report.json",
 )  # fmt: skip
 #: Tables of what was asked afterwards, which a new fit makes void.
-ASKED = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes-*.tsv",
+ASKED = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
          "uncertainty-*.tsv")  # fmt: skip
 
 
