@@ -1,6 +1,6 @@
 """How often a change is found where there is none, and where there is one.
 
-``python -m tests.inference.calibrate_changes`` writes CALIBRATION-changes.md beside this file.
+``python -m tests.inference.calibrate_changes`` writes calibration-changes.md beside this file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy.signal import lfilter
 
 from eigengraphs.inference import change_points
 
-RESULTS = Path(__file__).with_name("CALIBRATION-changes.md")
+RESULTS = Path(__file__).with_name("calibration-changes.md")
 
 
 def autoregression(rng, m, rho, tails=None):

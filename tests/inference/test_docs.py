@@ -1,0 +1,34 @@
+"""The examples in docs/inference.md run, and its claims are those of the recorded runs."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_examples_run(capsys):
+    text = (ROOT / "docs" / "inference.md").read_text(encoding="utf-8")
+    # One after the other, as a reader does.
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, names)
+    said = capsys.readouterr().out
+    assert "differing: je1" in said
+    assert "(30,) 0.001" in said
+
+
+def test_the_recorded_rates_are_what_is_promised():
+    record = ROOT / "tests" / "inference" / "calibration-compare.json"
+    found = json.loads(record.read_text(encoding="utf-8"))
+    for name, (count, rates) in found.items():
+        if name.startswith(("no difference", "mice")):
+            assert count >= 500
+            assert max(rates) <= 0.065, name
+        if name.startswith("no difference"):
+            assert min(rates) >= 0.035, name
+    assert found["difference of section 5.2, 5 graphs a group"][1][0] > 0.9
+    assert found["a fifth of it, 40 graphs a group"][1][0] > 0.9
+    assert found["no difference: section 5.2, 5 graphs a group"][0] == pytest.approx(1000)
