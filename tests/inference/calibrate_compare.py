@@ -51,13 +51,13 @@ def of_graphs(rng, per_group, share):
     return rejections(compare(Lam, group, n_permutations=999, n_bootstrap=1, random_state=rng))
 
 
-def with_covariates(rng, per_group=10):
+def with_covariates(rng):
     """Compare groups that differ in age and site alone, which loadings follow; heavy tails."""
-    m = 2 * per_group
-    group = np.repeat([0, 1], per_group)
+    m, group = 20, np.repeat([0, 1], 10)
     age = rng.normal(size=m) + group
-    shares = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
-    site = np.array([rng.choice(list("abc"), p=shares[one]) for one in group])
+    site = np.concatenate(
+        [rng.permutation(list("aaaaabbbcc")), rng.permutation(list("aabbbccccc"))]
+    )
     Lam = rng.standard_t(3, size=(m, 4)) + 1.5 * np.outer(age, [1, 1, -1, 0])
     Lam += 2.0 * np.outer(site == "b", [0, 1, 1, 0])
     return rejections(
