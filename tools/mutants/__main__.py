@@ -107,7 +107,6 @@ def _prepare() -> None:
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "EIGENGRAPHS_THREADS")
     os.environ.update(dict.fromkeys(threads, "1"))
     sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
-    import hypothesis  # noqa: F401
     import numba  # noqa: F401
     import pytest  # noqa: F401
     import scipy.linalg
