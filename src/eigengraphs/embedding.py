@@ -40,6 +40,7 @@ from eigengraphs.threads import one_blas_thread
 
 __all__ = ["JointEmbedding"]
 
+_MANY_NAMES = 100_000
 _OF_SOME_FITS = (
     "class_loadings_", "classes_", "cluster_", "latent_positions_right_", "refinement_",
     "shared_loadings_",
@@ -292,7 +293,9 @@ class JointEmbedding(
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
         self._fitted_with = {name: settings[name] for name in FIXED_BY_FIT}
         self.n_vertices_ = stack.n_vertices
-        self.vertex_names_ = stack.vertex_names
+        self.__dict__.pop("vertex_names_", None)
+        if stack.has_vertex_names or stack.n_vertices <= _MANY_NAMES:
+            self.vertex_names_ = stack.vertex_names
         self._has_vertex_names = stack.has_vertex_names
         self._graph_names = stack.graph_names
 
@@ -330,6 +333,8 @@ class JointEmbedding(
         if found.refinement is not None:
             self.refinement_ = found.refinement
             warn_of_bound(found.refinement)
+        if "vertex_names_" not in self.__dict__:  # numbers of many vertices, not beside the search
+            self.vertex_names_ = stack.vertex_names
         self._store(fit, found.projection)
         tol, free = tolerance(self.tol, stack.dtype), isinstance(self._plan.rule, FreeLoadings)
         warn_of_trouble(fit, self.degenerate_, tol, self.max_iter, free=free)

@@ -141,3 +141,16 @@ def test_a_journal_of_another_format_is_not_used(tmp_path):
     list(FitJournal(tmp_path / "j").each(("q",), lambda: iter([1.0])))
     (tmp_path / "j" / "journal.json").write_text('{"what": "journal of a fit", "format": 1}')
     assert FitJournal(tmp_path / "j", resume=True).n_kept == 0
+
+
+def test_questions_differ_by_their_arrays(tmp_path):
+    journal = FitJournal(tmp_path / "journal")
+    A = np.arange(12.0).reshape(3, 4)
+    B = A.copy()
+    B[2, 3] += 1e-12
+    questions = [A, B, A.reshape(4, 3), np.asfortranarray(A.T), A[:2], A.astype(np.float32)]
+    for k, array in enumerate(questions):
+        assert journal.total(("graphs", array, None), lambda k=k: np.float64(k)) == k
+    for k, array in enumerate(questions):
+        assert journal.total(("graphs", array.copy(order="K"), None), lambda: np.float64(-1)) == k
+    assert (journal.n_asked, journal.n_found) == (len(questions), len(questions))

@@ -7,7 +7,8 @@ from written_out import Counted
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView, mean_graph
-from eigengraphs.solvers.directions import basis_width, orthonormal
+from eigengraphs.solvers import directions
+from eigengraphs.solvers.directions import basis_width, orthonormal, turned_basis, widened
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import CachedBasis, StreamedBasis
 
@@ -115,3 +116,22 @@ def test_the_basis_is_wide_where_graphs_are_few_and_the_width_goes_by_eights():
     assert widths[-1] == 64
     assert {w % 8 for w in widths} == {0}
     assert basis_width(1, cache=False) < widths[-1]  # every pass multiplies by all columns
+
+
+def test_a_tall_basis_grows_and_turns_in_its_place(monkeypatch):
+    monkeypatch.setattr(directions, "_TALL", 10)
+    monkeypatch.setattr(directions, "_ROWS", 7)
+    rng = np.random.default_rng(0)
+    first, more, most = (rng.standard_normal((50, b)) for b in (5, 3, 60))
+    T = rng.standard_normal((8, 6))
+    V = widened(np.zeros((50, 0)), first)
+    assert np.array_equal(V, first)
+    wider = widened(V, more)
+    assert np.shares_memory(V, wider)
+    expected = np.column_stack([first, more])
+    assert np.array_equal(wider, expected)
+    turned = turned_basis(wider, T)
+    assert np.shares_memory(turned, wider)
+    assert np.allclose(turned, expected @ T, rtol=1e-14, atol=1e-14)
+    beyond = widened(turned, most)  # more than there was room for
+    assert np.allclose(beyond, np.column_stack([expected @ T, most]), rtol=1e-14, atol=1e-14)

@@ -225,6 +225,7 @@ class BlockedStack(GraphStack):
         total: Any = None
         for part in self._each(task, shared):
             total = part if total is None else add_up(total, part)
+            del part  # before the next is made
         return total
 
     # ------------------------------------------------------------------ as a stack

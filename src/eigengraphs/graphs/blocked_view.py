@@ -27,6 +27,9 @@ __all__ = ["BlockedDirectedView", "BlockedView"]
 Array = NDArray[np.float64]
 Pair = tuple[Array, Array]
 
+_TALL = 200_000  # vertices: beyond, sums of a sketch are found for few columns at a time,
+_SLAB = 8  # which takes a pass more, and half of the memory
+
 
 class _Blocked:
     """What does not depend on direction; parameters are those of :class:`StackView`."""
@@ -159,8 +162,15 @@ class BlockedView(_Blocked):
 
     def sketch(self, V: Array, weights: Vector) -> Pair:
         """Return sum_i w_i Ã_i Ã_i V and sum_i w_i Ã_i V, each (n, s)."""
-        squares, sums = self._total(Sketch(_unless_alike(weights), 0, V))
-        return squares, sums
+        alike, step = _unless_alike(weights), _SLAB if len(V) > _TALL else V.shape[1]
+        parts = [
+            self._total(Sketch(alike, 0, V[:, lo : lo + step])) for lo in range(0, V.shape[1], step)
+        ]
+        if len(parts) == 1:
+            squares, sums = parts[0]
+            return squares, sums
+        squares = np.column_stack([part[0] for part in parts])
+        return squares, np.column_stack([part[1] for part in parts])
 
     def mean(self, weights: Vector) -> Any:
         """Return sum_i w_i Ã_i / sum_i w_i, (n, n), sparse for sparse graphs."""

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
+from eigengraphs.graphs.parallel import spans
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
 from eigengraphs.graphs.view_dense import DenseProducts
@@ -26,6 +27,7 @@ from eigengraphs.graphs.view_sparse import SparseProducts
 
 __all__ = ["DiagonalRule", "StackView", "mean_graph", "weighted_sum"]
 
+_ROWS = 2**15  # of a diagonal that are multiplied at a time
 _BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
@@ -195,7 +197,8 @@ class StackView(TreatedStack):
         """Return sum_i W_ik Ã_i h_k, (n, d), for ``W`` (m, d) and ``H`` (n, d)."""
         total = self._raw.weighted_multiply(W, H.astype(self._stack.dtype, copy=False))
         if self._D is not None:
-            total += (self._D.T @ W) * H
+            for lo, hi in spans(len(H), _ROWS):
+                total[lo:hi] += (self._D[:, lo:hi].T @ W) * H[lo:hi]
         if self._M is not None:
             total -= self._mean_multiply(H) * W.sum(axis=0)
         total *= self._scale

@@ -189,8 +189,9 @@ class SparseProducts:
         back = self if back is None else back
         slabs, n, b = _slabs(columns), self._n, columns.B.shape[1]
         q, _, w = slabs.B.shape
-        totals = np.zeros((2, n, q, w))
         tasks = spans(self._m, max(self._tasks[0][1], -(-self._m // _SQUARE_TASKS)))
+        lone = q == 1 and len(tasks) == 1  # its sums are all there is
+        totals = np.zeros((2, 0 if lone else n, q, w))
         for j in range(q):  # one by one: then a thread keeps few products
             slab = _Slabs(slabs.B[j : j + 1], slabs.C[j : j + 1], slabs.D)
 
@@ -207,7 +208,10 @@ class SparseProducts:
                     add_weighted(P[:, 0], w_i, parts[1])
                 return parts
 
-            on_blocks(work, tasks, totals[:, :, j].__iadd__, threads=self._threads)
+            if lone:
+                totals = work(*tasks[0])[:, :, None]
+            else:
+                on_blocks(work, tasks, totals[:, :, j].__iadd__, threads=self._threads)
         sums = totals.reshape(2, n, q * w)[:, :, :b]
         return sums[0], sums[1]
 

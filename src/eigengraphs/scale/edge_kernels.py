@@ -17,7 +17,8 @@ announce_compiling()
 
 @njit(cache=True, nogil=True)
 def fill_mirrored(
-    rows: NDArray[Any],
+    cuts: NDArray[Any],
+    n: int,
     s: NDArray[Any],
     t: NDArray[Any],
     weight: NDArray[Any],
@@ -27,27 +28,31 @@ def fill_mirrored(
 ) -> None:
     """Fill a CSR matrix with edges and their mirror images.
 
-    ``rows`` is i * n of each edge's graph; edges stand in the order of graph, s and t, with s <= t;
-    ``indptr`` has a zero for every row and one more. Entries (t, s) of a row t come in the order of
-    s while earlier rows are read, and before its own, (t, .): rows come out sorted.
+    Edges of graph i are those from ``cuts[i]`` to ``cuts[i + 1]``, in the order of s and t, with
+    s <= t; ``indptr`` has a zero for every row and one more. Entries (t, s) of a row t come in the
+    order of s while earlier rows are read, and before its own, (t, .): rows come out sorted.
     """
-    for e in range(len(s)):
-        indptr[rows[e] + s[e] + 1] += 1
-        if s[e] != t[e]:
-            indptr[rows[e] + t[e] + 1] += 1
+    for i in range(len(cuts) - 1):
+        row = i * n
+        for e in range(cuts[i], cuts[i + 1]):
+            indptr[row + s[e] + 1] += 1
+            if s[e] != t[e]:
+                indptr[row + t[e] + 1] += 1
     for r in range(1, len(indptr)):
         indptr[r] += indptr[r - 1]
     at = indptr[:-1].copy()
-    for e in range(len(s)):
-        here = rows[e] + s[e]
-        indices[at[here]] = t[e]
-        data[at[here]] = weight[e]
-        at[here] += 1
-        if s[e] != t[e]:
-            there = rows[e] + t[e]
-            indices[at[there]] = s[e]
-            data[at[there]] = weight[e]
-            at[there] += 1
+    for i in range(len(cuts) - 1):
+        row = i * n
+        for e in range(cuts[i], cuts[i + 1]):
+            here = row + s[e]
+            indices[at[here]] = t[e]
+            data[at[here]] = weight[e]
+            at[here] += 1
+            if s[e] != t[e]:
+                there = row + t[e]
+                indices[at[there]] = s[e]
+                data[at[there]] = weight[e]
+                at[there] += 1
 
 
 @njit(cache=True, nogil=True)

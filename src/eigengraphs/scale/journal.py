@@ -10,7 +10,6 @@ settings or the graphs are not, has another digest, and is answered from the gra
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import pickle
 import re
@@ -129,8 +128,12 @@ def _digest(question: tuple[Any, ...]) -> str:
     """Return a name for a question; protocol and order of its parts are fixed."""
     digest = hashlib.sha256()
     for part in question:
-        # Only made, never read: what is in the folder cannot bring code along.
-        digest.update(pickle.dumps(part, protocol=5))
+        # Only made, never read: what is in the folder cannot bring code along. Arrays go into the
+        # digest as they are in memory: a basis of many vertices is half of what there is.
+        arrays = list[pickle.PickleBuffer]()
+        digest.update(pickle.dumps(part, protocol=5, buffer_callback=arrays.append))
+        for array in arrays:
+            digest.update(array.raw())
     return digest.hexdigest()[:32]
 
 
@@ -138,9 +141,8 @@ def _write(path: Path, answer: Any) -> None:
     arrays: dict[str, Any] = {}
     shape = _flatten(answer, arrays)
     arrays["shape"] = np.frombuffer(json.dumps(shape).encode(), dtype=np.uint8)
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    path.write_bytes(buffer.getbuffer())
+    with path.open("wb") as file:  # a copy in memory may be as large as all else
+        np.savez(file, **arrays)
 
 
 def _answers(folder: Path) -> Iterator[Any]:

@@ -84,9 +84,9 @@ class Block:
 class _Record(NamedTuple):
     """One complete round."""
 
-    H: Array  # as of the block
+    H: Array  # as of the block, those that are wanted
     Psi: Array | None  # (m, d), if known
-    gains: Array  # (d,), as all that follow
+    gains: Array  # of all in the block, as all that follow
     stationarity: Array
     agreement: Array
     done: NDArray[np.bool_]
@@ -252,7 +252,7 @@ class _State:
         fit = space.solve(k, search, self._core_tol[:k])
         self._asked = self._core_tol
         r, stationarity = space.look_outside(fit)
-        self._r = r if together else np.column_stack([r, self._r[:, k:]])
+        self._r = r if together else np.column_stack([r, self._r])
         self._Y = fit.Y if together else np.column_stack([fit.Y, _untaken(self._warm, fit.Y)])
         self._gains = np.append(fit.gains, self._gains[k:])
         self._stationarity = np.append(stationarity, self._stationarity[k:])
@@ -265,7 +265,8 @@ class _State:
         last = self._judge(searching)
         # One assignment: whenever an interruption comes, the record is of one round.
         self.record = _Record(
-            space.components(self._Y), space.forms(self._Y), self._gains, self._stationarity,
+            space.components(self._Y[:, : self._want]), space.forms(self._Y[:, : self._want]),
+            self._gains, self._stationarity,
             self._agreement, self._done, self._near_rounding, self._n_iter,
         )  # fmt: skip
         return last
@@ -322,7 +323,10 @@ class _State:
         open_ones = self._stationarity > 0.3 * self._job.tol
         open_ones[: self._n_fixed] = False
         open_ones[self._n_at_work :] = False
-        r = self._r[:, open_ones] / np.maximum(self._gains[open_ones], 1e-300)
+        r = self._r[:, open_ones]
+        r /= np.maximum(self._gains[open_ones], 1e-300)
+        # What is left of all is for those that wait: of many vertices, each column counts.
+        self._r = self._r[:, self._n_at_work :].copy()
         points = self._space.shorten([self._Y, *self._history], r.shape[1])
         wider = self._space.widen(r, points)
         self._history = (points if wider is None else wider)[:_HISTORY]
@@ -364,7 +368,7 @@ class _State:
             )
         )  # fmt: skip
         return Block(
-            found.H[:, :want], None if found.Psi is None else found.Psi[:, :want],
+            found.H, found.Psi,
             found.gains[:want], found.stationarity[:want], found.agreement[:want], reasons,
             self._size, found.n_iter, self._space.n_passes, interrupted,
         )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 
@@ -15,12 +17,16 @@ __all__ = [
     "orthonormal",
     "random_starts",
     "sketch_weights",
+    "subtract",
+    "turned_basis",
+    "widened",
 ]
 
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
 _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
 _SKETCHED_SHARE = 0.25
-_TALL = 200_000  # vertices
+_TALL = 200_000  # vertices: beyond, every array with a row for each counts
+_ROWS = 2**15  # of them that are worked on at a time
 _SHARED = 8  # further columns of the first basis that come from the mean graph
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
 STREAMED_WIDTH = 48
@@ -85,13 +91,37 @@ def basis_width(n_graphs: int, cache: bool) -> int:
     return low
 
 
+def widened(V: Array, B: Array) -> Array:
+    """Return [V B]; of very many vertices in the room that V has, which no other may widen."""
+    (n, s), b = V.shape, B.shape[1]
+    if n <= _TALL:
+        return np.column_stack([V, B])
+    room: Any = V.base
+    mine = isinstance(room, np.ndarray) and room.strides == V.strides and room.shape[0] == n
+    if s == 0 or not mine or room.shape[1] < s + b:
+        # Column after column: what is not written to takes no memory.
+        room = np.empty((n, max(STREAMED_WIDTH, s + b)), order="F")
+        room[:, :s] = V
+    room[:, s : s + b] = B
+    return np.asarray(room[:, : s + b])
+
+
+def turned_basis(V: Array, T: Array) -> Array:
+    """Return V T; of very many vertices in the place of V."""
+    if len(V) <= _TALL or T.shape[1] > T.shape[0]:
+        return V @ T
+    for lo in range(0, len(V), _ROWS):
+        V[lo : lo + _ROWS, : T.shape[1]] = V[lo : lo + _ROWS] @ T
+    return V[:, : T.shape[1]]
+
+
 def orthonormal(columns: Array, V: Array) -> Array:
     """Return an orthonormal basis of what ``columns`` have outside of span V."""
     sizes = np.sqrt(np.einsum("sk,sk->k", columns, columns))
-    for _ in range(2 if V.shape[1] else 0):
-        columns = columns - V @ (V.T @ columns)
     B = np.array(columns.T, order="C")  # orthonormal up to ``kept``, where those before were
     del columns  # of many vertices, each copy counts
+    for _ in range(2 if V.shape[1] else 0):
+        subtract(B.T, V, (B @ V).T)
     kept = 0
     # One after the other: QR with pivoting would let rounding choose among equals, and without
     # it a dependent column becomes an arbitrary direction that the later ones then lose.
@@ -105,6 +135,12 @@ def orthonormal(columns: Array, V: Array) -> Array:
             kept += 1
     found = np.ascontiguousarray(B[:kept].T)
     if kept and V.shape[1]:  # small remainders lose their orthogonality to V
-        found -= V @ (V.T @ found)
-        found /= np.sqrt((found**2).sum(axis=0))
+        subtract(found, V, V.T @ found)
+        found /= np.sqrt(np.einsum("sk,sk->k", found, found))
     return found
+
+
+def subtract(columns: Array, V: Array, Y: Array) -> None:
+    """Take V Y off ``columns``, in place, with no further array of their size."""
+    for lo in range(0, len(V), _ROWS):
+        columns[lo : lo + _ROWS] -= V[lo : lo + _ROWS] @ Y

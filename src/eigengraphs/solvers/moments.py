@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.solvers.deflated import DeflatedGraphs
+from eigengraphs.solvers.directions import turned_basis, widened
 from eigengraphs.solvers.loadings import component_gram, solve_loadings
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs, SplitGraphs, SubspaceGraphs
@@ -94,7 +95,7 @@ class MomentBasis:
 
     def append(self, B: Array) -> None:
         """Add the columns of B, orthonormal and orthogonal to V: one pass."""
-        self.V = np.column_stack([self.V, B])
+        self.V = widened(self.V, B)
         M, mean = self._total(CoreMoments(self._frozen, self._hollow, self.V))
         self._R = root_of_packed(M, len(mean))
         self._mean = mean / np.sqrt(self._weights.sum())
@@ -104,7 +105,7 @@ class MomentBasis:
         old, new = Packing(T.shape[0]), Packing(T.shape[1])
         self._R = new.pack(np.matmul(T.T, np.matmul(old.unpack(self._R), T)))
         self._mean = new.pack(T.T @ old.unpack(self._mean) @ T)
-        self.V = self.V @ T
+        self.V = turned_basis(self.V, T)
 
     def compressed(self) -> tuple[Array, Array, bool]:
         """Return R (r, p), the mean core, and that R comes of squares; see ``core.compress``."""

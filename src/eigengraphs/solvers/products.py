@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.core import compress
+from eigengraphs.solvers.directions import turned_basis, widened
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 
@@ -38,7 +39,7 @@ class Basis:
     def append(self, B: Array) -> None:
         """Add the columns of B, orthonormal and orthogonal to V: one pass."""
         cross = self._cross(B)
-        self.V = np.column_stack([self.V, B])
+        self.V = widened(self.V, B)
         new = Packing(self.V.shape[1]).pack_last_rows(cross)
         self.cores = new if self.cores.shape[1] == 0 else np.hstack([self.cores, new])
         self.n_passes += 1
@@ -53,7 +54,7 @@ class Basis:
             C = old.unpack(self.cores[lo : lo + step])
             turned[lo : lo + step] = new.pack(np.matmul(T.T, np.matmul(C, T)))
         self.cores = turned
-        self.V = self.V @ T
+        self.V = turned_basis(self.V, T)
 
     def compressed(self) -> tuple[Array, Array, bool]:
         """Return what :func:`core.compress` makes of the cores."""

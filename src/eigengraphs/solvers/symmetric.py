@@ -18,6 +18,7 @@ from eigengraphs.solvers.directions import (
     first_basis,
     orthonormal,
     random_starts,
+    subtract,
 )
 from eigengraphs.solvers.moments import MomentBasis
 from eigengraphs.solvers.products import CachedBasis, StreamedBasis
@@ -111,14 +112,14 @@ class SymmetricSpace:
         d = len(fit.gains)
         active = int((fit.gains > 0).sum())
         Y = fit.Y[:, :active]
-        H = self._basis.V @ Y
         T, squares, combination = fit.deflation.projections(self._basis.root_forms(Y), Y)
         X = fit.deflation.projections(np.eye(active), Y)[0]  # from forms to t_ik
         r = self._basis.gradients(Y, X)  # sum_i w_i t_ik A_i h_k
+        H = self._basis.V @ Y  # after the pass, beside which there is little room
         # Take off what the earlier components of the block hold: sum_{j < k} N_kj q_j h_k.
         N = np.tril((T.T @ T) / squares, -1) @ combination
-        both = np.column_stack([self._frozen, H])
-        r -= both @ (N.T * (both.T @ H))
+        both = np.column_stack([self._frozen, H]) if self._frozen.shape[1] else H
+        subtract(r, both, N.T * (both.T @ H))
         theta = np.einsum("ik,ik->k", T, T)
         if self._job.hollow:
             r += (both**2 @ N.T) * H
@@ -126,10 +127,12 @@ class SymmetricSpace:
             theta = theta / q
             r = (r - theta * norm_gradient(H)) / q
         else:
-            r -= theta * H
-        r -= H * (H * r).sum(axis=0)
-        sizes = np.sqrt((r**2).sum(axis=0)) / theta
-        return np.pad(r, ((0, 0), (0, d - active))), np.pad(sizes, (0, d - active))
+            subtract(r, H, np.diag(theta))
+        subtract(r, H, np.diag(np.einsum("sk,sk->k", H, r)))
+        sizes = np.sqrt(np.einsum("sk,sk->k", r, r)) / theta
+        if active < d:
+            r = np.pad(r, ((0, 0), (0, d - active)))
+        return r, np.pad(sizes, (0, d - active))
 
     def components(self, Y: Array) -> Array:
         """Return h_k = V y_k, (n, d)."""
