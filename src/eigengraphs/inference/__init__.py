@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from eigengraphs.inference.clusters import Clusters, cluster_graphs, cluster_vertices
     from eigengraphs.inference.comparing import compare
     from eigengraphs.inference.comparison import Comparison
+    from eigengraphs.inference.evaluating import evaluate
+    from eigengraphs.inference.evaluation import Evaluation, PipelineScore
     from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
+    from eigengraphs.inference.methods import METHODS
     from eigengraphs.inference.outliers import Anomalies, anomalies
     from eigengraphs.inference.reading import ComponentReading, read_components, trust_components
 
 __all__ = [
+    "METHODS",
     "Anomalies",
     "Bootstrap",
     "Changes",
@@ -22,13 +26,16 @@ __all__ = [
     "Comparison",
     "ComponentReading",
     "CovariateAdjustment",
+    "Evaluation",
     "LoadingIntervals",
+    "PipelineScore",
     "anomalies",
     "bootstrap",
     "change_points",
     "cluster_graphs",
     "cluster_vertices",
     "compare",
+    "evaluate",
     "loading_intervals",
     "read_components",
     "trust_components",
@@ -36,6 +43,7 @@ __all__ = [
 
 # Loaded when first used: the report needs a part alone. No file is called as a name in it.
 _HOME = {
+    "METHODS": "methods",
     "Anomalies": "outliers",
     "Bootstrap": "bootstrapping",
     "Changes": "changes",
@@ -43,13 +51,16 @@ _HOME = {
     "Comparison": "comparison",
     "ComponentReading": "reading",
     "CovariateAdjustment": "adjusting",
+    "Evaluation": "evaluation",
     "LoadingIntervals": "intervals",
+    "PipelineScore": "evaluation",
     "anomalies": "outliers",
     "bootstrap": "bootstrapping",
     "change_points": "changes",
     "cluster_graphs": "clusters",
     "cluster_vertices": "clusters",
     "compare": "comparing",
+    "evaluate": "evaluating",
     "loading_intervals": "intervals",
     "read_components": "reading",
     "trust_components": "reading",

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import InputError
+from eigengraphs.labels import are_codes
 from eigengraphs.report.parts import Column
 
 __all__ = ["is_unknown", "make_column", "make_columns", "says_number"]
 
 _UNKNOWN = {"", "n/a", "na", "nan", "none", "null"}
-_FEW = 6  # whole numbers with no more values than this, each often, are codes: site 1, 2, 3
 
 
 def make_columns(
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
 
 def _column(name: str, values: list[Any]) -> Column:
     numbers = _numbers(values)
-    if numbers is not None and not _are_codes(numbers):
+    if numbers is not None and not are_codes(x for x in numbers if x is not None):
         return Column(name, "number", tuple(numbers))
     texts = [None if value is None else _word(value) for value in values]
     categories = tuple(dict.fromkeys(text for text in texts if text is not None))
@@ -103,10 +103,3 @@ def _numbers(values: list[Any]) -> list[float | int | None] | None:
                 return None
         found.append(number)
     return found if any(number is not None for number in found) else None
-
-
-def _are_codes(numbers: list[float | int | None]) -> bool:
-    known = [number for number in numbers if number is not None]
-    distinct = set(known)
-    whole = all(float(number).is_integer() for number in distinct)
-    return whole and len(distinct) <= _FEW and len(known) >= 4 * len(distinct)
