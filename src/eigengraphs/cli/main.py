@@ -32,6 +32,7 @@ def application() -> Any:
     from eigengraphs.cli.compare import compare
     from eigengraphs.cli.convert import convert
     from eigengraphs.cli.demo import demo
+    from eigengraphs.cli.evaluate import evaluate
     from eigengraphs.cli.fit import fit
     from eigengraphs.cli.info import info
     from eigengraphs.cli.plan import plan
@@ -59,8 +60,8 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    for command in (check, fit, report, compare, changes, transform, convert, info, plan, simulate,
-                    demo, reproduce):  # fmt: skip
+    for command in (check, fit, report, compare, evaluate, changes, transform, convert, info, plan,
+                    simulate, demo, reproduce):  # fmt: skip
         app.command()(_interruptible(command))
     return app
 

@@ -20,7 +20,7 @@ from eigengraphs.report.findings import Finding, Intervals
 from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import TimeLine
 
-__all__ = ["Changed", "changes_in", "compare_groups"]
+__all__ = ["Changed", "changes_in", "compare_groups", "file_name"]
 
 _REFERENCE = 0.0  # no difference, for every kind of effect
 
@@ -88,7 +88,7 @@ def compare_groups(
         notes=tuple(notes),
     )
     name = "-".join(["compare", group, *covariates])
-    return found, fit.add(finding, f"{_file_name(name)}.tsv")
+    return found, fit.add(finding, f"{file_name(name)}.tsv")
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +208,6 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _file_name(text: str) -> str:
+def file_name(text: str) -> str:
     """Return a name that every file system takes."""
     return re.sub(r"[^\w.-]+", "_", text)[:100]

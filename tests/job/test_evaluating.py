@@ -1,0 +1,80 @@
+"""``eigengraphs evaluate``: asked of a folder of results, answered in its report."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.job.conftest import matrices
+
+from eigengraphs.job.evaluating import people_for
+from eigengraphs.job.finished import FinishedFit
+
+
+@pytest.fixture
+def people(tmp_path, run):
+    """Fit 24 scans: 12 people of two groups, two sessions each."""
+    A, _ = matrices()
+    A = A[np.argsort(np.arange(24) % 2, kind="stable")]  # scans of one person are of one group
+    (tmp_path / "scans").mkdir()
+    rows = ["participant_id\tgroup\tage"]
+    for i, graph in enumerate(A):
+        name = f"sub-{i // 2:02d}_ses-{1 + i % 2}"
+        np.savetxt(tmp_path / "scans" / f"{name}_x.csv", graph, delimiter=",")
+        if i % 2 == 0:
+            rows.append(f"sub-{i // 2:02d}\t{'patient' if i >= 12 else 'control'}\t{30.5 + i}")
+    (tmp_path / "participants.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    code, _, said = run("fit", "scans", "out", "-d", 2, "--participants", "participants.tsv")
+    assert code == 0, said
+    return tmp_path
+
+
+def test_groups_are_evaluated_and_reported(people, run):
+    code, said, errors = run("evaluate", "out", "--target", "group", "--cv", 3, "--groups",
+                             "participant_id", "--methods", "PCA,ASE")  # fmt: skip
+    assert code == 0, errors
+    assert "Joint embedding, 1-NN: accuracy 1.000" in said
+    assert "Graphs of one participant stay together" in said
+    table = pd.read_csv(people / "out" / "evaluate-group.tsv", sep="\t")
+    assert list(table["method"].unique()) == ["joint embedding", "PCA", "ASE", "chance"]
+    assert (table["low"] <= table["accuracy"]).all()
+    (finding,) = FinishedFit(people / "out").summary.findings
+    assert finding.title == "Prediction of group"
+    assert "of 12 groups" in " ".join(finding.notes)
+    assert "Prediction of group" in (people / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_people_are_told_apart_with_folds_by_session(people, run):
+    shutil.move(people / "scans", people / "moved")
+    code, _, said = run("evaluate", "out", "--target", "participant_id", "--folds", "ses")
+    assert code == 3
+    assert "--graphs" in said
+    code, said, errors = run(
+        "evaluate", "out", "--target", "participant_id", "--folds", "ses", "--graphs", "moved",
+        "--methods", "none", "--learn-from-one", "--json",
+    )  # fmt: skip
+    assert code == 0, errors
+    done = json.loads(said.splitlines()[-1])
+    assert done["event"] == "done"
+    assert done["groups"] == 12
+    assert "2 folds by a column, learning from one fold" in done["protocol"]
+    assert [row["method"] for row in done["pipelines"]] == ["joint embedding"] * 2 + ["chance"]
+
+
+def test_what_cannot_be_evaluated_is_said(people, run):
+    code, _, said = run("evaluate", "out", "--target", "groop")
+    assert code == 3
+    assert "is it 'group'" in said
+    code, _, said = run("evaluate", "out", "--target", "group", "--folds", "ses", "--groups", "sub")
+    assert code == 3
+    assert "in several folds" in said
+
+
+def test_whose_graphs_stay_together():
+    people = ["p", "p", "q", "q"]
+    assert people_for(people, ["a", "a", "b", "b"], None) == people
+    assert people_for(people, ["a", "b", "a", "b"], [1, 2, 1, 2]) is None
+    assert people_for(people, people, [1, 2, 1, 2]) == people
+    assert people_for(["p", "q"], ["a", "b"], None) is None
+    assert people_for(None, ["a", "b"], None) is None
