@@ -78,3 +78,22 @@ def test_whose_graphs_stay_together():
     assert people_for(people, people, [1, 2, 1, 2]) == people
     assert people_for(["p", "q"], ["a", "b"], None) is None
     assert people_for(None, ["a", "b"], None) is None
+
+
+def test_a_contest_leaves_a_table_and_a_picture(study, run):
+    code, said, errors = run("contest", "connectomes", "--participants", "participants.tsv",
+                             "--label", "group", "-d", 2, "--cv", 3,
+                             "--output", "held")  # fmt: skip
+    assert code == 0, errors
+    assert "wrote" in said
+    table = pd.read_csv(study / "held" / "contest.tsv", sep="\t")
+    assert list(table["method"]) == [
+        "joint embedding", "Multiple ASE", "Omnibus", "Unfolded ASE", "PCA", "ASE", "chance",
+    ]  # fmt: skip
+    assert table["explained"][0] > 0.9
+    assert table["accuracy_1-NN"][0] == 1.0
+    assert (study / "held" / "contest.png").read_bytes()[:4] == b"\x89PNG"
+    code, _, errors = run("contest", "connectomes", "--participants", "participants.tsv",
+                          "--label", "groop")  # fmt: skip
+    assert code == 3
+    assert "is it 'group'" in errors

@@ -30,6 +30,7 @@ def application() -> Any:
     from eigengraphs.cli.changes import changes
     from eigengraphs.cli.check import check
     from eigengraphs.cli.compare import compare
+    from eigengraphs.cli.contest import contest
     from eigengraphs.cli.convert import convert
     from eigengraphs.cli.demo import demo
     from eigengraphs.cli.evaluate import evaluate
@@ -60,8 +61,8 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    for command in (check, fit, report, compare, evaluate, changes, transform, convert, info, plan,
-                    simulate, demo, reproduce):  # fmt: skip
+    for command in (check, fit, report, compare, evaluate, contest, changes, transform, convert,
+                    info, plan, simulate, demo, reproduce):  # fmt: skip
         app.command()(_interruptible(command))
     return app
 

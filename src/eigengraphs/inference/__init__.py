@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from eigengraphs.inference.clusters import Clusters, cluster_graphs, cluster_vertices
     from eigengraphs.inference.comparing import compare
     from eigengraphs.inference.comparison import Comparison
+    from eigengraphs.inference.contesting import Contest, contest
     from eigengraphs.inference.evaluating import evaluate
     from eigengraphs.inference.evaluation import Evaluation, PipelineScore
     from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
@@ -25,6 +26,7 @@ __all__ = [
     "Clusters",
     "Comparison",
     "ComponentReading",
+    "Contest",
     "CovariateAdjustment",
     "Evaluation",
     "LoadingIntervals",
@@ -35,6 +37,7 @@ __all__ = [
     "cluster_graphs",
     "cluster_vertices",
     "compare",
+    "contest",
     "evaluate",
     "loading_intervals",
     "read_components",
@@ -50,6 +53,7 @@ _HOME = {
     "Clusters": "clusters",
     "Comparison": "comparison",
     "ComponentReading": "reading",
+    "Contest": "contesting",
     "CovariateAdjustment": "adjusting",
     "Evaluation": "evaluation",
     "LoadingIntervals": "intervals",
@@ -60,6 +64,7 @@ _HOME = {
     "cluster_graphs": "clusters",
     "cluster_vertices": "clusters",
     "compare": "comparing",
+    "contest": "contesting",
     "evaluate": "evaluating",
     "loading_intervals": "intervals",
     "read_components": "reading",

@@ -274,7 +274,7 @@ def run(
     n_jobs: int,
     keep: bool = False,
     on_fold: Callable[[int, int], None] | None = None,
-    judge: Callable[[Trained, GraphStack], Any] | None = None,
+    judge: Callable[[Trained, GraphStack, bool], Any] | None = None,
 ) -> Run:
     """Run all folds; see :func:`evaluate`."""
     wanted, chosen = check_rules(rules), choose_methods(methods)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
@@ -48,8 +49,9 @@ class Asked:
     embedding: JointEmbedding
     methods: tuple[Method, ...]
     rules: tuple[Rule, ...]
-    judge: Callable[[Trained, GraphStack], Any] | None = None
-    """Asked of every method with the held-out graphs, such as how well it reconstructs them."""
+    judge: Callable[[Trained, GraphStack, bool], Any] | None = None
+    """Asked of every method with the held-out graphs, such as how well it reconstructs them, and
+    whether diagonals of the training graphs are no data."""
     keep: bool = False
     """Whether trained pipelines are kept."""
 
@@ -102,6 +104,9 @@ def run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Asked) ->
     learn, held_out = split
     training, told = graphs[learn], y[learn]
     outcome = FoldOutcome()
+    hollow = asked.judge is not None and _is_hollow(
+        Preprocessing.of(asked.embedding.preprocess).apply(training)
+    )
     for method in asked.methods:
         setting = Setting(
             asked.embedding, outcome.n_components, training.n_graphs, training.n_vertices
@@ -122,7 +127,7 @@ def run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Asked) ->
             outcome.predictions[method.name] = trained.predict(features)
             end = time.perf_counter()
             if asked.judge is not None:
-                outcome.judged[method.name] = asked.judge(trained, test)
+                outcome.judged[method.name] = asked.judge(trained, test, hollow)
         outcome.seconds[method.name] = (middle - begin, end - middle)
         if method.name == JOINT:
             outcome.n_components = trained.n_components
@@ -159,6 +164,12 @@ def in_memory(graphs: Any, what: str) -> GraphStack:
             f"{what} works on graphs in memory, as every fold is a fit of its own, and these do "
             f"not fit ({error}); allow more memory, or take some of the graphs, graphs[:1000]"
         ) from None
+
+
+def _is_hollow(graphs: GraphStack) -> bool:
+    """Tell whether all diagonal entries are one number, as without loops."""
+    diagonals = graphs.diagonals()
+    return bool(np.ptp(diagonals) <= 1e-9 * np.abs(diagonals).max(initial=0.0))
 
 
 def _first_line(message: Any) -> str:

@@ -1,0 +1,84 @@
+"""A contest of methods on graphs in files: a table and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from eigengraphs.errors import InputError
+from eigengraphs.inference.contesting import CONTESTANTS, Contest, contest
+from eigengraphs.inference.methods import MethodsLike
+from eigengraphs.job.analysis import FitSettings
+from eigengraphs.job.evaluating import HoldingOut, people_for
+from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.job.inputs import InputSettings, gather
+from eigengraphs.job.prediction import tells_quantity
+from eigengraphs.report.columns import make_column
+from eigengraphs.tables import write_table
+from eigengraphs.whole_files import whole_file
+
+__all__ = ["hold_contest"]
+
+
+def hold_contest(
+    source: Any,
+    label: str,
+    output: Path,
+    inputs: InputSettings | None = None,
+    settings: FitSettings | None = None,
+    how: HoldingOut | None = None,
+    *,
+    methods: MethodsLike = CONTESTANTS,
+    listen: Listener = silent,
+) -> tuple[Contest, list[Path]]:
+    """Read graphs, let methods meet on them, and write ``contest.tsv`` and ``contest.png``.
+
+    Parameters
+    ----------
+    source, inputs
+        The graphs, and how they are read.
+    label
+        Column to predict.
+    output
+        Folder for the two files; made if it is not there.
+    settings
+        Of the joint embedding; its transforms hold for all methods.
+    how
+        How graphs are held out.
+
+    Returns
+    -------
+    Contest
+    list of Path
+        What was written.
+    """
+    settings, how = settings or FitSettings(), how or HoldingOut()
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{str(output)!r} is a file; name a folder by --output")
+    data = gather(source, inputs, listen)
+    column = make_column(label, data.column(label))
+    y = [None if value is None else value if column.kind == "number" else column.text(i)
+         for i, value in enumerate(column.values)]  # fmt: skip
+    folds = None if how.folds is None else data.column(how.folds, "use for --folds")
+    groups = people_for(data.participants, y, folds)
+    if how.groups is not None:
+        groups = data.column(how.groups, "use for --groups")
+    listen(Event("predict", f"methods meet {data.graphs.n_graphs} graphs"))
+    found = contest(
+        data.graphs, y, embedding=settings.estimator(data), methods=methods, groups=groups,
+        folds=folds, task="quantity" if tells_quantity(column) else "classes",
+        on_fold=lambda done, total: listen(
+            Event("predict", f"fold {done} of {total}", done, total)
+        ),
+        **how.options(),
+    )  # fmt: skip
+    listen(Event("write", f"writing {output}"))
+    output.mkdir(parents=True, exist_ok=True)
+    table, picture = output / "contest.tsv", output / "contest.png"
+    write_table(table, list(found.header), found.table())
+    from eigengraphs.plot.contest import contest_figure
+
+    figure = contest_figure(found, f"{data.graphs.n_graphs} graphs, {label}")
+    with whole_file(picture) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+    return found, [table, picture]

@@ -1,0 +1,135 @@
+"""A contest: what methods explain of held-out graphs is what a naive computation finds."""
+
+import numpy as np
+import pytest
+from tests.inference.test_evaluate import N, planted, settings
+
+import eigengraphs as eg
+from eigengraphs.inference import contest
+from eigengraphs.inference.contesting import CONTESTANTS
+from eigengraphs.inference.folds import make_folds
+
+D = 2
+
+
+@pytest.fixture(scope="module", params=["hollow", "loops"])
+def case(request):
+    A, y = planted(18)
+    if request.param == "loops":
+        A[:, np.arange(N), np.arange(N)] = np.random.default_rng(0).gamma(2.0, 1.0, (18, N))
+    return A, y, request.param == "hollow"
+
+
+@pytest.fixture(scope="module")
+def found(case):
+    A, y, _ = case
+    je = eg.JointEmbedding(D, random_state=0)
+    return {row.method: row for row in contest(A, y, embedding=je, cv=3).rows}
+
+
+def naive(case, learn):
+    """Return the share of held-out graphs explained; ``learn`` gives a reconstruction."""
+    A, y, hollow = case
+    counts = ~np.eye(N, dtype=bool) if hollow else np.ones((N, N), dtype=bool)
+    left = total = 0.0
+    for train, test in make_folds(y, cv=3).splits:
+        rebuild = learn(A[train], counts)
+        for graph in A[test]:
+            left += ((graph - rebuild(graph))[counts] ** 2).sum()
+            total += (graph[counts] ** 2).sum()
+    return 1 - left / total
+
+
+def least_squares(basis, counts, mean=0.0):
+    """Return a reconstruction by the best combination of matrices, over the entries that count."""
+    X = np.array([B[counts] for B in basis]).T
+
+    def rebuild(A):
+        weights = np.linalg.lstsq(X, (A - mean)[counts], rcond=None)[0]
+        return mean + np.tensordot(weights, np.array(basis), 1)
+
+    return rebuild
+
+
+def test_joint_embedding_explains_by_its_components(case, found):
+    def learn(A, counts):
+        H = eg.JointEmbedding(D, random_state=0).fit(A).latent_positions_
+        return least_squares([np.outer(h, h) for h in H.T], counts)
+
+    assert found["joint embedding"].explained == pytest.approx(naive(case, learn), abs=1e-8)
+    assert found["joint embedding"].n_coefficients == D
+    assert found["joint embedding"].n_parameters == D * (N + 18)
+
+
+def test_multiple_ase_explains_by_its_space(case, found):
+    def learn(A, counts):
+        V = eg.baselines.MultipleASE(D).fit(A).latent_positions_
+        pairs = [(j, k) for j in range(D) for k in range(j + 1)]
+        return least_squares(
+            [np.outer(V[:, j], V[:, k]) + np.outer(V[:, k], V[:, j]) for j, k in pairs], counts
+        )
+
+    assert found["Multiple ASE"].explained == pytest.approx(naive(case, learn), abs=1e-8)
+    assert found["Multiple ASE"].n_coefficients == 3
+
+
+def test_pca_explains_by_mean_and_components(case, found):
+    def learn(A, counts):
+        mean = A.mean(axis=0)
+        V = np.linalg.svd((A - mean).reshape(len(A), -1))[2][:D]
+        return lambda graph: mean + (V.T @ (V @ (graph - mean).ravel())).reshape(N, N)
+
+    assert found["PCA"].explained == pytest.approx(naive(case, learn), abs=1e-8)
+
+
+def test_unfolded_ase_explains_by_projection(case, found):
+    def learn(A, counts):
+        U = np.linalg.svd(np.hstack(A))[0][:, :D]
+        return lambda graph: U @ U.T @ graph
+
+    assert found["Unfolded ASE"].explained == pytest.approx(naive(case, learn), abs=1e-8)
+    assert found["Unfolded ASE"].n_coefficients == N * D
+
+
+def test_omnibus_explains_by_the_positions_of_a_new_graph(case, found):
+    def learn(A, counts):
+        m = len(A)
+        M = np.block([[(A[i] + A[j]) / 2 for j in range(m)] for i in range(m)])
+        lam, U = np.linalg.eigh(M)
+        kept = np.argsort(-np.abs(lam))[:D]
+        lam, X = lam[kept], U[:, kept] * np.sqrt(np.abs(lam[kept]))
+
+        def rebuild(graph):
+            row = np.hstack([(graph + B) / 2 for B in A])
+            new = row @ X / lam
+            return new * np.sign(lam) @ new.T
+
+        return rebuild
+
+    assert found["Omnibus"].explained == pytest.approx(naive(case, learn), abs=1e-7)
+
+
+def test_what_is_learnt_from_nothing_reconstructs_nothing(found):
+    assert found["ASE"].explained is None
+    assert found["ASE"].n_coefficients is None
+    assert set(found) == {"joint embedding", *CONTESTANTS}
+
+
+def test_transforms_hold_for_all_methods():
+    A, y = planted(18)
+    one = contest(A, y, embedding=settings(), cv=3)
+    two = contest(np.log1p(A), y, embedding=settings().set_params(preprocess=None), cv=3)
+    for a, b in zip(one.rows[:-1], two.rows[:-1], strict=True):  # but ASE
+        assert a.explained == pytest.approx(b.explained, rel=1e-9)
+    assert one.evaluation.scores[0].folds == two.evaluation.scores[0].folds
+
+
+def test_the_table_has_a_row_a_method_and_one_for_chance():
+    A, y = planted(18, directed=True)
+    held = contest(A, y, embedding=eg.JointEmbedding(D, directed=True, random_state=0), cv=3)
+    table = held.table()
+    assert [row[0] for row in table] == ["joint embedding", "chance"]
+    assert {len(row) for row in table} == {len(held.header)}
+    assert set(held.not_offered) == set(CONTESTANTS)
+    assert 0.5 < held.rows[0].explained < 1
+    assert "joint embedding" in str(held)
