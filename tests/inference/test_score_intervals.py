@@ -8,6 +8,7 @@ from eigengraphs.inference.folds import make_folds
 from eigengraphs.inference.rules import Linear, Nearest, make_rule
 from eigengraphs.inference.score_intervals import (
     accuracy_interval,
+    compare_crossed,
     compare_folds,
     explained_interval,
     holm,
@@ -115,3 +116,19 @@ def test_the_nearest_of_distances_is_the_nearest_of_features():
     by_distance = Nearest(distances=True).fit(D[0], y).predict(D[1])
     assert (by_distance == y[D[1].argmin(axis=1)]).all()
     assert (by_distance == Nearest(distances=False).fit(Z, y).predict(new)).all()
+
+
+def test_differences_of_crossed_samples_cover():
+    # Ten training sets and 30 people, both drawn anew; the true difference is 0.1.
+    rng = np.random.default_rng(0)
+    covered = by_folds = 0
+    for _ in range(400):
+        d = 0.1 + rng.normal(0, 0.05, 10)[:, None] + rng.normal(0, 0.2, 30)
+        d += rng.normal(0, 0.3, (10, 30))
+        low, high = compare_crossed(d.mean(axis=1), d.mean(axis=0), d.mean())[1:3]
+        covered += low <= 0.1 <= high
+        half = stats.t.ppf(0.975, 9) * d.mean(axis=1).std(ddof=1) / np.sqrt(10)
+        by_folds += abs(d.mean() - 0.1) <= half
+    assert covered / 400 > 0.93
+    assert by_folds / 400 < 0.85  # what ignoring that all folds hold out the same people would give
+    assert compare_crossed(np.zeros(10), np.zeros(30), 0.0).low < 0

@@ -27,6 +27,7 @@ from eigengraphs.inference.pipelines import Asked, FoldOutcome, Trained, in_memo
 from eigengraphs.inference.rules import RULES, check_rules, rule_name
 from eigengraphs.inference.score_intervals import (
     accuracy_interval,
+    compare_crossed,
     compare_folds,
     explained_interval,
     holm,
@@ -200,6 +201,8 @@ class Run:
         seen = times > 0
         each, y = total[seen] / times[seen], y[seen]
         units = np.unique(units[seen], return_inverse=True)[1]
+        sums = np.bincount(units, 1 - each / spread if is_quantity else each)
+        by_unit = sums / np.bincount(units)
         balanced = None
         if is_quantity:
             score = 1 - float(total.sum() / times.sum()) / spread
@@ -216,7 +219,7 @@ class Run:
             seconds = float(np.median([sum(o.seconds[name]) for o in self.outcomes]))
         return PipelineScore(
             name, rule_name(rule, is_quantity) if rule else "", score, low, high, tuple(by_fold),
-            balanced, parameters, seconds,
+            tuple(by_unit.tolist()), balanced, parameters, seconds,
         )  # fmt: skip
 
     def _compared(self, scores: list[PipelineScore], level: float) -> list[PipelineScore]:
@@ -229,10 +232,14 @@ class Run:
             if other is None or len(sizes) < 2:
                 found.append(score)
                 continue
-            difference = compare_folds(
-                np.array(score.folds), np.array(other.folds), sizes, self.folds.ratio,
-                self.folds.n_units, level,
-            )  # fmt: skip
+            a, b = np.array(score.folds), np.array(other.folds)
+            if self.folds.apart:
+                by_unit = np.array(score.units) - np.array(other.units)
+                value = score.score - other.score
+                difference = compare_crossed(a - b, by_unit, value, level)
+            else:
+                ratio, n_units = self.folds.ratio, self.folds.n_units
+                difference = compare_folds(a, b, sizes, ratio, n_units, level)
             found.append(replace(score, versus=other.method, difference=difference))
         places = [i for i, score in enumerate(found) if score.difference is not None]
         adjusted = holm(np.array([found[i].difference.p for i in places]))  # type: ignore[union-attr]
@@ -246,6 +253,11 @@ class Run:
         measure = "explained variance" if is_quantity else "accuracy"
         counted = "graphs" if self.folds.n_units == self.target.values.size else "groups of graphs"
         interval = "those of a bootstrap of" if is_quantity else "Wilson's for"
+        differences = (
+            f"t intervals, with the variance between folds and between {counted}"
+            if self.folds.apart
+            else "Nadeau and Bengio's corrected t intervals"
+        )
         dimension = f"{min(d)}" if min(d) == max(d) else f"{min(d)} to {max(d)}"
         chosen = ", chosen anew in each fold" if self.asked.embedding.n_components == "auto" else ""
         return (
@@ -253,7 +265,7 @@ class Run:
             "Embeddings, centring, scaling and rules are learnt from the other graphs of a fold "
             f"alone, in {dimension} dimensions{chosen}. Intervals ({100 * level:g}%) of scores are "
             f"{interval} {counted}, with twice the variance, as graphs are learnt from, too; those "
-            "of differences are Nadeau and Bengio's corrected t."
+            f"of differences are {differences}."
         )
 
 

@@ -32,6 +32,8 @@ class PipelineScore:
     high: float
     folds: tuple[float, ...]
     """Score in each fold."""
+    units: tuple[float, ...] = field(default=(), repr=False)
+    """Score of each group of graphs that count together."""
     balanced: float | None = None
     """Mean over classes of the accuracy within them."""
     n_parameters: int | None = None
@@ -138,8 +140,7 @@ class Evaluation:
             said.append(
                 f"Of {len(others)} other pipelines, {_count(better)} better than the joint "
                 f"embedding under the same rule{_listed(better)}, {_count(worse)} worse"
-                f"{_listed(worse)}; the rest cannot be told apart from it (corrected t intervals, "
-                "Holm)."
+                f"{_listed(worse)}; the rest cannot be told apart from it (t intervals, Holm)."
             )
         for name, why in self.not_offered.items():
             said.append(f"Not offered: {name}, because {why}.")

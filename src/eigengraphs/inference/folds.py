@@ -28,6 +28,7 @@ class Folds:
     splits: tuple[Split, ...]
     units: NDArray[np.intp]  # (m,) graphs of one unit (a person) count together in intervals
     words: str  # how graphs were held out, a clause and further sentences
+    apart: bool = False  # whether folds learn from different graphs, and hold out the same
 
     @property
     def n_units(self) -> int:
@@ -101,7 +102,7 @@ def make_folds(
             if alone
             else ". Graphs of one participant stay together"
         )
-    return Folds(tuple(splits), units, words)
+    return Folds(tuple(splits), units, words, apart=learn_from == "one")
 
 
 def _shared_out(

@@ -113,6 +113,7 @@ def run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Asked) ->
         )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", "The number of unique classes is greater")  # people
             begin = time.perf_counter()
             try:
                 trained = train(method, setting, asked.rules, training, told)

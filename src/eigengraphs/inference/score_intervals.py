@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["Difference", "accuracy_interval", "compare_folds", "explained_interval", "holm"]
+__all__ = [
+    "Difference",
+    "accuracy_interval",
+    "compare_crossed",
+    "compare_folds",
+    "explained_interval",
+    "holm",
+]
 
 Array = NDArray[np.float64]
 _DRAWS = 2000
@@ -134,6 +141,31 @@ def compare_folds(
         # Half a pair each way is added: 0 of 30 discordant pairs does not mean that there are none.
         pairs, freedom = n_units + 2, max(n_units - 1, 1)
         se = float(np.sqrt(abs(value) * n_units + 1 - (value * n_units) ** 2 / pairs)) / pairs
+    q = float(stats.t.ppf(0.5 + level / 2, freedom))
+    p = float(2 * stats.t.sf(abs(value) / se, freedom))
+    return Difference(value, value - q * se, value + q * se, p)
+
+
+def compare_crossed(folds: Array, units: Array, value: float, level: float = 0.95) -> Difference:
+    """Return a difference of scores where each fold learns from other graphs and holds out all.
+
+    What was learnt from, and what was held out, are two samples that are crossed: the variance of
+    the mean is at most that of a mean over folds plus that of a mean over groups.
+
+    Parameters
+    ----------
+    folds : (J,)
+        Difference in each fold.
+    units : (G,)
+        Difference for each group of graphs that were held out.
+    value
+        The difference over all.
+    """
+    J, G = len(folds), len(units)
+    variance = float(np.var(folds, ddof=1)) / J + float(np.var(units, ddof=1)) / G
+    # Half a pair each way, as above, so that no difference is not taken for certain.
+    variance = max(variance, 1.0 / (G + 2) ** 2)
+    freedom, se = min(J, G) - 1, float(np.sqrt(variance))
     q = float(stats.t.ppf(0.5 + level / 2, freedom))
     p = float(2 * stats.t.sf(abs(value) / se, freedom))
     return Difference(value, value - q * se, value + q * se, p)
