@@ -62,6 +62,19 @@ OPERATIONS = {
     "compare": Operation(
         ("compare", "results", "--group", "group", "--permutations", "99"), outputs=("results",)
     ),
+    "read": Operation(("read", "results", "--splits", "1"), outputs=("results",)),
+    "uncertainty": Operation(
+        ("uncertainty", "results", "--resamples", "10"), outputs=("results",)
+    ),
+    "cluster": Operation(("cluster", "results", "--clusters", "2"), outputs=("results",)),
+    "evaluate": Operation(
+        ("evaluate", "results", "--target", "group", "--cv", "2", "--methods", "PCA"),
+        outputs=("results",)
+    ),
+    "contest": Operation(
+        ("contest", "graphs.npz", "--output", "out", "--label", "group", "--participants",
+         "participants.tsv", "-d", "1", "--cv", "2", "--methods", "PCA"),
+    ),
     "changes": Operation(("changes", "results", "--permutations", "99"), outputs=("results",)),
     "convert to a file": Operation(("convert", "graphs.npz", "old.npz"), outputs=("old.npz",)),
     "convert to a .mat": Operation(("convert", "graphs.npz", "out.mat"), outputs=("out.mat",)),

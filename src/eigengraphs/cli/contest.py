@@ -26,6 +26,7 @@ from eigengraphs.cli.options import (
     Format,
     Json,
     Key,
+    MaxBytes,
     Missing,
     Participants,
     Source,
@@ -68,6 +69,7 @@ def contest(
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
+    max_bytes: MaxBytes = None,
     as_json: Json = False,
 ) -> None:
     """Compare joint embedding with other methods on your graphs: fit, prediction, time, size.
@@ -83,8 +85,9 @@ def contest(
         from eigengraphs.job.evaluating import HoldingOut
 
         how: Any = input_settings(
-            participants, vertices, file_format, key, delimiter, align, directed, allow_missing
-        )
+            participants, vertices, file_format, key, delimiter, align, directed, allow_missing,
+            max_bytes=max_bytes,
+        )  # fmt: skip
         found, files = hold_contest(
             source, label, output, how,
             FitSettings(

@@ -29,6 +29,7 @@ def application() -> Any:
         raise MissingExtraError("typer", "cli", "the command line") from None
     from eigengraphs.cli.changes import changes
     from eigengraphs.cli.check import check
+    from eigengraphs.cli.cluster import cluster
     from eigengraphs.cli.compare import compare
     from eigengraphs.cli.contest import contest
     from eigengraphs.cli.convert import convert
@@ -37,10 +38,12 @@ def application() -> Any:
     from eigengraphs.cli.fit import fit
     from eigengraphs.cli.info import info
     from eigengraphs.cli.plan import plan
+    from eigengraphs.cli.read import read
     from eigengraphs.cli.report import report
     from eigengraphs.cli.reproduce import reproduce
     from eigengraphs.cli.simulate import simulate
     from eigengraphs.cli.transform import transform
+    from eigengraphs.cli.uncertainty import uncertainty
 
     app = typer.Typer(
         name="eigengraphs",
@@ -61,9 +64,15 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    for command in (check, fit, report, compare, evaluate, contest, changes, transform, convert,
-                    info, plan, simulate, demo, reproduce):  # fmt: skip
-        app.command()(_interruptible(command))
+    panels = {
+        "From files to results": (check, fit, transform, report, contest),
+        "Questions to a fit": (compare, evaluate, read, uncertainty, cluster, changes),
+        "Files, stores and sizes": (convert, info, plan),
+        "To learn and to test": (demo, simulate, reproduce),
+    }
+    for panel, commands in panels.items():
+        for command in commands:
+            app.command(rich_help_panel=panel)(_interruptible(command))
     return app
 
 

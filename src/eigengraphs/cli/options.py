@@ -11,8 +11,8 @@ from eigengraphs.cli.completions import ALIGN, DELIMITERS, FORMATS, among
 
 __all__ = [
     "OF_STORES", "Align", "Cluster", "Delimiter", "Directed", "Format", "Json", "Key",
-    "MaxBytes", "Memory", "Missing", "Participants", "Source", "Vertices", "Workers",
-    "input_settings",
+    "MaxBytes", "Memory", "Missing", "MovedGraphs", "Participants", "Results",
+    "Source", "Vertices", "Workers", "input_settings",
 ]  # fmt: skip
 
 _FILES = "How files are read"  # a part of every help
@@ -23,6 +23,12 @@ Source = Annotated[
     typer.Argument(
         metavar="IN", help="A folder, a pattern in quotes, a file, a manifest or a store."
     ),
+]
+Results = Annotated[
+    Path, typer.Argument(metavar="OUT", help="A folder that eigengraphs fit has written.")
+]
+MovedGraphs = Annotated[
+    Path | None, typer.Option(help="Where the graphs of the fit are now, if they were moved.")
 ]
 Participants = Annotated[
     Path | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -127,7 +127,12 @@ class FinishedFit:
             )
         return found
 
-    def add(self, finding: Finding, table: str) -> list[Path]:
+    def add(
+        self,
+        finding: Finding,
+        table: str,
+        more: Mapping[str, Callable[[Path], None]] | None = None,
+    ) -> list[Path]:
         """Put an answer into the report, and its table beside it; a former one is replaced.
 
         Parameters
@@ -136,11 +141,13 @@ class FinishedFit:
             The answer.
         table
             Name of the file for its rows, ``compare-group.tsv``.
+        more
+            Names of further files, and what writes each.
 
         Returns
         -------
         list of Path
-            What was written.
+            What was written: all of it, or, after an error, nothing.
         """
         others = [found for found in self.summary.findings if found.key != finding.key]
         place = next(
@@ -148,10 +155,12 @@ class FinishedFit:
             len(others),
         )
         others.insert(place, finding)
-        with scratch_folder(self.folder / table) as scratch:
+        with scratch_folder(self.folder / "answer") as scratch:
+            for name, write in (more or {}).items():
+                write(scratch / name)
             write_table(scratch / table, list(finding.header), finding.rows)
-            made = write_report(replace(self.summary, findings=tuple(others)), scratch)
-            names = [table, *(path.name for path in made)]
+            write_report(replace(self.summary, findings=tuple(others)), scratch)
+            names = [*(more or {}), table, "report.html", "report.json"]
             replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)
         return [self.folder / name for name in names]
