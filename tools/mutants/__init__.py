@@ -1,1 +1,1 @@
-"""Mutation testing of the core: ``python -m tools.mutants``; the record is tests/mutation/RESULTS.md."""
+"""Mutation testing of the core: ``python -m tools.mutants``; see tests/mutation/RESULTS.md."""

@@ -24,7 +24,7 @@ _STACK = [
 #: In the order in which they are run; the first failure ends it.
 TESTS: dict[str, list[str]] = {
     "solvers/algorithm1.py": _solvers("algorithm1"),
-    "solvers/ascent.py": _solvers("rules") + ["tests/variations/test_ruled_loadings.py"],
+    "solvers/ascent.py": [*_solvers("rules"), "tests/variations/test_ruled_loadings.py"],
     "solvers/block.py": _solvers("subspace", "subspace_rounds", "directed_rounds"),
     "solvers/blocks.py": _solvers("subspace", "subspace_rounds", "directed_rounds"),
     "solvers/components.py": _solvers("subspace", "algorithm1", "products"),
@@ -41,8 +41,8 @@ TESTS: dict[str, list[str]] = {
     "solvers/quotient.py": _solvers("quotient", "core"),
     "solvers/residuals.py": _solvers("algorithm1"),
     "solvers/rule_kernels.py": _solvers("rules"),
-    "solvers/ruled.py": _solvers("rules") + ["tests/variations/test_ruled_loadings.py"],
-    "solvers/rules.py": _solvers("rules") + ["tests/variations/test_ruled_loadings.py"],
+    "solvers/ruled.py": [*_solvers("rules"), "tests/variations/test_ruled_loadings.py"],
+    "solvers/rules.py": [*_solvers("rules"), "tests/variations/test_ruled_loadings.py"],
     "solvers/spectral.py": ["tests/variations/test_shared_and_class.py"],
     "solvers/start.py": _solvers("algorithm1"),
     "solvers/subspace.py": _solvers("subspace", "subspace_rounds"),

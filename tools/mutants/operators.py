@@ -3,13 +3,13 @@
 The operators: a comparison becomes its neighbour or its opposite (< and <=, == and !=, is and is
 not, in and not in); + and -, * and /, // and / change places, ** becomes *, @ is left alone; a
 number n becomes n + 1, a float x becomes 2 x, 0.0 becomes 1.0; True and False, ``and`` and ``or``
-change places; ``not`` and the minus before a value are taken off; the condition of an if, a while or
-a conditional expression is negated; an augmented assignment, or a call whose result nobody takes, is
-left out; ``break`` and ``continue`` change places.
+change places; ``not`` and the minus before a value are taken off; the condition of an if, a while
+or a conditional expression is negated; an augmented assignment, or a call whose result nobody
+takes, is left out; ``break`` and ``continue`` change places.
 
 Left alone are texts, docstrings, annotations, decorators, what is raised, ``assert``, ``__all__``,
-imports, defaults of arguments that are None, and constants in capitals at the top of a module: these
-are sizes of blocks and tolerances, by which speed changes and results do not.
+imports, defaults of arguments that are None, and constants in capitals at the top of a module:
+these are sizes of blocks and tolerances, by which speed changes and results do not.
 """
 
 from __future__ import annotations
