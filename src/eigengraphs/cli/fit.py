@@ -85,6 +85,10 @@ def fit(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random starts.")] = 0,
     max_iter: Annotated[int, typer.Option(min=1, help="Iterations, at most.")] = 1000,
     title: Annotated[str, typer.Option(help="Heading of the report.")] = "",
+    halves: Annotated[
+        bool,
+        typer.Option("--halves/--no-halves", help="Test the components on halves of the graphs."),
+    ] = True,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 4 if the search did not converge.")
     ] = False,
@@ -142,6 +146,7 @@ def fit(
             seed=seed,
             max_iter=max_iter,
             deterministic=deterministic,
+            halves=halves,
         )
         how: Any = input_settings(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing,

@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 Method = Literal["mixture", "kmeans"]
 _METHODS = ("mixture", "kmeans")
 _STARTS = 10
+_MIXTURES = 3  # starts of each shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +74,8 @@ def cluster_vertices(
     n_clusters
         "auto" takes the number with the smallest BIC, up to ``most``.
     method
-        "mixture": Gaussian mixture, each cluster with a shape of its own. "kmeans": round clusters
-        of one size.
+        "mixture": Gaussian mixture; whether clusters have shapes of their own, one shape or are
+        round is decided by BIC, too. "kmeans": round clusters of one size.
     graph
         Positions in this graph, H |D_i|^(1/2). By default the joint ones: columns of H, each
         weighted by the root of the component's root mean square loading.
@@ -191,14 +192,7 @@ def _cluster(
 def _fit(X: Array, c: int, method: str, seed: int) -> tuple[NDArray[np.intp], Array, float]:
     """Return labels, centres and BIC of c clusters."""
     if method == "mixture":
-        # A floor for variances, beside the spread of all points: clusters of equal points are
-        # points, and would have an infinite likelihood.
-        floor = 1e-6 * max(float(X.var(axis=0).mean()), 1e-12)
-        mixture: Any = GaussianMixture(c, n_init=_STARTS, reg_covar=floor, random_state=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            labels = mixture.fit_predict(X)
-        return labels.astype(np.intp), np.asarray(mixture.means_), float(mixture.bic(X))
+        return _mixture(X, c, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
         means: Any = KMeans(c, n_init=_STARTS, random_state=seed).fit(X)
@@ -211,3 +205,26 @@ def _fit(X: Array, c: int, method: str, seed: int) -> tuple[NDArray[np.intp], Ar
     parameters = c * p + (c - 1) + 1
     bic = -2.0 * likelihood + parameters * np.log(n)
     return means.labels_.astype(np.intp), np.asarray(means.cluster_centers_), float(bic)
+
+
+def _mixture(X: Array, c: int, seed: int) -> tuple[NDArray[np.intp], Array, float]:
+    """Return the best of Gaussian mixtures: each shape its own, one shape, axes, or round."""
+    p = X.shape[1]
+    # A floor for variances, beside the spread of all points: clusters of equal points are points,
+    # and would have an infinite likelihood.
+    floor = 1e-6 * max(float(X.var(axis=0).mean()), 1e-12)
+    best: tuple[NDArray[np.intp], Array, float] | None = None
+    for shape, fewest in (("full", p + 1), ("tied", 1), ("diag", 2), ("spherical", 2)):
+        mixture: Any = GaussianMixture(
+            c, covariance_type=shape, n_init=_MIXTURES, reg_covar=floor, random_state=seed
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            labels = mixture.fit_predict(X).astype(np.intp)
+        # Fewer points than their covariance needs lie in a plane, with likelihoods without end.
+        small = np.bincount(labels, minlength=c).min() < fewest
+        bic = float("inf") if small and c > 1 else float(mixture.bic(X))
+        if best is None or bic < best[2]:
+            best = labels, np.asarray(mixture.means_), bic
+    assert best is not None
+    return best

@@ -19,12 +19,17 @@ from eigengraphs.job.inputs import Inputs, InputSettings, gather, reading_record
 from eigengraphs.job.large import Large
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
+from eigengraphs.job.reading import reading_finding
 from eigengraphs.report.columns import make_column
+from eigengraphs.report.findings import Finding
 from eigengraphs.report.methods import methods_text
 from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import Prediction, Problem
 
 __all__ = ["Analysis", "FitSettings", "analyse"]
+
+_FEWEST = 4  # graphs, or people, of which there are halves
+_LONG = 60.0  # seconds of a fit, after which `eigengraphs read` is left to the user
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class FitSettings:
     seed: int = 0
     max_iter: int = 1000
     deterministic: bool = False
+    halves: bool = True  # components are tested on halves of the graphs
 
     def estimator(self, inputs: Inputs) -> JointEmbedding:
         """Return the estimator for these graphs."""
@@ -77,6 +83,7 @@ class Analysis:
     methods: str
     provenance: dict[str, Any]
     seconds: dict[str, float] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
 
 def analyse(
@@ -133,6 +140,7 @@ def analyse(
             problems.append(Problem("notice", text))
         else:
             found = found_or_why
+    findings = _read(embedding, data, settings, seconds, listen)
     words = methods_text(
         embedding,
         data.graphs.n_graphs,
@@ -156,7 +164,31 @@ def analyse(
             reading_record(source, inputs or InputSettings()),
         ),
         seconds=seconds,
+        findings=findings,
     )
+
+
+def _read(
+    embedding: JointEmbedding,
+    data: Inputs,
+    settings: FitSettings,
+    seconds: dict[str, float],
+    listen: Listener,
+) -> tuple[Finding, ...]:
+    """Test the components on halves of the graphs, where that takes no longer than a few fits."""
+    people = data.graphs.n_graphs if data.participants is None else len(set(data.participants))
+    if (
+        not settings.halves
+        or settings.loadings == "class"
+        or isinstance(data.graphs, BlockedStack)
+        or people < _FEWEST
+        or seconds["fit"] > _LONG
+    ):
+        return ()
+    begin = time.perf_counter()
+    finding, _ = reading_finding(embedding, data, listen=listen)
+    seconds["halves"] = time.perf_counter() - begin
+    return (finding,)
 
 
 def _ordered(order: str | None, data: Inputs) -> bool | str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ def _write(analysis: Analysis, folder: Path) -> None:
 def summary_of(analysis: Analysis) -> Summary:
     """Return what the report shows."""
     data = analysis.inputs
-    return summarize(
+    summary = summarize(
         analysis.embedding,
         data.graphs,
         title=analysis.title,
@@ -134,6 +134,7 @@ def summary_of(analysis: Analysis) -> Summary:
         methods=analysis.methods,
         provenance=in_words(analysis.provenance),
     )
+    return replace(summary, findings=analysis.findings)
 
 
 def write_loadings(path: Path, embedding: Any, graphs: Any, columns: Any, loadings: Any) -> None:
