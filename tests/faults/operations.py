@@ -123,12 +123,12 @@ SLOW = {
 def prepare(folder: Path) -> None:
     """Fill a folder with graphs, a store, results, and files that are to be replaced."""
     rng = np.random.default_rng(0)
-    A = rng.random((8, 8, 8))
-    stack = eg.GraphStack(A + A.transpose(0, 2, 1), graph_names=[f"g{i}" for i in range(8)])
+    A = rng.random((12, 8, 8))
+    stack = eg.GraphStack(A + A.transpose(0, 2, 1), graph_names=[f"g{i}" for i in range(12)])
     eg.io.write(stack, folder / "graphs.npz")
     np.save(folder / "plain.npy", np.asarray(stack))
     eg.scale.write_store(folder / "graphs.egs", [stack], shard_bytes=2 * 8 * 8 * 8)
-    other = stack.with_names(graph_names=[f"h{i}" for i in range(8)])
+    other = stack.with_names(graph_names=[f"h{i}" for i in range(12)])
     eg.io.write(other[:3], folder / "more", format="csv")
     for name in ("old.tsv", "old.npz", "old.eg", "old_participants.tsv", "old_truth.json"):
         (folder / name).write_text(f"this is {name}, of last week\n")
@@ -137,7 +137,7 @@ def prepare(folder: Path) -> None:
     from eigengraphs.job.inputs import InputSettings
     from eigengraphs.job.results import write_results
 
-    rows = [f"g{i}\t{'ab'[i % 2]}\n" for i in range(8)]
+    rows = [f"g{i}\t{'ab'[i % 2]}\n" for i in range(12)]
     (folder / "participants.tsv").write_text("".join(["participant_id\tgroup\n", *rows]))
     how = InputSettings(participants=folder / "participants.tsv")
     analysis = analyse(folder / "graphs.npz", how, FitSettings(components=2))

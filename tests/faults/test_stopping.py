@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -143,6 +145,17 @@ def test_a_fit_of_files_takes_resume_too(tmp_path, warm):
     assert there == {"graphs.npy", "out.txt", "plain", "resumed"}
 
 
+def alive(group):
+    """Return the processes of a group, but for those that are dead and not yet asked about."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, of_group = path.read_text().rpartition(")")[2].split()[:3]
+            if int(of_group) == group and state != "Z":
+                found.append(path.parent.name)
+    return found
+
+
 @pytest.mark.slow
 def test_ctrl_c_in_a_terminal_ends_the_workers_too(store):
     """The signal goes to all processes of the group; nothing of theirs is left."""
@@ -158,7 +171,8 @@ def test_ctrl_c_in_a_terminal_ends_the_workers_too(store):
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "--resume goes on" in err.splitlines()[-1]
-    assert list(scratch.iterdir()) == []
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+    # Dask keeps two empty locks for the next cluster.
+    assert {path.suffix for path in scratch.rglob("*") if path.is_file()} <= {".lock"}
+    assert list(scratch.glob("eigengraphs-*")) == []
+    wait_for(lambda: alive(process.pid) == [])
     run(store, "fit", "g.egs", "workers", *FIT, "--resume")
