@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from blocked_graphs import InBlocks
 from report_cases import directed, fitted, random_graphs, small, with_troubles
 
 from eigengraphs import GraphStack, JointEmbedding, select_dimension
@@ -317,3 +318,20 @@ def test_pieces_of_json_are_the_whole_of_it():
     whole = json.dumps(summary.to_json(), ensure_ascii=False)
     assert json.loads("".join(pieces)) == json.loads(whole)
     assert max(map(len, pieces)) < len(whole) / 4
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_graphs_that_do_not_fit_in_memory_are_drawn_one_by_one(storage):
+    rng = np.random.default_rng(0)
+    n = 430  # more than a heat map has cells
+    A = np.triu(rng.random((6, n, n)) < 0.02, 1) * rng.random((6, n, n))
+    A += A.transpose(0, 2, 1)
+    stack = GraphStack(A, storage=storage)
+    in_blocks = InBlocks(stack, 2, memory=2**16)
+    assert in_blocks.nbytes > in_blocks.memory
+    embedding = JointEmbedding(1, random_state=0, tol=0.2).fit(stack)
+    one, other = (summarize(embedding, graphs, title="t") for graphs in (stack, in_blocks))
+    assert len(other.worst) > 0
+    assert other.worst == one.worst
+    P = np.repeat(np.eye(215), 2, axis=0)
+    assert np.allclose(block_means(in_blocks, 3, 2), P.T @ A[3] @ P / 4, rtol=1e-13)

@@ -41,6 +41,7 @@ __all__ = ["Forecast", "forecast_fit"]
 _TRIED = 3  # blocks of the trial
 _ROUNDS = (4, 9)  # of a block of 12 components: few with strong structure, more with weak
 _PER_GRAPH = 400  # bytes of names, facts and records of a graph, besides its loadings
+_BESIDE = 48  # columns beside a basis: gradients, components, and sums of them in a pass
 _COPIES = 5  # of a second moment or of cores, while the problem in the basis is solved
 
 
@@ -128,6 +129,7 @@ def forecast_fit(
         each = 1 if route == "products" else 2
         low, high = (blocks_of_12 * (1 + each * rounds) + around for rounds in _ROUNDS)
         passes = (low, high)
+    resident = _resident()  # before the trial, whose blocks are counted below
     read, work, result = _trial(stack, width, directed, Look.of(directed, rule, None, 1.0))
     p = width * width if directed else width * (width + 1) // 2
     core = _core_seconds(width) * d if not directed else 4 * _core_seconds(width) * d
@@ -137,9 +139,10 @@ def forecast_fit(
     seconds = tuple(count * a_pass + core * (1 if is_whole else min(rounds, 6)) for count in passes)
     largest = max(hi - lo for lo, hi in stack.spans) * (stack.nbytes // max(m, 1))
     peak = (
-        _resident()
+        resident
         + (thread_count() + 1) * (2 * largest + result)
         + _kept_bytes(route, m, n, width, p, stack.dtype.itemsize, 1 + directed)
+        + 8 * n * (width + _BESIDE)
         + m * (_PER_GRAPH + 8 * 6 * d)
     )
     return Forecast(

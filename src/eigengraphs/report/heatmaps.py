@@ -36,14 +36,29 @@ def block_means(stack: GraphStack, i: int, block: int) -> NDArray[np.float64]:
     if block == 1:
         return to_dense(stack[i])
     P = indicator(n, block)
-    rows = stack.flat[i * n : (i + 1) * n] if stack.is_sparse else stack.dense[i]
-    sums = to_dense(P @ rows @ P.T)
+    sums = _block_sums(stack._graph(i), block)  # this one alone: there may be no room for all
     sizes = to_dense(P.sum(axis=1)).ravel()
     counts = np.outer(sizes, sizes)
     if stack.mask is not None:
         hidden = stack.mask.hidden_of(i).astype(np.float64)
         counts -= to_dense(P @ hidden @ P.T)
     return np.where(counts > 0, sums / np.maximum(counts, 1.0), np.nan)
+
+
+def _block_sums(A: Any, block: int) -> NDArray[np.float64]:
+    """Return the sums of blocks of a graph, (cells, cells), from some of its rows at a time."""
+    n = A.shape[0]
+    starts = np.arange(0, n, block)
+    sums = np.zeros((len(starts), len(starts)))
+    for cell, lo in enumerate(starts):
+        hi = min(n, lo + block)
+        if isinstance(A, np.ndarray):
+            sums[cell] = np.add.reduceat(A[lo:hi].sum(axis=0, dtype=np.float64), starts)
+        else:
+            first, last = A.indptr[lo], A.indptr[hi]
+            places, weights = A.indices[first:last] // block, A.data[first:last]
+            sums[cell] = np.bincount(places, weights, minlength=len(starts))
+    return sums
 
 
 def heat_map(values: NDArray[Any], low: float, high: float, block: int) -> HeatMap:
