@@ -140,7 +140,7 @@ def forecast_fit(
     largest = max(hi - lo for lo, hi in stack.spans) * (stack.nbytes // max(m, 1))
     peak = (
         resident
-        + (thread_count() + 1) * (2 * largest + result)
+        + (stack._threads() + 1) * (2 * largest + result)
         + _kept_bytes(route, m, n, width, p, stack.dtype.itemsize, 1 + directed)
         + 8 * n * (width + _BESIDE)
         + m * (_PER_GRAPH + 8 * 6 * d)
