@@ -163,8 +163,8 @@ def compare_crossed(folds: Array, units: Array, value: float, level: float = 0.9
     """
     J, G = len(folds), len(units)
     variance = float(np.var(folds, ddof=1)) / J + float(np.var(units, ddof=1)) / G
-    # Half a pair each way, as above, so that no difference is not taken for certain.
-    variance = max(variance, 1.0 / (G + 2) ** 2)
+    if variance < 1e-24:  # half a pair each way, as above
+        variance = 1.0 / (G + 2) ** 2
     freedom, se = min(J, G) - 1, float(np.sqrt(variance))
     q = float(stats.t.ppf(0.5 + level / 2, freedom))
     p = float(2 * stats.t.sf(abs(value) / se, freedom))
