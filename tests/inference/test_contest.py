@@ -1,5 +1,7 @@
 """A contest: what methods explain of held-out graphs is what a naive computation finds."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.inference.test_evaluate import N, planted, settings
@@ -133,3 +135,22 @@ def test_the_table_has_a_row_a_method_and_one_for_chance():
     assert set(held.not_offered) == set(CONTESTANTS)
     assert 0.5 < held.rows[0].explained < 1
     assert "joint embedding" in str(held)
+
+
+@pytest.mark.slow  # 20 fits of 32 graphs
+def test_the_table_of_the_page_is_what_the_mice_give():
+    page = (Path(__file__).parents[2] / "docs" / "inference.md").read_text(encoding="utf-8")
+    lines = page.split("## Contest")[1].splitlines()
+    shown = {row[0]: row for row in ([cell.strip() for cell in line.strip("|").split("|")]
+                                     for line in lines if line.startswith("| "))}  # fmt: skip
+    mice = eg.datasets.load_mice()
+    je = eg.JointEmbedding(8, preprocess="log1p", center=True, random_state=0)
+    held = contest(mice.graphs, mice.genotypes, embedding=je, cv=4)
+    for row in held.rows:
+        _, explained, coefficients, nearest, linear, _, parameters = shown[row.method]
+        assert explained == ("" if row.explained is None else f"{row.explained:.3f}")
+        assert coefficients == ("" if row.n_coefficients is None else f"{row.n_coefficients:,}")
+        assert parameters == f"{row.n_parameters:,}"
+        for text, rule in ((nearest, "1-NN"), (linear, "logistic")):
+            score = held.evaluation.score(row.method, rule)
+            assert text == f"{score.score:.3f} [{score.low:.3f}, {score.high:.3f}]"
