@@ -153,7 +153,7 @@ def test_the_example_of_every_help_runs(name, prepared, run, monkeypatch):
 
 def test_every_command_has_its_help_tested(run):
     _, text, _ = run("--help")
-    listed = re.findall(r"^│ (\w+) ", text.split("Commands")[1], re.MULTILINE)
+    listed = re.findall(r"^│ (\w+) ", text.split("From files to results")[1], re.MULTILINE)
     assert set(COMMANDS) <= set(listed)
     for name in set(listed) - set(COMMANDS):
         assert example(run(name, "--help")[1])
