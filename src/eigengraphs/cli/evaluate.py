@@ -39,6 +39,10 @@ def evaluate(
     repeats: Repeats = 1,
     groups: Groups = None,
     folds: Folds = None,
+    covariates: Annotated[
+        str,
+        typer.Option(help="Columns whose effects are taken off, learnt in each fold: age,site."),
+    ] = "",
     learn_from_one: Annotated[
         bool, typer.Option("--learn-from-one", help="Learn from one fold, hold all others out.")
     ] = False,
@@ -67,6 +71,7 @@ def evaluate(
         how = HoldingOut(
             number_or_word(cv), repeats, groups, folds, "one" if learn_from_one else "others", seed,
             jobs,
+            tuple(name.strip() for name in covariates.split(",") if name.strip()),
         )  # fmt: skip
         found, files = evaluate_fit(
             FinishedFit(folder), target, how, methods=method_names(methods), source=graphs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,6 +49,7 @@ def evaluate(
     repeats: int = 1,
     groups: Any = None,
     folds: Any = None,
+    covariates: Mapping[str, Sequence[Any]] | None = None,
     learn_from: str = "others",
     level: float = 0.95,
     seed: int = 0,
@@ -86,6 +87,10 @@ def evaluate(
         count together in intervals. Where each class is one group, only the latter.
     folds : (m,), optional
         The fold of each graph, such as its session, instead of ``cv``.
+    covariates
+        Such as age and site, by name, one value a graph: what they explain of the features is
+        learnt from the training graphs of each fold, without labels, and taken off all graphs.
+        Methods that give distances have no features to adjust, and are not offered then.
     learn_from
         "others": hold one fold out. "one": learn from one fold, hold all others out.
     level
@@ -113,8 +118,8 @@ def evaluate(
     """
     done = run(
         graphs, y, embedding=embedding, methods=methods, rules=rules, task=task, cv=cv,
-        repeats=repeats, groups=groups, folds=folds, learn_from=learn_from, seed=seed,
-        n_jobs=n_jobs, keep=keep, on_fold=on_fold,
+        repeats=repeats, groups=groups, folds=folds, covariates=covariates,
+        learn_from=learn_from, seed=seed, n_jobs=n_jobs, keep=keep, on_fold=on_fold,
     )  # fmt: skip
     return done.evaluation(level)
 
@@ -260,10 +265,14 @@ class Run:
         )
         dimension = f"{min(d)}" if min(d) == max(d) else f"{min(d)} to {max(d)}"
         chosen = ", chosen anew in each fold" if self.asked.embedding.n_components == "auto" else ""
+        adjusted = ""
+        if self.asked.covariates:
+            adjusted = f" What {', '.join(self.asked.covariates)} explain of features is taken off."
         return (
             f"{self.folds.words}. {rules} on features of graphs, {measure} on the graphs left out. "
             "Embeddings, centring, scaling and rules are learnt from the other graphs of a fold "
-            f"alone, in {dimension} dimensions{chosen}. Intervals ({100 * level:g}%) of scores are "
+            f"alone, in {dimension} dimensions{chosen}.{adjusted} "
+            f"Intervals ({100 * level:g}%) of scores are "
             f"{interval} {counted}, with twice the variance, as graphs are learnt from, too; those "
             f"of differences are {differences}."
         )
@@ -287,6 +296,7 @@ def run(
     keep: bool = False,
     on_fold: Callable[[int, int], None] | None = None,
     judge: Callable[[Trained, GraphStack, bool], Any] | None = None,
+    covariates: Mapping[str, Sequence[Any]] | None = None,
 ) -> Run:
     """Run all folds; see :func:`evaluate`."""
     wanted, chosen = check_rules(rules), choose_methods(methods)
@@ -308,7 +318,12 @@ def run(
         stack = stack[known]
     settings = _settings(embedding, stack, seed)
     refused = {x.name: why for x in chosen if (why := not_offered(x, stack))}
-    asked = Asked(settings, tuple(x for x in chosen if x.name not in refused), wanted, judge, keep)
+    beside = None
+    if covariates:
+        beside = {str(name): [one_a_graph(str(name), values, m)[i] for i in known]
+                  for name, values in covariates.items()}  # fmt: skip
+    offered = tuple(x for x in chosen if x.name not in refused)
+    asked = Asked(settings, offered, wanted, judge, keep, beside)
     outcomes = []
     for outcome in run_folds(stack, target.values, split.splits, asked, n_jobs):
         outcomes.append(outcome)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,14 @@ from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.preprocess import Preprocessing
+from eigengraphs.inference.adjusting import CovariateAdjustment
 from eigengraphs.inference.folds import Split
 from eigengraphs.inference.methods import JOINT, Method, Setting
 from eigengraphs.inference.rules import Rule, make_rule
 
 __all__ = ["Asked", "FoldOutcome", "Trained", "in_memory", "run_folds", "train"]
+
+Covariates: TypeAlias = Mapping[str, Sequence[Any]]
 
 
 @dataclass
@@ -32,10 +35,15 @@ class Trained:
     estimator: Any
     rules: dict[str, Any]
     n_components: int
+    adjustment: CovariateAdjustment | None = None
+    """Takes off what covariates explain of the features; learnt from training graphs, too."""
 
-    def transform(self, graphs: GraphStack) -> Any:
+    def transform(self, graphs: GraphStack, covariates: Covariates | None = None) -> Any:
         """Return the features of graphs."""
-        return self.estimator.transform(self.steps.apply(graphs))
+        features = self.estimator.transform(self.steps.apply(graphs))
+        if self.adjustment is None:
+            return features
+        return self.adjustment.transform(features, covariates)
 
     def predict(self, features: Any) -> dict[str, NDArray[Any]]:
         """Return what each rule says of features."""
@@ -54,6 +62,14 @@ class Asked:
     whether diagonals of the training graphs are no data."""
     keep: bool = False
     """Whether trained pipelines are kept."""
+    covariates: Covariates | None = None
+    """Of every graph: what they explain of features is learnt in each fold, and taken off."""
+
+    def covariates_of(self, which: NDArray[np.intp]) -> Covariates | None:
+        """Return the covariates of some graphs."""
+        if self.covariates is None:
+            return None
+        return {name: [values[i] for i in which] for name, values in self.covariates.items()}
 
 
 @dataclass
@@ -70,19 +86,30 @@ class FoldOutcome:
 
 
 def train(
-    method: Method, setting: Setting, rules: Sequence[Rule], graphs: GraphStack, y: NDArray[Any]
+    method: Method,
+    setting: Setting,
+    rules: Sequence[Rule],
+    graphs: GraphStack,
+    y: NDArray[Any],
+    covariates: Covariates | None = None,
 ) -> Trained:
     """Learn from training graphs: the embedding first, then every rule on its features.
 
     Parameters
     ----------
-    graphs, y
-        Training graphs, and their labels: nothing else goes in.
+    graphs, y, covariates
+        Training graphs, their labels and covariates: nothing else goes in.
     """
     is_joint = method.name == JOINT
     steps = Preprocessing() if is_joint else Preprocessing.of(setting.embedding.preprocess)
     estimator = method.make(setting)
     features = estimator.fit_transform(steps.apply(graphs), y)
+    adjustment = None
+    if covariates is not None:
+        if method.gives_distances:
+            raise InputError("it gives distances, which cannot be adjusted for covariates")
+        adjustment = CovariateAdjustment().fit(features, covariates=covariates)
+        features = adjustment.transform(features, covariates)
     is_quantity = y.dtype.kind == "f"
     trained: dict[str, Any] = {}
     for rule in rules:
@@ -93,7 +120,7 @@ def train(
             one_scale=method.one_scale,
         ).fit(features, y)
     d = int(estimator.n_components_) if is_joint else setting.d
-    return Trained(method.name, steps, estimator, trained, d)
+    return Trained(method.name, steps, estimator, trained, d, adjustment)
 
 
 def run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Asked) -> FoldOutcome:
@@ -116,7 +143,8 @@ def run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Asked) ->
             warnings.filterwarnings("ignore", "The number of unique classes is greater")  # people
             begin = time.perf_counter()
             try:
-                trained = train(method, setting, asked.rules, training, told)
+                beside = asked.covariates_of(learn)
+                trained = train(method, setting, asked.rules, training, told, beside)
             except InputError as error:
                 if method.name == JOINT:
                     raise
@@ -124,7 +152,7 @@ def run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Asked) ->
                 continue
             middle = time.perf_counter()
             test = graphs[held_out]
-            features = trained.transform(test)
+            features = trained.transform(test, asked.covariates_of(held_out))
             outcome.predictions[method.name] = trained.predict(features)
             end = time.perf_counter()
             if asked.judge is not None:

@@ -32,6 +32,7 @@ class HoldingOut:
     learn_from: str = "others"
     seed: int = 0
     n_jobs: int = 1
+    covariates: Sequence[str] = ()  # columns whose effects are taken off, learnt in each fold
     rules: Sequence[str] = field(default=RULES)
 
     def options(self) -> dict[str, Any]:
@@ -93,6 +94,7 @@ def evaluate_fit(
     listen(Event("predict", f"predicting {target} of graphs that are held out"))
     found = evaluate(
         data.graphs, y, embedding=settings, methods=methods, groups=groups, folds=folds,
+        covariates={name: fit.values(name, "--covariates") for name in how.covariates},
         task="quantity" if tells_quantity(column) else "classes",
         on_fold=lambda done, total: listen(
             Event("predict", f"fold {done} of {total}", done, total)
@@ -100,9 +102,11 @@ def evaluate_fit(
         **how.options(),
     )  # fmt: skip
     where = found.header.index(found.measure.replace(" ", "_"))
+    named = [target, *(["by", how.folds] if how.folds else []), *how.covariates]
+    beside = f", adjusted for {', '.join(how.covariates)}" if how.covariates else ""
     finding = Finding(
-        key=" ".join(["evaluate", target, *(["by", how.folds] if how.folds else [])]),
-        title=f"Prediction of {target}",
+        key=" ".join(["evaluate", *named]),
+        title=f"Prediction of {target}{beside}",
         words=found.words(),
         header=found.header,
         rows=found.rows(),
@@ -116,7 +120,7 @@ def evaluate_fit(
             *(f"Said on the way: {text}" for text in found.warnings[:5]),
         ),
     )
-    name = "-".join(["evaluate", target, *(["by", how.folds] if how.folds else [])])
+    name = "-".join(["evaluate", *named])
     return found, fit.add(finding, f"{file_name(name)}.tsv")
 
 
