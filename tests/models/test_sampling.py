@@ -39,7 +39,8 @@ def some_positions():
 
 
 def some_latent_positions(d=3):
-    H = np.abs(np.random.default_rng(5).normal(size=(N, d))) + 0.3
+    # In a range in which the probabilities of all models below are between 0 and 1.
+    H = np.random.default_rng(5).uniform(1.0, 1.5, size=(N, d))
     return H / np.linalg.norm(H, axis=0)
 
 
@@ -53,7 +54,7 @@ MODELS = {
     "rdpg": RandomDotProductGraph(some_positions()),
     "mreg": MultipleRandomEigenGraphs(some_latent_positions(), [3.5, -0.4, 0.8]),
     "mreg-blocks": ErdosRenyi(N, 0.2).to_mreg(),
-    "mreg-clip": MultipleRandomEigenGraphs(some_latent_positions(1), [9.0], clip=True),
+    "mreg-clip": MultipleRandomEigenGraphs(some_latent_positions(1), [14.0], clip=True),
 }
 
 
@@ -130,14 +131,17 @@ def test_each_graph_follows_its_own_loadings(engine, check_frequencies):
 
 @pytest.mark.parametrize(("loops", "directed"), [(False, False), (True, False), (False, True)])
 def test_poisson_weights(loops, directed, engine):
-    model = MultipleRandomEigenGraphs(some_latent_positions(), [9.0, -0.4, 0.8], law="poisson")
+    H = some_latent_positions()
+    H[:3] /= 3  # so that repeated events and pairs one by one both happen
+    H /= np.linalg.norm(H, axis=0)
+    model = MultipleRandomEigenGraphs(H, [18.0, -0.4, 0.8], law="poisson")
     A = model.sample(M, 5, loops=loops, directed=directed).to_dense().dense
     mean = model.expected_adjacency()
     s, t = np.nonzero(np.ones((N, N))) if directed else np.triu_indices(N)
     keep = np.full(len(s), True) if loops else s != t
     s, t = s[keep], t[keep]
     assert mean[s, t].min() < 0.4
-    assert mean[s, t].max() > 1.5  # so that repeated events and pairs one by one both happen
+    assert mean[s, t].max() > 1.5
     # A sum of M Poisson counts is Poisson, and so are the frequencies of 0 and 1 binomial.
     for counts, law in [
         (A.sum(axis=0)[s, t], stats.poisson(M * mean[s, t])),

@@ -14,7 +14,6 @@ def _solvers(*names: str) -> list[str]:
     return [_SOLVERS.format(name) for name in names]
 
 
-_FITS = ["tests/embedding/test_recovery.py"]
 _STACK = [
     "tests/graphs/test_stack.py", "tests/graphs/test_stack_contract.py",
     "tests/graphs/test_construction.py", "tests/graphs/test_bad_input.py",
@@ -34,7 +33,7 @@ TESTS: dict[str, list[str]] = {
     "solvers/deflated.py": _solvers("deflation", "products", "subspace"),
     "solvers/deflation.py": _solvers("deflation", "core", "subspace"),
     "solvers/directions.py": _solvers("subspace", "subspace_rounds", "products"),
-    "solvers/loadings.py": _solvers("subspace", "algorithm1", "deflation") + _FITS,
+    "solvers/loadings.py": _solvers("loadings"),
     "solvers/loadings_each.py": _solvers("masked_parts", "masked"),
     "solvers/packing.py": _solvers("packing", "core"),
     "solvers/products.py": _solvers("products", "subspace"),

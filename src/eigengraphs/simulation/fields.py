@@ -17,6 +17,8 @@ from eigengraphs.models.validation import Floats, Ints
 
 __all__ = ["Fields", "load_recipe"]
 
+_MOST_VERTICES = 10_000_000  # a table of positions then takes 80 MB a component
+
 
 def load_recipe(path: Path) -> dict[str, Any]:
     """Read a TOML or JSON file that holds a table."""
@@ -129,6 +131,8 @@ class Fields:
         array = self.array(key, 1, "a list of whole numbers, the vertices of each block")
         if (array < 1).any() or (array != np.round(array)).any():
             self.wrong(key, "a list of whole numbers of at least 1, the vertices of each block")
+        if array.sum() > _MOST_VERTICES:
+            self.wrong(key, f"of at most {_MOST_VERTICES} vertices together", "take smaller blocks")
         return array.astype(np.int64)
 
     def tables(self, key: str) -> Sequence[Mapping[str, Any]]:
