@@ -58,7 +58,7 @@ class FitJournal:
         if self._folder.exists() and not all(map(_is_ours, self._folder.iterdir())):
             raise InputError(f"{self._folder} is not a journal of a fit, and is left as it is")
         head = json.dumps({"what": "journal of a fit", "format": _FORMAT})
-        there = about.read_text(encoding="utf-8") if about.exists() else head
+        there = about.read_text(encoding="utf-8", errors="replace") if about.exists() else head
         if self._folder.exists() and not (resume and there == head):
             shutil.rmtree(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
