@@ -58,15 +58,20 @@ class ComponentReading:
 
     @property
     def verdict(self) -> str:
-        """Whether it may be interpreted, in words."""
+        """Whether it may be interpreted, in words.
+
+        "replicates"; "does not replicate": there is something, but halves of the graphs find other
+        patterns for it, so that it should not be given a name; "looks like noise": graphs that had
+        no say do not express it; "means nothing": its loadings are not decided by the data.
+        """
         if self.degenerate:
-            return "means nothing: its loadings are not decided by the data"
+            return "means nothing"
         if self.p_not_replicated is None:
             return "not tested"
         if self.p_noise is not None and self.p_noise > 0.05:
-            return "looks like noise: graphs that had no say do not express it"
+            return "looks like noise"
         if self.p_not_replicated > 0.05 or (self.replicability or 0.0) < 0.5:
-            return "real, perhaps, but halves of the graphs find another pattern: do not name it"
+            return "does not replicate"
         return "replicates"
 
 

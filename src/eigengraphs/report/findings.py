@@ -19,6 +19,7 @@ __all__ = ["Cell", "Finding", "Intervals", "findings"]
 Cell: TypeAlias = str | float | None
 _ROWS = 60  # of a table that are shown
 _WIDTH, _ROW, _NAMES = 720.0, 22.0, 210.0
+_TINY = 0.0001
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _finding(found: Finding, most: int) -> str:
         numbers = all(not isinstance(row[place], str) for row in rows)
         header.append((name,) if numbers else name)
     more = [f"{len(found.rows) - _ROWS} more rows are in report.json."]
-    body = (_row(row, most) for row in rows)
+    body = (_row(row, found.header, most) for row in rows)
     return (
         f"<article><h3>{escape(found.title)}</h3>"
         + paragraphs(found.words)
@@ -92,16 +93,23 @@ def _finding(found: Finding, most: int) -> str:
     )
 
 
-def _row(row: tuple[Cell, ...], most: int) -> str:
+def _row(row: tuple[Cell, ...], header: tuple[str, ...], most: int) -> str:
     cells = "".join(
         f"<td>{a_name(cell, most)}</td>"
         if isinstance(cell, str)
-        else f'<td class="number">{number(None if cell is None or not isfinite(cell) else cell)}'
-        "</td>"
-        for cell in row[1:]
+        else f'<td class="number">{_number(cell, name)}</td>'
+        for cell, name in zip(row[1:], header[1:], strict=True)
     )
     first = row[0] if isinstance(row[0], str) else number(row[0])
     return f'<tr><th scope="row">{a_name(first, most)}</th>{cells}</tr>'
+
+
+def _number(value: float | None, name: str) -> str:
+    if value is None or not isfinite(value):
+        return number(None)
+    if value < _TINY and (name == "p" or name.startswith(("p (", "p_"))):
+        return f"&lt; {_TINY}"  # how much less depends on tails that nobody knows
+    return number(value)
 
 
 def _forest(found: Finding) -> str:
@@ -125,11 +133,11 @@ def _forest(found: Finding) -> str:
     def across(value: float) -> float:
         return round(_NAMES + 10 + room * (value - least) / span, 1)
 
-    height = _ROW * len(lines) + 34
+    height = _ROW * len(lines) + 40
     parts = []
     if drawn.reference is not None:
         x = across(drawn.reference)
-        parts.append(f'<line class="reference" x1="{x}" x2="{x}" y1="4" y2="{height - 30}"/>')
+        parts.append(f'<line class="reference" x1="{x}" x2="{x}" y1="4" y2="{height - 36}"/>')
     for i, (name, value, low, high) in enumerate(lines):
         y = _ROW * (i + 0.5) + 4
         text = escape(name if len(name) <= 30 else f"{name[:29]}…")
@@ -140,13 +148,13 @@ def _forest(found: Finding) -> str:
         )
     for value in (least, least + span / 2, least + span):
         parts.append(
-            f'<text x="{across(value)}" y="{height - 14}" text-anchor="middle">'
+            f'<text x="{across(value)}" y="{height - 20}" text-anchor="middle">'
             f"{number(value, 3)}</text>"
         )
     if drawn.axis:
         middle = _NAMES + 10 + room / 2
         parts.append(
-            f'<text x="{middle}" y="{height - 1}" text-anchor="middle">{escape(drawn.axis)}</text>'
+            f'<text x="{middle}" y="{height - 4}" text-anchor="middle">{escape(drawn.axis)}</text>'
         )
     return (
         f'<svg class="forest" viewBox="0 0 {_WIDTH:.0f} {height:.0f}" role="img" '
