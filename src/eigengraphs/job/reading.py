@@ -80,8 +80,8 @@ def reading_finding(
             "signs. p (noise): of loadings that are noise around zero in the half that had no say; "
             f"none for directed graphs and graphs with gaps.{together}",
             "A component that does not replicate may be real, but halves of the graphs find "
-            "another pattern for it: give it no name. One that looks like noise is not expressed by graphs "
-            "that had no say.",
+            "another pattern for it: give it no name. One that looks like noise is not expressed "
+            "by graphs that had no say.",
             "Spread: 1 / sum of h^4, from 1 for a single vertex to their number.",
         ),
     ), told  # fmt: skip
