@@ -29,7 +29,7 @@ TESTS: dict[str, list[str]] = {
     "solvers/components.py": _solvers("subspace", "algorithm1", "products"),
     "solvers/core.py": _solvers("core", "subspace"),
     "solvers/core_kernels.py": _solvers("packing", "core", "quotient"),
-    "solvers/curvature.py": _solvers("algorithm1"),
+    "solvers/curvature.py": _solvers("curvature", "algorithm1"),
     "solvers/deflated.py": _solvers("deflation", "products", "subspace"),
     "solvers/deflation.py": _solvers("deflation", "core", "subspace"),
     "solvers/directions.py": _solvers("subspace", "subspace_rounds", "products"),
