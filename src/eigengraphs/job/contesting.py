@@ -15,7 +15,7 @@ from eigengraphs.job.inputs import InputSettings, gather
 from eigengraphs.job.prediction import tells_quantity
 from eigengraphs.report.columns import make_column
 from eigengraphs.tables import write_table
-from eigengraphs.whole_files import whole_file
+from eigengraphs.whole_files import replace_together, scratch_folder
 
 __all__ = ["hold_contest"]
 
@@ -73,12 +73,14 @@ def hold_contest(
         **how.options(),
     )  # fmt: skip
     listen(Event("write", f"writing {output}"))
-    output.mkdir(parents=True, exist_ok=True)
-    table, picture = output / "contest.tsv", output / "contest.png"
-    write_table(table, list(found.header), found.table())
     from eigengraphs.plot.contest import contest_figure
 
     figure = contest_figure(found, f"{data.graphs.n_graphs} graphs, {label}")
-    with whole_file(picture) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
-    return found, [table, picture]
+    output.parent.mkdir(parents=True, exist_ok=True)
+    names = ("contest.tsv", "contest.png")
+    with scratch_folder(output) as scratch:
+        write_table(scratch / names[0], list(found.header), found.table())
+        figure.savefig(scratch / names[1], dpi=150, format="png")
+        output.mkdir(exist_ok=True)
+        replace_together([(scratch / name, output / name) for name in names])
+    return found, [output / name for name in names]
