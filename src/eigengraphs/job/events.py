@@ -13,7 +13,7 @@ __all__ = ["Event", "Listener", "silent"]
 class Event:
     """One step of a job."""
 
-    stage: Literal["read", "check", "choose", "fit", "predict", "draw", "write"]
+    stage: Literal["read", "check", "choose", "fit", "predict", "halves", "draw", "write"]
     text: str
     done: int | None = None
     total: int | None = None

@@ -52,7 +52,8 @@ def reading_finding(
     """Return what there is to say about components, as a table of a report."""
 
     def on_split(done: int, total: int) -> None:
-        listen(Event("read", f"components on halves of the graphs, {done} of {total}", done, total))
+        text = f"components on halves of the graphs, {done} of {total}"
+        listen(Event("halves", text, done, total))
 
     people = data.participants
     told = read_components(
