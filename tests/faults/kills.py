@@ -235,10 +235,10 @@ def kill_fits(times: int, folder: Path, seed: int = 0, kind: Kind = Fresh, m: in
     """
     begin = time.monotonic()
     eg.scale.write_store(folder / "g.egs", [graphs(m)], shard_bytes=4 * 160**2 * 8)
-    run(folder, "fit", "g.egs", "whole", *FIT)
-    whole = {name: digest(folder / "whole" / name) for name in COMPARED}
     rng, outcome = random.Random(seed), Outcome("fit")
     first, second = (kind(folder, "fit", "g.egs", f"warm{k}", *FIT) for k in range(2))
+    first.run("fit", "g.egs", "whole", *FIT)
+    whole = {name: digest(folder / "whole" / name) for name in COMPARED}
     first.run("fit", "g.egs", "old", "-d", "1", "--memory", "8M")
     old = {path.name: digest(path) for path in (folder / "old").iterdir()}
     lasted = time.monotonic()

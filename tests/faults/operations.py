@@ -113,14 +113,9 @@ OPERATIONS = {
 }  # fmt: skip
 #: These take long, or write as others do that are not here.
 SLOW = {
-    "demo",
-    "reproduce",
-    "fit",
-    "convert to GraphML",
-    "convert to a table",
-    "simulate a folder",
-    "changes",
-}
+    "demo", "reproduce", "fit", "convert to GraphML", "convert to a table", "simulate a folder",
+    "changes", "contest", "cluster", "uncertainty", "read", "evaluate",
+}  # fmt: skip
 
 
 def prepare(folder: Path) -> None:

@@ -121,7 +121,7 @@ def workers(count, keep, store):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=False, dashboard_address=None,
+            n_workers=count, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0",
             memory_limit="1GB",
         ) as cluster,
         distributed.Client(cluster) as client,
