@@ -5,8 +5,10 @@ Nothing is unpickled or unpacked to the disk, and no room is made before it is k
 
 from __future__ import annotations
 
+import ast
 import io
 import math
+import re
 import stat
 import zipfile
 import zlib
@@ -29,17 +31,35 @@ BROKEN = (
 )  # fmt: skip
 
 
+_LONGEST_HEADER = 10_000  # bytes; NumPy's own limit for files that are not trusted
+
+
 def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order (True for Fortran's) and type of an array; ValueError if it is none."""
     try:
         version = npy.read_magic(file)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(file)
+        shape, fortran, dtype = read(io.BytesIO(_header_text(file, 2 if version == (1, 0) else 4)))
     except (RecursionError, MemoryError, TypeError, OverflowError, SyntaxError) as error:
         raise ValueError(f"its header cannot be read: {type(error).__name__}") from None
     if any(isinstance(length, bool) or length < 0 for length in shape):
         raise ValueError(f"its shape {str(shape)[:60]} is none")
     return shape, fortran, dtype
+
+
+def _header_text(file: IO[bytes], width: int) -> bytes:
+    """Return the header and its length, if it is a table of Python's, as it must be.
+
+    NumPy would cut anything else into tokens, to mend headers of Python 2, and takes minutes for a
+    few thousand blanks.
+    """
+    head = file.read(width)
+    size = int.from_bytes(head, "little")
+    text = file.read(min(size, _LONGEST_HEADER + 1))
+    if len(text) < size or size > _LONGEST_HEADER:
+        raise ValueError(f"its header has {len(text)} of {size} bytes")
+    ast.literal_eval(re.sub(r"(?<=[0-9])L\b", "", text.decode("latin-1").strip()))
+    return head + text
 
 
 def npy_array(
