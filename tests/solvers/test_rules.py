@@ -302,6 +302,7 @@ def test_scale_changes_loadings_and_nothing_else(rule):
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_graphs_of_zero_components_of_zero_and_none_at_all(rule):
     E, a = columns("plain", 0)
+    a[0] = 10 * (E / np.linalg.norm(E, axis=0)).sum(axis=1)  # every rule leaves some of that
     Gamma, Psi = E.T @ E, a @ E
     Psi[1] = 0.0
     Lam = rule.solve(Gamma, Psi)
