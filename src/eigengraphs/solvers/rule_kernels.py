@@ -149,7 +149,7 @@ def _append(C: Array, order: Places, p: int, L: Array, j: int) -> bool:
         value /= L[a, a]
         L[p, a] = value
         left -= value * value
-    floor = 1e-300
+    floor = 1e-200  # what is divided by it is far away, and not yet infinite
     L[p, p] = np.sqrt(max(left, floor))
     return bool(left > floor)
 
