@@ -46,7 +46,7 @@ browser:
 
 ## test: lint, then all tests and the examples in the documentation
 test: lint browser
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow" --doctest-modules src tests
 
 ## test-seeds: the core tests with other random numbers, for seeds 0 to 19
 test-seeds: $(VENV)/.test
