@@ -11,7 +11,7 @@ JOBS   ?= 2
 CHROMIUM := /usr/bin/chromium
 APT    := DEBIAN_FRONTEND=noninteractive apt-get -qq
 
-.PHONY: demo test test-seeds coverage mutants fuzz lint bench browser clean
+.PHONY: demo test test-slow test-seeds coverage mutants fuzz lint bench browser clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -68,6 +68,10 @@ mutants: $(VENV)/.test
 fuzz: $(VENV)/.test
 	$(BIN)/python $(PIP) install -e '.[fuzz]' || echo "no atheris here: changes are blind" >&2
 	$(BIN)/python -m tools.fuzz --seconds 600 --jobs $(JOBS)
+
+## test-slow: what takes more than about half a minute each
+test-slow: lint browser
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow tests
 
 ## bench: measure against other ways to do the same; see benchmarks/RESULTS.md
 bench:
