@@ -315,15 +315,9 @@ class JointEmbedding(
         if self._moments is not None:
             find = partial(find_in_moments, self._moments)
         with one_blas_thread(), fixed_order(self.deterministic):
-            found = find(
-                self._plan,
-                stack,
-                d,
-                self.get_params(deep=False),
-                seed=seed_sequence(self._seed),
-                resume=resume,
-                watch=printer.watcher,
-            )
+            how = self.get_params(deep=False)
+            seed, watch = seed_sequence(self._seed), printer.watcher
+            found = find(self._plan, stack, d, how, seed=seed, resume=resume, watch=watch)
         printer.close()
         fit = found.fit
         self._training: GraphStack | None = stack

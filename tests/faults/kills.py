@@ -189,6 +189,8 @@ for line in sys.stdin:
         assert self._server.stdin is not None
         self._server.stdin.close()
         self._server.wait()
+        assert self._server.stdout is not None
+        self._server.stdout.close()
 
 
 class Fresh:

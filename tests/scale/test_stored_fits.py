@@ -119,15 +119,19 @@ def test_a_killed_fit_goes_on(study, run):
     assert not unfinished.exists()
 
 
-def test_what_cannot_be_resumed_is_said(study, run):
-    for words, said in (
-        (("fit", "g.egs", "new", "--resume"), "nothing to go on with"),
-        (("fit", "g.egs", "new", "--label", "absent"), "no column 'absent'"),
-    ):
-        code, _, err = run(*words)
-        assert code == 3
-        assert said in err
-        assert sorted(path.name for path in study.iterdir()) == ["g.egs"]
+def test_a_label_that_is_absent_is_said_before_anything_is_written(study, run):
+    code, _, err = run("fit", "g.egs", "new", "--label", "absent")
+    assert code == 3
+    assert "no column 'absent'" in err
+    assert sorted(path.name for path in study.iterdir()) == ["g.egs"]
+
+
+def test_resuming_what_never_began_begins_it(study, run):
+    for name, more in (("new", ["--resume"]), ("plain", [])):
+        code, _, err = run("fit", "g.egs", name, "-d", "2", *more)
+        assert code == 0, err
+    same = [(study / name / "loadings.tsv").read_bytes() for name in ("new", "plain")]
+    assert same[0] == same[1]
 
 
 def test_a_forecast_is_near_the_passes_and_in_words(study, run):
