@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import resource
+import signal
 import sys
 import time
 import traceback
@@ -29,7 +30,7 @@ from typing import Any
 # One arena and the system's allocator: address space is what is limited.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
-SECONDS = 10  # for one file
+SECONDS = 10  # of CPU time, for one file
 MEMORY = 2**30  # bytes, beyond what the process takes at rest
 # Modules whose branches guide the search, with all below them.
 _WATCHED = (
@@ -55,19 +56,23 @@ class Run:
         self.executions = self.results = 0
         self.start = self._said = time.monotonic()
         self.trace = (home / "hang.txt").open("w+")
+        faulthandler.register(signal.SIGPROF, file=self.trace, chain=True)
 
     def one(self, data: bytes) -> None:
         """Give the reader one file, and note what comes out but results and its own errors."""
         from tools.fuzz.readers import run
 
         (self.home / "current").write_bytes(data)
-        faulthandler.dump_traceback_later(SECONDS, exit=True, file=self.trace)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # its signal ends the process
+        # For what waits and never works; on a busy machine, a minute may be a second of work.
+        faulthandler.dump_traceback_later(12 * SECONDS, exit=True, file=self.trace)
         try:
             self.results += run(self.reader, data, self.files) is None
         except Exception as error:
             self._keep(data, error)
         finally:
             faulthandler.cancel_dump_traceback_later()
+            signal.setitimer(signal.ITIMER_PROF, 0)
         self.executions += 1
         if time.monotonic() - self._said > 1:
             self.say()
