@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-# Small, so that what is gone is missed soon; see docs/cluster.md.
+# Small, so that what is gone is missed soon; see docs/guide/cluster.md.
 SHORT = {
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s",
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "12s",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+GUIDE = ROOT / "docs" / "guide"
 README = ROOT / "README.md"
 
 
@@ -22,7 +23,7 @@ def test_the_python_of_the_readme_runs(capsys):
 
 
 def test_the_python_of_the_page_of_variations_runs(capsys):
-    code = "\n".join(blocks("python", ROOT / "docs" / "variations.md"))
+    code = "\n".join(blocks("python", GUIDE / "variations.md"))
     exec(compile(code, "variations.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "(32, 4)" in printed
@@ -30,7 +31,7 @@ def test_the_python_of_the_page_of_variations_runs(capsys):
 
 
 def test_the_python_of_the_page_of_baselines_prints_what_the_page_shows(capsys):
-    page = ROOT / "docs" / "baselines.md"
+    page = GUIDE / "baselines.md"
     exec(compile("\n".join(blocks("python", page)), "baselines.md", "exec"), {})
     *printed, last = capsys.readouterr().out.splitlines()
     shown = blocks("text", page)[0].splitlines()
@@ -48,25 +49,28 @@ def test_its_make_targets_exist(target):
 
 
 def test_its_links_lead_somewhere():
-    for page in [README, *ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+    for page in [README, *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
 def test_the_page_of_data_sets_prints_what_it_says(capsys, data_folder, monkeypatch):
     monkeypatch.setenv("EIGENGRAPHS_DATA", str(data_folder))
-    page = ROOT / "docs" / "datasets.md"
+    page = GUIDE / "datasets.md"
     exec(compile("\n".join(blocks("python", page)), "datasets.md", "exec"), {})
     assert capsys.readouterr().out == "".join(blocks("text", page))
 
 
 def test_the_python_of_the_page_of_reproducing_runs(capsys):
-    exec(compile("\n".join(blocks("python", ROOT / "docs" / "reproducing.md")), "page", "exec"), {})
+    exec(
+        compile("\n".join(blocks("python", GUIDE / "reproducing.md")), "page", "exec"),
+        {},
+    )
     assert capsys.readouterr().out == "# What came ou\n"
 
 
 def test_the_python_of_the_page_of_reading_runs(capsys):
-    page = ROOT / "docs" / "reading.md"
+    page = GUIDE / "reading.md"
     exec(compile("\n".join(blocks("python", page)), "reading.md", "exec"), {})
     first, *others = capsys.readouterr().out.splitlines()
     assert [first] == blocks("text", page)[0].splitlines()
@@ -75,7 +79,10 @@ def test_the_python_of_the_page_of_reading_runs(capsys):
 
 
 def test_the_python_of_the_page_of_the_report_runs(capsys):
-    exec(compile("\n".join(blocks("python", ROOT / "docs" / "report.md")), "page", "exec"), {})
+    exec(
+        compile("\n".join(blocks("python", GUIDE / "report.md")), "page", "exec"),
+        {},
+    )
     assert capsys.readouterr().out.splitlines() == [
         "report.html report.json True",
         "True",
@@ -85,5 +92,8 @@ def test_the_python_of_the_page_of_the_report_runs(capsys):
 
 def test_the_page_on_large_graphs_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(compile("\n".join(blocks("python", ROOT / "docs" / "large.md")), "page", "exec"), {})
+    exec(
+        compile("\n".join(blocks("python", GUIDE / "large.md")), "page", "exec"),
+        {},
+    )
     assert (tmp_path / "weighted.egs" / "store.json").exists()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "choosing-d.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "choosing-d.md"
 NUMBER = re.compile(r"\d+\.?\d*(?:e-\d+)?")
 
 

@@ -139,7 +139,9 @@ def test_the_table_has_a_row_a_method_and_one_for_chance():
 
 @pytest.mark.slow  # 20 fits of 32 graphs
 def test_the_table_of_the_page_is_what_the_mice_give():
-    page = (Path(__file__).parents[2] / "docs" / "inference.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "inference.md").read_text(
+        encoding="utf-8"
+    )
     lines = page.split("## Contest")[1].splitlines()
     shown = {row[0]: row for row in ([cell.strip() for cell in line.strip("|").split("|")]
                                      for line in lines if line.startswith("| "))}  # fmt: skip

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_examples_run(capsys):
-    text = (ROOT / "docs" / "inference.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guide" / "inference.md").read_text(encoding="utf-8")
     # One after the other, as a reader does; other parts of the page have tests of their own.
     parts = [part for part in text.split("\n## ") if part.startswith(("Group", "Change points"))]
     assert len(parts) == 2

@@ -309,7 +309,7 @@ def test_what_cannot_travel_is_refused(client, tmp_path):
 
 
 def test_the_python_of_the_page_runs(tmp_path, capsys):
-    page = Path(__file__).parents[2] / "docs" / "cluster.md"
+    page = Path(__file__).parents[2] / "docs" / "guide" / "cluster.md"
     (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     names = {}
     exec(compile(code, page.name, "exec"), names)

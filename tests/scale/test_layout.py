@@ -11,7 +11,7 @@ import pytest
 
 import eigengraphs as eg
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "store.md"
+PAGE = Path(__file__).parent.parent.parent / "docs" / "guide" / "store.md"
 WRITE, READ = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 

@@ -95,7 +95,7 @@ def test_weights_change_the_law_and_nothing_else():
 
 
 def test_the_recipe_of_the_docs_is_one(tmp_path):
-    docs = Path(__file__).parents[2] / "docs" / "command-line.md"
+    docs = Path(__file__).parents[2] / "docs" / "guide" / "command-line.md"
     if not docs.exists():
         pytest.skip("the source distribution has no docs")
     text = docs.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]

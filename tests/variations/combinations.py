@@ -1,6 +1,6 @@
-"""Every combination of settings: does it work, or why is it refused? Writes docs/combinations.md.
+"""Every combination of settings: does it work, or why not? Writes docs/guide/combinations.md.
 
-python tests/variations/combinations.py > docs/combinations.md
+python tests/variations/combinations.py > docs/guide/combinations.md
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from variations.combinations import KINDS, LOADINGS, Y, combinations, graphs, ou
 
 from eigengraphs import JointEmbedding
 
-PAGE = Path(__file__).parents[2] / "docs" / "combinations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "combinations.md"
 
 
 @pytest.mark.filterwarnings("ignore:refined components ran towards each other")
@@ -58,5 +58,5 @@ def obey_the_contract(je: JointEmbedding, stack) -> None:
 
 def test_the_page_says_what_happens():
     assert PAGE.read_text(encoding="utf-8") == page(), (
-        "write it again: python tests/variations/combinations.py > docs/combinations.md"
+        "write it again: python tests/variations/combinations.py > docs/guide/combinations.md"
     )

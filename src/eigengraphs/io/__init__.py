@@ -1,4 +1,4 @@
-"""Graphs from files and into files; see ``docs/reading.md``.
+"""Graphs from files and into files; see ``docs/guide/reading.md``.
 
 >>> import eigengraphs as eg
 >>> eg.io.read_files.__name__, eg.io.write.__name__

@@ -1,6 +1,6 @@
 """``save`` of a fit, and reading one back: a sealed zip of one JSON text and plain arrays.
 
-The layout is in ``docs/model-file.md``. The last bytes of the file, which are the archive's
+The layout is in ``docs/guide/model-file.md``. The last bytes of the file, which are the archive's
 comment, are its seal: the SHA-256 of every byte before them. So no bit can change, and no byte be
 lost or added, without the file being refused.
 """

@@ -1,4 +1,4 @@
-"""Graphs beyond the memory of one process: a store on disk (``docs/store.md``), and a cluster.
+"""Graphs beyond one process's memory: a store on disk (``docs/guide/store.md``), and a cluster.
 
 >>> import eigengraphs as eg
 >>> eg.scale.open_store.__name__, eg.scale.write_store.__name__

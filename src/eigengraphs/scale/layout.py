@@ -1,4 +1,4 @@
-"""``store.json``: what a store holds and which of its files count. See ``docs/store.md``."""
+"""``store.json``: what a store holds and which of its files count. See ``docs/guide/store.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a name, a file or a table of keys to a design; see ``docs/command-line.md``."""
+"""From a name, a file or a table of keys to a design; see ``docs/guide/command-line.md``."""
 
 from __future__ import annotations
 
