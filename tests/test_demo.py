@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
+import eigengraphs as eg
 from eigengraphs import JointEmbedding
 from eigengraphs.datasets import load_mice
-from eigengraphs.demo import leave_one_out_predictions, run_demo
+from eigengraphs.demo import leave_one_out_predictions, run_demo, write_files
+from eigengraphs.errors import InputError
 from eigengraphs.report.files import write_table
 
 
@@ -104,3 +106,17 @@ def test_command_refuses_an_impossible_folder(tmp_path):
     assert done.returncode == 3
     assert "cannot make the output folder" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_brains_as_files_are_the_brains(tmp_path):
+    folder = write_files(tmp_path / "mice")
+    stack = eg.read(folder)
+    mice = load_mice()
+    assert np.array_equal(np.asarray(stack.to_dense()), np.asarray(mice.graphs.to_dense()))
+    assert stack.vertex_names == mice.graphs.vertex_names
+    rows = read(folder / "participants.tsv")
+    assert [row["participant_id"] for row in rows] == list(stack.graph_names)
+    assert [row["genotype"] for row in rows] == list(mice.genotypes)
+    with pytest.raises(InputError, match="give the name of a new folder"):
+        write_files(folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mice"]

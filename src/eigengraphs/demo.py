@@ -18,14 +18,16 @@ from sklearn.pipeline import make_pipeline
 from eigengraphs.baselines import VectorizedPCA
 from eigengraphs.datasets import Mice, load_mice
 from eigengraphs.embedding import JointEmbedding
+from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
+from eigengraphs.io import write
 from eigengraphs.plot.overview import embedding_figure
 from eigengraphs.report import MethodScore, Prediction, Summary, summarize, write_report
 from eigengraphs.report.files import output_folder, write_table
 from eigengraphs.report.quality import describe_graphs
-from eigengraphs.whole_files import replace_together, scratch_folder
+from eigengraphs.whole_files import replace_together, scratch_folder, whole_folder
 
-__all__ = ["DemoResult", "leave_one_out_predictions", "run_demo"]
+__all__ = ["DemoResult", "leave_one_out_predictions", "run_demo", "write_files"]
 
 #: What the demo writes, in the order in which it is worth a look.
 FILES = ("report.html", "embedding.png", "loadings.tsv", "positions.tsv", "report.json")
@@ -91,6 +93,33 @@ def run_demo(
         write_report(_summary(mice, graphs, embedding, accuracy, title), scratch)
         replace_together([(scratch / name, folder / name) for name in FILES])
     return DemoResult(embedding, accuracy, tuple(folder / name for name in FILES))
+
+
+def write_files(folder: Path) -> Path:
+    """Write the mice as a study comes: a matrix a brain, and ``participants.tsv`` about them.
+
+    Parameters
+    ----------
+    folder
+        Absent, or an empty folder.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise InputError(f"{folder} is there already; give the name of a new folder")
+    mice = load_mice()
+    with whole_folder(folder) as temporary:
+        write(mice.graphs, temporary, format="csv")
+        rows = zip(mice.subjects, mice.genotypes, mice.sexes, strict=True)
+        write_table(
+            temporary / "participants.tsv",
+            ["participant_id", "genotype", "sex"],
+            rows,
+        )
+    return folder
 
 
 def _write(

@@ -34,7 +34,7 @@ def test_changes_are_relative_to_each_component():
     assert changes(Lam * [7.0, -3.0]) == pytest.approx(changes(Lam))
 
 
-@pytest.mark.parametrize("name", ["trade", "dimension"])
+@pytest.mark.parametrize("name", ["trade", pytest.param("dimension", marks=pytest.mark.slow)])
 def test_they_run(name, tmp_path, need_data):
     path = reproduce(name, output=tmp_path)
     assert f"## {name}" in path.read_text(encoding="utf-8")

@@ -55,13 +55,19 @@ def combinations() -> Iterator[tuple[str, str, str, str, bool, bool]]:
 
 
 def outcome(
-    loadings: str, kind: str, diagonal: str, storage: str, center: bool, refine: bool
+    loadings: str,
+    kind: str,
+    diagonal: str,
+    storage: str,
+    center: bool,
+    refine: bool,
+    **more: Any,
 ) -> JointEmbedding | str:
     """Return the fit, or why it was refused."""
     je = JointEmbedding(
         2, diagonal=diagonal, center=center, directed=kind == "directed", refine=refine,
         missing="unobserved" if kind == "missing entries" else "error", random_state=0,
-        **LOADINGS[loadings],
+        **LOADINGS[loadings], **more,
     )  # fmt: skip
     try:
         with warnings.catch_warnings():
@@ -80,7 +86,9 @@ def page() -> str:
         for diagonal in DIAGONALS:
             results: dict[str, list[str]] = {}
             for storage, center in itertools.product(("dense", "sparse"), (False, True)):
-                found = outcome(loadings, kind, diagonal, storage, center, refine)
+                # Whether it is refused is decided before anything is searched for.
+                chosen = loadings, kind, diagonal, storage, center, refine
+                found = outcome(*chosen, max_iter=1, n_init=1)
                 where = f"{storage}{', centred' if center else ''}"
                 what = "works" if isinstance(found, JointEmbedding) else _general(found)
                 results.setdefault(what, []).append(where)

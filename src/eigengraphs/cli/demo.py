@@ -16,11 +16,23 @@ def demo(
     ] = Path("demo-output"),
     components: Annotated[int, typer.Option(min=2, help="Number of components.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random starts.")] = 0,
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Embed nothing; write the brains as files into a new folder, to try commands on.",
+        ),
+    ] = None,
 ) -> None:
     """Embed 32 mouse brains, classify each by its nearest neighbour, write a report.
 
     Example: eigengraphs demo --output demo-output
     """
+    if files is not None:
+        from eigengraphs.demo import write_files
+
+        print(f"wrote {write_files(files)}: 32 matrices and participants.tsv")
+        return
     from rich.console import Console
     from rich.progress import Progress
 

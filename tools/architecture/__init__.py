@@ -1,0 +1,1 @@
+"""Draws which part of the library imports which."""

@@ -1,0 +1,1 @@
+"""Follows the five-minute starts of the documentation to the letter."""
