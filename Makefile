@@ -7,11 +7,12 @@ PIP    := -m pip --disable-pip-version-check --quiet
 # One thread a test process: the processes share the cores already.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 JOBS   ?= 2
+SPELLED := README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs src tools benchmarks experiments tests
 # The report is tested in Debian's browser; nothing is downloaded by playwright.
 CHROMIUM := /usr/bin/chromium
 APT    := DEBIAN_FRONTEND=noninteractive apt-get -qq
 
-.PHONY: demo test test-slow test-seeds coverage mutants fuzz lint bench browser clean
+.PHONY: demo test test-slow test-seeds coverage mutants fuzz lint docs starts release-check bench browser clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -24,6 +25,14 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python $(PIP) install -e '.[test]'
 	touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.test
+	$(BIN)/python $(PIP) install -e '.[docs]'
+	touch $@
+
+$(VENV)/.release: pyproject.toml | $(BIN)/python
+	$(BIN)/python $(PIP) install -e '.[release]'
+	touch $@
 
 ## demo: embed 32 mouse brains; tables, a picture and a report appear in demo-output/
 demo: $(VENV)/.demo
@@ -73,6 +82,21 @@ fuzz: $(VENV)/.test
 test-slow: lint browser
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow tests
 
+## docs: the site, in docs/_build/html; a warning is an error
+docs: $(VENV)/.docs
+	$(BIN)/codespell $(SPELLED)
+	$(BIN)/python -m tools.architecture --check
+	$(BIN)/sphinx-build -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python -m tools.site docs/_build/html
+
+## starts: the five-minute starts of the site, to the letter, each in a fresh copy
+starts: $(VENV)/.test
+	$(BIN)/python -m tools.starts
+
+## release-check: wheel, metadata, and installs with the lowest and the newest dependencies
+release-check: $(VENV)/.release
+	$(BIN)/python -m tools.release
+
 ## bench: measure against other ways to do the same; see benchmarks/RESULTS.md
 bench:
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
@@ -80,4 +104,4 @@ bench:
 	$(BENCH)/bin/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(BENCH) .venv-peers build demo-output htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH) .venv-peers build demo-output docs/_build docs/auto_gallery docs/reference/names htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,1 @@
+"""Checks of the built site: links that lead somewhere, pages that fit a screen."""
