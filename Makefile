@@ -7,7 +7,7 @@ PIP    := -m pip --disable-pip-version-check --quiet
 # One thread a test process: the processes share the cores already.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 JOBS   ?= 2
-SPELLED := README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs src tools benchmarks experiments tests
+SPELLED := README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs src tools benchmarks experiments
 # The report is tested in Debian's browser; nothing is downloaded by playwright.
 CHROMIUM := /usr/bin/chromium
 APT    := DEBIAN_FRONTEND=noninteractive apt-get -qq
