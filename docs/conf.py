@@ -19,6 +19,7 @@ version = release = eigengraphs.__version__
 extensions = [
     "myst_parser",
     "numpydoc",
+    "plain_docstrings",
     "repository_links",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -37,6 +38,7 @@ myst_heading_anchors = 4
 
 autosummary_generate = True
 autosummary_imported_members = True
+autosummary_ignore_module_all = False  # what is public is what __all__ says
 autodoc_typehints = "none"  # kinds and shapes are in the docstrings
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

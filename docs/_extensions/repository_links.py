@@ -7,17 +7,19 @@ downloaded.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 _INCLUDED = re.compile(r"^```\{include\} (\S+)", re.MULTILINE)
-_LINK = re.compile(r"(?<!!)\]\(([^)#:\s]+)((?:#[^)]*)?)\)")
+_LINK = re.compile(r"\]\(([^)#:\s]+)((?:#[^)]*)?)\)")
+_PICTURES = {".png", ".svg"}
 
 
 def included_files(docs: Path) -> dict[Path, str]:
     """Return the page, as a name of Sphinx's, of every file that a page of the site is made of."""
-    found = {}
+    found = {(docs.parent / "README.md").resolve(): "index.md"}
     for page in docs.rglob("*.md"):
         for name in _INCLUDED.findall(page.read_text(encoding="utf-8")):
             found[(page.parent / name).resolve()] = str(page.relative_to(docs))
@@ -32,6 +34,8 @@ def rewrite(text: str, file: Path, docs: Path, pages: dict[Path, str]) -> str:
         if name.startswith("/"):
             return match[0]
         target = (file.parent / name).resolve()
+        if target.suffix in _PICTURES:  # Sphinx takes "/" for the folder of the documentation
+            return f"](/{os.path.relpath(target, docs)})"
         if target in pages:
             return f"](/{pages[target]}{place})"
         if target.is_relative_to(docs) and target.is_file():
