@@ -1,4 +1,4 @@
-"""Docstrings say \|x\| for absolute values, which reStructuredText takes for something else."""
+"""Docstrings write absolute values with bars, which reStructuredText takes for something else."""
 
 from __future__ import annotations
 
