@@ -3,6 +3,13 @@
 Each class also derives from the built-in error that a caller would expect, so that
 ``except ValueError`` keeps working. A message says what was expected, what came, where
 it was found, and what to do about it.
+
+>>> import eigengraphs as eg
+>>> try:
+...     eg.GraphStack([[[0, 1, 2], [1, 0, 3]]])
+... except ValueError as error:
+...     print(type(error).__name__)
+InputError
 """
 
 __all__ = [

@@ -30,7 +30,42 @@ _MIXTURES = 3  # starts of each shape
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Clusters, from 0 on, the largest first."""
+    """Clusters, from 0 on, the largest first.
+
+    What :func:`cluster_vertices` and :func:`cluster_graphs` return.
+
+    What :func:`cluster_vertices` and :func:`cluster_graphs` return.
+
+    Attributes
+    ----------
+    labels : (n,)
+        Cluster of each vertex or graph.
+    n_clusters : int
+        Number of clusters, c.
+    centres : (c, p)
+        In the space where clusters were sought.
+    points : (n, p)
+        What was clustered.
+    bic : dict of int to float
+        Bayesian information criterion by number of clusters; the smallest is taken.
+    method : str
+        "mixture" or "kmeans".
+    ari : float or None
+        Adjusted Rand index with the true classes, where these were given: 1 for the same, 0
+        by chance.
+    purity : float or None
+        Share of points in the class that is most frequent in their cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+    >>> Lam[20:] += 8.0
+    >>> found = eg.inference.cluster_graphs(Lam, n_clusters=2)
+    >>> found.sizes, found.centres.shape
+    (array([20, 10]), (2, 2))
+    """
 
     labels: NDArray[np.intp]
     """(n,) cluster of each vertex or graph."""
@@ -89,6 +124,10 @@ def cluster_vertices(
     random_state
         Of the starts.
 
+    Returns
+    -------
+    Clusters
+
     Examples
     --------
     >>> import eigengraphs as eg
@@ -133,12 +172,26 @@ def cluster_graphs(
 
     Parameters
     ----------
-    loadings
-        A fit, or loadings (m, d).
+    loadings : JointEmbedding or (m, d)
+        A fit, or loadings.
     n_clusters, method, truth, most, random_state
         As in :func:`cluster_vertices`.
-    standardize
+    standardize : bool
         Give all components the same spread, whatever their size.
+
+    Returns
+    -------
+    Clusters
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+    >>> Lam[20:] += 8.0
+    >>> found = eg.inference.cluster_graphs(Lam, most=3, truth=["a"] * 20 + ["b"] * 10)
+    >>> found.n_clusters, found.ari
+    (2, 1.0)
     """
     Lam = loadings.loadings_ if hasattr(loadings, "loadings_") else loadings
     X = np.asarray(Lam, dtype=np.float64)
