@@ -45,6 +45,13 @@ class LaplacianEigenmap(ProcrustesBaseline):
         Positions in the training graphs.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> eg.baselines.LaplacianEigenmap(2).fit(graphs).positions_.shape
+    (6, 10, 2)
     """
 
     def __init__(self, n_components: int = 2, *, scaled: bool = True) -> None:

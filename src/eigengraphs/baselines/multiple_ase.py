@@ -46,6 +46,14 @@ class MultipleASE(GraphBaseline):
         R_i of the training graphs.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> mase = eg.baselines.MultipleASE(2).fit(graphs)
+    >>> mase.latent_positions_.shape, mase.scores_.shape, mase.transform(graphs).shape
+    ((10, 2), (6, 2, 2), (6, 3))
     """
 
     latent_positions_: NDArray[np.float64]

@@ -66,6 +66,14 @@ class Omnibus(PositionsBaseline):
         S, with signs.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> omnibus = eg.baselines.Omnibus(2).fit(graphs)
+    >>> omnibus.positions_.shape, omnibus.transform(graphs).shape
+    ((6, 10, 2), (6, 20))
     """
 
     latent_positions_: NDArray[np.float64]
