@@ -60,7 +60,7 @@ class GraphStatistics(GraphBaseline):
     >>> statistics = eg.baselines.GraphStatistics(standardize=False).fit([triangle])
     >>> statistics.get_feature_names_out()[:3]
     array(['size', 'max_degree', 'max_average_degree'], dtype=object)
-    >>> statistics.transform([triangle])
+    >>> statistics.transform([triangle]).round(6)
     array([[3., 2., 2., 3., 1., 1., 1.]])
     """
 
