@@ -30,8 +30,6 @@ class Changes:
 
     What :func:`change_points` returns.
 
-    What :func:`change_points` returns.
-
     Attributes
     ----------
     p_value : float

@@ -34,8 +34,6 @@ class Clusters:
 
     What :func:`cluster_vertices` and :func:`cluster_graphs` return.
 
-    What :func:`cluster_vertices` and :func:`cluster_graphs` return.
-
     Attributes
     ----------
     labels : (n,)

@@ -27,8 +27,6 @@ class Anomalies:
 
     What :func:`anomalies` returns.
 
-    What :func:`anomalies` returns.
-
     Attributes
     ----------
     distances : (m,)
