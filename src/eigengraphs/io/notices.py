@@ -136,6 +136,10 @@ class Notice:
         more : str
             What is said behind the usual text.
 
+        Returns
+        -------
+        Notice
+
         Examples
         --------
         >>> from pathlib import Path

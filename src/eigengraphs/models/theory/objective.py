@@ -93,6 +93,10 @@ class PopulationObjective:
         loops : bool
             Whether self-loops are drawn.
 
+        Returns
+        -------
+        PopulationObjective
+
         Examples
         --------
         >>> from eigengraphs.models.theory import PopulationObjective
@@ -131,6 +135,10 @@ class PopulationObjective:
             Probability of an edge.
         loops : bool
             Whether self-loops are drawn.
+
+        Returns
+        -------
+        PopulationObjective
 
         Examples
         --------
@@ -372,6 +380,10 @@ class PopulationObjective:
         alpha : float, optional
             Probability that the bound of the distance from lambda fails.
 
+        Returns
+        -------
+        float
+
         Examples
         --------
         >>> from eigengraphs.models.theory import PopulationObjective
@@ -415,6 +427,10 @@ class PopulationObjective:
         h : (n,)
             Unit vector.
 
+        Returns
+        -------
+        EigenvectorLemma
+
         Examples
         --------
         >>> from eigengraphs.models.theory import PopulationObjective
@@ -431,6 +447,10 @@ class PopulationObjective:
         ----------
         h : (n,)
             Unit vector.
+
+        Returns
+        -------
+        DistanceLemma
 
         Examples
         --------
