@@ -26,7 +26,7 @@ class GraphPositions(NamedTuple):
     Attributes
     ----------
     positions : (n, d)
-        X = H |D|^(1/2).
+        ``X = H |D|^(1/2)``.
     signs : (d,)
         Sign of each loading, 1, -1 or 0.
 
@@ -111,9 +111,9 @@ class ExpectedGraphs:
         return A.astype(self._dtype)
 
     def graph_positions(self, graph: int | str) -> GraphPositions | DirectedPositions:
-        """Return the vertices' positions in one training graph, H |D_i|^(1/2), and the signs.
+        """Return the vertices' positions in one training graph, ``H |D_i|^(1/2)``, and signs.
 
-        Of a directed graph, also G |D_i|^(1/2).
+        Of a directed graph, also ``G |D_i|^(1/2)``.
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ class ComponentMatch:
     signs : (p,)
         +1 or -1.
     similarities : (p,)
-        |cosine|, 1 for the same; of directed fits the product of both sides.
+        Cosines without signs, 1 for the same; of directed fits the product of both sides.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class ComponentMatch:
 
     @property
     def similarity(self) -> float:
-        """Mean |cosine| of the pairs."""
+        """Mean of the similarities."""
         return float(self.similarities.mean())
 
     def apply(self, positions: Any) -> NDArray[np.float64]:
@@ -77,8 +77,8 @@ class ComponentMatch:
 def match_components(a: Any, b: Any) -> ComponentMatch:
     """Pair the components of two fits in sign and order.
 
-    The pairs maximise the sum of |h_a . h_b| over all ways to pair them; between two directed
-    fits, of |h_a . h_b| |g_a . g_b|, with the signs of the h.
+    The pairs maximise the sum of ``|h_a . h_b|`` over all ways to pair them; between two directed
+    fits, of ``|h_a . h_b| |g_a . g_b|``, with the signs of the h.
 
     Parameters
     ----------

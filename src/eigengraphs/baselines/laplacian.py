@@ -22,7 +22,7 @@ class LaplacianEigenmap(ProcrustesBaseline):
     With N_i = D_i^(-1/2) A_i D_i^(-1/2), the normalised Laplacian is I - N_i (Belkin and Niyogi
     2003). Positions are its eigenvectors U_i with the ``n_components`` smallest eigenvalues, the
     first of them included, which holds the square roots of the degrees. ``scaled`` multiplies them
-    by |S_i|^(1/2), S_i being their eigenvalues of N_i. Graphs are compared by the Procrustes
+    by ``|S_i|^(1/2)``, S_i being their eigenvalues of N_i. Graphs are compared by the Procrustes
     distance; ``transform`` gives distances to the training graphs.
 
     A vertex without edges has a zero row in N_i. Degrees are sums of absolute weights, so that

@@ -33,7 +33,7 @@ class MultipleASE(GraphBaseline):
     n_components : int
         Number of dimensions, d, of the common space and of each graph's embedding.
     scaled : bool
-        Scale each graph's eigenvectors by the roots of their eigenvalues, |S_i|^(1/2), so that
+        Scale each graph's eigenvectors by the roots of their eigenvalues, ``|S_i|^(1/2)``, so that
         directions count for as much as they explain.
     diagonal : {"observed", "filled"}
         Take the diagonal as it is, or put the mean of its row into each diagonal entry.

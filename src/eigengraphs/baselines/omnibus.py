@@ -39,8 +39,8 @@ class Omnibus(PositionsBaseline):
     """Embed all graphs together by the matrix of their pairwise means (Levin et al. 2017).
 
     The omnibus matrix M (m n, m n) has the blocks (A_i + A_j) / 2. With its eigenvalues S that are
-    largest in magnitude and their eigenvectors U, block i of U |S|^(1/2) holds the positions X_i of
-    the vertices in graph i. All are in one coordinate system: graphs are compared by
+    largest in magnitude and their eigenvectors U, block i of ``U |S|^(1/2)`` holds the positions
+    X_i of the vertices in graph i. All are in one coordinate system: graphs are compared by
     ||X_i - X_j||_F, without rotation, and the features are the n d entries of X_i.
 
     The method says nothing about new graphs. Here they get the positions that follow from those of

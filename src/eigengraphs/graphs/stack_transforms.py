@@ -134,7 +134,7 @@ class StackTransforms(ABC):
         return self._changed(transforms.log1p(self._storage), self._mask)
 
     def signed_log1p(self) -> Self:
-        """Return the graphs with sign(weight) log(1 + |weight|) for weight.
+        """Return the graphs with ``sign(weight) log(1 + |weight|)`` for weight.
 
         Examples
         --------
@@ -188,7 +188,7 @@ class StackTransforms(ABC):
         return self._changed(transforms.rank(self._storage, symmetric, signed=False), self._mask)
 
     def signed_rank(self) -> Self:
-        """Return the graphs with sign(weight) times the rank of |weight|; see :meth:`rank`.
+        """Return the graphs with sign(weight) times the rank of ``|weight|``; see :meth:`rank`.
 
         The same as :meth:`rank` where no weight is negative.
 

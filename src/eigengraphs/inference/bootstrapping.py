@@ -44,7 +44,7 @@ class Bootstrap:
         "graphs": of the graphs themselves on the positions of each fit. "model": of the
         graphs that the model made.
     similarities : (B, d)
-        |cosine| of each component with that of the fit.
+        Cosine of each component with that of the fit, without its sign.
     estimate : tuple of (n, d) and (m, d)
         Positions (n, d) and loadings (m, d) of the fit.
 

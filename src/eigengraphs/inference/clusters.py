@@ -110,7 +110,7 @@ def cluster_vertices(
         "mixture": Gaussian mixture; whether clusters have shapes of their own, one shape or are
         round is decided by BIC, too. "kmeans": round clusters of one size.
     graph
-        Positions in this graph, H |D_i|^(1/2). By default the joint ones: columns of H, each
+        Positions in this graph, ``H |D_i|^(1/2)``. By default the joint ones: columns of H, each
         weighted by the root of the component's root mean square loading.
     degree_corrected
         Divide each position by its length, so that vertices of different degree in the same block

@@ -50,8 +50,8 @@ class ComponentReading:
     least : tuple of (name, number)
         Graphs with the smallest loadings.
     replicability : float or None
-        Mean |cosine| of the positions that two halves of the graphs find; None if not
-        asked.
+        Mean cosine, without its sign, of the positions that two halves of the graphs find;
+        None if not asked.
     p_not_replicated : float or None
         p-value of "halves agree no more than by chance".
     p_noise : float or None
@@ -122,7 +122,7 @@ class Trust:
     Attributes
     ----------
     replicability : (d,)
-        Mean |cosine| of the positions that two halves find.
+        Mean cosine, without its sign, of the positions that two halves find.
     p_not_replicated : (d,)
         Of "halves agree no more than by chance".
     p_noise : (d,) or None

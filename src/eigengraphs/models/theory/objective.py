@@ -367,8 +367,8 @@ class PopulationObjective:
         """Bound the error of the estimated loading h'^T A h' (end of section 4).
 
         With x = ``distance`` >= ||h' - h_1||, at most sqrt(2) (the nearer sign), and with ||A|| =
-        ``spectral_norm``, |h'^T A h' - h_1^T A h_1| <= ||A|| x sqrt(4 - x^2). With ``alpha``,
-        |h'^T A h' - lambda| is bounded with probability at least 1 - alpha by Hoeffding's
+        ``spectral_norm``, ``|h'^T A h' - h_1^T A h_1| <= ||A|| x sqrt(4 - x^2)``. With ``alpha``,
+        ``|h'^T A h' - lambda|`` is bounded with probability at least 1 - alpha by Hoeffding's
         inequality.
 
         Parameters
