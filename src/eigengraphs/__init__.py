@@ -1,5 +1,10 @@
 """Joint embedding of graphs: many graphs on one vertex set, embedded together.
 
+:class:`GraphStack` holds the graphs, :func:`read` makes one of files, and :class:`JointEmbedding`
+finds latent positions of the vertices and loadings of the graphs (eq. 1 of the paper).
+:func:`select_dimension` chooses the number of components. The modules hold the rest: random graph
+models, baselines, inference, files, stores and clusters, plots, data sets, errors.
+
 >>> import eigengraphs as eg
 >>> mice = eg.datasets.load_mice()
 >>> je = eg.JointEmbedding(n_components=2, center=True, random_state=0)

@@ -66,6 +66,11 @@ def select_dimension(
         Settings of :class:`~eigengraphs.JointEmbedding` (``center``, ``diagonal``, ...). Fits are
         rough, whatever ``tol`` and ``max_iter`` are: components of noise need not be exact.
 
+    Returns
+    -------
+    DimensionChoice
+        The recommendation, what each rule says, and what it looked at.
+
     Examples
     --------
     >>> import eigengraphs as eg

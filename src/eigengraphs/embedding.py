@@ -261,6 +261,18 @@ class JointEmbedding(
             Class of each graph, for ``loadings="class"``; ignored otherwise.
         sample_weight : (m,), optional
             Weight of each graph in the objective; 2 counts as the graph twice.
+
+        Returns
+        -------
+        JointEmbedding
+            The estimator itself.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> eg.JointEmbedding(2, random_state=0).fit(graphs).latent_positions_.shape
+        (12, 2)
         """
         # All that may be refused comes before anything is set: a refused fit leaves an older one.
         settings = self.get_params(deep=False)
@@ -384,14 +396,58 @@ class JointEmbedding(
 
         Graphs with vertex names are put in the order of the training graphs' names. Where only one
         side has names, graphs go by the order of their vertices.
+
+        Parameters
+        ----------
+        graphs : GraphStack, or anything it can be made of
+            m' graphs on the vertices of the training graphs.
+
+        Returns
+        -------
+        array (m', d)
+            Solutions of Gamma Lambda^T = Psi (section 3.2), under the rule for loadings.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs[:4])
+        >>> je.transform(graphs[4:]).shape
+        (2, 2)
         """
         return self._loadings(graphs)
 
     def fit_transform(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, and return the loadings of the training graphs, (m, d)."""
+        """Fit, and return the loadings of the training graphs, (m, d).
+
+        Parameters
+        ----------
+        graphs, y, sample_weight
+            As of :meth:`fit`.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> eg.JointEmbedding(2, random_state=0).fit_transform(graphs).shape
+        (6, 2)
+        """
         return self.fit(graphs, y, sample_weight).loadings_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return je1, je2, ... for the columns of the loadings."""
+        """Return je1, je2, ... for the columns of the loadings.
+
+        Parameters
+        ----------
+        input_features
+            Ignored; scikit-learn passes it.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> eg.JointEmbedding(2, random_state=0).fit(graphs).get_feature_names_out()
+        array(['je1', 'je2'], dtype=object)
+        """
         check_is_fitted(self)
         return np.array([f"je{k + 1}" for k in range(self._fit.H.shape[1])], dtype=object)

@@ -3,6 +3,13 @@
 Each class also derives from the built-in error that a caller would expect, so that
 ``except ValueError`` keeps working. A message says what was expected, what came, where
 it was found, and what to do about it.
+
+>>> import eigengraphs as eg
+>>> try:
+...     eg.GraphStack([[[0, 1, 2], [1, 0, 3]]])
+... except ValueError as error:
+...     print(type(error).__name__)
+InputError
 """
 
 __all__ = [
@@ -24,47 +31,161 @@ __all__ = [
 
 
 class EigengraphsError(Exception):
-    """Root of all errors that eigengraphs raises on purpose."""
+    """Root of all errors that eigengraphs raises on purpose.
+
+    Catch it to catch all of them.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> try:
+    ...     eg.GraphStack([])
+    ... except eg.errors.EigengraphsError as error:
+    ...     print(type(error).__name__)
+    InputError
+    """
 
 
 class InputError(EigengraphsError, ValueError):
-    """Data or a setting cannot be used as given."""
+    """Data or a setting cannot be used as given.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> eg.JointEmbedding(0).fit([[[0, 1], [1, 0]]])
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.InputError: n_components must be a whole number >= 1, got n_components=0
+    """
 
 
 class AlignmentError(InputError):
-    """Graphs that should share one vertex set do not."""
+    """Graphs that should share one vertex set do not.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> eg.GraphStack([[[0, 1], [1, 0]], [[0, 1, 1], [1, 0, 1], [1, 1, 0]]])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.AlignmentError: graphs[1] has 3 vertices, expected 2 as in graphs[0]; ...
+    """
 
 
 class ReadError(InputError):
-    """A file does not hold what it should; says which file, where in it, and what to do."""
+    """A file does not hold what it should; says which file, where in it, and what to do.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> eg.read("nowhere.csv")
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.ReadError: there is no file or folder nowhere.csv
+    """
 
 
 class StoreError(InputError):
-    """A store of graphs is unfinished, damaged or not one; says which file, and what to do."""
+    """A store of graphs is unfinished, damaged or not one; says which file, and what to do.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> eg.open_store("nowhere.egs")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.StoreError: there is no store of graphs at ...
+    """
 
 
 class SelectionError(InputError, IndexError):
-    """A graph, vertex or component that was asked for does not exist."""
+    """A graph, vertex or component that was asked for does not exist.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> eg.GraphStack([[[0, 1], [1, 0]]])[5]
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.SelectionError: graph 5 does not exist; there are 1
+    """
 
 
 class ConversionError(InputError):
-    """A random graph model has no equivalent of the kind asked for."""
+    """A random graph model has no equivalent of the kind asked for.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> model = eg.models.StochasticBlockModel([[0.1, 0.9], [0.9, 0.1]], [0, 1])
+    >>> model.to_rdpg()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.ConversionError: StochasticBlockModel(n_vertices=2, n_blocks=2, fixed ...
+    """
 
 
 class DatasetError(EigengraphsError, OSError):
-    """A file of a data set is absent, is not the published one, or cannot be had."""
+    """A file of a data set is absent, is not the published one, or cannot be had.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> eg.datasets.fetch_hnu1(data_folder="nowhere", download=False)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.DatasetError: not found: ...
+    """
 
 
 class ClusterError(EigengraphsError, RuntimeError):
-    """A cluster is gone, has no worker left, or cannot do what it was asked."""
+    """A cluster is gone, has no worker left, or cannot do what it was asked.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> with eg.scale.connect("tcp://127.0.0.1:1", timeout=0.1):  # doctest: +ELLIPSIS
+    ...     pass
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.ClusterError: no scheduler answers at tcp://127.0.0.1:1 within 0.1 s: ...
+    """
 
 
 class NotAvailableError(EigengraphsError, NotImplementedError):
-    """A setting that is part of the interface but is not in this version."""
+    """A setting that is part of the interface but is not in this version.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(8, random_state=0)
+    >>> eg.select_dimension(graphs, loadings="shared")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.NotAvailableError: the number of components cannot be chosen with ...
+    """
 
 
 class MissingExtraError(EigengraphsError, ImportError):
-    """A feature needs a package that the core installation leaves out."""
+    """A feature needs a package that the core installation leaves out.
+
+    Parameters
+    ----------
+    package : str
+        What is not installed.
+    extra : str
+        The extra of eigengraphs that brings it.
+    purpose : str
+        What needs it.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> raise eg.errors.MissingExtraError("h5py", "io", "reading .mat")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    eigengraphs.errors.MissingExtraError: reading .mat needs the package 'h5py', which is ...
+    """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(
@@ -74,12 +195,54 @@ class MissingExtraError(EigengraphsError, ImportError):
 
 
 class DegenerateWarning(UserWarning):
-    """A result is defined by convention alone, because the data left nothing to decide it."""
+    """A result is defined by convention alone, because the data left nothing to decide it.
+
+    Examples
+    --------
+    Equal graphs, centred, leave nothing to find:
+
+    >>> import warnings
+    >>> import eigengraphs as eg
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     je = eg.JointEmbedding(1, center=True, random_state=0).fit([[[0, 1], [1, 0]]] * 2)
+    >>> caught[0].category.__name__, je.degenerate_
+    ('DegenerateWarning', array([ True]))
+    """
 
 
 class ReadNotice(UserWarning):
-    """Files were read in a way that their owner may want to know of."""
+    """Files were read in a way that their owner may want to know of.
+
+    Examples
+    --------
+    >>> import tempfile, warnings
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savetxt(folder + "/graph.csv", np.ones((3, 3)), delimiter=",")
+    ...     with warnings.catch_warnings(record=True) as caught:
+    ...         warnings.simplefilter("always")
+    ...         stack = eg.read(folder + "/graph.csv")
+    >>> print(str(caught[0].message).partition(";")[0])
+    graph.csv is a table of 3 x 3 numbers, which could be a matrix or an edge list
+    """
 
 
 class WeakPositionsWarning(UserWarning):
-    """Positions of a component are hardly known, so that its loadings mean little."""
+    """Positions of a component are hardly known, so that its loadings mean little.
+
+    Examples
+    --------
+    Pure noise has no second component that halves of the graphs agree on:
+
+    >>> import warnings
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(8, random_state=0)
+    >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     found = eg.inference.loading_intervals(je, graphs, n_folds=2, n_splits=1)
+    >>> caught[0].category.__name__, found.weak
+    ('WeakPositionsWarning', array([False,  True]))
+    """

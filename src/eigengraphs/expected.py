@@ -18,10 +18,30 @@ __all__ = ["DirectedPositions", "ExpectedGraphs", "GraphPositions"]
 
 
 class GraphPositions(NamedTuple):
-    """Positions of the vertices in one graph: A is about X Diag(signs) X^T."""
+    """Positions of the vertices in one graph: A is about X Diag(signs) X^T.
 
-    positions: NDArray[Any]  # X = H |D|^(1/2), (n, d)
-    signs: NDArray[np.float64]  # sign of each loading, (d,)
+    What :meth:`JointEmbedding.graph_positions` returns. Section 2 has H Lambda_i^(1/2) for
+    nonnegative loadings; signs allow for the others.
+
+    Attributes
+    ----------
+    positions : (n, d)
+        ``X = H |D|^(1/2)``.
+    signs : (d,)
+        Sign of each loading, 1, -1 or 0.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+    >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+    >>> placed = je.graph_positions(0)
+    >>> bool(abs(placed.positions**2 - je.latent_positions_**2 * abs(je.loadings_[0])).max() < 1e-9)
+    True
+    """
+
+    positions: NDArray[Any]
+    signs: NDArray[np.float64]
 
 
 class DirectedPositions(NamedTuple):
@@ -48,10 +68,28 @@ class ExpectedGraphs:
     _plan: Plan
 
     def inverse_transform(self, loadings: ArrayLike) -> NDArray[Any]:
-        """Return the expected adjacency matrices for loadings (m', d), as an array (m', n, n).
+        """Return the expected adjacency matrices for loadings.
 
         The diagonal is that of the training graphs where it was one constant (0 without loops),
         and the model's own where it was data.
+
+        Parameters
+        ----------
+        loadings : (m', d)
+            A row for each graph.
+
+        Returns
+        -------
+        array (m', n, n)
+            H D_i H^T (directed: H D_i G^T), and the mean graph where the fit is centred.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+        >>> je.inverse_transform(je.loadings_[:3]).shape
+        (3, 12, 12)
         """
         check_is_fitted(self)
         H = self._fit.H
@@ -73,14 +111,28 @@ class ExpectedGraphs:
         return A.astype(self._dtype)
 
     def graph_positions(self, graph: int | str) -> GraphPositions | DirectedPositions:
-        """Return the vertices' positions in one training graph, H |D_i|^(1/2), and the signs.
+        """Return the vertices' positions in one training graph, ``H |D_i|^(1/2)``, and signs.
 
-        Of a directed graph, also G |D_i|^(1/2).
+        Of a directed graph, also ``G |D_i|^(1/2)``.
 
         Parameters
         ----------
-        graph
+        graph : int or str
             Place or name of the training graph.
+
+        Returns
+        -------
+        GraphPositions
+            ``positions`` (n, d) and ``signs`` (d,); of a directed graph also ``right`` (n, d).
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+        >>> X, signs = je.graph_positions(0)
+        >>> X.shape, signs.shape
+        ((12, 2), (2,))
         """
         check_is_fitted(self)
         lam = self.loadings_[one_place(graph, self._graph_names, "training graph")]
@@ -95,11 +147,23 @@ class ExpectedGraphs:
 
         Parameters
         ----------
-        law
+        law : {"bernoulli", "poisson", "gaussian"}
             Law of the edges: "bernoulli" for unweighted graphs, its probabilities clipped into
             [0, 1]; "poisson" for counts, its means clipped at 0; "gaussian" for any weights, with
             the standard deviation of the residuals. ``n_clipped`` and ``clipped_share`` of the
             model tell how much had to be clipped.
+
+        Returns
+        -------
+        MultipleRandomEigenGraphs
+            The model of section 2, with the latent positions and the loadings of the fit.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> eg.JointEmbedding(1, random_state=0).fit(graphs).to_mreg()
+        MultipleRandomEigenGraphs(n_vertices=12, n_components=1, loadings of 6 graphs, clip=True)
         """
         check_is_fitted(self)
         if law == "bernoulli" and self._is_weighted:

@@ -75,6 +75,20 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
             Labels, for embeddings that take them.
         sample_weight : (m,), optional
             Weight of each graph, for embeddings that take weights.
+
+        Returns
+        -------
+        FlatEmbedding
+            The estimator itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> rows = np.random.default_rng(0).normal(size=(6, 10))  # triangles of 4 vertices
+        >>> flat = eg.FlatEmbedding(eg.JointEmbedding(2, random_state=0)).fit(rows)
+        >>> flat.n_vertices_, flat.embedding_.loadings_.shape
+        (4, (6, 2))
         """
         embedding = self._wrapped()
         if not hasattr(embedding, "fit") or not hasattr(embedding, "transform"):
@@ -101,30 +115,109 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return what the embedding makes of the graphs of a table: loadings, (m', d)."""
+        """Return what the embedding makes of the graphs of a table: loadings, (m', d).
+
+        Parameters
+        ----------
+        X : (m', p) array, sparse array or table
+            One row a graph.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> rows = np.random.default_rng(0).normal(size=(6, 10))  # triangles of 4 vertices
+        >>> flat = eg.FlatEmbedding(eg.JointEmbedding(2, random_state=0)).fit(rows)
+        >>> flat.transform(rows[:2]).shape
+        (2, 2)
+        """
         A = self.graphs(X)
         return np.asarray(self.embedding_.transform(A))
 
     def graphs(self, X: Any) -> Any:
-        """Return the graphs of a table, an array (m', n, n) or a list of sparse graphs."""
+        """Return the graphs of a table, an array (m', n, n) or a list of sparse graphs.
+
+        Parameters
+        ----------
+        X : (m', p) array, sparse array or table
+            One row a graph.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> rows = np.random.default_rng(0).normal(size=(6, 10))  # triangles of 4 vertices
+        >>> flat = eg.FlatEmbedding(eg.JointEmbedding(2, random_state=0)).fit(rows)
+        >>> flat.graphs(rows).shape
+        (6, 4, 4)
+        """
         check_is_fitted(self)
         return self._columns.graphs(self._table(X, reset=False))
 
     @_has("inverse_transform")
     def inverse_transform(self, X: Any) -> NDArray[Any]:
-        """Return the rows, (m', p), of the graphs that loadings (m', d) stand for."""
+        """Return the rows, (m', p), of the graphs that loadings (m', d) stand for.
+
+        Parameters
+        ----------
+        X : (m', d)
+            Loadings, a row for each graph.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> rows = np.random.default_rng(0).normal(size=(6, 10))  # triangles of 4 vertices
+        >>> flat = eg.FlatEmbedding(eg.JointEmbedding(2, random_state=0)).fit(rows)
+        >>> flat.inverse_transform(flat.transform(rows)).shape
+        (6, 10)
+        """
         check_is_fitted(self)
         return self._columns.rows(self.embedding_.inverse_transform(X))
 
     @_has("score")
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the score of the embedding: the share of the squared norm that it explains."""
+        """Return the score of the embedding: the share of the squared norm that it explains.
+
+        Parameters
+        ----------
+        X : (m', p) array, sparse array or table
+            One row a graph.
+        y : (m',), optional
+            Labels, for embeddings that take them.
+        sample_weight : (m',), optional
+            Weight of each graph.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> rows = np.random.default_rng(0).normal(size=(6, 10))  # triangles of 4 vertices
+        >>> flat = eg.FlatEmbedding(eg.JointEmbedding(2, random_state=0)).fit(rows)
+        >>> 0 < flat.score(rows) < 1
+        True
+        """
         A = self.graphs(X)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(self.embedding_.score(A, y, **weights))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names that the embedding gives its columns."""
+        """Return the names that the embedding gives its columns.
+
+        Parameters
+        ----------
+        input_features
+            Ignored; scikit-learn passes it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> rows = np.random.default_rng(0).normal(size=(6, 10))  # triangles of 4 vertices
+        >>> flat = eg.FlatEmbedding(eg.JointEmbedding(2, random_state=0)).fit(rows)
+        >>> flat.get_feature_names_out()
+        array(['je1', 'je2'], dtype=object)
+        """
         check_is_fitted(self)
         names: NDArray[Any] = self.embedding_.get_feature_names_out()
         return names

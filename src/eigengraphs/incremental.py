@@ -101,6 +101,11 @@ class BatchFits:
         sample_weight : (m,), optional
             Weight of each graph in the objective, on one scale for all batches.
 
+        Returns
+        -------
+        JointEmbedding
+            The estimator itself.
+
         Examples
         --------
         >>> import eigengraphs as eg

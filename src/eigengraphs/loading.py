@@ -20,7 +20,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEm
 
     Parameters
     ----------
-    path
+    path : str or path
         The model file. Files of every older version are read; those that were changed, cut off or
         made by something else are refused.
     max_bytes : int or str, optional

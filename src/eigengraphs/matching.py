@@ -18,33 +18,77 @@ _RIGHT = "latent_positions_right_"
 
 @dataclass(frozen=True)
 class ComponentMatch:
-    """Which component of b goes with each component of a; see :func:`match_components`."""
+    """Which component of b goes with each component of a; see :func:`match_components`.
 
-    order: NDArray[np.intp]  # (p,) component of b that goes with component `components[j]` of a
-    components: NDArray[np.intp]  # (p,) components of a that found a partner, rising
-    signs: NDArray[np.float64]  # (p,) +1 or -1
-    similarities: NDArray[np.float64]  # (p,) |cosine|, 1 for the same; directed: of both sides
+    Attributes
+    ----------
+    order : (p,)
+        Component of b that goes with component `components[j]` of a.
+    components : (p,)
+        Components of a that found a partner, rising.
+    signs : (p,)
+        +1 or -1.
+    similarities : (p,)
+        Cosines without signs, 1 for the same; of directed fits the product of both sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs import match_components
+    >>> match = match_components(np.eye(3), np.eye(3)[:, [2, 0]])
+    >>> match.components, match.order, match.similarity
+    (array([0, 2]), array([1, 0]), 1.0)
+    """
+
+    order: NDArray[np.intp]
+    components: NDArray[np.intp]
+    signs: NDArray[np.float64]
+    similarities: NDArray[np.float64]
 
     @property
     def similarity(self) -> float:
-        """Mean |cosine| of the pairs."""
+        """Mean of the similarities."""
         return float(self.similarities.mean())
 
     def apply(self, positions: Any) -> NDArray[np.float64]:
-        """Return the columns of b's positions (n, d_b) in the order and with the signs of a's."""
+        """Return the columns of b's positions in the order and with the signs of a's.
+
+        Parameters
+        ----------
+        positions : (n, d_b)
+            Components of b in columns.
+
+        Returns
+        -------
+        array (n, p)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs import match_components
+        >>> a, b = np.eye(2), -np.eye(2)[:, ::-1]
+        >>> match_components(a, b).apply(b)
+        array([[1., 0.],
+               [0., 1.]])
+        """
         return np.asarray(positions)[:, self.order] * self.signs
 
 
 def match_components(a: Any, b: Any) -> ComponentMatch:
     """Pair the components of two fits in sign and order.
 
-    The pairs maximise the sum of |h_a . h_b| over all ways to pair them; between two directed
-    fits, of |h_a . h_b| |g_a . g_b|, with the signs of the h.
+    The pairs maximise the sum of ``|h_a . h_b|`` over all ways to pair them; between two directed
+    fits, of ``|h_a . h_b| |g_a . g_b|``, with the signs of the h.
 
     Parameters
     ----------
     a, b
         Fits, models with ``latent_positions``, or arrays (n, d) with components in columns.
+
+    Returns
+    -------
+    ComponentMatch
+        Order, signs and similarities of the pairs.
 
     Examples
     --------

@@ -53,11 +53,25 @@ class NestedComponents:
 
         Parameters
         ----------
-        n_components
+        n_components : int
             Number of components, at least as many as now.
-        graphs
+        graphs : optional
             The training graphs again; needed after the fit was pickled, which leaves them out. Of
             a fit by ``partial_fit``, those of the last batch.
+
+        Returns
+        -------
+        JointEmbedding
+            Another fit; this one stays as it is.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+        >>> longer = je.extend(3)
+        >>> bool((longer.latent_positions_[:, :2] == je.latent_positions_).all())
+        True
         """
         check_is_fitted(self)
         check_settings(self.get_params(deep=False))
@@ -97,6 +111,24 @@ class NestedComponents:
         """Return the fit with the first components alone and loadings solved again for them.
 
         It equals a fit with as many components, and reads no graph.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of components, at most as many as now.
+
+        Returns
+        -------
+        JointEmbedding
+            Another fit; this one stays as it is.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> je = eg.JointEmbedding(3, random_state=0).fit(graphs)
+        >>> je.truncate(2).loadings_.shape
+        (6, 2)
         """
         check_is_fitted(self)
         check_count("n_components", n_components)

@@ -87,6 +87,28 @@ class ProjectedGraphs:
         """Return the share of the squared norm of (centred) graphs that their loadings explain.
 
         Only the entries count that the loss counts: with a filled diagonal, those off it.
+
+        Parameters
+        ----------
+        graphs : GraphStack, or anything it can be made of
+            Graphs on the vertices of the training graphs.
+        y
+            Ignored.
+        sample_weight : (m',), optional
+            Weight of each graph.
+
+        Returns
+        -------
+        float
+            1 if the components describe the graphs exactly, 0 if they explain nothing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> graphs = [np.full((4, 4), weight) for weight in (1.0, 2.0)]
+        >>> round(eg.JointEmbedding(1, random_state=0).fit(graphs).score(graphs), 6)
+        1.0
         """
         check_is_fitted(self)
         stack = self._aligned(graphs)
@@ -102,6 +124,19 @@ class ProjectedGraphs:
         """Return the share of each graph's squared norm that the components leave, (m',).
 
         Over the entries that the loss counts; 0 for a graph without any.
+
+        Parameters
+        ----------
+        graphs : GraphStack, or anything it can be made of
+            m' graphs on the vertices of the training graphs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> je = eg.JointEmbedding(1, diagonal="observed", random_state=0).fit([np.ones((4, 4))])
+        >>> je.residuals([np.ones((4, 4)), np.eye(4)]).round(2) + 0.0
+        array([0.  , 0.75])
         """
         check_is_fitted(self)
         projection = self._project(self._aligned(graphs))

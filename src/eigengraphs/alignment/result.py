@@ -45,6 +45,14 @@ class Alignment:
         whole can look sure where all starts end in it, or with ``n_init=1``. Near chance it is
         lower than the share of right matches. Seeds, and all vertices of a reference that is
         one of the graphs, have 1; all others 0 in a graph whose weights are all the same.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> A = eg.models.ErdosRenyi(8, 0.5).sample(1, random_state=0)[0]
+    >>> found = eg.align([A, A[::-1, ::-1]], random_state=0)
+    >>> found.score.round(3), bool(found.moved[0].any())
+    (array([1., 1.]), False)
     """
 
     stack: GraphStack
@@ -59,7 +67,21 @@ class Alignment:
         return np.asarray(self.permutations != np.arange(self.permutations.shape[1]))
 
     def uncertain(self, threshold: float = 0.5) -> NDArray[np.bool_]:
-        """Return which matches have a confidence below ``threshold``, (m, n)."""
+        """Return which matches have a confidence below ``threshold``, (m, n).
+
+        Parameters
+        ----------
+        threshold : float
+            From 0 to 1.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> A = eg.models.ErdosRenyi(8, 0.5).sample(1, random_state=0)[0]
+        >>> found = eg.align([A, A[::-1, ::-1]], random_state=0)
+        >>> found.uncertain(0.9).shape
+        (2, 8)
+        """
         number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
         if not number or not 0 <= threshold <= 1:
             raise InputError(f"threshold must be a number from 0 to 1, got threshold={threshold!r}")

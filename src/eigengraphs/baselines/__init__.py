@@ -1,4 +1,13 @@
-"""Methods that joint embedding is compared with: those of the paper, and later ones."""
+"""Methods that joint embedding is compared with: those of the paper, and later ones.
+
+All are transformers of stacks of graphs, as scikit-learn has them: ``fit``, ``transform``,
+``fit_transform``, and ``pairwise_distances`` of graphs. See ``docs/guide/baselines.md``.
+
+>>> import eigengraphs as eg
+>>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+>>> eg.baselines.Omnibus(2).fit(graphs).pairwise_distances().shape
+(6, 6)
+"""
 
 from eigengraphs.baselines.adjacency import AdjacencySpectralEmbedding
 from eigengraphs.baselines.laplacian import LaplacianEigenmap

@@ -29,7 +29,7 @@ def adjacency_positions(stack: GraphStack, d: int, *, scaled: bool = True) -> Ar
 class AdjacencySpectralEmbedding(ProcrustesBaseline):
     """Embed each graph by itself, and compare positions up to rotation (Sussman et al. 2012).
 
-    Vertices of graph i have the rows of X_i = U_i |S_i|^(1/2) for positions, with the
+    Vertices of graph i have the rows of ``X_i = U_i |S_i|^(1/2)`` for positions, with the
     ``n_components`` eigenvalues of A_i that are largest in magnitude. Graphs are compared by the
     Procrustes distance, min over orthogonal Q of ||X_i Q - X_j||_F. ``transform`` gives distances
     to the training graphs, so that a nearest-neighbour classifier with ``metric="precomputed"`` may

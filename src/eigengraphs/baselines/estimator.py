@@ -60,6 +60,18 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
             without missing entries.
         y
             Ignored.
+
+        Returns
+        -------
+        GraphBaseline
+            The estimator itself.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+        >>> eg.baselines.Omnibus(2).fit(graphs).n_vertices_
+        10
         """
         stack = as_stack(graphs)
         self._check(stack)
@@ -83,11 +95,36 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         """Return the features of graphs, (m', p).
 
         Graphs with vertex names are put in the order of the training graphs' names.
+
+        Parameters
+        ----------
+        graphs : GraphStack, or anything it can be made of
+            m' graphs on the vertices of the training graphs.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+        >>> eg.baselines.VectorizedPCA(2).fit(graphs[:4]).transform(graphs[4:]).shape
+        (2, 2)
         """
         return self._features(self._embedded_graphs(graphs)).copy()
 
     def fit_transform(self, graphs: Any, y: Any = None) -> Any:
-        """Fit, and return the features of the training graphs, (m, p)."""
+        """Fit, and return the features of the training graphs, (m, p).
+
+        Parameters
+        ----------
+        graphs, y
+            As of :meth:`fit`.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+        >>> eg.baselines.VectorizedPCA(2).fit_transform(graphs).shape
+        (6, 2)
+        """
         return self._features(self.fit(graphs, y)._embedded).copy()
 
     def pairwise_distances(self, graphs: Any = None, other: Any = None) -> Array:
@@ -99,12 +136,32 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
             Graphs of the rows; by default the training graphs, which are not embedded again.
         other
             Graphs of the columns; by default those of the rows.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+        >>> eg.baselines.MultipleASE(2).fit(graphs).pairwise_distances(graphs[:2], graphs).shape
+        (2, 6)
         """
         a = self._embedded_graphs(graphs)
         return self._distances(a, a if other is None else self._embedded_graphs(other))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return names of the columns of the features, (p,)."""
+        """Return names of the columns of the features, (p,).
+
+        Parameters
+        ----------
+        input_features
+            Ignored; scikit-learn passes it.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+        >>> eg.baselines.VectorizedPCA(2).fit(graphs).get_feature_names_out()
+        array(['pc1', 'pc2'], dtype=object)
+        """
         check_is_fitted(self)
         return np.array(self._feature_names(), dtype=object)
 
@@ -139,8 +196,15 @@ class PositionsBaseline(GraphBaseline):
 
         Parameters
         ----------
-        graphs
-            By default the training graphs.
+        graphs : GraphStack, or anything it can be made of, optional
+            m' graphs; by default the training graphs.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+        >>> eg.baselines.Omnibus(2).fit(graphs).positions(graphs[:3]).shape
+        (3, 10, 2)
         """
         return self._embedded_graphs(graphs)
 

@@ -22,7 +22,7 @@ class LaplacianEigenmap(ProcrustesBaseline):
     With N_i = D_i^(-1/2) A_i D_i^(-1/2), the normalised Laplacian is I - N_i (Belkin and Niyogi
     2003). Positions are its eigenvectors U_i with the ``n_components`` smallest eigenvalues, the
     first of them included, which holds the square roots of the degrees. ``scaled`` multiplies them
-    by |S_i|^(1/2), S_i being their eigenvalues of N_i. Graphs are compared by the Procrustes
+    by ``|S_i|^(1/2)``, S_i being their eigenvalues of N_i. Graphs are compared by the Procrustes
     distance; ``transform`` gives distances to the training graphs.
 
     A vertex without edges has a zero row in N_i. Degrees are sums of absolute weights, so that
@@ -45,6 +45,13 @@ class LaplacianEigenmap(ProcrustesBaseline):
         Positions in the training graphs.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> eg.baselines.LaplacianEigenmap(2).fit(graphs).positions_.shape
+    (6, 10, 2)
     """
 
     def __init__(self, n_components: int = 2, *, scaled: bool = True) -> None:

@@ -33,7 +33,7 @@ class MultipleASE(GraphBaseline):
     n_components : int
         Number of dimensions, d, of the common space and of each graph's embedding.
     scaled : bool
-        Scale each graph's eigenvectors by the roots of their eigenvalues, |S_i|^(1/2), so that
+        Scale each graph's eigenvectors by the roots of their eigenvalues, ``|S_i|^(1/2)``, so that
         directions count for as much as they explain.
     diagonal : {"observed", "filled"}
         Take the diagonal as it is, or put the mean of its row into each diagonal entry.
@@ -46,6 +46,14 @@ class MultipleASE(GraphBaseline):
         R_i of the training graphs.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> mase = eg.baselines.MultipleASE(2).fit(graphs)
+    >>> mase.latent_positions_.shape, mase.scores_.shape, mase.transform(graphs).shape
+    ((10, 2), (6, 2, 2), (6, 3))
     """
 
     latent_positions_: NDArray[np.float64]

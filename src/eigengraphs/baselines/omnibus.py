@@ -39,8 +39,8 @@ class Omnibus(PositionsBaseline):
     """Embed all graphs together by the matrix of their pairwise means (Levin et al. 2017).
 
     The omnibus matrix M (m n, m n) has the blocks (A_i + A_j) / 2. With its eigenvalues S that are
-    largest in magnitude and their eigenvectors U, block i of U |S|^(1/2) holds the positions X_i of
-    the vertices in graph i. All are in one coordinate system: graphs are compared by
+    largest in magnitude and their eigenvectors U, block i of ``U |S|^(1/2)`` holds the positions
+    X_i of the vertices in graph i. All are in one coordinate system: graphs are compared by
     ||X_i - X_j||_F, without rotation, and the features are the n d entries of X_i.
 
     The method says nothing about new graphs. Here they get the positions that follow from those of
@@ -66,6 +66,14 @@ class Omnibus(PositionsBaseline):
         S, with signs.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> omnibus = eg.baselines.Omnibus(2).fit(graphs)
+    >>> omnibus.positions_.shape, omnibus.transform(graphs).shape
+    ((6, 10, 2), (6, 20))
     """
 
     latent_positions_: NDArray[np.float64]

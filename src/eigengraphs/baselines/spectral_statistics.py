@@ -29,6 +29,13 @@ class SpectralStatistics(GraphBaseline):
         Number of eigenvalues.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> triangle = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    >>> eg.baselines.SpectralStatistics(1).fit_transform([triangle]).round(6)
+    array([[2.]])
     """
 
     def __init__(self, n_components: int | None = None) -> None:

@@ -52,6 +52,16 @@ class GraphStatistics(GraphBaseline):
         that is zero, 1. Without standardising 0 and 1.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> triangle = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    >>> statistics = eg.baselines.GraphStatistics(standardize=False).fit([triangle])
+    >>> statistics.get_feature_names_out()[:3]
+    array(['size', 'max_degree', 'max_average_degree'], dtype=object)
+    >>> statistics.transform([triangle]).round(6)
+    array([[3., 2., 2., 3., 1., 1., 1.]])
     """
 
     def __init__(self, *, standardize: bool = True) -> None:

@@ -44,6 +44,14 @@ class UnfoldedASE(PositionsBaseline):
         S.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> unfolded = eg.baselines.UnfoldedASE(2).fit(graphs)
+    >>> unfolded.latent_positions_.shape, unfolded.positions(graphs[:3]).shape
+    ((10, 2), (3, 10, 2))
     """
 
     latent_positions_: NDArray[np.float64]

@@ -52,6 +52,14 @@ class VectorizedPCA(GraphBaseline):
         As asked for.
     n_vertices_, vertex_names_
         Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> pca = eg.baselines.VectorizedPCA(2).fit(graphs)
+    >>> pca.transform(graphs).shape, pca.components_.shape
+    ((6, 2), (2, 10, 10))
     """
 
     def __init__(
@@ -99,7 +107,21 @@ class VectorizedPCA(GraphBaseline):
         return self._basis.mean()
 
     def inverse_transform(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Return the graphs mean + sum_k scores[i, k] C_k, as an array (m', n, n)."""
+        """Return the graphs mean + sum_k scores[i, k] C_k, as an array (m', n, n).
+
+        Parameters
+        ----------
+        scores : (m', d)
+            Features, a row for each graph.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+        >>> pca = eg.baselines.VectorizedPCA(5).fit(graphs)
+        >>> bool(abs(pca.inverse_transform(pca.transform(graphs)) - graphs).max() < 1e-9)
+        True
+        """
         check_is_fitted(self)
         try:
             Z = np.asarray(scores, dtype=np.float64)

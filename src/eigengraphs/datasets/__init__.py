@@ -1,4 +1,14 @@
-"""Graphs to try things on: bundled with the package, or fetched."""
+"""Graphs to try things on: bundled with the package, or fetched.
+
+:func:`load_mice` needs nothing. The others look for published files in the folder that
+``EIGENGRAPHS_DATA`` names, else in the user's cache, and download what is absent; every file's
+SHA-256 is checked. Each returns a record with the graphs, what is known of them, and what to cite.
+See ``docs/guide/datasets.md``.
+
+>>> import eigengraphs as eg
+>>> eg.datasets.load_mice()
+Mice(32 graphs on 332 regions: 8 B6, 8 BTBR, 8 CAST, 8 DBA2)
+"""
 
 from eigengraphs.datasets.agri_trade import AgriTrade, fetch_agri_trade
 from eigengraphs.datasets.hnu1 import HNU1, fetch_hnu1

@@ -43,6 +43,15 @@ class AgriTrade:
         Country of each vertex. One of them is ``"Unspecified"``.
     citation, licence, source : str
         What to cite, the terms, and where the file comes from.
+
+    Examples
+    --------
+    With the published files, which are downloaded where absent:
+
+    >>> import eigengraphs as eg
+    >>> data = eg.datasets.fetch_agri_trade()  # doctest: +SKIP
+    >>> data.graphs.shape, str(data.products[1])  # doctest: +SKIP
+    ((13, 145, 145), 'Prepared foods')
     """
 
     graphs: GraphStack
@@ -71,6 +80,15 @@ def fetch_agri_trade(*, data_folder: Folder = None, download: bool = True) -> Ag
     -------
     AgriTrade
         Graphs, products, countries, citation, licence and source. Arrays are read-only.
+
+    Examples
+    --------
+    With the published files, which are downloaded where absent:
+
+    >>> import eigengraphs as eg
+    >>> data = eg.datasets.fetch_agri_trade()  # doctest: +SKIP
+    >>> data  # doctest: +SKIP
+    AgriTrade(13 products on 145 countries)
     """
     require_rdata()
     (content,) = read_files([FILE], data_folder=data_folder, download=download)

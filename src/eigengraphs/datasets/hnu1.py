@@ -49,6 +49,15 @@ class HNU1:
         ``hnu1/vertices.tsv``, which cannot be downloaded.
     citation, licence, source : str
         What to cite, the terms, and where the files come from.
+
+    Examples
+    --------
+    With the published files, which are downloaded where absent:
+
+    >>> import eigengraphs as eg
+    >>> data = eg.datasets.fetch_hnu1()  # doctest: +SKIP
+    >>> data.graphs.shape, str(data.subjects[0]), str(data.hemispheres[0])  # doctest: +SKIP
+    ((300, 70, 70), 'sub-0025427', 'R')
     """
 
     graphs: GraphStack
@@ -85,6 +94,15 @@ def fetch_hnu1(*, data_folder: Folder = None, download: bool = True) -> HNU1:
     HNU1
         Graphs, subjects, sessions, hemispheres, lobes, citation, licence and source. Arrays are
         read-only.
+
+    Examples
+    --------
+    With the published files, which are downloaded where absent:
+
+    >>> import eigengraphs as eg
+    >>> data = eg.datasets.fetch_hnu1()  # doctest: +SKIP
+    >>> data  # doctest: +SKIP
+    HNU1(300 graphs on 70 regions: 30 subjects, 10 sessions each)
     """
     subjects = [f"sub-{subject:07d}" for subject, _ in SCANS]
     names = [f"{name}_ses-{scan[1]}" for name, scan in zip(subjects, SCANS, strict=True)]

@@ -37,6 +37,15 @@ class MouseRegions:
         One of seven superstructures, such as ``"isocortex"`` or ``"white_matter"``.
     levels : ndarray of str, shape (332, 4)
         Levels 1 (coarse) to 4 (fine) of the atlas; empty where the atlas gives none.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> regions = eg.datasets.load_mice().regions
+    >>> regions
+    MouseRegions(332 regions, 2 hemispheres, 7 blocks)
+    >>> str(regions.names[0]), str(regions.blocks[0]), regions.levels.shape
+    ('A24a_L', 'isocortex', (332, 4))
     """
 
     names: Names
@@ -74,6 +83,13 @@ class Mice:
         Names and atlas levels of the vertices.
     citation, licence : str
         The study to cite, and the terms of the data.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> mice = eg.datasets.load_mice()
+    >>> mice.graphs.shape, str(mice.sexes[0]), str(mice.subjects[0])
+    ((32, 332, 332), 'male', 'sub-54776')
     """
 
     graphs: GraphStack

@@ -42,6 +42,15 @@ class USAirports:
         Longitude and latitude in degrees, in this order.
     citation, licence, source : str
         What to cite, the terms, and where the file comes from.
+
+    Examples
+    --------
+    With the published files, which are downloaded where absent:
+
+    >>> import eigengraphs as eg
+    >>> data = eg.datasets.fetch_us_airports()  # doctest: +SKIP
+    >>> data.graphs.shape, str(data.months[0]), str(data.airports[1])  # doctest: +SKIP
+    ((69, 343, 343), '2016-01', 'ATL')
     """
 
     graphs: GraphStack
@@ -87,6 +96,15 @@ def fetch_us_airports(
     -------
     USAirports
         Graphs, months, airports, coordinates, citation, licence and source. Arrays are read-only.
+
+    Examples
+    --------
+    With the published files, which are downloaded where absent:
+
+    >>> import eigengraphs as eg
+    >>> data = eg.datasets.fetch_us_airports()  # doctest: +SKIP
+    >>> data  # doctest: +SKIP
+    USAirports(69 undirected graphs on 343 airports: 2016-01 to 2021-09)
     """
     require_rdata()
     (content,) = read_files([FILE], data_folder=data_folder, download=download)

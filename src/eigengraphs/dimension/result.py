@@ -23,6 +23,37 @@ class DimensionChoice:
     """Number of components by each rule, and the recommendation.
 
     See :func:`~eigengraphs.select_dimension` for the rules.
+
+    Attributes
+    ----------
+    n_components : int
+        The recommendation, at least 1.
+    choices : dict of str to int
+        What each rule that ran says, from 0: that nothing stands out from noise.
+    curves : dict of str to array
+        What each rule looked at. "elbow": share of the squared norm that components 1, 2,
+        ... explain when they are added, at least 8 if there are as many. "loadings":
+        p-value of "component k adds nothing" for k = 1, 2, .... "pairs": squared error over
+        hidden pairs with 0, 1, ... components, beside that with none. "halves": similarity
+        of the pair that is least alike among the first 1, 2, ... components.
+    levels : dict of str to array
+        What the curves are compared with, of the same lengths. "loadings": alpha. "pairs":
+        how much worse than the best is as good. "halves": the similarity that is needed.
+        "elbow" has none.
+    left_out : dict of str to str
+        Rules that could not run, and why.
+    alpha : float
+        Rate of false alarms of the tests.
+    max_components : int
+        Largest number that was looked at.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(8, random_state=0)
+    >>> choice = eg.select_dimension(graphs, 3, method="elbow", random_state=0)
+    >>> choice.n_components, choice.decided_by, choice.agreement
+    (1, ('elbow',), 1.0)
     """
 
     n_components: int
@@ -62,7 +93,16 @@ class DimensionChoice:
         return recommend(self.choices, self.max_components)[1]
 
     def explain(self) -> str:
-        """Say in words what each rule found, and why the recommendation is what it is."""
+        """Say in words what each rule found, and why the recommendation is what it is.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(8, random_state=0)
+        >>> choice = eg.select_dimension(graphs, 3, method="elbow", random_state=0)
+        >>> print(choice.explain().splitlines()[0])
+        Recommended: 1 component. Elbow: the objective flattens out after 1 component.
+        """
         return explain(self)
 
     def plot(self, path: Any = None) -> Any:
@@ -76,6 +116,14 @@ class DimensionChoice:
         Returns
         -------
         matplotlib.figure.Figure
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(8, random_state=0)
+        >>> choice = eg.select_dimension(graphs, 3, method="elbow", random_state=0)
+        >>> len(choice.plot().axes)
+        1
         """
         from eigengraphs.dimension.picture import choice_figure
 

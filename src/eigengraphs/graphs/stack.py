@@ -126,7 +126,31 @@ class GraphStack(StackFacts, StackTransforms):
         vertex_names: Sequence[str] | None = None,
         missing: MissingRule = "error",
     ) -> GraphStack:
-        """Make a sparse stack of one CSR matrix (m * n, n), graph after graph."""
+        """Make a sparse stack of one CSR matrix (m * n, n), graph after graph.
+
+        Parameters
+        ----------
+        flat : scipy.sparse.csr_array (m * n, n)
+            The graphs below each other.
+        n_graphs : int
+            How many there are, m.
+        graph_names, vertex_names : sequence of str, optional
+            Names of the graphs and of the vertices.
+        missing : {"error", "unobserved"}
+            What to do with entries that are nan; see :class:`GraphStack`.
+
+        Returns
+        -------
+        GraphStack
+
+        Examples
+        --------
+        >>> from scipy import sparse
+        >>> import eigengraphs as eg
+        >>> flat = sparse.csr_array([[0, 1], [1, 0], [0, 2], [2, 0]])
+        >>> eg.GraphStack.from_flat(flat, 2).shape
+        (2, 2, 2)
+        """
         check_missing(missing)
         rows, n = flat.shape
         if n_graphs < 1 or rows != n_graphs * n:

@@ -171,7 +171,18 @@ class StackFacts:
         return edges / pairs if pairs > 0 else 0.0
 
     def diagonals(self) -> NDArray[np.float64]:
-        """Return the diagonals, (m, n); 0 where they are hidden."""
+        """Return the diagonals; 0 where they are hidden.
+
+        Returns
+        -------
+        array (m, n)
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[3, 1], [1, 4]]]).diagonals()
+        array([[3., 4.]])
+        """
         if isinstance(self._storage, np.ndarray):
             return np.array(np.einsum("iss->is", self._storage), dtype=np.float64)
         out = np.zeros(self.shape[:2])
@@ -180,7 +191,27 @@ class StackFacts:
         return out
 
     def require_undirected(self, remedy: str) -> None:
-        """Raise an error that names the first entry without its mirror image, if there is one."""
+        """Raise an error that names the first entry without its mirror image, if there is one.
+
+        Parameters
+        ----------
+        remedy : str
+            What to do about it: the end of the message.
+
+        Raises
+        ------
+        InputError
+            If some graph is directed.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 1], [1, 0]]]).require_undirected("symmetrize it")
+        >>> eg.GraphStack([[[0, 2], [1, 0]]]).require_undirected("no")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        eigengraphs.errors.InputError: graphs[0] is not symmetric: entry (0, 1) is 2 and its ...
+        """
         if not self.is_directed:
             return
         i = int(np.flatnonzero(~self._facts.is_symmetric)[0])
@@ -198,7 +229,27 @@ class StackFacts:
         )
 
     def require_complete(self, remedy: str) -> None:
-        """Raise an error that names a graph with hidden entries, if there is one."""
+        """Raise an error that names a graph with hidden entries, if there is one.
+
+        Parameters
+        ----------
+        remedy : str
+            What to do about it: the end of the message.
+
+        Raises
+        ------
+        InputError
+            If some entry is hidden.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> stack = eg.GraphStack([[[0, 1], [1, 0]]]).hide([[False, True], [False, False]])
+        >>> stack.require_complete("fill them")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        eigengraphs.errors.InputError: 2 entries are hidden, most of them (2) in graphs[0]; ...
+        """
         if self._mask is None:
             return
         i = int(np.argmax(self._mask.n_hidden))

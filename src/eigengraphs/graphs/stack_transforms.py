@@ -85,6 +85,17 @@ class StackTransforms(ABC):
         """Return undirected graphs: the "mean", "max", "min" or "sum" of A_st and A_ts.
 
         Where one of the two is hidden the other stands for both; a sum with it is hidden.
+
+        Parameters
+        ----------
+        how : {"mean", "max", "min", "sum"}
+            What becomes of A_st and A_ts.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 3], [1, 0]]]).symmetrize("max")[0].tolist()
+        [[0.0, 3.0], [3.0, 0.0]]
         """
         storage = transforms.symmetrize(self._storage, how)
         mask = self._mask
@@ -93,18 +104,44 @@ class StackTransforms(ABC):
         return self._changed(*one_sided(self._storage, storage, mask, fill=how != "sum"))
 
     def binarize(self, threshold: float = 0.0) -> Self:
-        """Return unweighted graphs with an edge where the weight is above ``threshold``."""
+        """Return unweighted graphs with an edge where the weight is above ``threshold``.
+
+        Parameters
+        ----------
+        threshold : float
+            Weights above it become 1, all others 0.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 3], [3, 0]], [[0, 1], [1, 0]]]).binarize(2).dense[:, 0, 1]
+        array([1., 0.])
+        """
         storage = transforms.binarize(self._storage, threshold)
         if self._mask is not None and isinstance(storage, np.ndarray) and threshold < 0:
             storage = zero_hidden(storage, self._mask)
         return self._changed(storage, self._mask)
 
     def log1p(self) -> Self:
-        """Return the graphs with log(1 + weight) for weight; weights must be above -1."""
+        """Return the graphs with log(1 + weight) for weight; weights must be above -1.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 9], [9, 0]]]).log1p()[0].round(2).tolist()
+        [[0.0, 2.3], [2.3, 0.0]]
+        """
         return self._changed(transforms.log1p(self._storage), self._mask)
 
     def signed_log1p(self) -> Self:
-        """Return the graphs with sign(weight) log(1 + |weight|) for weight."""
+        """Return the graphs with ``sign(weight) log(1 + |weight|)`` for weight.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, -9], [-9, 0]]]).signed_log1p()[0].round(2).tolist()
+        [[0.0, -2.3], [-2.3, 0.0]]
+        """
         return self._changed(transforms.signed_log1p(self._storage), self._mask)
 
     def fisher_z(self) -> Self:
@@ -112,6 +149,12 @@ class StackTransforms(ABC):
 
         The diagonal is set to zero: that of a correlation matrix, all 1, is no data and has no
         finite z. Weights off the diagonal must lie in (-1, 1), by more than rounding.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[1, 0.5], [0.5, 1]]]).fisher_z()[0].round(2).tolist()
+        [[0.0, 0.55], [0.55, 0.0]]
         """
         bad = transforms.not_correlation(self._storage)
         if bad is not None:
@@ -133,14 +176,28 @@ class StackTransforms(ABC):
         on the scale. Absent edges stay absent, symmetric graphs stay symmetric. Loops are
         ranked in the same way among themselves. Negative weights get the lowest ranks, which are
         above the 0 of an absent edge: for signed weights take :meth:`signed_rank`.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> path = eg.GraphStack([[[0, 7, 0], [7, 0, 90], [0, 90, 0]]])
+        >>> path.rank()[0].round(2).tolist()
+        [[0.0, 0.3, 0.0], [0.3, 0.0, 0.7], [0.0, 0.7, 0.0]]
         """
         symmetric = self._facts.is_symmetric
         return self._changed(transforms.rank(self._storage, symmetric, signed=False), self._mask)
 
     def signed_rank(self) -> Self:
-        """Return the graphs with sign(weight) times the rank of |weight|; see :meth:`rank`.
+        """Return the graphs with sign(weight) times the rank of ``|weight|``; see :meth:`rank`.
 
         The same as :meth:`rank` where no weight is negative.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> path = eg.GraphStack([[[0, 7, 0], [7, 0, -90], [0, -90, 0]]])
+        >>> path.signed_rank()[0].round(2).tolist()
+        [[0.0, 0.3, 0.0], [0.3, 0.0, -0.7], [0.0, -0.7, 0.0]]
         """
         symmetric = self._facts.is_symmetric
         return self._changed(transforms.rank(self._storage, symmetric, signed=True), self._mask)
@@ -149,11 +206,24 @@ class StackTransforms(ABC):
         """Return the graphs divided by their own Frobenius norms; a zero graph stays zero.
 
         Loops count in the norm: drop them first if the diagonal is no data.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[3, 0], [0, 4]]]).unit_norm()[0].tolist()
+        [[0.6, 0.0], [0.0, 0.8]]
         """
         return self._changed(transforms.unit_norm(self._storage), self._mask)
 
     def drop_loops(self) -> Self:
-        """Return the graphs with zero diagonals; those of hidden loops, too, are then known."""
+        """Return the graphs with zero diagonals; those of hidden loops, too, are then known.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[3, 1], [1, 4]]]).drop_loops()[0].tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """
         mask = None if self._mask is None else without_loops(self._mask)
         return self._changed(transforms.drop_loops(self._storage), mask)
 
@@ -167,6 +237,13 @@ class StackTransforms(ABC):
         pairs : array of bool (n, n) or (m, n, n), or sparse array (n, n) or (m * n, n)
             True where an entry is to be hidden, in all graphs or in each. In undirected graphs an
             entry takes its mirror image with it.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> stack = eg.GraphStack([[[0, 1], [1, 0]], [[0, 2], [2, 0]]])
+        >>> stack.hide([[False, True], [False, False]])[1].tolist()
+        [[0.0, nan], [nan, 0.0]]
         """
         m, n, _ = self.shape
         more = pairs_to_hide(pairs, m, n, self._facts.is_symmetric)
@@ -176,7 +253,20 @@ class StackTransforms(ABC):
         return self._changed(zero_there(self._storage, more), mask)
 
     def select_vertices(self, which: Any) -> Self:
-        """Return the graphs induced on some vertices, given by name, place, mask or slice."""
+        """Return the graphs induced on some vertices, given by name, place, mask or slice.
+
+        Parameters
+        ----------
+        which : name, place, sequence of them, mask (n,) of bool, or slice
+            The vertices, in the order that they are to have.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> stack = eg.GraphStack([[[0, 1, 2], [1, 0, 3], [2, 3, 0]]], vertex_names=["a", "b", "c"])
+        >>> stack.select_vertices(["c", "a"])[0].tolist()
+        [[0.0, 2.0], [2.0, 0.0]]
+        """
         keep = self._kept(which)
         names = self._vertex_names and tuple(self._vertex_names[s] for s in keep)
         storage = transforms.select_vertices(self._storage, keep)
@@ -199,7 +289,16 @@ class StackTransforms(ABC):
             Permutations of 0 ... n - 1: vertex s of the new graph i is vertex ``orders[i, s]``
             of the old one. One permutation (n,) serves all graphs.
 
+        Notes
+        -----
         Names of the vertices stay where they are: they name places in the common order.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> stack = eg.GraphStack([[[0, 1, 2], [1, 0, 3], [2, 3, 0]]])
+        >>> stack.reorder([2, 0, 1])[0].tolist()
+        [[0.0, 2.0, 3.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
         """
         if self._mask is not None:
             raise InputError("graphs with hidden entries are not reordered; fill them first")
@@ -223,6 +322,18 @@ class StackTransforms(ABC):
         """Return the graphs on the vertices ``names``; what they do not have is unobserved.
 
         Every vertex of the stack must be among them.
+
+        Parameters
+        ----------
+        names : sequence of str
+            All vertices of the new stack, in their order.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> stack = eg.GraphStack([[[0, 1], [1, 0]]], vertex_names=["a", "c"])
+        >>> stack.among(["a", "b", "c"])[0].tolist()
+        [[0.0, nan, 1.0], [nan, nan, nan], [1.0, nan, 0.0]]
         """
         unknown = sorted(set(self.vertex_names) - set(names))
         if unknown or self._mask is not None:
@@ -237,7 +348,20 @@ class StackTransforms(ABC):
         return self._make(storage, None, self._graph_names, tuple(names), make_mask(present, None))
 
     def in_order_of(self, names: Sequence[str]) -> Self:
-        """Return the graphs with their vertices in the order of ``names``, which must be theirs."""
+        """Return the graphs with their vertices in the order of ``names``, which must be theirs.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of all vertices, in the order that they are to have.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> stack = eg.GraphStack([[[0, 1], [2, 0]]], vertex_names=["a", "b"])
+        >>> stack.in_order_of(["b", "a"])[0].tolist()
+        [[0.0, 2.0], [1.0, 0.0]]
+        """
         if tuple(names) == self.vertex_names:
             return self
         differ = sorted(set(names) ^ set(self.vertex_names))
@@ -252,6 +376,13 @@ class StackTransforms(ABC):
         """Return the graphs on the largest vertex set on which every one of them is connected.
 
         A hidden entry is no edge, so a vertex that some graph lacks is not among them.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> stack = eg.GraphStack([[[0, 1, 0], [1, 0, 0], [0, 0, 0]]], vertex_names=["a", "b", "c"])
+        >>> stack.largest_common_component().vertex_names
+        ('a', 'b')
         """
         graphs = [self._graph(i) for i in range(self.shape[0])]
         return self.select_vertices(transforms.largest_common_component(graphs))
@@ -262,14 +393,38 @@ class StackTransforms(ABC):
         graph_names: Sequence[str] | None = None,
         vertex_names: Sequence[str] | None = None,
     ) -> Self:
-        """Return the same graphs under other names."""
+        """Return the same graphs under other names.
+
+        Parameters
+        ----------
+        graph_names, vertex_names : sequence of str, optional
+            New names; by default those that are there.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 1], [1, 0]]]).with_names(vertex_names=["a", "b"]).vertex_names
+        ('a', 'b')
+        """
         m, n, _ = self.shape
         graph = check_names(graph_names, m, "graph_names") or self._graph_names
         vertex = check_names(vertex_names, n, "vertex_names") or self._vertex_names
         return self._make(self._storage, self._facts, graph, vertex, self._mask)
 
     def astype(self, dtype: DTypeLike) -> Self:
-        """Return the graphs with float32 or float64 weights."""
+        """Return the graphs with float32 or float64 weights.
+
+        Parameters
+        ----------
+        dtype : float32 or float64
+            Type of the weights.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 1], [1, 0]]]).astype("float32").dtype
+        dtype('float32')
+        """
         wanted = check_dtype(dtype)
         if isinstance(self._storage, np.ndarray):
             return self._changed(self._storage.astype(wanted), self._mask)
@@ -301,14 +456,28 @@ class StackTransforms(ABC):
         return stack.to_dense() if storage == "dense" else stack.to_sparse()
 
     def to_dense(self) -> Self:
-        """Return the same graphs as one array; needs 8 m n^2 bytes (4 in float32)."""
+        """Return the same graphs as one array; needs 8 m n^2 bytes (4 in float32).
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 1], [1, 0]]], storage="sparse").to_dense().dense.shape
+        (1, 2, 2)
+        """
         if isinstance(self._storage, np.ndarray):
             return self
         kept = self._storage.toarray().reshape(self.shape)
         return self._make(kept, self._facts, self._graph_names, self._vertex_names, self._mask)
 
     def to_sparse(self) -> Self:
-        """Return the same graphs as one flat CSR matrix."""
+        """Return the same graphs as one flat CSR matrix.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 1], [1, 0]]]).to_sparse().flat.shape
+        (2, 2)
+        """
         if not isinstance(self._storage, np.ndarray):
             return self
         flat = flatten(list(self._storage), self._storage.dtype)

@@ -1,4 +1,20 @@
-"""From loadings to findings: prediction, group differences, uncertainty, and what they rest on."""
+"""From loadings to findings: prediction, group differences, uncertainty, and what they rest on.
+
+:func:`evaluate` and :func:`contest` predict labels of graphs that were held out; :func:`compare`
+tests groups, :func:`change_points` and :func:`anomalies` look at graphs in time and at odd ones,
+:func:`cluster_graphs` and :func:`cluster_vertices` group them. :func:`read_components` and
+:func:`trust_components` say what a component is and whether it is found again;
+:func:`loading_intervals` and :func:`bootstrap` how sure its numbers are. Each returns a record
+with arrays and, mostly, words. See ``docs/guide/inference.md``.
+
+>>> import eigengraphs as eg
+>>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(12, random_state=0)
+>>> Lam = eg.JointEmbedding(1, random_state=0).fit_transform(graphs)
+>>> eg.inference.cluster_graphs(Lam, n_clusters=2).labels.shape
+(12,)
+>>> list(eg.inference.METHODS)[:3]
+['joint embedding', 'PCA', 'Multiple ASE']
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

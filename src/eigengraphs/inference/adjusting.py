@@ -70,6 +70,19 @@ class CovariateAdjustment(TransformerMixin, BaseEstimator):
             Ignored.
         covariates
             A mapping of names to columns of m values, a pandas table, or an array (m, q).
+
+        Returns
+        -------
+        CovariateAdjustment
+            The estimator itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import CovariateAdjustment
+        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
+        >>> CovariateAdjustment().fit(Lam, covariates=site).coefficients_.shape
+        (2, 1)
         """
         Y, table = self._parts(X, covariates)
         if not table:
@@ -87,7 +100,22 @@ class CovariateAdjustment(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any, covariates: Any = None) -> Array:
-        """Return adjusted loadings, (m, d)."""
+        """Return adjusted loadings, (m, d).
+
+        Parameters
+        ----------
+        X, covariates
+            As of :meth:`fit`; the covariates must have the same names.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import CovariateAdjustment
+        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
+        >>> fitted = CovariateAdjustment().fit(Lam, covariates=site)
+        >>> fitted.transform([[1.0], [3.0]], covariates={"site": ["a", "b"]}).round(6).tolist()
+        [[2.0], [2.0]]
+        """
         check_is_fitted(self)
         Y, table = self._parts(X, covariates)
         if Y.shape[1] != len(self._mean):
@@ -104,11 +132,40 @@ class CovariateAdjustment(TransformerMixin, BaseEstimator):
         return np.asarray(Y - np.hstack(coded) @ self.coefficients_)
 
     def fit_transform(self, X: Any, y: Any = None, covariates: Any = None) -> Array:
-        """Learn, and return adjusted loadings of the same rows."""
+        """Learn, and return adjusted loadings of the same rows.
+
+        Parameters
+        ----------
+        X, y, covariates
+            As of :meth:`fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import CovariateAdjustment
+        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
+        >>> CovariateAdjustment().fit_transform(Lam, covariates=site).round(6).ravel().tolist()
+        [2.0, 2.0, 2.0, 2.0]
+        """
         return self.fit(X, y, covariates=covariates).transform(X, covariates=covariates)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the loadings that are left."""
+        """Return the names of the loadings that are left.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the columns of the input.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import CovariateAdjustment
+        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
+        >>> fitted = CovariateAdjustment().fit(Lam, covariates=site)
+        >>> fitted.get_feature_names_out(["je1"])
+        array(['je1'], dtype=object)
+        """
         check_is_fitted(self)
         names = self._names if input_features is None else list(input_features)
         if names is None:

@@ -29,6 +29,33 @@ class Bootstrap:
     """Fits to graphs that might have come instead; see :func:`bootstrap`.
 
     Signs and order of the components are those of the fit itself.
+
+    Attributes
+    ----------
+    kind : str
+        "graphs" or "model".
+    level : float
+        Of the intervals.
+    positions : (B, n, d)
+        Latent positions of each fit; directed graphs: from where edges go.
+    positions_right : (B, n, d) or None
+        Where edges end, of directed graphs.
+    loadings : (B, m, d)
+        "graphs": of the graphs themselves on the positions of each fit. "model": of the
+        graphs that the model made.
+    similarities : (B, d)
+        Cosine of each component with that of the fit, without its sign.
+    estimate : tuple of (n, d) and (m, d)
+        Positions (n, d) and loadings (m, d) of the fit.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(8, random_state=0)
+    >>> je = eg.JointEmbedding(1, random_state=0).fit(graphs)
+    >>> found = eg.inference.bootstrap(je, graphs, n_resamples=5)
+    >>> found.loadings.shape, found.loading_errors.shape, found.similarities.shape
+    ((5, 8, 1), (8, 1), (5, 1))
     """
 
     kind: str
@@ -56,11 +83,33 @@ class Bootstrap:
         return np.asarray(self.loadings.std(axis=0, ddof=1))
 
     def position_interval(self) -> tuple[Array, Array]:
-        """Return lower and upper ends for the positions, (n, d) each."""
+        """Return lower and upper ends for the positions, (n, d) each.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(8, random_state=0)
+        >>> je = eg.JointEmbedding(1, random_state=0).fit(graphs)
+        >>> found = eg.inference.bootstrap(je, graphs, n_resamples=5)
+        >>> low, high = found.position_interval()
+        >>> low.shape, bool((low <= high).all())
+        ((10, 1), True)
+        """
         return self._interval(self.positions, self.estimate[0])
 
     def loading_interval(self) -> tuple[Array, Array]:
-        """Return lower and upper ends for the loadings, (m, d) each."""
+        """Return lower and upper ends for the loadings, (m, d) each.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(8, random_state=0)
+        >>> je = eg.JointEmbedding(1, random_state=0).fit(graphs)
+        >>> found = eg.inference.bootstrap(je, graphs, n_resamples=5)
+        >>> low, high = found.loading_interval()
+        >>> low.shape, bool((low <= high).all())
+        ((8, 1), True)
+        """
         return self._interval(self.loadings, self.estimate[1])
 
     def _interval(self, drawn: Array, estimate: Array) -> tuple[Array, Array]:
@@ -108,6 +157,11 @@ def bootstrap(
         Of the draws.
     on_fit
         Told after each fit: how many are done, and B.
+
+    Returns
+    -------
+    Bootstrap
+        Positions and loadings of all fits, with standard errors and intervals.
 
     Examples
     --------

@@ -26,7 +26,51 @@ _NORMAL = 0.6745  # median of |x| of a standard normal x
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Changes:
-    """Change points of ordered graphs."""
+    """Change points of ordered graphs.
+
+    What :func:`change_points` returns.
+
+    Attributes
+    ----------
+    p_value : float
+        Of no change at all.
+    places : tuple of int
+        First graph after each change, in the order of the rows; empty if p is above the
+        level.
+    gains : (changes,)
+        By how much each lowers the squared distance from levels, in penalties; all are
+        above 1, and the largest is the clearest.
+    levels : (changes + 1, d)
+        Median loadings between changes.
+    segments : (m,)
+        Which level each graph has.
+    autocorrelation : (d,)
+        Of neighbours around their levels, that was taken off.
+    penalty : float
+        Gain that a change must bring, in squared standard deviations.
+    level : float
+        Probability of finding any change where there is none.
+    n_permutations : int
+        Series without change that the penalty came from.
+    smallest : int
+        Graphs that must be between changes.
+    components : tuple of str
+        Names of the components that were looked at.
+    notes : tuple of str
+        What was left out, and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(1).normal(size=(40, 2))
+    >>> Lam[25:] += 4.0
+    >>> found = eg.inference.change_points(Lam, n_permutations=99, random_state=0)
+    >>> found
+    Changes(40 graphs, p = 0.01, at (25,))
+    >>> found.levels.shape, found.segments.shape
+    ((2, 2), (40,))
+    """
 
     p_value: float
     """Of no change at all."""
@@ -67,7 +111,23 @@ class Changes:
         )
 
     def words(self, labels: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Return the answer in sentences; ``labels`` say when each graph was, in order."""
+        """Return the answer in sentences; ``labels`` say when each graph was, in order.
+
+        Parameters
+        ----------
+        labels : sequence of str, optional
+            When each graph was, in order; by default 1, 2, ....
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> Lam = np.random.default_rng(1).normal(size=(40, 2))
+        >>> Lam[25:] += 4.0
+        >>> found = eg.inference.change_points(Lam, n_permutations=99, random_state=0)
+        >>> found.words()
+        ('The level of the loadings changes (p = 0.01): 1 change, first seen in 26.',)
+        """
         if not self.places:
             return (f"No change of level is shown (p = {self.p_value:.2g}).",)
         names = [str(i + 1) for i in range(len(self.segments))] if labels is None else labels
@@ -100,17 +160,17 @@ def change_points(
     ----------
     loadings : (m, d)
         A row for each graph, in their order.
-    components
+    components : sequence of str, optional
         Names of the components.
     leave_out : (d,) of bool, optional
         Components that are not looked at: ``embedding.degenerate_``.
-    smallest
+    smallest : int
         Graphs that must be between two changes; one odd graph is an anomaly, no change.
-    level
+    level : float
         Probability of finding any change where there is none.
-    n_permutations
+    n_permutations : int
         Series without change that the penalty comes from.
-    random_state
+    random_state : int, Generator, RandomState or None
         Seed.
 
     Returns
@@ -125,6 +185,16 @@ def change_points(
     has the levels of y. Series without change are made of permuted innovations, and everything is
     estimated anew in each of them. Slow trends and seasons are changes of level, too: take a
     season off before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(1).normal(size=(40, 2))
+    >>> Lam[25:] += 4.0
+    >>> found = eg.inference.change_points(Lam, n_permutations=99, random_state=0)
+    >>> found.places
+    (25,)
     """
     Y = read_loadings(loadings, least=1)
     out = np.zeros(Y.shape[1], bool) if leave_out is None else np.asarray(leave_out, dtype=bool)

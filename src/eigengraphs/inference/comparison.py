@@ -18,6 +18,77 @@ class Comparison:
 
     Loadings are numbers of their pattern: a graph with a larger loading on a component has more of
     the pattern h h^T in it. The sign of h does not matter for that of an undirected graph.
+
+    Attributes
+    ----------
+    group : str
+        Name of what was compared.
+    kind : str
+        "groups", or "quantity" for a slope.
+    design : str
+        "single": graphs of their own; "between": means of subjects; "within": graphs within
+        subjects.
+    components : tuple of str
+        Names of the d components that were tested.
+    levels : tuple of str
+        Groups; empty for a quantity.
+    counts : tuple of int
+        Units (graphs, or subjects) in each group.
+    means : (groups, d)
+        Mean loadings of each group at the mean of the covariates.
+    slopes : (d,)
+        Change of loadings for one unit of a quantity; nan for groups.
+    F : (d,)
+        F statistic of each component.
+    df : tuple of two int
+        Degrees of freedom of F.
+    p_values : (d,)
+        Of each component alone.
+    p_fdr : (d,)
+        Adjusted so that the share of false discoveries is held (Benjamini and Hochberg).
+    p_family : (d,)
+        Adjusted so that the chance of any false discovery is held (largest F).
+    joint_F : float
+        F statistic of all components together.
+    joint_p : float
+        p-value of all components together.
+    effect_name : str
+        What sizes of effects are: "Hedges g", "omega squared" or a partial correlation.
+    effect : (d,)
+        Size of the effect.
+    effect_low : (d,)
+        Lower end of its interval.
+    effect_high : (d,)
+        Upper end of its interval.
+    confidence : float
+        Of the intervals.
+    covariates : tuple of str
+        Names of what was held constant.
+    n_graphs : int
+        Graphs that took part.
+    n_units : int
+        Graphs or subjects that were compared.
+    n_permutations : int
+        Arrangements that F was referred to, the observed one included.
+    exact : bool
+        Whether these were all there are.
+    n_bootstrap : int
+        Samples behind the intervals.
+    notes : tuple of str
+        What was left out, and what to be careful about.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs.inference import compare
+    >>> group = np.repeat(["a", "b"], 10)
+    >>> Lam = np.random.default_rng(0).normal(size=(20, 2))
+    >>> Lam[10:, 1] += 3.0
+    >>> found = compare(Lam, group, n_permutations=99, n_bootstrap=100, random_state=0)
+    >>> found.levels, found.counts, found.F.shape
+    (('a', 'b'), (10, 10), (2,))
+    >>> print(found.words[0])
+    Loadings of all components together differ between groups of group (10 a, 10 b): p = 0.01.
     """
 
     group: str
@@ -63,7 +134,24 @@ class Comparison:
     """What was left out, and what to be careful about."""
 
     def significant(self, level: float = 0.05) -> tuple[str, ...]:
-        """Return the components that differ, at a false discovery rate."""
+        """Return the components that differ, at a false discovery rate.
+
+        Parameters
+        ----------
+        level : float
+            False discovery rate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import compare
+        >>> group = np.repeat(["a", "b"], 10)
+        >>> Lam = np.random.default_rng(0).normal(size=(20, 2))
+        >>> Lam[10:, 1] += 3.0
+        >>> found = compare(Lam, group, n_permutations=99, n_bootstrap=100, random_state=0)
+        >>> found.significant(0.05)
+        ('je2',)
+        """
         return tuple(
             name for name, p in zip(self.components, self.p_fdr, strict=True) if p <= level
         )

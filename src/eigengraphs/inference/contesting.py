@@ -42,7 +42,31 @@ class ContestRow:
 
 @dataclass(frozen=True)
 class Contest:
-    """A table of methods."""
+    """A table of methods; what :func:`contest` returns.
+
+    Attributes
+    ----------
+    rows : tuple of ContestRow
+        What each method did, joint embedding first.
+    evaluation : Evaluation
+        Accuracies (or explained variances) with intervals and comparisons.
+    notes : tuple of str
+        What the columns of the table mean.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.inference import contest
+    >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+    >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+    >>> y = ["thin"] * 6 + ["thick"] * 6
+    >>> je = eg.JointEmbedding(1, random_state=0)
+    >>> found = contest(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
+    >>> [row.method for row in found.rows]
+    ['joint embedding', 'PCA']
+    >>> found.header[:4]
+    ('method', 'explained', 'coefficients_a_graph', 'accuracy_1-NN')
+    """
 
     rows: tuple[ContestRow, ...]
     evaluation: Evaluation
@@ -64,7 +88,20 @@ class Contest:
                 "seconds_new_graphs", "parameters")  # fmt: skip
 
     def table(self) -> tuple[tuple[Cell, ...], ...]:
-        """Return a row for each method, and one for chance."""
+        """Return a row for each method, and one for chance.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.inference import contest
+        >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+        >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+        >>> y = ["thin"] * 6 + ["thick"] * 6
+        >>> je = eg.JointEmbedding(1, random_state=0)
+        >>> found = contest(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
+        >>> [row[0] for row in found.table()]
+        ['joint embedding', 'PCA', 'chance']
+        """
         rules = list(dict.fromkeys(s.rule for s in self.evaluation.scores if s.rule))
         found: list[tuple[Cell, ...]] = []
         for row in self.rows:
@@ -110,15 +147,36 @@ def contest(
 ) -> Contest:
     """Let joint embedding and other methods meet the same held-out graphs.
 
-    Parameters are those of :func:`~eigengraphs.inference.evaluate`; ``methods`` are by default
-    Multiple ASE, Omnibus, Unfolded ASE, PCA and ASE. All get the same weights (``preprocess``) and
-    the same number of dimensions.
+    All methods get the same weights (``preprocess``) and the same number of dimensions.
+
+    Parameters
+    ----------
+    graphs, y
+        As of :func:`~eigengraphs.inference.evaluate`: m graphs, and the label of each.
+    embedding, methods, rules, task
+        As there; ``methods`` are by default Multiple ASE, Omnibus, Unfolded ASE, PCA and ASE.
+    cv, repeats, groups, folds, learn_from
+        As there: how graphs are held out.
+    level, seed, n_jobs, on_fold
+        As there.
 
     Returns
     -------
     Contest
         For each method the share of the squared weight of held-out graphs that its learnt positions
         explain, what it takes to do so, scores of prediction, time, and number of parameters.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.inference import contest
+    >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+    >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+    >>> y = ["thin"] * 6 + ["thick"] * 6
+    >>> je = eg.JointEmbedding(1, random_state=0)
+    >>> found = contest(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
+    >>> found.evaluation.score("PCA").score
+    1.0
     """
     done = run(
         graphs, y, embedding=embedding, methods=methods, rules=rules, task=task, cv=cv,

@@ -21,7 +21,51 @@ Cell = str | float | None
 
 @dataclass(frozen=True)
 class PipelineScore:
-    """How well one pipeline told the label of graphs that it had not seen."""
+    """How well one pipeline told the label of graphs that it had not seen.
+
+    Attributes
+    ----------
+    method : str
+        Such as "joint embedding".
+    rule : str
+        "1-NN", "logistic" or "ridge"; empty for chance.
+    score : float
+        Accuracy, or explained variance.
+    low : float
+        Lower end of its interval.
+    high : float
+        Upper end of its interval.
+    folds : tuple of float
+        Score in each fold.
+    units : tuple of float
+        Score of each group of graphs that count together.
+    balanced : float or None
+        Mean over classes of the accuracy within them.
+    n_parameters : int or None
+        Numbers that describe all graphs; None where it is not known.
+    seconds : float or None
+        To learn from the graphs of a fold and to predict those held out, by all rules; the
+        median over folds, so that what is compiled in the first does not count.
+    versus : str
+        What it is compared with: chance, or joint embedding under the same rule.
+    difference : Difference or None
+        This score minus that one.
+    p_holm : float or None
+        P value of the difference among all differences of the table (Holm).
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.inference import evaluate
+    >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+    >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+    >>> y = ["thin"] * 6 + ["thick"] * 6
+    >>> je = eg.JointEmbedding(1, random_state=0)
+    >>> found = evaluate(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
+    >>> first = found.scores[0]
+    >>> first.name, first.score, first.folds
+    ('joint embedding, 1-NN', 1.0, (1.0, 1.0))
+    """
 
     method: str
     rule: str
@@ -55,7 +99,49 @@ class PipelineScore:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Cross-validated scores of pipelines for one label."""
+    """Cross-validated scores of pipelines for one label; what :func:`evaluate` returns.
+
+    Attributes
+    ----------
+    scores : tuple of PipelineScore
+        Joint embedding first, chance last.
+    kind : str
+        "classes" or "quantity".
+    classes : tuple of str
+        Names of the classes; empty for a quantity.
+    n_graphs : int
+        Graphs whose label is known.
+    n_units : int
+        Groups of graphs that count together in intervals; graphs where there are none.
+    level : float
+        Confidence of the intervals.
+    protocol : str
+        How it was done, in sentences.
+    n_components : tuple of int
+        Of the joint embedding in each fold.
+    not_offered : mapping of str to str
+        Methods that these graphs cannot have, and why.
+    warnings : tuple of str
+        What was said on the way, each once, and how often.
+    predictions : mapping of str to tuple of arrays
+        By name of the pipeline, for the graphs that each fold held out.
+    splits : tuple of pairs of arrays
+        Places of the graphs that each fold learnt from and held out, among all graphs.
+    trained : tuple of mappings
+        With ``keep=True``: the trained pipelines of each fold, by name of the method.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.inference import evaluate
+    >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+    >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+    >>> y = ["thin"] * 6 + ["thick"] * 6
+    >>> je = eg.JointEmbedding(1, random_state=0)
+    >>> found = evaluate(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
+    >>> [score.name for score in found.scores]
+    ['joint embedding, 1-NN', 'PCA, 1-NN', 'chance']
+    """
 
     scores: tuple[PipelineScore, ...]
     """Joint embedding first, chance last."""
@@ -88,7 +174,31 @@ class Evaluation:
         return "accuracy" if self.kind == "classes" else "explained variance"
 
     def score(self, method: str, rule: str = "") -> PipelineScore:
-        """Return one score, by names of the method and the rule ("linear" is either linear one)."""
+        """Return one score, by names of the method and the rule.
+
+        Parameters
+        ----------
+        method : str
+            Such as "PCA".
+        rule : str
+            "1-NN", "logistic", "ridge", or "linear" for either linear one; by default the first.
+
+        Returns
+        -------
+        PipelineScore
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.inference import evaluate
+        >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+        >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+        >>> y = ["thin"] * 6 + ["thick"] * 6
+        >>> je = eg.JointEmbedding(1, random_state=0)
+        >>> found = evaluate(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
+        >>> found.score("PCA", "1-NN").score
+        1.0
+        """
         if rule == "linear":
             rule = rule_name(rule, self.kind == "quantity")
         return next(
@@ -107,7 +217,20 @@ class Evaluation:
         )  # fmt: skip
 
     def rows(self) -> tuple[tuple[Cell, ...], ...]:
-        """Return a row for each pipeline."""
+        """Return a row for each pipeline.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.inference import evaluate
+        >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+        >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+        >>> y = ["thin"] * 6 + ["thick"] * 6
+        >>> je = eg.JointEmbedding(1, random_state=0)
+        >>> found = evaluate(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
+        >>> [row[2:4] for row in found.rows()]
+        [('1-NN', 1.0), ('1-NN', 1.0), ('none', 0.5)]
+        """
         return tuple(self._row(score) for score in self.scores)
 
     def _row(self, score: PipelineScore) -> tuple[Cell, ...]:
@@ -121,7 +244,20 @@ class Evaluation:
         )  # fmt: skip
 
     def words(self) -> tuple[str, ...]:
-        """Return what was found, in sentences."""
+        """Return what was found, in sentences.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.inference import evaluate
+        >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+        >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+        >>> y = ["thin"] * 6 + ["thick"] * 6
+        >>> je = eg.JointEmbedding(1, random_state=0)
+        >>> found = evaluate(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
+        >>> len(found.words())
+        2
+        """
         joint = [score for score in self.scores if score.method == JOINT]
         best = max(joint, key=lambda score: score.score)
         chance = self.score(CHANCE)

@@ -34,7 +34,37 @@ _LAWS = ("auto", "bernoulli", "any")
 
 @dataclass(frozen=True, eq=False)
 class LoadingIntervals:
-    """Loadings with their uncertainty; see :func:`loading_intervals`."""
+    """Loadings with their uncertainty; see :func:`loading_intervals`.
+
+    Attributes
+    ----------
+    loadings : (m, d)
+        Cross-fitted ones differ a little from those of the fit.
+    standard_errors : (m, d)
+        Of the loadings.
+    covariances : (m, d, d)
+        Of the loadings of each graph.
+    level : float
+        Confidence of the intervals.
+    law : str
+        "bernoulli" or "any".
+    cross_fitted : bool
+        Whether loadings are on positions found without the graph.
+    alignment : (d,) or None
+        Estimated squared cosine of positions with the true ones, by the agreement of
+        halves; None without cross-fitting.
+    graph_names : tuple of str
+        Names of the graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(20, 0.5).sample(8, random_state=0)
+    >>> je = eg.JointEmbedding(1, random_state=0).fit(graphs)
+    >>> found = eg.inference.loading_intervals(je, graphs, cross_fit=False)
+    >>> found.covariances.shape, bool((found.low < found.loadings).all())
+    ((8, 1, 1), True)
+    """
 
     loadings: Array
     """(m, d); cross-fitted ones differ a little from those of the fit."""
@@ -111,6 +141,10 @@ def loading_intervals(
         Of the intervals.
     random_state
         Of the halvings.
+
+    Returns
+    -------
+    LoadingIntervals
 
     Warns
     -----

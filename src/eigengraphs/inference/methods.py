@@ -62,6 +62,7 @@ def _joint_parameters(m: int, n: int, d: int) -> int:
     return d * (n + m)
 
 
+#: Every way to features by its name: what ``methods`` of :func:`evaluate` may hold.
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (

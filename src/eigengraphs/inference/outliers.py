@@ -23,7 +23,38 @@ _BLOCK = 2_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Anomalies:
-    """How far each graph is from the others, and how likely that would be of a usual graph."""
+    """How far each graph is from the others, and how likely that would be of a usual graph.
+
+    What :func:`anomalies` returns.
+
+    Attributes
+    ----------
+    distances : (m,)
+        Robust Mahalanobis distances of the loadings.
+    residuals : (m,)
+        Shares that the components leave, in robust deviations of their logarithms from the
+        usual one; nan if they were not given.
+    p_distances : (m,)
+        p-values of the distances.
+    p_residuals : (m,)
+        p-values of the residuals; nan if they were not given.
+    p_fdr : (m,)
+        The smaller of the two (doubled), adjusted by the false discovery rate.
+    level : float
+        False discovery rate.
+    n_simulations : int
+        Normal samples that distances were referred to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+    >>> Lam[4] = 9.0
+    >>> found = eg.inference.anomalies(Lam, n_simulations=99, random_state=0)
+    >>> found
+    Anomalies(30 graphs, found: (4,))
+    """
 
     distances: Array
     """(m,), robust Mahalanobis distances of the loadings."""
@@ -54,7 +85,23 @@ class Anomalies:
         )
 
     def words(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the answer in a sentence."""
+        """Return the answer in a sentence.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the m graphs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+        >>> Lam[4] = 9.0
+        >>> found = eg.inference.anomalies(Lam, n_simulations=99, random_state=0)
+        >>> found.words([f"scan {i}" for i in range(30)])
+        ('1 graph is anomalous (false discovery rate 5%): scan 4.',)
+        """
         if not self.found:
             return (f"No graph is anomalous (false discovery rate {self.level:.0%}).",)
         count = len(self.found)
@@ -90,11 +137,11 @@ def anomalies(
         with the level of its own segment.
     leave_out : (d,) of bool, optional
         Components that are not looked at: ``embedding.degenerate_``.
-    level
+    level : float
         False discovery rate.
-    n_simulations
+    n_simulations : int
         Normal samples of the same size and correlations that distances are referred to.
-    random_state
+    random_state : int, Generator, RandomState or None
         Seed.
 
     Returns
@@ -105,6 +152,15 @@ def anomalies(
     -----
     Usual loadings are taken as normal; of loadings with heavier tails, more are found. Few
     anomalies do not hide each other, as long as they are fewer than half of the graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+    >>> Lam[4] = 9.0
+    >>> eg.inference.anomalies(Lam, n_simulations=99, random_state=0).found
+    (4,)
     """
     Y = read_loadings(loadings, least=8)
     if leave_out is not None:

@@ -28,7 +28,47 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ComponentReading:
-    """One component in words that can be checked; see :func:`read_components`."""
+    """One component in words that can be checked; see :func:`read_components`.
+
+    Attributes
+    ----------
+    number : int
+        From 1 on.
+    explained : float
+        Share of the squared weights that it explains when it is added.
+    spread : float
+        Over how many vertices it is spread, 1 / sum h^4.
+    high : tuple of (name, number)
+        Vertices on one side with their positions, the strongest first.
+    low : tuple of (name, number)
+        Vertices on the other side. Within a side, pairs are joined more in graphs with a
+        large loading; between the sides, less.
+    pairs : tuple of (name, name, number)
+        Pairs of vertices that carry it, with their weight in h h^T.
+    most : tuple of (name, number)
+        Graphs with the largest loadings.
+    least : tuple of (name, number)
+        Graphs with the smallest loadings.
+    replicability : float or None
+        Mean cosine, without its sign, of the positions that two halves of the graphs find;
+        None if not asked.
+    p_not_replicated : float or None
+        p-value of "halves agree no more than by chance".
+    p_noise : float or None
+        p-value of "loadings of graphs that had no say are noise around zero"; None for
+        directed graphs and graphs with gaps.
+    degenerate : bool
+        Whether its loadings are not decided by the data.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(20, 0.5).sample(8, random_state=0)
+    >>> je = eg.JointEmbedding(1, random_state=0).fit(graphs)
+    >>> (first,) = eg.inference.read_components(je, graphs, most=2, n_splits=0)
+    >>> first.number, len(first.pairs), first.verdict
+    (1, 2, 'not tested')
+    """
 
     number: int
     """From 1 on."""
@@ -77,7 +117,17 @@ class ComponentReading:
 
 @dataclass(frozen=True, eq=False)
 class Trust:
-    """Evidence for each component, from random halves of the graphs; each (d,)."""
+    """Evidence for each component, from random halves of the graphs.
+
+    Attributes
+    ----------
+    replicability : (d,)
+        Mean cosine, without its sign, of the positions that two halves find.
+    p_not_replicated : (d,)
+        Of "halves agree no more than by chance".
+    p_noise : (d,) or None
+        Of "loadings of graphs that had no say are noise around zero".
+    """
 
     replicability: Array
     p_not_replicated: Array
@@ -112,6 +162,11 @@ def read_components(
         Of the halvings.
     on_split
         Told after each halving.
+
+    Returns
+    -------
+    tuple of ComponentReading
+        One for each component.
 
     Examples
     --------
@@ -176,6 +231,36 @@ def trust_components(
     one half on the other half's component have mean zero and the variance of random directions
     with the same sizes of entries. p-values of several halvings are combined by twice their
     median, which holds however they depend on each other.
+
+    Parameters
+    ----------
+    embedding : JointEmbedding
+        A fit.
+    graphs
+        Its graphs.
+    n_splits : int
+        Random halvings of the graphs.
+    groups : (m,), optional
+        Graphs that belong together, as scans of one person: kept in one half.
+    random_state : int, Generator, RandomState or None
+        Of the halvings.
+    on_split : function, optional
+        Told after each halving: how many are done, and of how many.
+
+    Returns
+    -------
+    Trust
+        ``replicability``, ``p_not_replicated`` and ``p_noise``, (d,) each; the last is None for
+        directed graphs and graphs with gaps.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(20, 0.5).sample(8, random_state=0)
+    >>> je = eg.JointEmbedding(1, random_state=0).fit(graphs)
+    >>> found = eg.inference.trust_components(je, graphs, n_splits=1)
+    >>> bool(found.replicability[0] > 0.9)
+    True
     """
     fit = FitView.of(embedding)
     stack = fit.stack(graphs)

@@ -1,8 +1,17 @@
 """Graphs from files and into files; see ``docs/guide/reading.md``.
 
+:func:`read` gives the graphs alone, :func:`read_files` also hashes, columns and notices of what was
+done, and :func:`write` writes graphs so that both read them again. :func:`read_participants` and
+:func:`join` bring a table of people to the graphs, :func:`read_vertices` a table of vertices.
+:func:`convert_to_store` fills a store from files.
+
+>>> import tempfile
 >>> import eigengraphs as eg
->>> eg.io.read_files.__name__, eg.io.write.__name__
-('read_files', 'write')
+>>> stack = eg.GraphStack([[[0, 1], [1, 0]]], graph_names=["sub-01"])
+>>> with tempfile.TemporaryDirectory() as folder:
+...     reading = eg.io.read_files(eg.io.write(stack, folder + "/graphs.npz"))
+>>> reading.stack.graph_names, reading.files[0].format
+(('sub-01',), 'NumPy')
 """
 
 from eigengraphs.errors import ReadError, ReadNotice

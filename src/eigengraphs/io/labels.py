@@ -75,6 +75,19 @@ class VertexTable:
         Every column of the table: numbers where all are numbers, else words.
     colours : bool
         Whether it is a colour table, which may list more regions than the graphs have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> rows = ["name,x,y,z", "V1,0,1,2", "V2,3,4,5"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/regions.csv"
+    ...     np.savetxt(path, rows, fmt="%s")
+    ...     table = eg.io.read_vertices(path, n=2)
+    >>> table
+    VertexTable(2 vertices, with coordinates; columns: name, x, y, z)
     """
 
     names: tuple[str, ...]
@@ -96,16 +109,29 @@ def read_vertices(path: str | os.PathLike[str], n: int | None = None) -> VertexT
 
     Parameters
     ----------
-    path
+    path : str or path
         A table with a header, in which a column is called ``name``, ``label``, ``region`` or the
         like; a list of names, one a line; or lines ``index name R G B A`` as FreeSurfer has them.
-    n
+    n : int, optional
         Number of vertices to expect.
 
     Returns
     -------
     VertexTable
         Names, ids, coordinates and all columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> rows = ["name,x,y,z", "V1,0,1,2", "V2,3,4,5"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/regions.csv"
+    ...     np.savetxt(path, rows, fmt="%s")
+    ...     table = eg.io.read_vertices(path, n=2)
+    >>> table.names, table.coordinates.shape
+    (('V1', 'V2'), (2, 3))
     """
     text = open_file(Path(path))
     table = _read(text)

@@ -108,6 +108,14 @@ class Notice:
         The file; None for what concerns all.
     loud : bool
         Whether ``eigengraphs.read`` warns of it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from eigengraphs.io import Notice
+    >>> notice = Notice("copies", "is a copy of b.csv", Path("a.csv"), loud=False)
+    >>> str(notice)
+    'a.csv is a copy of b.csv'
     """
 
     kind: str
@@ -117,7 +125,28 @@ class Notice:
 
     @classmethod
     def of(cls, kind: str, path: Path, more: str = "") -> Notice:
-        """Make a notice of a kind that many files may share."""
+        """Make a notice of a kind that many files may share.
+
+        Parameters
+        ----------
+        kind : str
+            Such as "table".
+        path : Path
+            The file.
+        more : str
+            What is said behind the usual text.
+
+        Returns
+        -------
+        Notice
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from eigengraphs.io import Notice
+        >>> str(Notice.of("table", Path("ages.csv")))
+        'ages.csv is a table and no graph; left out'
+        """
         text, _, loud = _KINDS[kind]
         return cls(kind, text + more, path, loud)
 

@@ -52,6 +52,21 @@ class Participants:
         Every column: numbers (nan for missing) where all are numbers, else words ('' for missing).
     path : Path
         The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> rows = ["participant_id,age", "sub-01,31", "sub-02,n/a"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/participants.csv"
+    ...     np.savetxt(path, rows, fmt="%s")
+    ...     people = eg.io.read_participants(path)
+    >>> people
+    Participants(2 rows; columns: participant_id, age)
+    >>> people.ids, people.columns["age"]
+    (('01', '02'), array([31., nan]))
     """
 
     ids: tuple[str, ...]
@@ -80,6 +95,20 @@ class Joined:
         Names of graphs that the table does not know.
     rows_without_graph : tuple of str
         People (and sessions) of the table that have no graph.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> rows = ["participant_id,age", "sub-01,31", "sub-02,n/a"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/participants.csv"
+    ...     np.savetxt(path, rows, fmt="%s")
+    ...     people = eg.io.read_participants(path)
+    >>> joined = eg.io.join(["sub-02_run-1", "sub-02_run-2"], people)
+    >>> joined
+    Joined(2 graphs; columns: participant_id, age; 0 graphs without a row, 1 rows without a graph)
     """
 
     columns: Mapping[str, Column]
@@ -100,7 +129,7 @@ def read_participants(path: str | os.PathLike[str]) -> Participants:
 
     Parameters
     ----------
-    path
+    path : str or path
         A table with a header and a column ``participant_id``, ``subject`` or the like; with a
         column ``session_id``, there may be a row for each session.
 
@@ -108,6 +137,19 @@ def read_participants(path: str | os.PathLike[str]) -> Participants:
     -------
     Participants
         The table; "n/a" and empty cells are missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> rows = ["participant_id,age", "sub-01,31", "sub-02,n/a"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/participants.csv"
+    ...     np.savetxt(path, rows, fmt="%s")
+    ...     people = eg.io.read_participants(path)
+    >>> len(people), people.sessions
+    (2, None)
     """
     table = read_table(Path(path))
     lower = {name.lower(): name for name in table.columns}
@@ -151,18 +193,32 @@ def join(
 
     Parameters
     ----------
-    graphs
+    graphs : Reading or sequence of str
         What :func:`read_files` returned, or names of graphs. The person is the entity ``sub``, or
         else the name of the graph, or the beginning of it up to ``_``, ``-``, ``.`` or ``/``.
-    participants
+    participants : Participants
         The table. Several graphs of one person share a row.
-    missing
+    missing : {"error", "keep"}
         With "error", a graph without a row is refused.
 
     Returns
     -------
     Joined
         One value a graph for each column, and what did not match on either side.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> rows = ["participant_id,age", "sub-01,31", "sub-02,n/a"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/participants.csv"
+    ...     np.savetxt(path, rows, fmt="%s")
+    ...     people = eg.io.read_participants(path)
+    >>> joined = eg.io.join(["sub-02", "sub-01", "sub-03"], people, missing="keep")
+    >>> joined.rows, joined.columns["age"], joined.graphs_without_row
+    (array([ 1,  0, -1]), array([nan, 31., nan]), ('sub-03',))
     """
     if missing not in ("error", "keep"):
         raise InputError(f"missing must be 'error' or 'keep', got {missing!r}")

@@ -48,6 +48,18 @@ class FileEntry:
         What was done to this graph.
     columns : mapping of str to str
         BIDS entities of the path, or further columns of the manifest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savetxt(folder + "/sub-01_connectome.csv", np.ones((4, 4)), delimiter=",")
+    ...     reading = eg.io.read_files(folder)
+    >>> entry = reading.files[0]
+    >>> entry.name, entry.format, entry.columns["sub"]
+    ('sub-01', 'matrix', '01')
     """
 
     path: Path
@@ -72,6 +84,19 @@ class Reading:
         One for each kind, for all files.
     seconds : float
         What it took.
+    of_store : mapping of str to ndarray, or None
+        Columns of a store, where the graphs are from one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savetxt(folder + "/sub-01_connectome.csv", np.ones((4, 4)), delimiter=",")
+    ...     reading = eg.io.read_files(folder)
+    >>> reading.stack.shape, reading.columns["sub"]
+    ((1, 4, 4), ['01'])
     """
 
     stack: GraphStack
@@ -192,12 +217,30 @@ def read_files(
     memory: str | int | None = None,
     max_bytes: MaxBytes = None,
 ) -> Reading:
-    """Read graphs from files, with hashes, columns and notices; see :func:`eigengraphs.read`.
+    """Read graphs from files, with hashes, columns and notices.
+
+    Parameters
+    ----------
+    source, format, key, delimiter, vertices, labels, directed, missing, max_bytes
+        As of :func:`eigengraphs.read`.
+    memory : str or int, optional
+        What work on the graphs of a store may take; see :func:`eigengraphs.open_store`.
 
     Returns
     -------
     Reading
         The stack, an entry for each graph, and a notice for each kind of thing that was done.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savetxt(folder + "/sub-01_connectome.csv", np.ones((4, 4)), delimiter=",")
+    ...     reading = eg.io.read_files(folder)
+    >>> [(file.name, len(file.sha256)) for file in reading.files]
+    [('sub-01', 64)]
     """
     start = time.perf_counter()
     check_format(format)

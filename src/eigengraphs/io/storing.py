@@ -47,6 +47,17 @@ class Stored:
         Graphs of this source that were there from a call that was stopped.
     notices : tuple of Notice
         What was done to graphs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = eg.io.write(graphs, folder + "/graphs.npz")
+    ...     stored = eg.io.convert_to_store(source, folder + "/graphs.egs")
+    >>> stored
+    Stored(n_graphs=3, n_vertices=6, n_new=3, n_there=0, notices=())
     """
 
     n_graphs: int
@@ -81,7 +92,7 @@ def convert_to_store(
     ----------
     source, format, key, delimiter, vertices, labels, directed, max_bytes
         As in :func:`eigengraphs.read`; the source may also be a store.
-    target
+    target : str or path
         The store.
     append : bool
         Add the graphs to a finished store.
@@ -96,6 +107,17 @@ def convert_to_store(
     -------
     Stored
         Numbers, and a notice for each kind of thing that was done to graphs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = eg.io.write(graphs, folder + "/graphs.npz")
+    ...     stored = eg.io.convert_to_store(source, folder + "/graphs.egs")
+    >>> stored.n_new, stored.n_vertices
+    (3, 6)
     """
     check_format(format)
     cap = Cap.of(max_bytes)

@@ -40,6 +40,14 @@ class Latent:
     positions : ndarray or None
         Positions of the vertices of a random dot product graph, (n_vertices, n_components), or
         (n_graphs, n_vertices, n_components) if drawn anew for each graph.
+
+    Examples
+    --------
+    >>> from eigengraphs.models import StochasticBlockModel
+    >>> model = StochasticBlockModel([[0.6, 0.1], [0.1, 0.4]], prior=[0.5, 0.5], n_vertices=6)
+    >>> stack, latent = model.sample(2, random_state=0, return_latent=True)
+    >>> latent.labels.shape, latent.loadings
+    ((6,), None)
     """
 
     loadings: Floats | None = None
@@ -48,7 +56,22 @@ class Latent:
 
 
 class GraphModel(ABC):
-    """A random graph model on a fixed vertex set; immutable."""
+    """A random graph model on a fixed vertex set; immutable.
+
+    What all models of section 2 have in common: sampling, likelihoods, edge probabilities, and
+    conversions between them (Figure 1). Abstract; make one of its subclasses.
+
+    Attributes
+    ----------
+    n_vertices : int
+        Number of vertices, n.
+
+    Examples
+    --------
+    >>> from eigengraphs.models import ErdosRenyi, GraphModel
+    >>> isinstance(ErdosRenyi(5, 0.5), GraphModel)
+    True
+    """
 
     n_vertices: int
 
@@ -119,8 +142,9 @@ class GraphModel(ABC):
         Parameters
         ----------
         n_graphs : int, optional
-            How many. By default as many as the model has loadings for, and otherwise one.
+            How many, m. By default as many as the model has loadings for, and otherwise one.
         random_state : None, int, numpy Generator, RandomState or SeedSequence
+            Source of all that is drawn.
         loops : bool
             Draw A_ss as well, with mean P_ss. Otherwise diagonals are zero.
         directed : bool
@@ -134,6 +158,12 @@ class GraphModel(ABC):
         Returns
         -------
         GraphStack, or (GraphStack, Latent)
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(5, 0.5).sample(3, random_state=0).shape
+        (3, 5, 5)
         """
         m = self._sample_size(n_graphs)
         if not directed:
@@ -149,6 +179,7 @@ class GraphModel(ABC):
         Parameters
         ----------
         graphs : GraphStack, or what it takes
+            m graphs on the vertices of the model.
         loops : bool
             Count the pairs s = t; otherwise diagonals take no part, whatever they hold.
         directed : bool
@@ -158,6 +189,12 @@ class GraphModel(ABC):
         -------
         ndarray, shape (n_graphs,)
             -inf for a graph that the model cannot produce.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(2, 0.25).log_likelihood([[[0, 1], [1, 0]]]).round(3)  # log(1/4)
+        array([-1.386])
         """
         stack = self._read(graphs, directed)
         means = self._fixed_means("log_likelihood")
@@ -166,10 +203,25 @@ class GraphModel(ABC):
 
     @abstractmethod
     def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices)."""
+        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(2, 0.25).edge_probabilities()
+        array([[0.25, 0.25],
+               [0.25, 0.25]])
+        """
 
     def to_ier(self) -> InhomogeneousErdosRenyi:
-        """Return the inhomogeneous Erdos-Renyi model with the same edge probabilities."""
+        """Return the inhomogeneous Erdos-Renyi model with the same edge probabilities.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(3, 0.5).to_ier()
+        InhomogeneousErdosRenyi(n_vertices=3, mean probability 0.5)
+        """
         # The conversions know every model, so they can only be imported once all exist.
         from eigengraphs.models import conversions
 
@@ -179,6 +231,12 @@ class GraphModel(ABC):
         """Return the stochastic block model with the same edge probabilities.
 
         It has as few blocks as exact equality allows, at most one for each vertex.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(3, 0.5).to_sbm()
+        StochasticBlockModel(n_vertices=3, n_blocks=1, fixed labels)
         """
         from eigengraphs.models import conversions
 
@@ -191,13 +249,26 @@ class GraphModel(ABC):
         ------
         ConversionError
             If the matrix of edge probabilities is not positive semidefinite.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(3, 0.5).to_rdpg()
+        RandomDotProductGraph(n_vertices=3, n_components=1, fixed positions)
         """
         from eigengraphs.models import conversions
 
         return conversions.to_rdpg(self)
 
     def to_mreg(self) -> MultipleRandomEigenGraphs:
-        """Return the multiple random eigen graph model with the same edge probabilities."""
+        """Return the multiple random eigen graph model with the same edge probabilities.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(3, 0.5).to_mreg()
+        MultipleRandomEigenGraphs(n_vertices=3, n_components=1, one vector of loadings)
+        """
         from eigengraphs.models import conversions
 
         return conversions.to_mreg(self)

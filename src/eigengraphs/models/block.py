@@ -27,6 +27,8 @@ __all__ = ["StochasticBlockModel"]
 class StochasticBlockModel(GraphModel):
     """The probability of an edge depends on the blocks of its two vertices.
 
+    Of section 2 of the paper, SBM(pi, B) with ``prior`` and SBM(tau, B) with ``labels``.
+
     Parameters
     ----------
     B : array_like, shape (n_blocks, n_blocks)
@@ -107,7 +109,14 @@ class StochasticBlockModel(GraphModel):
         )
 
     def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices)."""
+        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
+
+        Examples
+        --------
+        >>> from eigengraphs.models import StochasticBlockModel
+        >>> StochasticBlockModel([[0.6, 0.1], [0.1, 0.4]], [0, 1]).edge_probabilities().tolist()
+        [[0.6, 0.1], [0.1, 0.4]]
+        """
         labels = self._fixed_labels("edge_probabilities")
         return self.B[np.ix_(labels, labels)]
 

@@ -20,6 +20,8 @@ __all__ = ["RandomDotProductGraph"]
 class RandomDotProductGraph(GraphModel):
     """The probability of an edge is the inner product of the positions of its two vertices.
 
+    Of section 2 of the paper: RDPG(X) with ``positions``, RDPG(F) with ``distribution``.
+
     Parameters
     ----------
     positions : array_like, shape (n_vertices, n_components), optional
@@ -93,6 +95,12 @@ class RandomDotProductGraph(GraphModel):
         """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
 
         Its diagonal holds the squared norms of the positions, which may exceed 1.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import RandomDotProductGraph
+        >>> RandomDotProductGraph([[0.5], [0.8]]).edge_probabilities().round(2).tolist()
+        [[0.25, 0.4], [0.4, 0.64]]
         """
         X = self._fixed_positions("edge_probabilities")
         P: Floats = _means(X, checked=True).block(0, 1, 0, len(X), 0)[0]

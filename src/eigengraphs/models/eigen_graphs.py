@@ -35,7 +35,7 @@ LawName: TypeAlias = Literal["bernoulli", "poisson", "gaussian"]
 
 
 class MultipleRandomEigenGraphs(GraphModel):
-    """Graphs with shared latent positions h_k, and loadings of their own.
+    """Graphs with shared latent positions h_k, and loadings of their own (MREG, section 2).
 
     The mean of edge (s, t) of graph i is sum_k loadings[i, k] h_k[s] h_k[t].
 
@@ -134,6 +134,17 @@ class MultipleRandomEigenGraphs(GraphModel):
             Block of each vertex, the same in all graphs.
         B : array_like, shape (n_graphs, n_blocks, n_blocks)
             Edge probabilities between blocks for each graph, symmetric.
+
+        Returns
+        -------
+        MultipleRandomEigenGraphs
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> B = [[[0.6, 0.1], [0.1, 0.4]], [[0.5, 0.2], [0.2, 0.3]]]
+        >>> MultipleRandomEigenGraphs.from_block_models([0, 0, 1, 1], B).n_components
+        3
         """
         return cls(*eigen_graphs_of_block_models(labels, B))
 
@@ -151,6 +162,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         graphs : GraphStack, or what it takes
             Binary and undirected.
         probabilities : array_like, shape (n_graphs,)
+            They sum to one.
 
         Examples
         --------
@@ -202,6 +214,13 @@ class MultipleRandomEigenGraphs(GraphModel):
         Returns
         -------
         ndarray, shape (k, n_vertices, n_vertices), or (n_vertices, n_vertices) for one vector
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.expected_adjacency().round(2)[1].tolist()
+        [[0.36, 0.48], [0.48, 0.64]]
         """
         given = self._loadings_at(loadings, "expected_adjacency")
         Lam = np.atleast_2d(given)
@@ -229,6 +248,13 @@ class MultipleRandomEigenGraphs(GraphModel):
         ndarray, shape (k, n_vertices, n_vertices), or (n_vertices, n_vertices) for one vector
             The expected adjacency for the Bernoulli law, 1 - exp(-mean) for the Poisson law
             and 1 for the Gaussian law.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.edge_probabilities([1.0]).round(2).tolist()
+        [[0.36, 0.48], [0.48, 0.64]]
         """
         if loadings is None and self._vectors is not None:
             self._loadings_at(None, "edge_probabilities")
@@ -241,6 +267,13 @@ class MultipleRandomEigenGraphs(GraphModel):
         ----------
         loadings : array_like, shape (k, n_components) or (n_components,), optional
             By default those of the model.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.count_clipped([[0.5], [3.0]])
+        1
         """
         given = self._loadings_at(loadings, "count_clipped")
         return self._means(np.atleast_2d(given)).n_out_of_range()
@@ -276,6 +309,13 @@ class MultipleRandomEigenGraphs(GraphModel):
         -------
         ndarray, shape (n_graphs,)
             -inf for a graph that the model cannot produce.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.log_likelihood([[[0, 1], [1, 0]], [[0, 0], [0, 0]]]).round(3)
+        array([-1.427, -0.654])
         """
         stack = self._read(graphs, directed)
         if loadings is None and isinstance(self.loadings, PointMasses):
@@ -302,6 +342,13 @@ class MultipleRandomEigenGraphs(GraphModel):
         ----------
         graph : int, optional
             Which graph; needed if the model has loadings for several.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.to_ier(0)
+        InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.24)
         """
         from eigengraphs.models import conversions
 
@@ -314,6 +361,13 @@ class MultipleRandomEigenGraphs(GraphModel):
         ----------
         graph : int, optional
             Which graph; needed if the model has loadings for several.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.to_sbm(0)
+        StochasticBlockModel(n_vertices=2, n_blocks=2, fixed labels)
         """
         from eigengraphs.models import conversions
 
@@ -331,13 +385,33 @@ class MultipleRandomEigenGraphs(GraphModel):
         ------
         ConversionError
             If the matrix of edge probabilities is not positive semidefinite.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.to_rdpg(0)
+        RandomDotProductGraph(n_vertices=2, n_components=1, fixed positions)
         """
         from eigengraphs.models import conversions
 
         return conversions.to_rdpg(conversions.one_graph(self, graph, "to_rdpg"))
 
     def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
-        """Return the model itself, or with ``graph`` the model of that graph alone."""
+        """Return the model itself, or the model of one graph alone.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; by default the model stays as it is.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.to_mreg(0)
+        MultipleRandomEigenGraphs(n_vertices=2, n_components=1, one vector of loadings)
+        """
         from eigengraphs.models import conversions
 
         return self if graph is None else conversions.one_graph(self, graph, "to_mreg")

@@ -16,9 +16,12 @@ __all__ = ["ErdosRenyi"]
 class ErdosRenyi(GraphModel):
     """Every edge is there with the same probability, independently.
 
+    A block model with one block (section 2).
+
     Parameters
     ----------
     n_vertices : int
+        Number of vertices, n.
     p : float
         Probability of an edge, and of a loop where loops are asked.
 
@@ -45,7 +48,14 @@ class ErdosRenyi(GraphModel):
         return f"ErdosRenyi(n_vertices={self.n_vertices}, p={self.p:g})"
 
     def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices)."""
+        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(2, 0.25).edge_probabilities().tolist()
+        [[0.25, 0.25], [0.25, 0.25]]
+        """
         return np.full((self.n_vertices, self.n_vertices), self.p)
 
     def _fixed_means(self, purpose: str) -> Means:

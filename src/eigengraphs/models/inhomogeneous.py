@@ -57,7 +57,14 @@ class InhomogeneousErdosRenyi(GraphModel):
         return f"InhomogeneousErdosRenyi(n_vertices={n}, mean probability {mean:.3g}{asymmetric})"
 
     def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices)."""
+        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
+
+        Examples
+        --------
+        >>> from eigengraphs.models import InhomogeneousErdosRenyi
+        >>> InhomogeneousErdosRenyi([[0, 0.3], [0.3, 0]]).edge_probabilities().tolist()
+        [[0.0, 0.3], [0.3, 0.0]]
+        """
         return self.P.copy()
 
     def _fixed_means(self, purpose: str) -> Means:

@@ -26,6 +26,7 @@ class PointMasses:
     Parameters
     ----------
     points : array_like, shape (n_points, n_components)
+        The vectors.
     weights : array_like, shape (n_points,), optional
         Probabilities of the points, by default equal.
 

@@ -1,4 +1,11 @@
-"""The paper's two simulation designs: positions, and where the loadings come from."""
+"""The paper's two simulation designs: positions, and where the loadings come from.
+
+>>> from eigengraphs.models import paper
+>>> paper.SECTION_5_1.shape, paper.LOADINGS_5_1[0]
+((20, 3), (8.0, 16.0))
+>>> paper.SECTION_5_2.shape, paper.LOADINGS_5_2[2]
+((100, 2), (22.5, 2.5))
+"""
 
 from __future__ import annotations
 

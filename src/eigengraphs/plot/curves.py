@@ -25,6 +25,11 @@ def objective(embedding: Any, *, ax: Any = None) -> Any:
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
 
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -63,6 +68,11 @@ def timeline(
         Numbers or dates to draw them at; by default 1, 2, ....
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -38,6 +38,11 @@ def heatmap(
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
 
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -82,6 +87,11 @@ def components(
         As of :func:`heatmap`.
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -35,6 +35,11 @@ def loadings(
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
 
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -76,6 +81,11 @@ def positions(
         Of directed graphs: where edges start, or where they end.
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

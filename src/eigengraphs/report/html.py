@@ -82,15 +82,27 @@ def write_report(summary: Summary, folder: str | os.PathLike[str]) -> tuple[Path
 
     Parameters
     ----------
-    summary
+    summary : Summary
         From :func:`~eigengraphs.report.summarize`.
-    folder
+    folder : str or path
         Made if it does not exist.
 
     Returns
     -------
     tuple of Path
         The page, and the same as data: the whole summary, where the page may leave things out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.report import summarize, write_report
+    >>> graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
+    >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+    >>> summary = summarize(je, graphs, title="Six graphs")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_report(summary, folder)]
+    ['report.html', 'report.json']
     """
     home = output_folder(folder)
     page, data = home / "report.html", home / "report.json"
@@ -107,10 +119,27 @@ def write_page(summary: Summary, path: str | os.PathLike[str]) -> Path:
 
     Parameters
     ----------
-    summary
+    summary : Summary
         From :func:`~eigengraphs.report.summarize` or :func:`~eigengraphs.report.read_summary`.
-    path
+    path : str or path
         The file, in a folder that exists.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.report import summarize, write_page
+    >>> graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
+    >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+    >>> summary = summarize(je, graphs, title="Six graphs")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_page(summary, folder + "/page.html").name
+    'page.html'
     """
     page = Path(path)
     text = render(summary)

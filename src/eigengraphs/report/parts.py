@@ -24,7 +24,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that a reader must know before all else."""
+    """Something that a reader must know before all else.
+
+    Attributes
+    ----------
+    level : str
+        "refused": left out; "repaired": changed; "warning": of the fit; "notice": all else.
+    text : str
+        What it is, as a sentence.
+
+    Examples
+    --------
+    >>> from eigengraphs.report import Problem
+    >>> Problem("warning", "component 3 did not converge").level
+    'warning'
+    """
 
     level: Level
     """"refused": left out; "repaired": changed; "warning": of the fit; "notice": all else."""
@@ -36,7 +50,31 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)  # there may be a hundred thousand
 class GraphQuality:
-    """What was found in one graph of the input, used or refused."""
+    """What was found in one graph of the input, used or refused.
+
+    Attributes
+    ----------
+    id : str
+        Name of the graph.
+    file : str
+        Where it came from.
+    verdict : str
+        "ok", "notice" or "refused".
+    density : float or None
+        Share of the pairs of vertices that are joined.
+    total_weight : float or None
+        Sum of its weights.
+    isolated : int or None
+        Vertices without any edge.
+    messages : tuple of str
+        What was found, as sentences.
+
+    Examples
+    --------
+    >>> from eigengraphs.report import GraphQuality
+    >>> GraphQuality("sub-01", verdict="notice", messages="has 2 isolated vertices").messages
+    ('has 2 isolated vertices',)
+    """
 
     id: str
     file: str = ""
@@ -57,7 +95,29 @@ class GraphQuality:
 
 @dataclass(frozen=True)
 class MethodScore:
-    """How well one method told the label of graphs that it had not seen."""
+    """How well one method told the label of graphs that it had not seen.
+
+    Attributes
+    ----------
+    name : str
+        Of the method.
+    score : float
+        Share of the graphs whose class was found; of a quantity, the share of its variance
+        that predictions explain, below zero where they are worse than always naming the
+        mean.
+    se : float or None
+        Standard error of the score.
+    n_parameters : int or None
+        Numbers that describe the method's components.
+    folds : tuple of float
+        Score of every fold, where graphs were held out in folds.
+
+    Examples
+    --------
+    >>> from eigengraphs.report import MethodScore
+    >>> MethodScore("joint embedding", 0.9, folds=[0.8, 1.0]).folds
+    (0.8, 1.0)
+    """
 
     name: str
     score: float
@@ -76,7 +136,35 @@ class MethodScore:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Cross-validated scores for one label, classes or a quantity."""
+    """Cross-validated scores for one label, classes or a quantity.
+
+    Attributes
+    ----------
+    label : str
+        Name of the column that was predicted.
+    methods : tuple of MethodScore
+        The embedding first, then what it is compared with.
+    chance : float
+        Score of always naming the most frequent class, or the mean.
+    protocol : str
+        How graphs were held out and predicted, as a sentence.
+    classes : tuple of str
+        Their names; empty for a quantity.
+    kind : str
+        "classes" or "quantity".
+    n_graphs : int or None
+        Graphs whose label is known.
+    chance_folds : tuple of float
+        Chance in every fold, beside those of the methods.
+
+    Examples
+    --------
+    >>> from eigengraphs.report import MethodScore, Prediction
+    >>> scores = [MethodScore("joint embedding", 0.9), MethodScore("PCA", 0.8)]
+    >>> prediction = Prediction("genotype", scores, chance=0.25, classes=["B6", "BTBR"])
+    >>> prediction.measure, len(prediction.methods)
+    ('accuracy', 2)
+    """
 
     label: str
     methods: tuple[MethodScore, ...]

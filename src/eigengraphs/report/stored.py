@@ -32,13 +32,30 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
 
     Parameters
     ----------
-    path
+    path : str or path
         The file, or the folder that holds ``report.json``.
+
+    Returns
+    -------
+    Summary
 
     Raises
     ------
     InputError
         If there is no such file, or it holds something else or another format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.report import read_summary, summarize, write_report
+    >>> graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
+    >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+    >>> summary = summarize(je, graphs, title="Six graphs")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write_report(summary, folder)
+    ...     read_summary(folder).title
+    'Six graphs'
     """
     file = Path(path)
     if file.is_dir():

@@ -45,7 +45,77 @@ _GRAVITY = ("refused", "warning", "repaired", "notice")
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """All that a report shows; :meth:`to_json` gives it as plain lists and dictionaries."""
+    """All that a report shows; :meth:`to_json` gives it as plain lists and dictionaries.
+
+    Attributes
+    ----------
+    title : str
+        Heading of the report.
+    words : tuple of str
+        What was found, a few sentences.
+    problems : tuple of Problem
+        The gravest first.
+    quality : sequence of GraphQuality
+        What was found in each graph of the input.
+    graph_names : tuple of str
+        Names of the m graphs.
+    vertex_names : tuple of str
+        Names of the n vertices.
+    columns : tuple of Column
+        What is known of the graphs beside their edges.
+    label : str or None
+        The column that the study is about.
+    vertex_columns : tuple of Column
+        What is known of the vertices beside their edges.
+    coordinates : (n, 2), (n, 3) or None
+        Where the vertices are.
+    loadings : (m, d)
+        Of the fit.
+    positions : (n, d)
+        Latent positions of the fit.
+    positions_right : (n, d) or None
+        Where edges end, of directed graphs.
+    objective : (d + 1,)
+        With 0, 1, ..., d components.
+    components : tuple of Component
+        What there is to say about each component.
+    gamma_condition : float
+        Condition number of the inner products of the components.
+    converged : bool
+        Whether all components did.
+    centred : bool
+        Whether the mean graph was taken off.
+    dimension_reason : str
+        Why there are d components, in words.
+    dimension_rules : tuple of (str, int)
+        What each rule says, if the number of components was chosen by rules.
+    explained_by_graph : (m,)
+        Share of each graph that is explained; nan where there was nothing to explain.
+    residual_share : (m,)
+        Share of each graph's own squared weights that is missed; nan for an empty graph.
+    worst : tuple of WorstGraph
+        Graphs that the components describe worst.
+    prediction : Prediction or None
+        Scores for a label, if there is one.
+    timeline : TimeLine or None
+        The graphs in time, if they have an order.
+    methods : str
+        Methods paragraph.
+    provenance : tuple of (str, str)
+        Names and texts: versions, and where things come from.
+    findings : tuple of Finding
+        What was asked of the fit afterwards, in the order in which it was first asked.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.report import summarize
+    >>> graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
+    >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+    >>> summary = summarize(je, graphs, title="Six graphs")
+    >>> summary.n_graphs, summary.n_vertices, summary.n_components, summary.objective.shape
+    (6, 8, 2, (3,))
+    """
 
     title: str
     words: tuple[str, ...]
@@ -106,11 +176,34 @@ class Summary:
         return len(self.components)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain dictionaries, lists, texts and numbers; None for what is not a number."""
+        """Return plain dictionaries, lists, texts and numbers; None for what is not a number.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.report import summarize
+        >>> graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
+        >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+        >>> summary = summarize(je, graphs, title="Six graphs")
+        >>> sorted(summary.to_json())[:3]
+        ['centred', 'columns', 'components']
+        """
         return {"format": FORMAT, **{name: _plain(value) for name, value in self._fields()}}
 
     def json_pieces(self) -> Iterator[str]:
-        """Yield the text of :meth:`to_json` in pieces, none of which grows with the graphs."""
+        """Yield the text of :meth:`to_json` in pieces, none of which grows with the graphs.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.report import summarize
+        >>> graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
+        >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+        >>> summary = summarize(je, graphs, title="Six graphs")
+        >>> import json
+        >>> json.loads("".join(summary.json_pieces())) == summary.to_json()
+        True
+        """
         yield f'{{"format": {FORMAT}'
         for name, value in self._fields():
             yield f', "{name}": '
@@ -176,10 +269,25 @@ def summarize(
     provenance
         Where things come from: names and texts, shown after the versions of the software.
 
+    Returns
+    -------
+    Summary
+        For :func:`~eigengraphs.report.write_report`.
+
     Raises
     ------
     InputError
         Where lengths do not agree, or ``label`` is no column.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> from eigengraphs.report import summarize
+    >>> graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
+    >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+    >>> summary = summarize(je, graphs, title="Six graphs")
+    >>> summary.title, [column.name for column in summary.columns]
+    ('Six graphs', [])
     """
     fit = FitView.of(embedding)
     graphs = fit.stack(graphs)

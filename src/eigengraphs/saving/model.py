@@ -75,13 +75,24 @@ class SavedFits:
 
         Parameters
         ----------
-        path
+        path : str or path
             Name of the file, by custom with the ending ``.eg``.
 
         Returns
         -------
         Path
             The file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
+        >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = eg.load(je.save(folder + "/model.eg"))
+        >>> bool((again.loadings_ == je.loadings_).all())
+        True
         """
         check_is_fitted(self)
         state: dict[str, Any] = dict(self.__getstate__())

@@ -1,8 +1,17 @@
 """Graphs beyond one process's memory: a store on disk (``docs/guide/store.md``), and a cluster.
 
+:func:`write_store`, :func:`append` and :class:`StoreWriter` fill a store, :func:`open_store` opens
+it as a stack like any other, :func:`damages` checks its files. :class:`DaskStack` and
+:func:`connect` let a cluster work on it (``docs/guide/cluster.md``). :class:`FitJournal` lets a fit
+that was stopped go on.
+
+>>> import tempfile
 >>> import eigengraphs as eg
->>> eg.scale.open_store.__name__, eg.scale.write_store.__name__
-('open_store', 'write_store')
+>>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     stored = eg.open_store(eg.scale.write_store(folder + "/graphs.egs", [graphs]))
+...     eg.JointEmbedding(2, random_state=0).fit(stored).loadings_.shape
+(6, 2)
 """
 
 from importlib import import_module

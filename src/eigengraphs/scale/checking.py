@@ -23,10 +23,27 @@ def damages(
 
     Parameters
     ----------
-    path
+    path : str or path
         The store; one that is not finished is refused.
     watch : callable, optional
         Called with the number of graphs that were checked, and that of all.
+    storage_options : mapping, optional
+        For fsspec.
+
+    Returns
+    -------
+    list of StoreError
+        One for each file that is not as it was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = eg.scale.write_store(folder + "/graphs.egs", [graphs])
+    ...     eg.scale.damages(path)
+    []
     """
     store = Store(Folder(path, storage_options))
     found = list[StoreError]()

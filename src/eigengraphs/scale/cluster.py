@@ -44,6 +44,17 @@ class DaskStack(BlockedStack):
     ----------
     rounds : list of Round
         What each round over the blocks took: bytes, seconds, and workers that were lost.
+
+    Examples
+    --------
+    Workers are processes, so this is no doctest; ``docs/guide/cluster.md`` has one that is tested.
+
+    >>> import eigengraphs as eg
+    >>> with eg.scale.connect(1) as client:  # doctest: +SKIP
+    ...     stack = eg.scale.DaskStack.from_store("graphs.egs", client)
+    ...     je = eg.JointEmbedding(2, random_state=0).fit(stack)
+    ...     print(len(stack.rounds) == je.n_passes_)
+    True
     """
 
     __slots__ = ("_rounds", "_settings", "_source")
@@ -103,6 +114,17 @@ class DaskStack(BlockedStack):
             Those of the class.
         memory : int, optional
             Bytes that work on the graphs may take here.
+
+        Returns
+        -------
+        DaskStack
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> with eg.scale.connect(1) as client:  # doctest: +SKIP
+        ...     eg.scale.DaskStack.from_store("graphs.egs", client).shape
+        (6, 10, 10)
         """
         open_store = import_module("eigengraphs").open_store
         limits = {} if memory is None else {"memory": memory}
@@ -127,7 +149,15 @@ class DaskStack(BlockedStack):
         return self._rounds.n_kept
 
     def close(self) -> None:
-        """Let the workers forget the blocks; a further round reads them anew."""
+        """Let the workers forget the blocks; a further round reads them anew.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> with eg.scale.connect(1) as client:  # doctest: +SKIP
+        ...     stack = eg.scale.DaskStack.from_store("graphs.egs", client)
+        ...     stack.close()
+        """
         self._rounds.release()
 
     # ------------------------------------------------------------------ passes
@@ -188,11 +218,25 @@ class DaskStack(BlockedStack):
         return self._source.memory
 
     def read_block(self, k: int) -> GraphStack:
-        """Return the graphs of block k, in memory here."""
+        """Return the graphs of block k, in memory here.
+
+        Parameters
+        ----------
+        k : int
+            Which block, from 0.
+        """
         return self._source.read_block(k)
 
     def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
-        """Return graphs lo to hi of block k, counted from its first, in memory here."""
+        """Return graphs lo to hi of block k, counted from its first, in memory here.
+
+        Parameters
+        ----------
+        k : int
+            Which block, from 0.
+        lo, hi : int
+            The first graph, and the one behind the last.
+        """
         return self._source.read_part(k, lo, hi)
 
     @property

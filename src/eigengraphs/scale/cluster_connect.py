@@ -24,16 +24,35 @@ def connect(
 
     Parameters
     ----------
-    where
+    where : str, path or int
         The address of a scheduler ("tcp://host:8786"), or a scheduler file; or a number: then so
         many processes of one thread each are started on this machine, and ended with the block,
         also by an error or Ctrl-C. In a script, the call must stand below
         ``if __name__ == "__main__":``, because these processes import it.
-    memory_limit
+    memory_limit : int, float or str
         Of each process that is started: bytes, a text such as "4GB", a share of the memory, or
         "auto", the memory divided by the processes.
-    timeout
+    timeout : float
         Seconds to wait for the scheduler and its first worker.
+
+    Yields
+    ------
+    distributed.Client
+        For :class:`DaskStack`.
+
+    Raises
+    ------
+    ClusterError
+        If no scheduler answers, or there is no worker.
+
+    Examples
+    --------
+    Processes are started, so this is no doctest; ``docs/guide/cluster.md`` has one that is tested.
+
+    >>> import eigengraphs as eg
+    >>> with eg.scale.connect(2, memory_limit="1GB") as client:  # doctest: +SKIP
+    ...     print(len(client.scheduler_info()["workers"]))
+    2
     """
     try:
         import distributed

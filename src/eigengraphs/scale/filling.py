@@ -31,9 +31,9 @@ def write_store(
 
     Parameters
     ----------
-    path
+    path : str or path
         A new folder, by custom with the ending ``.egs``, or an address that fsspec opens.
-    blocks
+    blocks : iterable of GraphStack, or of pairs
         GraphStacks on the same vertices, of any size, or pairs of such a stack and a mapping of
         columns, one value a graph. Read once.
     storage, directed, shard_bytes
@@ -46,6 +46,16 @@ def write_store(
     -------
     str or path
         The path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = eg.scale.write_store(folder + "/graphs.egs", [graphs])
+    ...     eg.open_store(path).n_graphs
+    4
     """
     there = resume and Folder(path).exists(STORE_JSON)
     writer = StoreWriter(
@@ -65,12 +75,27 @@ def append(
 
     Parameters
     ----------
-    path
+    path : str or path
         The store.
-    blocks
+    blocks : iterable of GraphStack, or of pairs
         As for :func:`write_store`. Graphs whose names are in the store are refused.
     directed : bool, optional
         True lets graphs with a direction join graphs without.
+
+    Returns
+    -------
+    str or path
+        The path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = eg.scale.write_store(folder + "/graphs.egs", [graphs])
+    ...     eg.open_store(eg.scale.append(path, [graphs])).n_graphs
+    8
     """
     return _fill(path, StoreWriter(path, mode="append", directed=directed), blocks)
 

@@ -41,15 +41,31 @@ class FitJournal:
 
     Parameters
     ----------
-    folder
+    folder : str or Path
         Where the answers are. It is made if it does not exist.
-    resume
+    resume : bool
         Go on from the answers that are there; otherwise they are removed.
 
     Attributes
     ----------
     n_found, n_asked : int
         Passes that were answered from the journal, and those that read the graphs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+    >>> je = eg.JointEmbedding(1, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = eg.open_store(eg.scale.write_store(folder + "/graphs.egs", [graphs]))
+    ...     for resume in (False, True):
+    ...         journal = eg.scale.FitJournal(folder + "/journal", resume=resume)
+    ...         with journal.keeping():
+    ...             _ = je.fit(store)
+    ...         print(journal.n_found > 0, journal.n_asked > 0)
+    False True
+    True False
     """
 
     def __init__(self, folder: str | Path, *, resume: bool = False) -> None:
@@ -67,16 +83,67 @@ class FitJournal:
         self.n_found = self.n_asked = 0
 
     def keeping(self) -> AbstractContextManager[None]:
-        """Keep what passes return: ``with journal.keeping(): je.fit(store)``."""
+        """Keep what passes return: ``with journal.keeping(): je.fit(store)``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+        >>> je = eg.JointEmbedding(1, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = eg.open_store(eg.scale.write_store(folder + "/graphs.egs", [graphs]))
+        ...     journal = eg.scale.FitJournal(folder + "/journal")
+        ...     with journal.keeping():
+        ...         _ = je.fit(store)
+        ...     journal.n_kept == journal.n_asked
+        True
+        """
         return journaled(self)
 
     def total(self, question: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
-        """Return the answer that is kept, or ask and keep it."""
+        """Return the answer that is kept, or ask and keep it.
+
+        Parameters
+        ----------
+        question : tuple
+            What is asked; it can be pickled.
+        ask : function
+            Returns the answer, from the graphs.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import eigengraphs as eg
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     journal = eg.scale.FitJournal(folder + "/journal")
+        ...     first = journal.total(("sum",), lambda: 3.0)
+        ...     second = journal.total(("sum",), lambda: 4.0)
+        >>> float(first), float(second), journal.n_found
+        (3.0, 3.0, 1)
+        """
         (found,) = self.each((*question, "total"), lambda: iter([ask()]))
         return found
 
     def each(self, question: tuple[Any, ...], ask: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-        """Yield the answers that are kept, or ask and keep them when they are complete."""
+        """Yield the answers that are kept, or ask and keep them when they are complete.
+
+        Parameters
+        ----------
+        question : tuple
+            What is asked; it can be pickled.
+        ask : function
+            Returns the answers, one after the other, from the graphs.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import eigengraphs as eg
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     journal = eg.scale.FitJournal(folder + "/journal")
+        ...     [int(answer) for answer in journal.each(("parts",), lambda: iter([1, 2]))]
+        [1, 2]
+        """
         name = _digest(question)
         complete = self._folder / name
         given = 0
@@ -113,7 +180,18 @@ class FitJournal:
         return sum(path.is_dir() and path.suffix != ".partial" for path in self._folder.iterdir())
 
     def close(self) -> None:
-        """Remove the folder: the fit is finished and written."""
+        """Remove the folder: the fit is finished and written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import eigengraphs as eg
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     eg.scale.FitJournal(folder + "/journal").close()
+        ...     Path(folder, "journal").exists()
+        False
+        """
         shutil.rmtree(self._folder, ignore_errors=True)
 
 

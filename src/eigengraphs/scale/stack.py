@@ -62,7 +62,19 @@ def open_store(
 class StoredStack(BlockedStack):
     """The graphs of a store, read block by block; made by :func:`open_store`.
 
-    Everything that a :class:`~eigengraphs.GraphStack` does. A pickle holds the path alone.
+    Everything that a :class:`~eigengraphs.GraphStack` does. A pickle holds the path alone. It is
+    never made by calling the class.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = eg.scale.write_store(folder + "/graphs.egs", [graphs])
+    ...     stored = eg.open_store(path, memory="100M")
+    ...     stored.n_graphs, stored.spans, stored.load().shape
+    (4, ((0, 4),), (4, 6, 6))
     """
 
     __slots__ = ("_blocks", "_budget", "_facts_known", "_names_known", "_store")
@@ -129,11 +141,45 @@ class StoredStack(BlockedStack):
         return f"{self._store.digest} {self._blocks}"
 
     def read_block(self, k: int) -> GraphStack:
-        """Return the graphs of block k, in memory."""
+        """Return the graphs of block k, in memory.
+
+        Parameters
+        ----------
+        k : int
+            Which block, from 0.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = eg.scale.write_store(folder + "/graphs.egs", [graphs])
+        ...     eg.open_store(path).read_block(0).shape
+        (4, 6, 6)
+        """
         return self._read(self._blocks[k])
 
     def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
-        """Return graphs lo to hi of block k, counted from its first: nothing else is read."""
+        """Return graphs lo to hi of block k, counted from its first: nothing else is read.
+
+        Parameters
+        ----------
+        k : int
+            Which block, from 0.
+        lo, hi : int
+            The first graph, and the one behind the last.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = eg.scale.write_store(folder + "/graphs.egs", [graphs])
+        ...     eg.open_store(path).read_part(0, 1, 3).shape
+        (2, 6, 6)
+        """
         parts, at = list[tuple[int, int, int]](), 0
         for shard, first, end in self._blocks[k]:
             a, b = max(lo - at, 0), min(hi - at, end - first)

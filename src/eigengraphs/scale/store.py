@@ -28,7 +28,27 @@ _PIECE = 2**20  # bytes hashed at a time where the whole is not wanted
 
 
 def is_store(path: Any) -> bool:
-    """Tell whether a path leads to a store of graphs: a folder with ``store.json``."""
+    """Tell whether a path leads to a store of graphs: a folder with ``store.json``.
+
+    Parameters
+    ----------
+    path : str or path
+        Anything else is no store.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = eg.scale.write_store(folder + "/graphs.egs", [graphs])
+    ...     eg.scale.is_store(path), eg.scale.is_store(folder)
+    (True, False)
+    """
     if not isinstance(path, str | os.PathLike):
         return False
     if is_remote(path):

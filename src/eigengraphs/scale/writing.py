@@ -35,7 +35,7 @@ class StoreWriter:
 
     Parameters
     ----------
-    path
+    path : str or path
         The folder of the store, or an address that fsspec opens.
     mode : {"new", "append", "resume"}
         A new store; more graphs for a finished one; or the rest of what was stopped: then the same
@@ -50,6 +50,13 @@ class StoreWriter:
     batch : Batch, optional
         What is said of these graphs in ``store.json``. One with a command can be resumed, so each
         shard counts when it is whole; else all count at the end.
+    storage_options : mapping, optional
+        For fsspec.
+
+    Attributes
+    ----------
+    done : int
+        Graphs of this batch that are in the store already.
 
     Examples
     --------
@@ -128,9 +135,28 @@ class StoreWriter:
         return None if self._layout is None else self._layout.columns
 
     def add(self, graphs: GraphStack, columns: Mapping[str, Any] | None = None) -> None:
-        """Add a block of graphs, of any size, with further columns of one value a graph.
+        """Add a block of graphs, with further columns of one value a graph.
 
         Vertices must be those of the first block; in another order, they are aligned by name.
+
+        Parameters
+        ----------
+        graphs : GraphStack
+            A block, of any size.
+        columns : mapping of str to sequence, optional
+            Further columns, one value a graph.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     writer = eg.scale.StoreWriter(folder + "/graphs.egs")
+        ...     writer.add(graphs, {"age": [31, 42, 53, 64]})
+        ...     writer.close()
+        >>> writer.columns
+        ('age',)
         """
         if not isinstance(graphs, GraphStack):
             raise InputError(f"a store takes blocks that are GraphStacks, got {_kind(graphs)}")
@@ -341,7 +367,20 @@ class StoreWriter:
     # ------------------------------------------------------------------ the end
 
     def close(self) -> None:
-        """Write what is left, and say that the store is finished."""
+        """Write what is left, and say that the store is finished.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(4, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     writer = eg.scale.StoreWriter(folder + "/graphs.egs")
+        ...     writer.add(graphs)
+        ...     writer.close()
+        >>> writer.n_graphs
+        4
+        """
         self._flush()
         if self._layout is None or not self._layout.shards:
             raise InputError("a store must hold a graph at least, and none came")

@@ -32,6 +32,14 @@ class Truth:
         Place of each graph's class in the design.
     loadings : ndarray, shape (n_graphs, d)
         d is 0 for models without loadings.
+
+    Examples
+    --------
+    >>> from eigengraphs.simulation import read_design, simulate_truth
+    >>> design = read_design("section5.2")
+    >>> simulate_truth(design, 0, 2, seed=1)
+    Truth(classes=array([1, 0]), loadings=array([[22.5,  2.5],
+           [25. ,  5. ]]))
     """
 
     classes: Ints
@@ -61,6 +69,7 @@ def simulate_blocks(
     start, stop : int
         Which graphs.
     seed : int or SeedSequence
+        Graph i takes its i-th child.
 
     Returns
     -------
@@ -108,7 +117,26 @@ def simulate_truth(
     stop: int,
     seed: int | np.random.SeedSequence = 0,
 ) -> Truth:
-    """Return classes and loadings of the graphs that `simulate_blocks` draws, without edges."""
+    """Return classes and loadings of the graphs that `simulate_blocks` draws, without edges.
+
+    Parameters
+    ----------
+    design, start, stop, seed
+        As of :func:`simulate_blocks`.
+
+    Returns
+    -------
+    Truth
+        Class and loadings of each graph.
+
+    Examples
+    --------
+    >>> from eigengraphs.simulation import read_design, simulate_truth
+    >>> design = read_design("section5.2")
+    >>> truth = simulate_truth(design, 0, 5, seed=1)
+    >>> truth.classes.shape, truth.loadings.shape
+    ((5,), (5, 2))
+    """
     _check_range(start, stop)
     classes = np.zeros(stop - start, dtype=np.int64)
     loadings = np.zeros((stop - start, design.n_components))

@@ -67,6 +67,13 @@ class Design:
         Whether self-loops are drawn.
     n_graphs : int
         How many graphs are drawn where nobody says.
+
+    Examples
+    --------
+    >>> from eigengraphs.simulation import read_design
+    >>> design = read_design("section5.2")
+    >>> design.n_vertices, design.n_components, [kind.name for kind in design.classes]
+    (100, 2, ['1', '2'])
     """
 
     source: Mapping[str, Any]

@@ -59,15 +59,29 @@ def read_design(
 
     Parameters
     ----------
-    source
+    source : str, path or mapping
         The name of a design ("section5.1", "section5.2", "weighted", "sparse"), a TOML or JSON
         file, or a table of keys as such a file holds.
-    vertices, mean_degree
+    vertices : int, optional
         Size of "weighted" and "sparse"; the others have theirs.
+    mean_degree : float, optional
+        Of the same two.
     weights : {"auto", "binary", "counts"}
         Another law for the edges of a model with loadings, around the same means.
     loops : bool
         Draw self-loops even if the recipe does not say so.
+
+    Returns
+    -------
+    Design
+
+    Examples
+    --------
+    >>> from eigengraphs.simulation import read_design
+    >>> read_design("sparse", vertices=200).n_vertices
+    200
+    >>> read_design({"model": "erdos_renyi", "vertices": 6, "p": 0.5}).n_components
+    0
     """
     record: dict[str, Any]
     if isinstance(source, Mapping):

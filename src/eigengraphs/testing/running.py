@@ -27,11 +27,16 @@ def estimator_checks(estimator: Any, make: Any = planted_graphs) -> Iterator[tup
 
     Parameters
     ----------
-    estimator
-        An estimator whose input is a stack of graphs, (m, n, n).
-    make
-        Function of the number of graphs, the number of vertices, whether they are directed, and a
+    estimator : estimator
+        One whose input is a stack of graphs, (m, n, n).
+    make : function
+        Of the number of graphs, the number of vertices, whether they are directed, and a
         seed, that returns graphs (m, n, n). By default three components and noise.
+
+    Yields
+    ------
+    tuple of estimator and function
+        The function takes the estimator, and raises an AssertionError where it does not pass.
 
     Examples
     --------
@@ -79,17 +84,24 @@ def check_estimator(
 
     Parameters
     ----------
-    estimator
-        An estimator whose input is a stack of graphs, (m, n, n).
-    make
+    estimator : estimator
+        One whose input is a stack of graphs, (m, n, n).
+    make : function
         As of :func:`estimator_checks`.
-    expected_failed_checks
+    expected_failed_checks : mapping of str to str, optional
         Names of checks that need not pass, and why.
 
     Returns
     -------
     dict
         For each check "passed", "skipped" (a package is missing) or "expected to fail".
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> told = eg.testing.check_estimator(eg.baselines.SpectralStatistics(2))
+    >>> sorted(set(told.values()) - {"skipped"})
+    ['passed']
     """
     expected = expected_failed_checks or {}
     told = {}
@@ -117,12 +129,17 @@ def parametrize_with_stack_checks(
 
     Parameters
     ----------
-    estimators
+    estimators : iterable of estimators
         Estimators of stacks.
-    make
+    make : function
         As of :func:`estimator_checks`.
-    expected_failed_checks
+    expected_failed_checks : mapping of str to str, optional
         Names of checks that are expected to fail, and why.
+
+    Returns
+    -------
+    decorator
+        For a test with the arguments ``estimator`` and ``check``.
 
     Examples
     --------

@@ -44,9 +44,9 @@ def write(stack: GraphStack, path: str | os.PathLike[str], format: WriteFormat =
 
     Parameters
     ----------
-    stack
+    stack : GraphStack
         The graphs. What they hide is written as nan (read it with ``missing="unobserved"``).
-    path
+    path : str or path
         A file that ends in .npz, .npy, .mat or .parquet, for all graphs; or the name of a new
         folder, for a file each and ``manifest.tsv`` with their names; or, for one graph, a file of
         any format.

@@ -7,6 +7,13 @@ A_st and A_ts are one variable. Graphs without loops: both have a zero diagonal.
 
     E<A, hh^T>^2 = nu (h^T P_0 h)^2 + (h*h)^T V (h*h),
     M(h) = E(<A, hh^T> A) = nu (h^T P_0 h) P_0 + hh^T * V.
+
+:class:`PopulationObjective` computes them exactly; the others are what its methods return.
+
+>>> from eigengraphs.models.theory import PopulationObjective
+>>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+>>> round(theory.bound(theory.h1), 3)  # of Theorem 4.2
+0.04
 """
 
 from eigengraphs.models.theory.lemmas import DistanceLemma, EigenvectorLemma

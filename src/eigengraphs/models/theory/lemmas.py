@@ -19,8 +19,14 @@ __all__ = ["DistanceLemma", "EigenvectorLemma", "check_distance", "check_eigenve
 class EigenvectorLemma:
     """First lemma of Appendix A at one h: h leads the spectrum of M(h).
 
-    ``eigenvalue`` is h^T M(h) h = E<A, hh^T>^2; ``residual`` is the norm of
-    M(h) h / eigenvalue - h; ``gap`` is the eigenvalue less the largest magnitude of the others.
+    Attributes
+    ----------
+    residual : float
+        Norm of M(h) h / eigenvalue - h.
+    eigenvalue : float
+        h^T M(h) h = E<A, hh^T>^2.
+    gap : float
+        The eigenvalue less the largest magnitude of the others.
 
     Examples
     --------
@@ -41,7 +47,19 @@ class EigenvectorLemma:
     gap: float
 
     def holds(self, tolerance: float = 1e-8) -> bool:
-        """Tell whether h is an eigenvector and no other eigenvalue is larger in magnitude."""
+        """Tell whether h is an eigenvector and no other eigenvalue is larger in magnitude.
+
+        Parameters
+        ----------
+        tolerance : float
+            Of the residual, and of the gap beside the eigenvalue.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import EigenvectorLemma
+        >>> EigenvectorLemma(residual=1e-12, eigenvalue=2.0, gap=0.5).holds()
+        True
+        """
         return self.residual <= tolerance and self.gap >= -tolerance * self.eigenvalue
 
 
@@ -49,9 +67,14 @@ class EigenvectorLemma:
 class DistanceLemma:
     """Second lemma of Appendix A at one h: M(h) is near its noiseless part.
 
-    ``distance`` is ||M(h) - E(lambda^2) (h_1 . h)^2 h_1 h_1^T||_F, ``bound`` is 2 E(lambda) as
-    printed, ``sharper_bound`` is 2 E(lambda) sum_s h_1s^2 h_s^2 (the proof's last line says
-    ``=`` where it means ``<=``).
+    Attributes
+    ----------
+    distance : float
+        ||M(h) - E(lambda^2) (h_1 . h)^2 h_1 h_1^T||_F.
+    bound : float
+        2 E(lambda), as printed.
+    sharper_bound : float
+        2 E(lambda) sum_s h_1s^2 h_s^2; the proof's last line says ``=`` where it means ``<=``.
 
     Examples
     --------

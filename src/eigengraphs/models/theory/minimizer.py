@@ -24,9 +24,20 @@ __all__ = ["PopulationMinimizer", "minimize", "newton_point"]
 class PopulationMinimizer:
     """A minimiser h' of D(h, h_1), signed so that h_1 . h' >= 0, with what vouches for it.
 
-    ``vector`` is h', shape (n,); ``distance`` is ||h' - h_1||; ``stationarity`` is
-    ||M(h') h' - theta h'|| / theta with theta = ``second_moment``, zero at a critical point;
-    ``n_agreeing`` of ``n_starts`` ascents ended at this value of the objective.
+    Attributes
+    ----------
+    vector : (n,)
+        h'.
+    objective : float
+        D(h', h_1).
+    second_moment : float
+        theta = E<A, h'h'^T>^2.
+    distance : float
+        ||h' - h_1||.
+    stationarity : float
+        ||M(h') h' - theta h'|| / theta, zero at a critical point.
+    n_starts, n_agreeing : int
+        Ascents that were made, and those that ended at this value of the objective.
 
     Examples
     --------

@@ -80,7 +80,29 @@ class PopulationObjective:
     def from_loadings(
         cls, h1: Array, loadings: ArrayLike, weights: ArrayLike | None = None, loops: bool = True
     ) -> PopulationObjective:
-        """Take the moments from loadings of shape (m,), each as likely as its weight says."""
+        """Take the moments from loadings, each as likely as its weight says.
+
+        Parameters
+        ----------
+        h1 : (n,)
+            Unit vector h_1.
+        loadings : (m,)
+            Values of lambda.
+        weights : (m,), optional
+            How likely each is; by default all alike.
+        loops : bool
+            Whether self-loops are drawn.
+
+        Returns
+        -------
+        PopulationObjective
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> PopulationObjective.from_loadings([0.6, 0.8], [0.5, 1.5])
+        PopulationObjective(n=2, E(lambda)=1, E(lambda^2)=1.25, loops=True)
+        """
         lam = float_array(loadings, "loadings", 1, "(m,)")
         w = np.ones(lam.size) if weights is None else float_array(weights, "weights", 1, "(m,)")
         if w.size != lam.size:
@@ -103,7 +125,27 @@ class PopulationObjective:
 
     @classmethod
     def erdos_renyi(cls, n: int, p: float, loops: bool = True) -> PopulationObjective:
-        """Erdos-Renyi graphs: h_1 constant and lambda = n p without variation."""
+        """Erdos-Renyi graphs: h_1 constant and lambda = n p without variation.
+
+        Parameters
+        ----------
+        n : int
+            Number of vertices.
+        p : float
+            Probability of an edge.
+        loops : bool
+            Whether self-loops are drawn.
+
+        Returns
+        -------
+        PopulationObjective
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> PopulationObjective.erdos_renyi(20, 0.3, loops=False)
+        PopulationObjective(n=20, E(lambda)=6, E(lambda^2)=36, loops=False)
+        """
         n, p = whole_number(n, "n", 2), number(p, "p")
         if not 0 < p <= 1:
             raise InputError(f"p is {p:.6g}, expected 0 < p <= 1; pass an edge probability")
@@ -117,29 +159,102 @@ class PopulationObjective:
         return 1 / product if product > 0 else math.inf
 
     def signal(self, h: ArrayLike) -> float:
-        """Return E<P, hh^T>^2 = E(lambda^2) (h_1 . h)^4; hollow: E(lambda^2) (h^T P_0 h)^2."""
+        """Return E<P, hh^T>^2 = E(lambda^2) (h_1 . h)^4; hollow: E(lambda^2) (h^T P_0 h)^2.
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> round(theory.signal(theory.h1), 6)
+        2500.0
+        """
         h = unit(h, "h", self.h1.size)
         return self.mean_squared_loading * float(h @ self._pattern(h)) ** 2
 
     def noise(self, h: ArrayLike) -> float:
-        """Return E((h^T (A - P) h)^2) = (h*h)^T V (h*h)."""
+        """Return E((h^T (A - P) h)^2) = (h*h)^T V (h*h).
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> round(theory.noise(theory.h1), 6)
+        0.4975
+        """
         h = unit(h, "h", self.h1.size)
         return float(h**2 @ self._variances(h**2))
 
     def second_moment(self, h: ArrayLike) -> float:
-        """Return E<A, hh^T>^2, signal and noise together (display after Theorem 4.2)."""
+        """Return E<A, hh^T>^2, signal and noise together (display after Theorem 4.2).
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> round(theory.second_moment(theory.h1), 6)
+        2500.4975
+        """
         return self.signal(h) + self.noise(h)
 
     def squared_norm(self) -> float:
-        """Return E||A||_F^2, the mean number of ones: entries 0 and 1 are their own squares."""
+        """Return E||A||_F^2, the mean number of ones: entries 0 and 1 are their own squares.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> round(theory.squared_norm(), 6)
+        5000.0
+        """
         return self.mean_loading * float(self._pattern(np.ones(self.h1.size)).sum())
 
     def objective(self, h: ArrayLike) -> float:
-        """Return D(h, h_1) = E||A||^2 - E<A, hh^T>^2 for a unit vector h."""
+        """Return D(h, h_1) = E||A||^2 - E<A, hh^T>^2 for a unit vector h.
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> round(theory.objective(theory.h1), 6)
+        2499.5025
+        """
         return self.squared_norm() - self.second_moment(h)
 
     def gradient(self, h: ArrayLike) -> Array:
-        """Return the gradient of D on the unit sphere, -4 (M(h) h - (h^T M(h) h) h), (n,)."""
+        """Return the gradient of D on the unit sphere, -4 (M(h) h - (h^T M(h) h) h), (n,).
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> bool(abs(theory.gradient(theory.h1)).max() < 1e-9)  # h_1 is a critical point
+        True
+        """
         h = unit(h, "h", self.h1.size)
         g = self._multiply(h, h)
         return np.asarray(-4 * (g - (h @ g) * h))
@@ -152,6 +267,25 @@ class PopulationObjective:
         Starts: h_1, its square and root, the 1, 2, 4, ... vertices where h_1 is largest (the noise
         peaks there), ``n_random`` from a fixed seed. An ascent ends after ``max_iter`` steps or at
         a stationarity of ``tol``. The best end is likely, not surely, global.
+
+        Parameters
+        ----------
+        n_random : int
+            Random starts.
+        tol : float
+            Stationarity at which an ascent ends.
+        max_iter : int
+            Most steps of an ascent.
+
+        Returns
+        -------
+        PopulationMinimizer
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> PopulationObjective.erdos_renyi(20, 0.5).minimizer(n_random=2).distance < 1e-8
+        True
         """
         n_random = whole_number(n_random, "n_random", 0)
         max_iter = whole_number(max_iter, "max_iter")
@@ -171,6 +305,18 @@ class PopulationObjective:
         step leaves out. But the gap may be E<A, h'h'^T>^2, at least E(lambda^2) since h' does no
         worse than h_1, so that sin(phi) <= 2 E(lambda) / E(lambda^2) without (h_1 . h')^2 =
         cos(phi)^2 below the line; and cos(phi)^2 <= cos(phi / 2) pays for the rest.
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> round(theory.bound(theory.h1), 6)
+        0.04
         """
         return bounds.theorem_bound(self, unit(h, "h", self.h1.size))
 
@@ -181,6 +327,19 @@ class PopulationObjective:
         intervals for K < 0.405, one for weaker signals, all of [0, 2] for K >= 2. That is what the
         paper prints; yet h' = -h_1, at x = 2, may violate it. ``up_to_sign`` takes the nearer
         of h' and -h', so x <= sqrt(2): the reading in which the theorem is true.
+
+        Parameters
+        ----------
+        up_to_sign : bool
+            Take the nearer of h' and -h'.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> allowed = theory.allowed_distances(up_to_sign=True)
+        >>> [(round(low, 2), round(high, 2)) for low, high in allowed]
+        [(0.0, 0.04), (1.28, 1.41)]
         """
         return bounds.allowed_distances(self, up_to_sign)
 
@@ -192,6 +351,13 @@ class PopulationObjective:
             sin(phi) <= 2 E(lambda) U / (E(lambda^2) + noise(h_1)).
 
         This is never above Theorem 4.2 and has no second interval; sqrt(2) says nothing.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> round(theory.distance_bound(), 6)
+        0.0004
         """
         return bounds.distance_bound(self)
 
@@ -201,9 +367,29 @@ class PopulationObjective:
         """Bound the error of the estimated loading h'^T A h' (end of section 4).
 
         With x = ``distance`` >= ||h' - h_1||, at most sqrt(2) (the nearer sign), and with ||A|| =
-        ``spectral_norm``, |h'^T A h' - h_1^T A h_1| <= ||A|| x sqrt(4 - x^2). With ``alpha``,
-        |h'^T A h' - lambda| is bounded with probability at least 1 - alpha by Hoeffding's
+        ``spectral_norm``, ``|h'^T A h' - h_1^T A h_1| <= ||A|| x sqrt(4 - x^2)``. With ``alpha``,
+        ``|h'^T A h' - lambda|`` is bounded with probability at least 1 - alpha by Hoeffding's
         inequality.
+
+        Parameters
+        ----------
+        distance : float
+            At least ||h' - h_1||, at most sqrt(2).
+        spectral_norm : float
+            ||A||.
+        alpha : float, optional
+            Probability that the bound of the distance from lambda fails.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> round(theory.loading_bound(theory.distance_bound(), 50.0), 3)
+        0.04
         """
         return bounds.loading_bound(self, distance, spectral_norm, alpha)
 
@@ -211,6 +397,18 @@ class PopulationObjective:
         """Return M(h) = E(<A, hh^T> A), shape (n, n).
 
         The paper's first display of it has h_1 for h' in the diag term; its second is right.
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> theory.expected_weighted_adjacency(theory.h1).shape
+        (100, 100)
         """
         h = unit(h, "h", self.h1.size)
         P0 = self._dense_pattern()
@@ -223,11 +421,44 @@ class PopulationObjective:
 
         It does not mark h' out: vectors orthogonal to h_1, where the signal is zero, may pass too,
         which is how the interval near sqrt(2) gets into Theorem 4.2.
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Returns
+        -------
+        EigenvectorLemma
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> theory.lemma_eigenvector(theory.h1).holds()
+        True
         """
         return lemmas.check_eigenvector(self, unit(h, "h", self.h1.size))
 
     def lemma_distance(self, h: ArrayLike) -> DistanceLemma:
-        """Check the second lemma at h; it holds for every h (hollow: with P_0 for h_1 h_1^T)."""
+        """Check the second lemma at h; it holds for every h (hollow: with P_0 for h_1 h_1^T).
+
+        Parameters
+        ----------
+        h : (n,)
+            Unit vector.
+
+        Returns
+        -------
+        DistanceLemma
+
+        Examples
+        --------
+        >>> from eigengraphs.models.theory import PopulationObjective
+        >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
+        >>> theory.lemma_distance(theory.h1).holds
+        True
+        """
         return lemmas.check_distance(self, unit(h, "h", self.h1.size))
 
     def _dense_pattern(self) -> Array:
