@@ -24,7 +24,10 @@ def compare(
     ] = "",
     subject: Annotated[
         str | None,
-        typer.Option(help="Column that says who a graph is of, if some have several graphs."),
+        typer.Option(
+            help="Column that says whose a graph is; by default the participants. none: every "
+            "graph is of somebody else."
+        ),
     ] = None,
     permutations: Annotated[
         int, typer.Option(min=99, help="Random ones, where there are more than this.")

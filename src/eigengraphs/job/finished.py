@@ -23,7 +23,10 @@ from eigengraphs.report.summary import Summary
 from eigengraphs.tables import write_table
 from eigengraphs.whole_files import replace_together, scratch_folder
 
-__all__ = ["FinishedFit"]
+__all__ = ["NOBODY", "FinishedFit"]
+
+NOBODY = "none"  # instead of a column: every graph is of its own
+_PEOPLE = ("participant_id", "participant", "subject_id", "subject", "sub_id", "sub")
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,16 @@ class FinishedFit:
         if column.kind == "number":
             return list(column.values)
         return [None if value is None else column.categories[int(value)] for value in column.values]
+
+    @property
+    def people(self) -> str | None:
+        """Name of the column that says whose each graph is, where some have several graphs."""
+        named = {column.name.lower(): column for column in reversed(self.summary.columns)}
+        for name in _PEOPLE:
+            known = [v for v in named[name].values if v is not None] if name in named else []
+            if len(set(known)) < len(known):
+                return named[name].name
+        return None
 
     def inputs(self, source: Path | None = None, listen: Listener = silent) -> Inputs:
         """Read the graphs again, as they were read then.
