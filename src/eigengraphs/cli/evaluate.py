@@ -21,7 +21,9 @@ Cv = Annotated[str, typer.Option(help="Number of folds, or loo: each graph or gr
 Repeats = Annotated[int, typer.Option(min=1, help="How often graphs are shared out anew.")]
 Groups = Annotated[
     str | None,
-    typer.Option(help="Column whose graphs stay together; by default that of the participants."),
+    typer.Option(
+        help="Column whose graphs stay together; by default the participants. none: no groups."
+    ),
 ]
 Folds = Annotated[
     str | None, typer.Option(help="Column that says the fold of each graph, such as session.")

@@ -15,6 +15,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.job.events import Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.loading import load
+from eigengraphs.report.columns import is_unknown
 from eigengraphs.report.findings import Finding
 from eigengraphs.report.html import write_report
 from eigengraphs.report.parts import Column
@@ -23,7 +24,7 @@ from eigengraphs.report.summary import Summary
 from eigengraphs.tables import write_table
 from eigengraphs.whole_files import replace_together, scratch_folder
 
-__all__ = ["NOBODY", "FinishedFit"]
+__all__ = ["NOBODY", "FinishedFit", "people_among"]
 
 NOBODY = "none"  # instead of a column: every graph is of its own
 _PEOPLE = ("participant_id", "participant", "subject_id", "subject", "sub_id", "sub")
@@ -89,12 +90,7 @@ class FinishedFit:
     @property
     def people(self) -> str | None:
         """Name of the column that says whose each graph is, where some have several graphs."""
-        named = {column.name.lower(): column for column in reversed(self.summary.columns)}
-        for name in _PEOPLE:
-            known = [v for v in named[name].values if v is not None] if name in named else []
-            if len(set(known)) < len(known):
-                return named[name].name
-        return None
+        return people_among({column.name: column.values for column in self.summary.columns})
 
     def inputs(self, source: Path | None = None, listen: Listener = silent) -> Inputs:
         """Read the graphs again, as they were read then.
@@ -177,3 +173,14 @@ class FinishedFit:
             replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)
         return [self.folder / name for name in names]
+
+
+def people_among(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """Return the name of the column that says whose each graph is, where some have several."""
+    named = {name.lower(): name for name in reversed(list(columns))}
+    for name in _PEOPLE:
+        if name in named:
+            known = [value for value in columns[named[name]] if not is_unknown(value)]
+            if len(set(known)) < len(known):
+                return named[name]
+    return None
