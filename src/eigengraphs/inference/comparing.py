@@ -109,6 +109,8 @@ def compare(
     for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
     tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
     effects = effect_sizes(design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap))
+    if effects.by != "BCa" and effects.name != "omega squared":
+        notes.append("few graphs or subjects: intervals take errors to be of one spread")
     levels = design.group.levels
     q = design.X.shape[1]
     b = effects.coefficients
@@ -149,6 +151,7 @@ def compare(
         exact=tests.exact,
         n_bootstrap=n_bootstrap,
         notes=tuple(notes),
+        intervals_by=effects.by,
     )
 
 

@@ -61,6 +61,9 @@ class Comparison:
     n_bootstrap: int
     notes: tuple[str, ...]
     """What was left out, and what to be careful about."""
+    intervals_by: Literal["BCa", "residuals", "normal"] = "BCa"
+    """How intervals of effects were found: units drawn, or the test inverted with errors drawn from
+    residuals, or from a normal law where these are few."""
 
     def significant(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the components that differ, at a false discovery rate."""
@@ -177,13 +180,19 @@ class Comparison:
             "between": "subjects resampled within groups" if self.levels else "subjects resampled",
             "within": "subjects resampled",
         }[self.design]
+        intervals = {
+            "BCa": f"BCa bootstrap intervals ({self.n_bootstrap:,} samples, {drawn})",
+            "residuals": "intervals by inversion of the test, with errors drawn from the residuals "
+            f"({self.n_bootstrap:,} samples)",
+            "normal": "intervals by inversion of the test, with normal errors "
+            f"({self.n_bootstrap:,} samples)",
+        }[self.intervals_by]
         return (
             f"{what}. F statistics of the {d} component{'s' if d > 1 else ''}"
             + (", and of all together after whitening by their shrunk covariance," if d > 1 else "")
             + f" were referred to {orders}{how}. p values of components were adjusted by the false "
             "discovery rate (Benjamini and Hochberg, 1995) and by the largest F (Westfall and "
-            f"Young, 1993). Effect sizes are {size} with {self.confidence:.0%} BCa bootstrap "
-            f"intervals ({self.n_bootstrap:,} samples, {drawn})."
+            f"Young, 1993). Effect sizes are {size} with {self.confidence:.0%} {intervals}."
         )
 
     def __repr__(self) -> str:
