@@ -96,10 +96,7 @@ def evaluate_fit(
             "the graphs have other names than those of the fit; fit them, and ask of that"
         )
     if how.groups is None:
-        people: Sequence[Any] | None = data.participants
-        if people is None and fit.people is not None:
-            people = fit.values(fit.people, "--groups")
-        groups = people_for(people, y, folds)
+        groups = people_for(data.participants, y, folds)
     listen(Event("predict", f"predicting {target} of graphs that are held out"))
     found = evaluate(
         data.graphs, y, embedding=settings, methods=methods, groups=groups, folds=folds,

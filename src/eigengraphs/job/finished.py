@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Listener, silent
@@ -50,7 +52,16 @@ class FinishedFit:
     @cached_property
     def embedding(self) -> JointEmbedding:
         """The fit, without its training graphs."""
-        return load(self.folder / "model.eg")
+        found, summary = load(self.folder / "model.eg"), self.summary
+        same = np.shape(found.loadings_) == summary.loadings.shape and tuple(
+            found.vertex_names_
+        ) == tuple(summary.vertex_names)
+        if not same:
+            raise InputError(
+                f"{str(self.folder / 'model.eg')!r} is of another fit than the report beside it; "
+                "fit the graphs once more"
+            )
+        return found
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
@@ -134,6 +145,12 @@ class FinishedFit:
                 f"the graphs in {str(where)!r} are others than those of the fit (their checksums "
                 "differ); fit them, and ask of that"
             )
+        if found.participants is None and self.people is not None:
+            whose = self.values(self.people, "--groups")
+            names = self.summary.graph_names
+            told = (name if who is None else str(who)
+                    for who, name in zip(whose, names, strict=True))  # fmt: skip
+            return replace(found, participants=tuple(told))
         return found
 
     def add(
