@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigengraphs.cli.options import Json
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say_notes, table_width
 
 if TYPE_CHECKING:
     from eigengraphs.inference.evaluation import Evaluation
@@ -123,4 +123,4 @@ def _show(found: Evaluation) -> None:
         table.add_row(
             score.name, f"{score.score:.3f}", f"{score.low:.3f} to {score.high:.3f}", *difference
         )
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    Console(markup=False, emoji=False, highlight=False, width=table_width()).print(table)

@@ -97,12 +97,17 @@ def compare(
     table = read_table(covariates, len(Y))
     who = None if subjects is None else read_variable("subjects", subjects, len(Y), "groups")
     keep = _complete((variable, *table, *([] if who is None else [who])), notes)
-    design = make_design(
-        Y[keep],
-        variable.rows(keep),
-        tuple(covariate.rows(keep) for covariate in table),
-        None if who is None else who.rows(keep),
-    )
+    try:
+        design = make_design(
+            Y[keep],
+            variable.rows(keep),
+            tuple(covariate.rows(keep) for covariate in table),
+            None if who is None else who.rows(keep),
+        )
+    except InputError as error:
+        if keep.all():
+            raise
+        raise InputError(f"{error} ({notes[-1]})") from None
     notes.extend(design.notes)
     for absorbed in design.absorbed:
         notes.append(f"the covariate {absorbed!r} adds nothing to subjects or other covariates")

@@ -128,11 +128,19 @@ class Comparison:
             return f"The loading on {name} {way} with {self.group} ({size})."
         order = np.argsort(-self.means[:, k])
         high, low = self.levels[order[0]], self.levels[order[-1]]
-        return f"Graphs of {high} have most of the pattern of {name}, of {low} least ({size})."
+        most, least = (f"{self.means[place, k]:.3g}" for place in (order[0], order[-1]))
+        return (
+            f"The loading on {name} is largest in graphs of {high} (mean {most}) and smallest in "
+            f"those of {low} ({least}; {size})."
+        )
 
     def _sizes(self) -> str:
         return words(
-            [f"{count} {level}" for level, count in zip(self.levels, self.counts, strict=True)], 8
+            [
+                f"{count} {'of ' * level[:1].isdigit()}{level}"  # 24 of 2, of session 2
+                for level, count in zip(self.levels, self.counts, strict=True)
+            ],
+            8,
         )
 
     def _of(self) -> str:
