@@ -274,3 +274,10 @@ def test_a_refusal_says_what_was_left_out():
     group = ["n/a"] * 6 + ["ssri"] * 6
     with pytest.raises(InputError, match=r"nothing to compare \(6 of 12 graphs are left out"):
         compare(np.random.default_rng(0).normal(size=(12, 2)), group)
+
+
+def test_a_group_that_is_the_same_for_all_is_refused_with_subjects_too():
+    Lam = np.random.default_rng(0).normal(size=(12, 2))
+    for group in (["same"] * 12, ["same"] * 6 + [None] * 6):
+        with pytest.raises(InputError, match="nothing to compare"):
+            compare(Lam, group, subjects=np.arange(12) // 2)
