@@ -263,8 +263,21 @@ def test_words_say_which_group_has_more():
     Lam = rng.normal(size=(20, 2)) + 4.0 * np.outer(group == "patient", [0, -1])
     found = quick(Lam, group, name="diagnosis")
     text = " ".join(found.words)
-    assert "Graphs of control have most of the pattern of je2, of patient least" in text
+    assert "je2 is largest in graphs of control (mean -0.136) and smallest in those of" in text
     assert "diagnosis (10 control, 10 patient)" in text
     assert len(found.rows) == 3
     assert all(len(row) == len(found.header) for row in found.rows)
     assert "random permutations" in found.methods
+
+
+def test_a_refusal_says_what_was_left_out():
+    group = ["n/a"] * 6 + ["ssri"] * 6
+    with pytest.raises(InputError, match=r"nothing to compare \(6 of 12 graphs are left out"):
+        compare(np.random.default_rng(0).normal(size=(12, 2)), group)
+
+
+def test_a_group_that_is_the_same_for_all_is_refused_with_subjects_too():
+    Lam = np.random.default_rng(0).normal(size=(12, 2))
+    for group in (["same"] * 12, ["same"] * 6 + [None] * 6):
+        with pytest.raises(InputError, match="nothing to compare"):
+            compare(Lam, group, subjects=np.arange(12) // 2)

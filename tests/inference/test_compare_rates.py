@@ -63,3 +63,30 @@ def test_intervals_cover():
     held = run(covered, 60, 20, 0.8)
     # Of the measured coverage; fewer happen once in ten thousand.
     assert np.sum(held) >= binom.ppf(1e-4, 60, 0.94)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "means", "truth"),
+    [
+        ((2, 20), (0.0, 0.8), 0.8),
+        ((1, 20), (0.0, 0.8), 0.8),
+        ((2, 3), (0.0, 0.8), 0.8),
+        ((10, 10, 10), (0.0, 0.0, 0.0), 0.0),
+        ((10, 10, 10), (0.0, 0.5, 1.0), 1 / 7),
+        ((2,) * 12, tuple(np.linspace(0, 2, 12)), 0.2845),
+    ],
+)
+def test_intervals_cover_in_small_groups_and_of_shares(sizes, means, truth):
+    rng = np.random.default_rng(0)
+    group = np.repeat([f"g{i:02d}" for i in range(len(sizes))], sizes)
+    held = []
+    for seed in range(8):
+        # Components of their own are data sets of their own.
+        Lam = rng.normal(size=(len(group), 50)) + np.repeat(means, sizes)[:, None]
+        found = compare(Lam, group, n_permutations=9, n_bootstrap=1000, random_state=seed)
+        low, high = found.effect_low, found.effect_high
+        held.append((low <= truth) & (truth <= high))
+        if len(sizes) > 2:
+            assert low.min() >= 0
+        assert np.mean((low <= found.effect) & (found.effect <= high)) > 0.97
+    assert np.mean(held) > 0.9

@@ -255,3 +255,13 @@ def test_a_store_is_loaded_or_refused(graphs, tmp_path):
     small = eg.open_store(tmp_path / "large.egs", memory="1M")
     with pytest.raises(InputError, match="every fold is a fit of its own"):
         evaluate(small, y, embedding=settings(), methods=(), cv=2)
+
+
+def test_groups_with_several_classes_are_never_torn_apart():
+    # Classes a and b are both of site 1: a site is no class, and must stay together.
+    y = np.repeat(["a", "b", "c"], 6)
+    site = np.repeat([1, 1, 2], 6)
+    with pytest.raises(InputError, match="there is but one graph or participant"):
+        make_folds(y, cv=3, groups=site)
+    apart = make_folds(y, cv=3, groups=np.repeat([1, 2, 3], 6))  # each class is one group
+    assert len(apart.splits) == 3

@@ -132,3 +132,10 @@ def test_differences_of_crossed_samples_cover():
     assert covered / 400 > 0.93
     assert by_folds / 400 < 0.85  # what ignoring that all folds hold out the same people would give
     assert compare_crossed(np.zeros(10), np.zeros(30), 0.0).low < 0
+
+
+def test_a_pair_in_a_group_makes_no_interval_narrower():
+    right = np.ones(32)
+    alone = accuracy_interval(right, np.arange(32))[0]
+    with_a_pair = accuracy_interval(right, np.maximum(np.arange(32) - 1, 0))[0]
+    assert with_a_pair <= alone

@@ -59,3 +59,21 @@ def run(tmp_path, monkeypatch, capsys):
         return end.value.code or 0, said.out, said.err
 
     return run_command
+
+
+@pytest.fixture
+def people(tmp_path, run):
+    """Fit 24 scans: 12 people of two groups, two sessions each."""
+    A, _ = matrices()
+    A = A[np.argsort(np.arange(24) % 2, kind="stable")]  # scans of one person are of one group
+    (tmp_path / "scans").mkdir()
+    rows = ["participant_id\tgroup\tage"]
+    for i, graph in enumerate(A):
+        name = f"sub-{i // 2:02d}_ses-{1 + i % 2}"
+        np.savetxt(tmp_path / "scans" / f"{name}_x.csv", graph, delimiter=",")
+        if i % 2 == 0:
+            rows.append(f"sub-{i // 2:02d}\t{'patient' if i >= 12 else 'control'}\t{30.5 + i}")
+    (tmp_path / "participants.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    code, _, said = run("fit", "scans", "out", "-d", 2, "--participants", "participants.tsv")
+    assert code == 0, said
+    return tmp_path

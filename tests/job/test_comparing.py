@@ -19,7 +19,7 @@ def test_compare_says_writes_and_reports(finished, run):
     code, said, err = run("compare", "out", "--group", "group", "--covariates", "age")
     assert code == 0, err
     assert "differ between groups of group (12 control, 12 patient)" in said
-    assert "Graphs of patient have most of the pattern of je2, of control least" in said
+    assert "The loading on je2 is largest in graphs of patient (mean 1" in said
     assert "Methods: Loadings were compared" in said
     table = pd.read_csv(finished / "compare-group-age.tsv", sep="\t")
     assert list(table["component"]) == ["je1", "je2", "all"]
@@ -79,3 +79,25 @@ def test_changes_in_the_order_of_a_column(finished, run):
     assert "Changes and anomalies, in the order of visit" in (finished / "report.html").read_text(
         encoding="utf-8"
     )
+
+
+def test_scans_of_participants_are_kept_together_unasked(people, run):
+    code, said, err = run("compare", "out", "--group", "group", "--json")
+    assert code == 0, err
+    told = json.loads(said.splitlines()[-1])
+    assert (told["design"], told["graphs"], told["units"]) == ("between", 24, 12)
+    assert "several graphs of one participant_id are taken together" in told["notes"]
+    code, said, err = run("compare", "out", "--group", "ses", "--json")
+    assert code == 0, err
+    assert json.loads(said.splitlines()[-1])["design"] == "within"
+    # Every graph of its own, if that is asked; the other answer stays.
+    code, said, err = run("compare", "out", "--group", "group", "--subject", "none", "--json")
+    assert code == 0, err
+    assert json.loads(said.splitlines()[-1])["units"] == 24
+    out = people / "out"
+    first, second = (out / f"compare-group{end}.tsv" for end in ("", "-of-none"))
+    assert first.read_text(encoding="utf-8") != second.read_text(encoding="utf-8")
+    # Where people are what is compared, they are the groups.
+    code, said, err = run("compare", "out", "--group", "sub", "--json")
+    assert code == 0, err
+    assert json.loads(said.splitlines()[-1])["design"] == "single"

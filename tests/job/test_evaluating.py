@@ -3,31 +3,12 @@
 import json
 import shutil
 
-import numpy as np
 import pandas as pd
 import pytest
-from tests.job.conftest import matrices
 
+from eigengraphs.errors import InputError
 from eigengraphs.job.evaluating import people_for
 from eigengraphs.job.finished import FinishedFit
-
-
-@pytest.fixture
-def people(tmp_path, run):
-    """Fit 24 scans: 12 people of two groups, two sessions each."""
-    A, _ = matrices()
-    A = A[np.argsort(np.arange(24) % 2, kind="stable")]  # scans of one person are of one group
-    (tmp_path / "scans").mkdir()
-    rows = ["participant_id\tgroup\tage"]
-    for i, graph in enumerate(A):
-        name = f"sub-{i // 2:02d}_ses-{1 + i % 2}"
-        np.savetxt(tmp_path / "scans" / f"{name}_x.csv", graph, delimiter=",")
-        if i % 2 == 0:
-            rows.append(f"sub-{i // 2:02d}\t{'patient' if i >= 12 else 'control'}\t{30.5 + i}")
-    (tmp_path / "participants.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    code, _, said = run("fit", "scans", "out", "-d", 2, "--participants", "participants.tsv")
-    assert code == 0, said
-    return tmp_path
 
 
 def test_groups_are_evaluated_and_reported(people, run):
@@ -71,10 +52,41 @@ def test_what_cannot_be_evaluated_is_said(people, run):
     assert "in several folds" in said
 
 
+def test_folds_do_not_tear_people_apart_in_silence(people, run):
+    code, _, said = run("evaluate", "out", "--target", "group", "--folds", "ses")
+    assert code == 3
+    assert "recognise people" in said
+    code, said, errors = run("evaluate", "out", "--target", "group", "--folds", "ses", "--groups",
+                             "none", "--methods", "none", "--json")  # fmt: skip
+    assert code == 0, errors
+    assert json.loads(said.splitlines()[-1])["groups"] == 24
+    code, said, errors = run("evaluate", "out", "--target", "group", "--folds", "sub", "--methods",
+                             "none", "--json")  # fmt: skip
+    assert code == 0, errors
+    assert json.loads(said.splitlines()[-1])["groups"] == 12
+    titles = [found.title for found in FinishedFit(people / "out").summary.findings]
+    assert titles[-2:] == ["Prediction of group, folds by ses", "Prediction of group, folds by sub"]
+    code, _, said = run("contest", "scans", "--participants", "participants.tsv", "--label",
+                        "group", "--folds", "ses")  # fmt: skip
+    assert code == 3
+    assert "recognise people" in said
+
+
+def test_the_target_is_no_covariate(people, run):
+    code, _, said = run("evaluate", "out", "--target", "age", "--covariates", "age")
+    assert code == 3
+    assert "'age' is named twice" in said
+
+
 def test_whose_graphs_stay_together():
     people = ["p", "p", "q", "q"]
     assert people_for(people, ["a", "a", "b", "b"], None) == people
+    # What varies within people may be learnt from their other graphs; what they are may not.
     assert people_for(people, ["a", "b", "a", "b"], [1, 2, 1, 2]) is None
+    assert people_for(people, ["a", "a", "b", "a"], [1, 1, 2, 2]) == people
+    for y in (["a", "a", "a", "a"], ["a", "b", "a", "a"], [30.0, 30.5, 41.0, 41.5]):
+        with pytest.raises(InputError, match="recognise people"):
+            people_for(people, y, [1, 2, 1, 2])
     assert people_for(people, people, [1, 2, 1, 2]) == people
     assert people_for(["p", "q"], ["a", "b"], None) is None
     assert people_for(None, ["a", "b"], None) is None

@@ -57,3 +57,20 @@ def test_an_answer_is_in_the_report_and_replaced_by_the_next(finished, study, ru
 def test_columns_that_are_not_there(finished):
     with pytest.raises(InputError, match="is it 'group'"):
         finished.values("groop", "--group")
+
+
+def test_a_model_of_another_fit_is_refused(finished, study, run):
+    code, _, said = run("fit", "connectomes", "other", "-d", 1)
+    assert code == 0, said
+    shutil.copy(study / "other" / "model.eg", study / "out" / "model.eg")
+    code, _, said = run("cluster", "out")
+    assert code == 3
+    assert "another fit" in said
+
+
+def test_people_are_known_without_a_table(people, run):
+    code, _, said = run("fit", "scans", "bare", "-d", 1, "--no-halves")
+    assert code == 0, said
+    found = FinishedFit(people / "bare")
+    assert found.people == "sub"
+    assert len(set(found.inputs().participants)) == 12

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.options import Json
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say_notes, table_width
 
 __all__ = ["compare"]
 
@@ -24,7 +24,10 @@ def compare(
     ] = "",
     subject: Annotated[
         str | None,
-        typer.Option(help="Column that says who a graph is of, if some have several graphs."),
+        typer.Option(
+            help="Column that says whose a graph is; by default the participants. none: every "
+            "graph is of somebody else."
+        ),
     ] = None,
     permutations: Annotated[
         int, typer.Option(min=99, help="Random ones, where there are more than this.")
@@ -76,6 +79,6 @@ def compare(
             *(f"{value:.2g}" for value in p),
         )  # fmt: skip
     table.add_row("all", "", "", f"{found.joint_F:.3g}", f"{found.joint_p:.2g}", "", "")
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    Console(markup=False, emoji=False, highlight=False, width=table_width()).print(table)
     print(f"Methods: {found.methods}")
     print(f"wrote {', '.join(str(file) for file in files)}")

@@ -33,7 +33,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say_notes, table_width
 
 __all__ = ["contest"]
 
@@ -115,7 +115,7 @@ def contest(
         cells = dict(zip(found.header, row, strict=True))
         table.add_row(*(_text(cells, name) for name in found.header
                         if not name.endswith(("_low", "_high"))))  # fmt: skip
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    Console(markup=False, emoji=False, highlight=False, width=table_width()).print(table)
     for name, why in found.not_offered.items():
         print(f"Not offered: {name}, because {why}.")
     print("\n".join(found.notes))

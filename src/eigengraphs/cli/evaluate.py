@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigengraphs.cli.options import Json
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say_notes, table_width
 
 if TYPE_CHECKING:
     from eigengraphs.inference.evaluation import Evaluation
@@ -21,7 +21,9 @@ Cv = Annotated[str, typer.Option(help="Number of folds, or loo: each graph or gr
 Repeats = Annotated[int, typer.Option(min=1, help="How often graphs are shared out anew.")]
 Groups = Annotated[
     str | None,
-    typer.Option(help="Column whose graphs stay together; by default that of the participants."),
+    typer.Option(
+        help="Column whose graphs stay together; by default the participants. none: no groups."
+    ),
 ]
 Folds = Annotated[
     str | None, typer.Option(help="Column that says the fold of each graph, such as session.")
@@ -121,4 +123,4 @@ def _show(found: Evaluation) -> None:
         table.add_row(
             score.name, f"{score.score:.3f}", f"{score.low:.3f} to {score.high:.3f}", *difference
         )
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    Console(markup=False, emoji=False, highlight=False, width=table_width()).print(table)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable
 
-__all__ = ["for_shell", "say_notes"]
+__all__ = ["for_shell", "say_notes", "table_width"]
 
 # What a function calls an argument, and what a command calls the option. In this order.
 _OPTIONS = [
@@ -41,6 +42,11 @@ def for_shell(text: str) -> str:
     for pattern, words in _OPTIONS:
         text = re.sub(pattern, words, text, flags=re.DOTALL)
     return text
+
+
+def table_width() -> int | None:
+    """Return the width of a table that no terminal shows, wide enough for its words."""
+    return None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
 
 
 def say_notes(texts: Iterable[str]) -> None:

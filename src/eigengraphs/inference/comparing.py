@@ -97,18 +97,25 @@ def compare(
     table = read_table(covariates, len(Y))
     who = None if subjects is None else read_variable("subjects", subjects, len(Y), "groups")
     keep = _complete((variable, *table, *([] if who is None else [who])), notes)
-    design = make_design(
-        Y[keep],
-        variable.rows(keep),
-        tuple(covariate.rows(keep) for covariate in table),
-        None if who is None else who.rows(keep),
-    )
+    try:
+        design = make_design(
+            Y[keep],
+            variable.rows(keep),
+            tuple(covariate.rows(keep) for covariate in table),
+            None if who is None else who.rows(keep),
+        )
+    except InputError as error:
+        if keep.all():
+            raise
+        raise InputError(f"{error} ({notes[-1]})") from None
     notes.extend(design.notes)
     for absorbed in design.absorbed:
         notes.append(f"the covariate {absorbed!r} adds nothing to subjects or other covariates")
     for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
     tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
     effects = effect_sizes(design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap))
+    if effects.by != "BCa" and effects.name != "omega squared":
+        notes.append("few graphs or subjects: intervals take errors to be of one spread")
     levels = design.group.levels
     q = design.X.shape[1]
     b = effects.coefficients
@@ -149,6 +156,7 @@ def compare(
         exact=tests.exact,
         n_bootstrap=n_bootstrap,
         notes=tuple(notes),
+        intervals_by=effects.by,
     )
 
 

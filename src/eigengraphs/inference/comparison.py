@@ -132,6 +132,9 @@ class Comparison:
     n_bootstrap: int
     notes: tuple[str, ...]
     """What was left out, and what to be careful about."""
+    intervals_by: Literal["BCa", "residuals", "normal"] = "BCa"
+    """How intervals of effects were found: units drawn, or the test inverted with errors drawn from
+    residuals, or from a normal law where these are few."""
 
     def significant(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the components that differ, at a false discovery rate.
@@ -213,11 +216,19 @@ class Comparison:
             return f"The loading on {name} {way} with {self.group} ({size})."
         order = np.argsort(-self.means[:, k])
         high, low = self.levels[order[0]], self.levels[order[-1]]
-        return f"Graphs of {high} have most of the pattern of {name}, of {low} least ({size})."
+        most, least = (f"{self.means[place, k]:.3g}" for place in (order[0], order[-1]))
+        return (
+            f"The loading on {name} is largest in graphs of {high} (mean {most}) and smallest in "
+            f"those of {low} ({least}; {size})."
+        )
 
     def _sizes(self) -> str:
         return words(
-            [f"{count} {level}" for level, count in zip(self.levels, self.counts, strict=True)], 8
+            [
+                f"{count} {'of ' * level[:1].isdigit()}{level}"  # 24 of 2, of session 2
+                for level, count in zip(self.levels, self.counts, strict=True)
+            ],
+            8,
         )
 
     def _of(self) -> str:
@@ -265,13 +276,19 @@ class Comparison:
             "between": "subjects resampled within groups" if self.levels else "subjects resampled",
             "within": "subjects resampled",
         }[self.design]
+        intervals = {
+            "BCa": f"BCa bootstrap intervals ({self.n_bootstrap:,} samples, {drawn})",
+            "residuals": "intervals by inversion of the test, with errors drawn from the residuals "
+            f"({self.n_bootstrap:,} samples)",
+            "normal": "intervals by inversion of the test, with normal errors "
+            f"({self.n_bootstrap:,} samples)",
+        }[self.intervals_by]
         return (
             f"{what}. F statistics of the {d} component{'s' if d > 1 else ''}"
             + (", and of all together after whitening by their shrunk covariance," if d > 1 else "")
             + f" were referred to {orders}{how}. p values of components were adjusted by the false "
             "discovery rate (Benjamini and Hochberg, 1995) and by the largest F (Westfall and "
-            f"Young, 1993). Effect sizes are {size} with {self.confidence:.0%} BCa bootstrap "
-            f"intervals ({self.n_bootstrap:,} samples, {drawn})."
+            f"Young, 1993). Effect sizes are {size} with {self.confidence:.0%} {intervals}."
         )
 
     def __repr__(self) -> str:

@@ -75,6 +75,7 @@ def make_design(
         If the group is constant, varies within some subjects alone, or is told by the covariates.
     """
     X, Zs = group.coded(), [variable.coded() for variable in covariates]
+    _check_differs(X, group.name)
     notes: list[str] = []
     n_graphs = len(Y)
     kind: Literal["single", "between", "within"] = "single"
@@ -105,10 +106,7 @@ def make_design(
                 notes.append(f"{alone} subjects with one graph say nothing of change within "
                              "subjects and are left out")  # fmt: skip
             blocks = codes
-    if X.shape[1] == 0 or not np.ptp(X, axis=0).any():
-        raise InputError(
-            f"{group.name!r} is the same for all graphs that are left; there is nothing to compare"
-        )
+    _check_differs(X, group.name)
     names = [variable.name for variable in covariates]
     Z, absorbed = _independent(Zs, names, blocks, len(Y))
     kept = [each for name, each in zip(names, Zs, strict=True) if name not in absorbed]
@@ -132,6 +130,13 @@ def make_design(
             f"{design.n_intercepts + Z.shape[1] + X.shape[1]} coefficients; leave covariates out"
         )
     return design
+
+
+def _check_differs(X: Array, name: str) -> None:
+    if X.shape[1] == 0 or not np.ptp(X, axis=0).any():
+        raise InputError(
+            f"{name!r} is the same for all graphs that are left; there is nothing to compare"
+        )
 
 
 def independent_columns(A: Array) -> Array:

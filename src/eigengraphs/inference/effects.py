@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lgamma
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
 from eigengraphs.inference.designs import Design
+from eigengraphs.inference.inversion import FEWEST, invert
 from eigengraphs.inference.variables import Array
 
 __all__ = ["Effects", "bca", "effect_sizes"]
 
 _BLOCK = 2_000_000  # numbers that are held at once
+_UNITS, _ALL_UNITS = 5, 8  # in each group, or in all: with fewer, there is too little to draw from
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +31,21 @@ class Effects:
     high: Array
     coefficients: Array
     """(q, d), in units of the loadings."""
+    by: Literal["BCa", "residuals", "normal"]
+    """How intervals were found: units drawn, or a test inverted with residuals or normal errors."""
 
 
 def effect_sizes(
     design: Design, n_bootstrap: int, confidence: float, rng: np.random.Generator
 ) -> Effects:
-    """Return sizes of effects and BCa intervals; units are drawn within their groups.
+    """Return sizes of effects and intervals: BCa, with units drawn within their groups.
+
+    Shares of variance, and sizes where a group (or the study) has too few units to draw from, have
+    intervals by inversion of the test instead.
 
     Two groups: Hedges' g, the second less the first, in standard deviations around the model. More
-    groups: omega squared, the share of the variance that groups explain beyond covariates. A
+    groups: omega squared, the share of the variance that groups explain beyond covariates, at least
+    zero. A
     quantity: the partial correlation, which is the slope when both are standardised.
     """
     units = np.arange(len(design.Y)) if design.blocks is None else design.blocks
@@ -48,6 +57,12 @@ def effect_sizes(
         return model.sizes(counts[:, units])
 
     size = sizes(np.ones((1, n)))[0]
+    b = model.coefficients(np.ones((1, len(units))))[0]
+    if model.name == "omega squared" or _too_few(design, strata, n):
+        ends = invert(design, model.name != "omega squared", n_bootstrap, confidence, rng)
+        low, high = (_as_size(design, model.name, end) for end in ends)
+        by: Literal["residuals", "normal"] = "normal" if design.df_error < FEWEST else "residuals"
+        return Effects(model.name, size, low, high, b, by)
     drawn = np.empty((n_bootstrap, design.Y.shape[1]))
     step = max(1, _BLOCK // max(n, model.width))
     for start in range(0, n_bootstrap, step):
@@ -55,7 +70,24 @@ def effect_sizes(
         drawn[start : start + some] = sizes(_counts(strata, some, rng))
     without = sizes(1.0 - np.eye(n)) if n * n <= 50 * _BLOCK else np.tile(size, (n, 1))
     low, high = bca(size, drawn, without, strata, confidence)
-    return Effects(model.name, size, low, high, model.coefficients(np.ones((1, len(units))))[0])
+    return Effects(model.name, size, low, high, b, "BCa")
+
+
+def _too_few(design: Design, strata: NDArray[np.intp], n: int) -> bool:
+    if design.group.kind == "groups" and design.blocks is None:
+        return int(np.bincount(strata).min()) < _UNITS
+    return n < _ALL_UNITS
+
+
+def _as_size(design: Design, name: str, length: Array) -> Array:
+    """Return effects of a length, in standard deviations over all units, as sizes."""
+    u = len(design.Y)
+    if name == "omega squared":
+        return np.asarray(length**2 / (length**2 + u))
+    if name == "partial correlation":
+        return np.asarray(length / np.sqrt(length**2 + u))
+    X = design.X - design.Z @ (design.Z.T @ design.X)
+    return np.asarray(length / np.linalg.norm(X))
 
 
 class _Model:
@@ -112,8 +144,8 @@ class _Model:
                 size = d * _hedges(self._df)
             elif self.name == "omega squared":
                 error = full / df
-                size = (reduced - full - self._q * error) / (
-                    reduced - full + (self._u - self._q) * error)  # fmt: skip
+                size = np.maximum(0.0, (reduced - full - self._q * error) / (
+                    reduced - full + (self._u - self._q) * error))  # fmt: skip
             else:
                 size = np.sign(b[:, self._r]) * np.sqrt(np.maximum(1 - full / reduced, 0.0))
         return np.asarray(size)

@@ -84,7 +84,7 @@ def make_folds(
     units = _places(np.arange(m) if groups is None else groups)
     is_quantity = y.dtype.kind == "f"
     apart = units
-    alone = not is_quantity and all(len(np.unique(units[y == name])) == 1 for name in np.unique(y))
+    alone = not is_quantity and _one_to_one(y, units)
     if alone:  # the label is the group
         apart = np.arange(m)
     if folds is None:
@@ -184,6 +184,12 @@ def _places(values: Any) -> NDArray[np.intp]:
     return np.array(
         [number.setdefault(value, len(number)) for value in list(values)], dtype=np.intp
     )
+
+
+def _one_to_one(y: NDArray[Any], units: NDArray[np.intp]) -> bool:
+    """Tell whether each class is one group, and each group one class."""
+    pairs = set(zip(y.tolist(), units.tolist(), strict=True))
+    return len(pairs) == len(np.unique(y)) == len(np.unique(units))
 
 
 def _check(

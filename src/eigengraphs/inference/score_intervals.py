@@ -46,7 +46,8 @@ def accuracy_interval(
     Graphs of one group (scans of a person) are right or wrong together: the variance of the
     share between groups tells how many independent graphs would vary as much (the design effect of
     Korn and Graubard), at most all of them. Where all graphs are right, or all wrong, there is no
-    such variance, and every group counts as one graph, which is the least it can be worth.
+    such variance, and every group counts as one graph, which is the least it can be worth (but
+    never more than the graphs without groups).
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def accuracy_interval(
     q = float(stats.norm.ppf(0.5 + level / 2))
     if n_units < m:
         q = float(stats.t.ppf(0.5 + level / 2, max(n_units - 1, 1)))
-        worth = float(n_units)
+        worth = min(float(n_units), m / overlap)
         if 0 < p < 1 and n_units > 1:
             sums = np.bincount(units, right - p)
             variance = n_units / (n_units - 1) * float(sums @ sums) / m**2

@@ -59,10 +59,11 @@ def clusters_of(
         raise InputError(f"clusters are of vertices or graphs, got {of!r}")
     how = "Gaussian mixture" if method == "mixture" else "k-means"
     sizes = ", ".join(map(str, found.sizes.tolist()))
-    words = [f"{found.n_clusters} clusters of {of}, with {sizes} in them."]
+    count = "1 cluster" if found.n_clusters == 1 else f"{found.n_clusters} clusters"
+    words = [f"{count} of {of}, with {sizes} in {'it' if found.n_clusters == 1 else 'them'}."]
     if found.ari is not None:
         words.append(
-            f"They agree with {truth}: adjusted Rand index {found.ari:.3f} (1 the same, 0 by "
+            f"Agreement with {truth}: adjusted Rand index {found.ari:.3f} (1 the same, 0 by "
             f"chance), purity {found.purity:.3f}."
         )
     curve = ", ".join(f"{c}: {value:.1f}" for c, value in found.bic.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from eigengraphs.inference.changes import Changes, change_points
 from eigengraphs.inference.comparing import compare
 from eigengraphs.inference.comparison import Comparison
 from eigengraphs.inference.outliers import Anomalies, anomalies
-from eigengraphs.job.finished import FinishedFit
+from eigengraphs.job.finished import NOBODY, FinishedFit
 from eigengraphs.report.findings import Finding, Intervals
 from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import TimeLine
@@ -40,8 +40,11 @@ def compare_groups(
     ----------
     fit
         What ``eigengraphs fit`` left.
-    group, covariates, subject
+    group, covariates
         Names of columns.
+    subject
+        Name of the column that says whose each graph is. By default that of the participants, if
+        some of them have several graphs; "none" takes every graph as somebody of its own.
     n_permutations, seed
         Permutations that are drawn where all are too many.
 
@@ -55,6 +58,7 @@ def compare_groups(
     if twice:
         raise InputError(f"{twice[0]!r} is named twice, by --group or --covariates")
     summary = fit.summary
+    asked, subject = subject, _whose(fit, group, subject)
     found = compare(
         summary.loadings,
         fit.values(group, "--group"),
@@ -66,6 +70,9 @@ def compare_groups(
         n_permutations=n_permutations,
         random_state=seed,
     )
+    if subject is not None and asked is None:
+        note = f"several graphs of one {subject} are taken together"
+        found = replace(found, notes=(note, *found.notes))
     by = f", adjusted for {', '.join(covariates)}" if covariates else ""
     within = f", graphs of one {subject} together" if subject else ""
     notes = [
@@ -78,8 +85,11 @@ def compare_groups(
     ]
     if summary.label is not None and _class_fit(fit):
         notes.insert(0, _CLASSES)
+    # What is not the default is another question, and has a table of its own.
+    unusual = subject != _whose(fit, group, None)
+    named = [group, *covariates, *(["of", subject or NOBODY] if unusual else [])]
     finding = Finding(
-        key=" ".join(["compare", group, *covariates, *([subject] if subject else [])]),
+        key=" ".join(["compare", *named]),
         title=f"Loadings by {group}{by}{within}",
         words=found.words,
         header=found.header,
@@ -87,7 +97,7 @@ def compare_groups(
         intervals=Intervals(1, 2, 3, _REFERENCE, found.effect_name),
         notes=tuple(notes),
     )
-    name = "-".join(["compare", group, *covariates])
+    name = "-".join(["compare", *named])
     return found, fit.add(finding, f"{file_name(name)}.tsv")
 
 
@@ -186,6 +196,20 @@ _CLASSES = (
     "The components were found with the classes of the label (loadings of classes): graphs are "
     "then not exchangeable, and p values of that label are too small."
 )
+
+
+def _whose(fit: FinishedFit, group: str, subject: str | None) -> str | None:
+    """Return the column that says whose each graph is, or None if that does not matter."""
+    if subject is not None:
+        return None if subject == NOBODY else subject
+    people = fit.people
+    if people is None or people == group:
+        return None
+    pairs = set(zip(fit.values(group, "--group"), fit.values(people, "--subject"), strict=True))
+    pairs = {pair for pair in pairs if None not in pair}
+    # Where people themselves are compared, every graph is one of many of its group.
+    one_to_one = all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
+    return None if one_to_one else people
 
 
 def _names(fit: FinishedFit) -> list[str]:

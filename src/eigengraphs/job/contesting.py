@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from eigengraphs.inference.methods import MethodsLike
 from eigengraphs.job.analysis import FitSettings
 from eigengraphs.job.evaluating import HoldingOut, people_for
 from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.job.finished import NOBODY, people_among
 from eigengraphs.job.inputs import InputSettings, gather
 from eigengraphs.job.prediction import tells_quantity
 from eigengraphs.report.columns import make_column
@@ -60,8 +62,12 @@ def hold_contest(
     y = [None if value is None else value if column.kind == "number" else column.text(i)
          for i, value in enumerate(column.values)]  # fmt: skip
     folds = None if how.folds is None else data.column(how.folds, "use for --folds")
-    groups = people_for(data.participants, y, folds)
-    if how.groups is not None:
+    groups: Sequence[Any] | None = None
+    if how.groups is None:
+        name = people_among(data.columns)
+        people = data.participants or (None if name is None else data.columns[name])
+        groups = people_for(people, y, folds)
+    elif how.groups != NOBODY:
         groups = data.column(how.groups, "use for --groups")
     listen(Event("predict", f"methods meet {data.graphs.n_graphs} graphs"))
     found = contest(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +15,9 @@ from eigengraphs.inference.methods import MethodsLike, quiet
 from eigengraphs.inference.rules import RULES
 from eigengraphs.job.comparing import file_name
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.job.finished import FinishedFit
+from eigengraphs.job.finished import NOBODY, FinishedFit
 from eigengraphs.job.prediction import tells_quantity
+from eigengraphs.labels import are_quantity
 from eigengraphs.report.findings import Finding, Intervals
 
 __all__ = ["HoldingOut", "evaluate_fit", "people_for"]
@@ -27,7 +29,7 @@ class HoldingOut:
 
     cv: int | str = 5
     repeats: int = 1
-    groups: str | None = None  # a column; None for the participants of the table
+    groups: str | None = None  # a column; None for the participants, "none" for no groups
     folds: str | None = None  # a column
     learn_from: str = "others"
     seed: int = 0
@@ -79,7 +81,11 @@ def evaluate_fit(
     how = how or HoldingOut()
     column = fit.column(target, "--target")
     y = fit.values(target, "--target")
-    groups = None if how.groups is None else fit.values(how.groups, "--groups")
+    beside_target = [name for name in how.covariates
+                     if name == target or how.covariates.count(name) > 1]  # fmt: skip
+    if beside_target:
+        raise InputError(f"{beside_target[0]!r} is named twice, by --target or --covariates")
+    groups = None if how.groups in (None, NOBODY) else fit.values(str(how.groups), "--groups")
     folds = None if how.folds is None else fit.values(how.folds, "--folds")
     settings = quiet(fit.embedding)
     if components is not None:
@@ -89,7 +95,7 @@ def evaluate_fit(
         raise InputError(
             "the graphs have other names than those of the fit; fit them, and ask of that"
         )
-    if groups is None:
+    if how.groups is None:
         groups = people_for(data.participants, y, folds)
     listen(Event("predict", f"predicting {target} of graphs that are held out"))
     found = evaluate(
@@ -103,10 +109,11 @@ def evaluate_fit(
     )  # fmt: skip
     where = found.header.index(found.measure.replace(" ", "_"))
     named = [target, *(["by", how.folds] if how.folds else []), *how.covariates]
+    cut = f", folds by {how.folds}" if how.folds else ""
     beside = f", adjusted for {', '.join(how.covariates)}" if how.covariates else ""
     finding = Finding(
         key=" ".join(["evaluate", *named]),
-        title=f"Prediction of {target}{beside}",
+        title=f"Prediction of {target}{beside}{cut}",
         words=found.words(),
         header=found.header,
         rows=found.rows(),
@@ -125,14 +132,44 @@ def evaluate_fit(
 
 
 def people_for(
-    people: Sequence[str] | None, y: Sequence[Any], folds: Sequence[Any] | None
-) -> Sequence[str] | None:
+    people: Sequence[Any] | None, y: Sequence[Any], folds: Sequence[Any] | None
+) -> Sequence[Any] | None:
     """Return whose graphs stay together where no groups were named.
 
-    Folds by a column are as they are, and people count in intervals if they are what is told apart.
+    Folds by a column are as they are, and people count in intervals if folds keep them together,
+    or if people are what is told apart. What is to be predicted may vary within people (rest and
+    task): then they may be in several folds.
+
+    Raises
+    ------
+    InputError
+        If a person with the same value in all graphs is in several folds: who is recognised would
+        be what is learnt.
     """
-    if people is None or len(set(people)) == len(people):
+    if people is None:
         return None
-    pairs = {(value, who) for value, who in zip(y, people, strict=True) if value is not None}
-    told_apart = len(pairs) == len({value for value, _ in pairs})
-    return people if folds is None or told_apart else None
+    people = [("alone", i) if who is None else who for i, who in enumerate(people)]
+    if len(set(people)) == len(people):
+        return None
+    rows = [(who, value, fold) for who, value, fold
+            in zip(people, y, folds or people, strict=True) if value is not None]  # fmt: skip
+    pairs = {(who, value) for who, value, _ in rows}
+    told_apart = all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
+    if folds is None or told_apart:
+        return people
+    places, values = defaultdict(set), defaultdict(set)
+    for who, value, fold in rows:
+        places[who].add(fold)
+        values[who].add(value)
+    torn = [who for who in places if len(places[who]) > 1]
+    if not torn:
+        return people
+    numbers = [value for _, value in pairs if isinstance(value, float | int)]
+    same = torn if are_quantity(numbers) else [who for who in torn if len(values[who]) == 1]
+    if not same:
+        return None
+    raise InputError(
+        f"graphs of one participant ({same[0]} and {len(same) - 1} others) are in several folds of "
+        "--folds, so that it is enough to recognise people to predict what is known of them; name "
+        "folds that keep people together, or leave --folds out (--groups none allows it)"
+    )

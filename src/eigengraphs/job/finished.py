@@ -10,11 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.loading import load
+from eigengraphs.report.columns import is_unknown
 from eigengraphs.report.findings import Finding
 from eigengraphs.report.html import write_report
 from eigengraphs.report.parts import Column
@@ -23,7 +26,10 @@ from eigengraphs.report.summary import Summary
 from eigengraphs.tables import write_table
 from eigengraphs.whole_files import replace_together, scratch_folder
 
-__all__ = ["FinishedFit"]
+__all__ = ["NOBODY", "FinishedFit", "people_among"]
+
+NOBODY = "none"  # instead of a column: every graph is of its own
+_PEOPLE = ("participant_id", "participant", "subject_id", "subject", "sub_id", "sub")
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,16 @@ class FinishedFit:
     @cached_property
     def embedding(self) -> JointEmbedding:
         """The fit, without its training graphs."""
-        return load(self.folder / "model.eg")
+        found, summary = load(self.folder / "model.eg"), self.summary
+        same = np.shape(found.loadings_) == summary.loadings.shape and tuple(
+            found.vertex_names_
+        ) == tuple(summary.vertex_names)
+        if not same:
+            raise InputError(
+                f"{str(self.folder / 'model.eg')!r} is of another fit than the report beside it; "
+                "fit the graphs once more"
+            )
+        return found
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
@@ -82,6 +97,11 @@ class FinishedFit:
         if column.kind == "number":
             return list(column.values)
         return [None if value is None else column.categories[int(value)] for value in column.values]
+
+    @property
+    def people(self) -> str | None:
+        """Name of the column that says whose each graph is, where some have several graphs."""
+        return people_among({column.name: column.values for column in self.summary.columns})
 
     def inputs(self, source: Path | None = None, listen: Listener = silent) -> Inputs:
         """Read the graphs again, as they were read then.
@@ -125,6 +145,12 @@ class FinishedFit:
                 f"the graphs in {str(where)!r} are others than those of the fit (their checksums "
                 "differ); fit them, and ask of that"
             )
+        if found.participants is None and self.people is not None:
+            whose = self.values(self.people, "--groups")
+            names = self.summary.graph_names
+            told = (name if who is None else str(who)
+                    for who, name in zip(whose, names, strict=True))  # fmt: skip
+            return replace(found, participants=tuple(told))
         return found
 
     def add(
@@ -164,3 +190,14 @@ class FinishedFit:
             replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)
         return [self.folder / name for name in names]
+
+
+def people_among(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """Return the name of the column that says whose each graph is, where some have several."""
+    named = {name.lower(): name for name in reversed(list(columns))}
+    for name in _PEOPLE:
+        if name in named:
+            known = [value for value in columns[named[name]] if not is_unknown(value)]
+            if len(set(known)) < len(known):
+                return named[name]
+    return None
