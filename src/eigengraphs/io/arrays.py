@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.raw import MatrixGraph
@@ -133,9 +134,9 @@ def _checked(path: Path, matrix: Any, where: str, cap: Cap, held: int) -> sparse
     cap.check(f"{path}{where}", 8 * (matrix.shape[0] + 1), held)
     try:
         if hasattr(matrix, "indptr"):
-            matrix.check_format(full_check=True)
+            check_compressed(matrix)
         flat = sparse.csr_array(matrix)
-        flat.check_format(full_check=True)
+        check_compressed(flat)
     except (ValueError, IndexError, TypeError) as error:
         raise ReadError(f"{path}{where} is no sparse matrix: {error}; write it again") from None
     return flat

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import EigengraphsError, ReadError
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 
@@ -110,7 +111,7 @@ def check_sparse(where: str, matrix: Any) -> None:
     if not hasattr(matrix, "check_format"):  # of coordinates, which scipy checks itself; diagonals
         return
     try:
-        matrix.check_format(full_check=True)
+        check_compressed(matrix)
     except ValueError as error:
         raise ReadError(
             f"{where} is no sparse matrix that fits its shape ({error}): write it again"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import InputError
 
 __all__ = ["Arrays", "decode", "encode"]
@@ -88,7 +89,7 @@ def decode(tree: Any, arrays: Mapping[str, NDArray[Any]], classes: Classes) -> A
         case {"sparse": dict(parts), "shape": [rows, columns]}:
             data = (arrays[parts["data"]], arrays[parts["indices"]], arrays[parts["indptr"]])
             matrix = sparse.csr_array(data, shape=(rows, columns))
-            matrix.check_format(full_check=True)  # or products would read beyond their arrays
+            check_compressed(matrix)  # or products would read beyond their arrays
             return matrix
         case {"dtype": str(text)}:
             return np.dtype(text)

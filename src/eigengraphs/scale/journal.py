@@ -26,6 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from eigengraphs.archives import npy_array, open_zip, zip_member
+from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import InputError, StoreError
 from eigengraphs.graphs.journaling import journaled
 from eigengraphs.limits import read_json
@@ -270,6 +271,6 @@ def _build(shape: Any, arrays: Any) -> Any:
         name = shape["sparse"]
         parts = (arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"])
         matrix = sparse.csr_array(parts, shape=tuple(shape["shape"]))
-        matrix.check_format(full_check=True)
+        check_compressed(matrix)
         return matrix
     return arrays[shape]
