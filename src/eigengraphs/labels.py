@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["are_codes", "are_quantity"]
+__all__ = ["UNKNOWN", "are_codes", "are_quantity", "without_none"]
+
+#: Texts, in small letters, which say that a value is not known, whatever the others are.
+UNKNOWN = frozenset({"", "n/a", "na", "nan", "null"})
 
 _FEW = 6  # whole numbers with no more values than this, each often, are codes: site 1, 2, 3
 
@@ -21,3 +25,26 @@ def are_quantity(numbers: Iterable[float]) -> bool:
     """Tell whether numbers are a quantity: no codes, and more than two values (0 and 1)."""
     known = list(numbers)
     return len(set(known)) > 2 and not are_codes(known)
+
+
+def without_none(values: list[Any]) -> list[Any]:
+    """Put None for the text "none" where all other values are numbers.
+
+    Among words it is one of them: medication is "none" or "ssri".
+    """
+    others = [value for value in values if value is not None and not _says_none(value)]
+    if not others or not all(_is_number(value) for value in others):
+        return values
+    return [None if _says_none(value) else value for value in values]
+
+
+def _says_none(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().lower() == "none"
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

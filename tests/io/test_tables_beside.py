@@ -5,6 +5,8 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import ReadError
+from eigengraphs.inference.variables import read_variable
+from eigengraphs.report.columns import make_column
 
 HEAD = "participant_id\tage\tgroup\thand\n"
 
@@ -25,6 +27,21 @@ def test_columns_are_numbers_where_all_are(tmp_path):
     assert people.columns["group"].tolist() == ["A", "", "B"]
     assert people.columns["hand"].tolist() == ["", "left", "right"]
     assert people.columns["participant_id"].tolist() == ["sub-01", "sub-02", "sub-03"]
+
+
+def test_none_is_a_word_among_words_and_missing_among_numbers(tmp_path):
+    head = "participant_id\tmedication\tdose\n"
+    rows = "sub-01\tnone\tnone\nsub-02\tssri\t20\nsub-03\tn/a\t30\nsub-04\tNone\t10\n"
+    people = eg.io.read_participants(write(tmp_path / "participants.tsv", head + rows))
+    assert people.columns["medication"].tolist() == ["none", "ssri", "", "None"]
+    np.testing.assert_array_equal(people.columns["dose"], [np.nan, 20, 30, 10])
+    words = make_column("medication", ["none", "ssri", "n/a", "ssri"])
+    assert words.categories == ("none", "ssri")
+    assert words.values == (0, 1, None, 1)
+    assert make_column("dose", ["none", 20.5, 30, "12"]).values == (None, 20.5, 30, 12.0)
+    found = read_variable("medication", ["none", "ssri", None, "none"], 4)
+    assert found.levels == ("none", "ssri")
+    assert read_variable("dose", [1.5, "none", 2, 7], 4).kind == "quantity"
 
 
 @pytest.mark.parametrize("prefix", ["sub-", ""])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
+from eigengraphs.labels import UNKNOWN, without_none
 
 __all__ = [
     "Array",
@@ -23,7 +24,6 @@ __all__ = [
 ]
 
 Array: TypeAlias = NDArray[np.float64]
-_UNKNOWN = {"", "n/a", "na", "nan", "none", "null"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def read_variable(
         raise InputError(
             f"{name!r} must hold one value for each graph, {n_graphs} in all; got {came}"
         )
-    values = [_plain(value) for value in list(given)]
+    values = without_none([_plain(value) for value in list(given)])
     known = [value for value in values if value is not None]
     if not known and kind is None:
         raise InputError(f"{name!r} has no value for any graph")
@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
-        return None if value.strip().lower() in _UNKNOWN else value
+        return None if value.strip().lower() in UNKNOWN else value
     if isinstance(value, float) and math.isinf(value):
         raise InputError("values of groups and covariates must be finite")
     if type(value).__name__ in ("NAType", "NaTType"):  # pandas' own

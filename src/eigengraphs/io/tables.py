@@ -64,4 +64,5 @@ def column_of(cells: list[str]) -> NDArray[np.float64] | NDArray[np.str_]:
     values = [number(cell) for cell in cells]
     if None not in values and any(cell.lower() not in MISSING for cell in cells):
         return np.array(values, dtype=np.float64)
-    return np.array(["" if cell.lower() in MISSING else cell for cell in cells], dtype=np.str_)
+    unknown = MISSING - {"none"}  # which is a word among words: medication is none or ssri
+    return np.array(["" if cell.lower() in unknown else cell for cell in cells], dtype=np.str_)

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.labels import are_codes
+from eigengraphs.labels import UNKNOWN, are_codes, without_none
 from eigengraphs.report.parts import Column
 
 __all__ = ["is_unknown", "make_column", "make_columns", "says_number"]
-
-_UNKNOWN = {"", "n/a", "na", "nan", "none", "null"}
 
 
 def make_columns(
@@ -26,7 +24,7 @@ def make_columns(
     ----------
     columns
         Values may be numbers, texts or None. Texts that all say numbers are numbers; "n/a" and
-        empty texts are unknown.
+        empty texts are unknown, and so is "none" among numbers.
     length
         Number of values that each must have.
     of
@@ -45,7 +43,7 @@ def make_columns(
 
 def make_column(name: str, values: Sequence[Any]) -> Column:
     """Make one column, and tell numbers from categories."""
-    return _column(name, [_plain(value) for value in values])
+    return _column(name, without_none([_plain(value) for value in values]))
 
 
 def is_unknown(value: Any) -> bool:
@@ -65,7 +63,7 @@ def _plain(value: Any) -> Any:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return None
     if isinstance(value, str):
-        return None if value.strip().lower() in _UNKNOWN else value
+        return None if value.strip().lower() in UNKNOWN else value
     return value if isinstance(value, bool | int | float) else str(value)
 
 
