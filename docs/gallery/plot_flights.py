@@ -9,6 +9,8 @@ embedding; they only draw the map. The data are fetched (Bureau of Transportatio
 published with Agterberg, Lubberts and Arroyo, 2022).
 """
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import spearmanr
@@ -62,7 +64,7 @@ plt.show()
 
 names = flights.months.astype(str).tolist()
 changes = eg.inference.change_points(je.loadings_, random_state=0)
-print(*changes.words(names), sep="\n")
+print(textwrap.fill(" ".join(changes.words(names)), 80))
 print("gain of each change, in penalties:", changes.gains.round(1))
 
 # %%
@@ -74,7 +76,7 @@ of_year = flights.months.astype(int) % 12
 usual = flights.months < np.datetime64("2020-01")
 season = np.stack([je.loadings_[usual & (of_year == k)].mean(axis=0) for k in range(12)])
 without_season = eg.inference.change_points(je.loadings_ - season[of_year], random_state=0)
-print(*without_season.words(names), sep="\n")
+print(textwrap.fill(" ".join(without_season.words(names)), 80))
 for year in range(2016, 2021):
     february, march = (names.index(f"{year}-{month}") for month in ("02", "03"))
     step = je.loadings_[march, 0] - je.loadings_[february, 0]
@@ -95,13 +97,28 @@ print(f"positions above -0.01: {np.mean(h > -0.01):.1%} of the airports")
 longitude, latitude = flights.coordinates.T
 figure, ax = plt.subplots(figsize=(9, 4.5), layout="constrained")
 drawn = ax.scatter(
-    longitude[order[::-1]], latitude[order[::-1]], c=h[order[::-1]], cmap="viridis_r",
-    s=8 + 700 * np.abs(h[order[::-1]]), edgecolor="white", linewidth=0.5,
-)  # fmt: skip
+    longitude[order[::-1]],
+    latitude[order[::-1]],
+    c=h[order[::-1]],
+    cmap="viridis_r",
+    s=8 + 700 * np.abs(h[order[::-1]]),
+    edgecolor="white",
+    linewidth=0.5,
+)
 figure.colorbar(drawn, ax=ax, label="position in component 1", shrink=0.8)
-places = {"LGA": (12, -4), "DCA": (12, -8), "SFO": (-32, -4), "BOS": (10, -3), "RDU": (10, -6),
-          "MSP": (-10, 11), "LAX": (-30, -10), "ATL": (-10, -17),
-          "DEN": (-10, 9), "SRQ": (-30, -7), "EYW": (8, -5)}  # fmt: skip
+places = {
+    "LGA": (12, -4),
+    "DCA": (12, -8),
+    "SFO": (-32, -4),
+    "BOS": (10, -3),
+    "RDU": (10, -6),
+    "MSP": (-10, 11),
+    "LAX": (-30, -10),
+    "ATL": (-10, -17),
+    "DEN": (-10, 9),
+    "SRQ": (-30, -7),
+    "EYW": (8, -5),
+}
 for code, shift in places.items():
     s = flights.airports.tolist().index(code)
     words = "LGA, EWR, JFK" if code == "LGA" else code
@@ -129,8 +146,9 @@ large = before >= 1000
 shifts = {"LGA": (-28, -4), "SFO": (-8, -15), "SRQ": (-10, 8), "EYW": (-8, -14)}
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), sharex=True, layout="constrained")
 for ax, year, last, words in (
-    (axes[0], 2020, 6, "April to June 2020"), (axes[1], 2021, 9, "April to September 2021"),
-):  # fmt: skip
+    (axes[0], 2020, 6, "April to June 2020"),
+    (axes[1], 2021, 9, "April to September 2021"),
+):
     share = mean_flights(year, 4, last)[large] / mean_flights(2019, 4, last)[large]
     ax.scatter(h[large], share, s=22, color="#0072B2", edgecolor="white", linewidth=0.5)
     ax.axhline(1, color="0.6", linestyle="--", linewidth=1)
@@ -139,8 +157,10 @@ for ax, year, last, words in (
     for code, shift in shifts.items():
         s = flights.airports[large].tolist().index(code)
         ax.annotate(code, (h[large][s], share[s]), shift, textcoords="offset points", fontsize=9)
-    print(f"{words}: {large.sum()} airports, median share {np.median(share):.2f}, rank correlation "
-          f"with positions {spearmanr(h[large], share).statistic:.2f}")  # fmt: skip
+    print(
+        f"{words}: {large.sum()} airports, median share {np.median(share):.2f}, rank correlation "
+        f"with positions {spearmanr(h[large], share).statistic:.2f}"
+    )
 axes[0].set_ylabel("flights, as a share of those in 2019")
 plt.show()
 

@@ -7,6 +7,8 @@ a number of fibre streamlines. We ask whether the strains differ, in which regio
 strain of a new mouse could be told. The data are bundled (Wang et al., 2020, NeuroImage 222).
 """
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -59,8 +61,15 @@ print("the other:", *(name for name, _ in second.low))
 # right panel has the position of every region; the isocortex stands farthest apart.
 
 regions = mice.regions
-blocks = ["isocortex", "pallium", "subpallium", "diencephalon", "midbrain", "hindbrain",
-          "white_matter"]  # fmt: skip
+blocks = [
+    "isocortex",
+    "pallium",
+    "subpallium",
+    "diencephalon",
+    "midbrain",
+    "hindbrain",
+    "white_matter",
+]
 h = je.latent_positions_[:, 1]
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 eg.plot.components(je, 1, ax=left)
@@ -105,7 +114,7 @@ found = eg.inference.compare(
     je.loadings_, mice.genotypes, covariates={"sex": mice.sexes}, name="genotype", random_state=0
 )
 for sentence in found.words:
-    print(sentence)
+    print(textwrap.fill(sentence, 80, subsequent_indent="  "))
 print()
 for name, p, p_fdr, p_family in zip(
     found.components, found.p_values, found.p_fdr, found.p_family, strict=True
@@ -120,14 +129,18 @@ for name, p, p_fdr, p_family in zip(
 sex = eg.inference.compare(
     je.loadings_, mice.sexes, covariates={"genotype": mice.genotypes}, name="sex", random_state=0
 )
-print(sex.words[0], sex.words[1])
+print(textwrap.fill(" ".join(sex.words), 80))
 
 figure, ax = plt.subplots(figsize=(6.5, 2.8), layout="constrained")
 y = np.arange(len(found.components))
 ax.errorbar(
-    found.effect, y, xerr=[found.effect - found.effect_low, found.effect_high - found.effect],
-    fmt="o", color="#0072B2", capsize=3,
-)  # fmt: skip
+    found.effect,
+    y,
+    xerr=[found.effect - found.effect_low, found.effect_high - found.effect],
+    fmt="o",
+    color="#0072B2",
+    capsize=3,
+)
 ax.set_yticks(y, [f"component {k + 1}" for k in y])
 ax.set(ylim=(3.5, -0.5), xlim=(0, 1), xlabel="omega squared of genotype, with 95 % interval")
 plt.show()
@@ -142,11 +155,15 @@ plt.show()
 tried = (2, 4, 8)
 results = [
     eg.inference.evaluate(
-        mice.graphs, mice.genotypes, cv=4, methods=["PCA"], rules="linear",
+        mice.graphs,
+        mice.genotypes,
+        cv=4,
+        methods=["PCA"],
+        rules="linear",
         embedding=eg.JointEmbedding(d, preprocess="log1p", center=True, random_state=0),
     )
     for d in tried
-]  # fmt: skip
+]
 for d, result in zip(tried, results, strict=True):
     gap = result.score("PCA").difference
     print(f"{d} dimensions\n{result}")
@@ -155,8 +172,9 @@ for d, result in zip(tried, results, strict=True):
 figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
 x = np.arange(len(tried))
 for shift, method, colour, marker in (
-    (-0.08, "joint embedding", "#0072B2", "o"), (0.08, "PCA", "#D55E00", "^"),
-):  # fmt: skip
+    (-0.08, "joint embedding", "#0072B2", "o"),
+    (0.08, "PCA", "#D55E00", "^"),
+):
     scores = [result.score(method) for result in results]
     middle = np.array([one.score for one in scores])
     reach = [middle - [one.low for one in scores], [one.high for one in scores] - middle]

@@ -77,10 +77,14 @@ figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
 for name, (colour, marker) in look.items():
     results = searches[name].cv_results_
     ax.errorbar(
-        grid["embed__n_components"], results["mean_test_score"],
-        yerr=results["std_test_score"] / np.sqrt(4), color=colour, marker=marker, capsize=3,
+        grid["embed__n_components"],
+        results["mean_test_score"],
+        yerr=results["std_test_score"] / np.sqrt(4),
+        color=colour,
+        marker=marker,
+        capsize=3,
         label=name,
-    )  # fmt: skip
+    )
 ax.axhline(0.25, color="0.5", linestyle="--", linewidth=1, label="chance")
 ax.set(xlabel="number of components", ylabel="accuracy (± 1 SE over folds)", ylim=(0, 1.05))
 ax.set_xticks(grid["embed__n_components"])
@@ -130,8 +134,17 @@ figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 rows = np.arange(len(outcome))
 best, nested = np.array(list(outcome.values())).T
 ax.hlines(rows, nested, best, color="0.7", linewidth=1.5, zorder=1)
-ax.scatter(best, rows, s=60, facecolor="white", edgecolor="#D55E00", linewidth=1.5, zorder=2,
-           marker="s", label="best in the search")  # fmt: skip
+ax.scatter(
+    best,
+    rows,
+    s=60,
+    facecolor="white",
+    edgecolor="#D55E00",
+    linewidth=1.5,
+    zorder=2,
+    marker="s",
+    label="best in the search",
+)
 ax.scatter(nested, rows, s=36, color="#0072B2", zorder=3, label="nested")
 ax.axvline(0.25, color="0.5", linestyle="--", linewidth=1, label="chance")
 names = [name if name.startswith("random") else f"genotype, {name}" for name in outcome]

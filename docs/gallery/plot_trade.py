@@ -9,6 +9,7 @@ what a transform of the weights changes, which products and countries belong tog
 MacDonald, Levina and Zhu, 2022).
 """
 
+import textwrap
 import warnings
 
 import matplotlib.pyplot as plt
@@ -54,9 +55,13 @@ left.set(xlabel="trade of a pair, tonnes", ylabel="share of pairs that trade as 
 left.legend(frameon=False, loc="lower left")
 for k, marker in enumerate("o^sD"):
     right.scatter(
-        range(len(spread)), [values[k] for values in spread.values()], marker=marker, s=42,
-        color=("#0072B2", "#D55E00", "#009E73", "#CC79A7")[k], label=f"component {k + 1}",
-    )  # fmt: skip
+        range(len(spread)),
+        [values[k] for values in spread.values()],
+        marker=marker,
+        s=42,
+        color=("#0072B2", "#D55E00", "#009E73", "#CC79A7")[k],
+        label=f"component {k + 1}",
+    )
 right.set_xticks(range(len(spread)), list(spread))
 right.set(xlim=(-0.5, 3.5), ylim=(0, 90))
 right.set(xlabel="weights", ylabel="countries that a component is spread over")
@@ -86,10 +91,19 @@ print(
 # then takes wine, and the countries of the south that grow it, from prepared foods and beverages.
 
 label = {"textcoords": "offset points", "fontsize": 8.5}
-moved = {"Preserved fruits": (-40, -14), "Essential oils": (7, -8), "Fruit juices": (-66, -3),
-         "Preserved vegetables": (7, -8), "Sugar": (7, 2), "Pastry": (7, 4), "Chocolate": (7, -8),
-         "Non-alcoholic beverages": (-126, 8), "Prepared foods": (-80, -4),
-         "Distilled alcoholic beverages": (-136, 8), "Wine": (-28, -4)}  # fmt: skip
+moved = {
+    "Preserved fruits": (-40, -14),
+    "Essential oils": (7, -8),
+    "Fruit juices": (-66, -3),
+    "Preserved vegetables": (7, -8),
+    "Sugar": (7, 2),
+    "Pastry": (7, 4),
+    "Chocolate": (7, -8),
+    "Non-alcoholic beverages": (-126, 8),
+    "Prepared foods": (-80, -4),
+    "Distilled alcoholic beverages": (-136, 8),
+    "Wine": (-28, -4),
+}
 figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5.2), layout="constrained")
 eg.plot.loadings(je, (1, 2), ax=left)
 for product, point in zip(trade.products, je.loadings_[:, 1:], strict=True):
@@ -97,16 +111,32 @@ for product, point in zip(trade.products, je.loadings_[:, 1:], strict=True):
 left.axvline(0, color="0.8", linewidth=0.8, zorder=0)
 eg.plot.positions(je, (1, 2), ax=right)
 right.axvline(0, color="0.8", linewidth=0.8, zorder=0)
-chosen = {"France": (7, -10), "Italy": (7, -3), "Australia": (7, -1), "Spain": (7, -6),
-          "Chile": (7, -3), "Argentina": (7, -3), "Uruguay": (7, -3), "South Africa": (7, -6),
-          "Sri Lanka": (-46, -9), "Egypt": (-34, 3), "India": (-32, -3), "China": (-8, -14),
-          "Iran": (-26, -4), "Saudi Arabia": (-66, 4), "Turkey": (7, 2), "Malaysia": (-52, 0),
-          "Ecuador": (-48, -4), "Belgium": (7, 4), "Ireland": (7, 0),
-          "United Kingdom": (7, -3)}  # fmt: skip
+chosen = {
+    "France": (7, -10),
+    "Italy": (7, -3),
+    "Australia": (7, -1),
+    "Spain": (7, -6),
+    "Chile": (7, -3),
+    "Argentina": (7, -3),
+    "Uruguay": (7, -3),
+    "South Africa": (7, -6),
+    "Sri Lanka": (-46, -9),
+    "Egypt": (-34, 3),
+    "India": (-32, -3),
+    "China": (-8, -14),
+    "Iran": (-26, -4),
+    "Saudi Arabia": (-66, 4),
+    "Turkey": (7, 2),
+    "Malaysia": (-52, 0),
+    "Ecuador": (-48, -4),
+    "Belgium": (7, 4),
+    "Ireland": (7, 0),
+    "United Kingdom": (7, -3),
+}
 for country, shift in chosen.items():
     s = trade.countries.tolist().index(country)
     right.annotate(country, je.latent_positions_[s, 1:], shift, **label)
-right.set_xlim(-0.21, 0.29)
+right.set_xlim(-0.25, 0.29)
 left.set_title("products", fontsize=10)
 right.set_title("countries", fontsize=10)
 plt.show()
@@ -140,7 +170,7 @@ for d in numbers:
         f"largest cosine {np.max(cosines - np.eye(d)):.2f}, "
         f"stopped by the bound: {refined[-1].refinement_.bound_met}"
     )
-print("\n".join(sorted(said)[:1]))
+print(textwrap.fill(min(said), 80))
 
 # %%
 # It explains a little more, at a price: components come to point nearly the same way, with large
@@ -151,8 +181,9 @@ print("\n".join(sorted(said)[:1]))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
 for fits, name, colour, marker in (
-    (plain, "one by one", "#0072B2", "o"), (refined, "refined", "#D55E00", "^"),
-):  # fmt: skip
+    (plain, "one by one", "#0072B2", "o"),
+    (refined, "refined", "#D55E00", "^"),
+):
     style = {"color": colour, "marker": marker, "label": name}
     left.plot(numbers, [100 * fit.explained_ratio_.sum() for fit in fits], **style)
     right.plot(numbers, [np.abs(fit.loadings_).max() for fit in fits], **style)

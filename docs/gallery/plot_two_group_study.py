@@ -34,11 +34,14 @@ def draw(people, effect, seed):
     rng = np.random.default_rng(seed)
     group = np.repeat(["control", "patient"], people)
     age = rng.normal(40, 10, 2 * people) + 8 * (group == "patient")
-    loadings = np.stack([
-        14 + rng.normal(0, 1.0, 2 * people),
-        4 + rng.normal(0, 0.8, 2 * people) - effect * (group == "patient"),
-        3 + rng.normal(0, 0.8, 2 * people) - 0.08 * (age - 44),
-    ], axis=1)  # fmt: skip
+    loadings = np.stack(
+        [
+            14 + rng.normal(0, 1.0, 2 * people),
+            4 + rng.normal(0, 0.8, 2 * people) - effect * (group == "patient"),
+            3 + rng.normal(0, 0.8, 2 * people) - 0.08 * (age - 44),
+        ],
+        axis=1,
+    )
     model = eg.models.MultipleRandomEigenGraphs(H, loadings, clip=True)
     return model.sample(random_state=seed), group, age, model
 
@@ -70,9 +73,13 @@ plt.show()
 def found_components(je, group, covariates):
     """Return which of the three true components are found to differ, (3,) of bool."""
     result = eg.inference.compare(
-        je.loadings_, group, covariates=covariates, n_permutations=199, n_bootstrap=1,
+        je.loadings_,
+        group,
+        covariates=covariates,
+        n_permutations=199,
+        n_bootstrap=1,
         random_state=0,
-    )  # fmt: skip
+    )
     return result.p_fdr[eg.match_components(H, je).order] <= 0.05
 
 
@@ -96,15 +103,23 @@ for people in sizes:
 
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.6), sharey=True, layout="constrained")
 for ax, k, words in (
-    (axes[0], 1, "component 2: differs by disease"), (axes[1], 2, "component 3: differs by age"),
-):  # fmt: skip
+    (axes[0], 1, "component 2: differs by disease"),
+    (axes[1], 2, "component 3: differs by age"),
+):
     for (name, rate), colour, marker in zip(
         rates.items(), ("#0072B2", "#D55E00"), "o^", strict=True
     ):
         share = np.array(rate)[:, k]
         spread = np.sqrt(share * (1 - share) / studies)
-        ax.errorbar(sizes, share, yerr=spread, color=colour, marker=marker, capsize=3,
-                    label=f"{name} for age")  # fmt: skip
+        ax.errorbar(
+            sizes,
+            share,
+            yerr=spread,
+            color=colour,
+            marker=marker,
+            capsize=3,
+            label=f"{name} for age",
+        )
     ax.axhline(0.05, color="0.5", linestyle="--", linewidth=1, label="5 %")
     ax.set_title(words, fontsize=10)
     ax.set(xlabel="people in each group", ylim=(-0.03, 1.03))
@@ -121,7 +136,7 @@ plt.show()
 
 graphs, group, age, model = draw(40, effect=1.0, seed=7)
 choice = eg.select_dimension(graphs, max_components=6, random_state=0)
-print(textwrap.fill(choice.explain(), 90))
+print(textwrap.fill(choice.explain(), 80))
 je = eg.JointEmbedding(choice.n_components, random_state=0).fit(graphs)
 match = eg.match_components(H, je)
 print("cosines with the true patterns:", match.similarities.round(3))
@@ -134,8 +149,8 @@ adjusted = eg.inference.compare(
     je.loadings_, group, covariates={"age": age}, name="diagnosis", random_state=0
 )
 plain = eg.inference.compare(je.loadings_, group, name="diagnosis", random_state=0)
-print("with age:   ", *adjusted.words, sep="\n  ")
-print("without age:", *plain.words, sep="\n  ")
+for how, result in (("With age.", adjusted), ("Without age.", plain)):
+    print(textwrap.fill(" ".join((how, *result.words)), 80), end="\n\n")
 for name, p, p_fdr in zip(adjusted.components, adjusted.p_values, adjusted.p_fdr, strict=True):
     print(f"{name} with age: p = {p:.4f}, adjusted for three components {p_fdr:.4f}")
 
@@ -153,8 +168,9 @@ for shift, result, name, colour, marker in (
     (0.1, plain, "not adjusted", "#D55E00", "^"),
 ):
     reach = [result.effect - result.effect_low, result.effect_high - result.effect]
-    ax.errorbar(result.effect, y + shift, xerr=reach, fmt=marker, color=colour, capsize=3,
-                label=name)  # fmt: skip
+    ax.errorbar(
+        result.effect, y + shift, xerr=reach, fmt=marker, color=colour, capsize=3, label=name
+    )
 ax.axvline(0, color="0.6", linewidth=1)
 ax.set_yticks(y, [f"component {k + 1}" for k in y])
 ax.set(ylim=(len(y) - 0.5, -0.5), xlabel="Hedges' g of patients, with 95 % interval")
@@ -185,8 +201,16 @@ for name, colour, marker in (("control", "#0072B2", "o"), ("patient", "#D55E00",
         sure.loadings[rows, k] - sure.low[rows, k],
         sure.high[rows, k] - sure.loadings[rows, k],
     ]
-    ax.errorbar(x[mine], sure.loadings[rows, k], yerr=reach, fmt=marker, color=colour, markersize=4,
-                linewidth=1, label=f"{name}, with 95 % interval")  # fmt: skip
+    ax.errorbar(
+        x[mine],
+        sure.loadings[rows, k],
+        yerr=reach,
+        fmt=marker,
+        color=colour,
+        markersize=4,
+        linewidth=1,
+        label=f"{name}, with 95 % interval",
+    )
 ax.plot(x, true[order, k], color="black", linewidth=1.4, label="truth")
 ax.set(xlabel="people, in order of the true loading", ylabel=f"loading of component {k + 1}")
 ax.legend(frameon=False, loc="upper left")
@@ -202,5 +226,5 @@ summary = summarize(
     je, graphs, title="Patients and controls", columns={"diagnosis": group}, choice=choice
 )
 for paragraph in summary.methods.split("\n"):
-    print(textwrap.fill(paragraph, 90, subsequent_indent="  " if paragraph[:1] == "-" else ""))
-print(textwrap.fill(adjusted.methods, 90))
+    print(textwrap.fill(paragraph, 80, subsequent_indent="  " if paragraph[:1] == "-" else ""))
+print(textwrap.fill(adjusted.methods, 80))

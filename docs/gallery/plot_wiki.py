@@ -57,8 +57,16 @@ for ax, positions, words in ((axes[0], sources, "sources h"), (axes[1], targets,
     base = np.zeros(8)
     for kind, pages in members.items():
         share = (positions[pages] ** 2).sum(axis=0)
-        ax.bar(numbers, share, bottom=base, color=colours[kind], width=0.8, label=kind,
-               edgecolor="white", linewidth=0.6)  # fmt: skip
+        ax.bar(
+            numbers,
+            share,
+            bottom=base,
+            color=colours[kind],
+            width=0.8,
+            label=kind,
+            edgecolor="white",
+            linewidth=0.6,
+        )
         base += share
     ax.set_title(words, fontsize=10)
     ax.set(xlabel="component", ylim=(0, 1))
@@ -82,9 +90,15 @@ smallest = 1e-4
 for kind, marker in zip(kinds, "o^sDv", strict=True):
     pages = members[kind]
     ax.scatter(
-        np.maximum(as_source[pages], smallest), np.maximum(as_target[pages], smallest), s=13,
-        color=colours[kind], marker=marker, alpha=0.7, linewidth=0, label=kind,
-    )  # fmt: skip
+        np.maximum(as_source[pages], smallest),
+        np.maximum(as_target[pages], smallest),
+        s=13,
+        color=colours[kind],
+        marker=marker,
+        alpha=0.7,
+        linewidth=0,
+        label=kind,
+    )
 ax.set(xscale="log", yscale="log")
 ax.set(xlabel="length of the position as a source", ylabel="length of the position as a target")
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5), markerscale=2)
@@ -117,9 +131,9 @@ for d in (5, 8, 12):
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
 for ax, name in zip(axes, ("directed", "undirected"), strict=True):
     found = clusters[name, 8]
-    table = np.array([
-        [np.sum(found.labels[members[kind]] == c) for c in range(5)] for kind in kinds
-    ])  # fmt: skip
+    table = np.array(
+        [[np.sum(found.labels[members[kind]] == c) for c in range(5)] for kind in kinds]
+    )
     image = ax.imshow(table / table.sum(axis=1, keepdims=True), cmap="Blues", vmin=0, vmax=1)
     for (row, column), count in np.ndenumerate(table):
         dark = count > 0.6 * table[row].sum()
