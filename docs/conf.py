@@ -28,7 +28,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/README.rst", "gallery/*.py", "ideas/pictures"]
+exclude_patterns = ["_build", "gallery", "ideas/pictures"]
 templates_path = ["_templates"]
 nitpicky = False  # links that are written are checked; types in docstrings are prose
 suppress_warnings = ["config.cache"]  # sphinx-gallery's functions in the configuration
