@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def python_and_output(page):
     code = [block[2] for block in found if block[1] == "python"]
     output = [
         after[2]
-        for before, after in zip(found, found[1:], strict=False)
+        for before, after in pairwise(found)
         if (before[1], after[1]) == ("python", "text")
         and not after.string[before.end() : after.start()].strip()
     ]
