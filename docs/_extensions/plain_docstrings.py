@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 # Literals, code of examples and mathematics stay as they are.
-_PLAIN = re.compile(r"(``.*?``|:math:`.*?`)|\\|")
+_PLAIN = re.compile(r"(``.*?``|:math:`.*?`)|\|")
 
 
 def escape(lines: list[str]) -> None:
