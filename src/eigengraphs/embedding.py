@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigengraphs.certificates import Described, warn_of_bound, warn_of_trouble
 from eigengraphs.dimension import choose_for
 from eigengraphs.expected import ExpectedGraphs
+from eigengraphs.fitted import FittedAttributes
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.ordering import fixed_order
 from eigengraphs.graphs.preprocess import Preprocessing
@@ -21,33 +22,19 @@ from eigengraphs.nesting import NestedComponents
 from eigengraphs.plan import decide
 from eigengraphs.progress import ProgressPrinter
 from eigengraphs.projecting import ProjectedGraphs
-from eigengraphs.projection import MaskedProjection, Projection
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.saving import SavedFits
 from eigengraphs.search import find_components
-from eigengraphs.settings import (
-    FIXED_BY_FIT,
-    check_n_components,
-    check_settings,
-    given_start,
-    tolerance,
-)
-from eigengraphs.solvers.loadings import condition
+from eigengraphs.settings import check_n_components, check_settings, given_start, tolerance
 from eigengraphs.solvers.protocol import Fit, Watcher
-from eigengraphs.solvers.quotient import CONCENTRATED
 from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["JointEmbedding"]
 
-_MANY_NAMES = 100_000
-_OF_SOME_FITS = (
-    "class_loadings_", "classes_", "cluster_", "latent_positions_right_", "refinement_",
-    "shared_loadings_",
-)  # fmt: skip
-
 
 class JointEmbedding(
+    FittedAttributes,
     ProjectedGraphs,
     NestedComponents,
     BatchFits,
@@ -299,18 +286,6 @@ class JointEmbedding(
         self._solve_or_restore(stack, d, before)
         return self
 
-    def _learn_names(self, stack: GraphStack) -> None:
-        """Set what does not depend on components."""
-        settings = self.get_params(deep=False)
-        self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
-        self._fitted_with = {name: settings[name] for name in FIXED_BY_FIT}
-        self.n_vertices_ = stack.n_vertices
-        self.__dict__.pop("vertex_names_", None)
-        if stack.has_vertex_names or stack.n_vertices <= _MANY_NAMES:
-            self.vertex_names_ = stack.vertex_names
-        self._has_vertex_names = stack.has_vertex_names
-        self._graph_names = stack.graph_names
-
     def _solve_or_restore(self, stack: GraphStack, d: int, before: dict[str, Any]) -> None:
         try:
             self._solve(stack, d, resume=None)
@@ -334,8 +309,7 @@ class JointEmbedding(
         fit = found.fit
         self._training: GraphStack | None = stack
         self._greedy = found.greedy
-        for name in _OF_SOME_FITS:  # of a fit before, with other settings
-            self.__dict__.pop(name, None)
+        self._forget()
         if found.refinement is not None:
             self.refinement_ = found.refinement
             warn_of_bound(found.refinement)
@@ -346,47 +320,6 @@ class JointEmbedding(
         warn_of_trouble(fit, self.degenerate_, tol, self.max_iter, free=free)
         if fit.interrupted:
             raise KeyboardInterrupt("the fit was stopped; what it found so far is kept")
-
-    def _store(self, fit: Fit, projection: Projection | MaskedProjection) -> None:
-        """Set every fitted attribute."""
-        self._fit, self._projection = fit, projection
-        plan, Gamma = self._plan, projection.Gamma
-        scale, rule = plan.treatment.scale, plan.rule
-        self.n_components_ = len(fit.stages)
-        self.latent_positions_ = fit.H.astype(self._dtype)
-        if fit.G is not None:
-            self.latent_positions_right_ = fit.G.astype(self._dtype)
-        Lam = projection.loadings(rule)
-        self.loadings_ = (Lam / scale).astype(self._dtype)
-        path = projection.objective_path(rule, plan.weights)
-        if plan.groups is not None:
-            assert isinstance(projection, Projection)
-            mixing = plan.groups.mixing(plan.weights)
-            path = projection.grouped_path(mixing, plan.group_weights, plan.weights)
-            shared = (mixing @ Lam / scale).astype(self._dtype)
-            if self._fitted_with["loadings"] == "class":
-                self.classes_, self.class_loadings_ = plan.groups.labels, shared
-            else:
-                self.shared_loadings_ = shared[0]
-        if rule.nonnegative:
-            rounding = 1e-10 * np.sqrt(projection.squared_norms)
-            self.cluster_ = np.where(Lam.max(axis=1) > rounding, Lam.argmax(axis=1), -1)
-        self.objective_path_, self.objective_scale_ = plan.reported(path)
-        self.explained_ratio_ = -np.diff(path) / path[0] if path[0] > 0 else np.zeros(len(Gamma))
-        self.stop_reason_ = tuple(stage.stop_reason for stage in fit.stages)
-        self.stationarity_ = np.array([stage.stationarity for stage in fit.stages])
-        self.n_iter_ = np.array([stage.n_iter for stage in fit.stages])
-        self.converged_ = all(stage.converged for stage in fit.stages)
-        self.start_agreement_ = np.array([stage.agreement for stage in fit.stages])
-        self.gamma_condition_ = condition(Gamma[np.ix_(fit.active, fit.active)])
-        # A component on one vertex alone has no pair of different vertices to speak of.
-        self.degenerate_ = ~fit.active | (np.diag(Gamma) < 1e-8)
-        if plan.treatment.diagonal == "unobserved":
-            G = fit.H if fit.G is None else fit.G
-            self.degenerate_ |= (fit.H**2 * G**2).sum(axis=0) >= CONCENTRATED - 1e-6
-        self.n_passes_ = fit.n_passes
-        self.diagonal_ = plan.treatment.diagonal
-        self.mean_graph_ = plan.treatment.mean
 
     # ------------------------------------------------------------------ scikit-learn
 

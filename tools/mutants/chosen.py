@@ -49,5 +49,7 @@ TESTS: dict[str, list[str]] = {
     "solvers/whole.py": _solvers("subspace", "subspace_rounds"),
     "graphs/stack.py": _STACK,
     "graphs/stack_facts.py": _STACK,
+    "graphs/stack_parts.py": [_STACK[4], *_STACK[:4]],
     "graphs/stack_transforms.py": [_STACK[4], *_STACK[:4]],
+    "graphs/stack_vertices.py": [_STACK[4], *_STACK[:4]],
 }

@@ -57,29 +57,12 @@ class DimensionChoice:
     """
 
     n_components: int
-    """The recommendation, at least 1."""
     choices: dict[str, int]
-    """What each rule that ran says, from 0: that nothing stands out from noise."""
     curves: dict[str, NDArray[np.float64]]
-    """What each rule looked at.
-
-    "elbow": share of the squared norm that components 1, 2, ... explain when they are added, at
-    least 8 if there are as many.
-    "loadings": p-value of "component k adds nothing" for k = 1, 2, ....
-    "pairs": squared error over hidden pairs with 0, 1, ... components, beside that with none.
-    "halves": similarity of the pair that is least alike among the first 1, 2, ... components.
-    """
     levels: dict[str, NDArray[np.float64]]
-    """What the curves are compared with, of the same lengths.
-
-    "loadings": alpha. "pairs": how much worse than the best is as good. "halves": the similarity
-    that is needed. "elbow" has none.
-    """
     left_out: dict[str, str]
-    """Rules that could not run, and why."""
     alpha: float
     max_components: int
-    """Largest number that was looked at."""
 
     @property
     def agreement(self) -> float:

@@ -10,8 +10,15 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.align import VertexRule
-from eigengraphs.graphs.build import Storage, StorageRule, build, check_names
+from eigengraphs.graphs.align import VertexRule, check_vertex_rule, refuse_nameless
+from eigengraphs.graphs.build import (
+    Storage,
+    StorageRule,
+    build,
+    check_names,
+    check_storage,
+    read_names,
+)
 from eigengraphs.graphs.facts import GraphFacts, about_observed, scan
 from eigengraphs.graphs.mask import Mask, make_mask
 from eigengraphs.graphs.missing import (
@@ -23,11 +30,12 @@ from eigengraphs.graphs.missing import (
 from eigengraphs.graphs.selection import one_place, places
 from eigengraphs.graphs.stack_facts import StackFacts
 from eigengraphs.graphs.stack_transforms import StackTransforms
+from eigengraphs.graphs.stack_vertices import StackVertices
 
 __all__ = ["GraphStack"]
 
 
-class GraphStack(StackFacts, StackTransforms):
+class GraphStack(StackFacts, StackTransforms, StackVertices):
     """Many vertex-aligned graphs as one immutable sample.
 
     Parameters
@@ -115,6 +123,31 @@ class GraphStack(StackFacts, StackTransforms):
             self._set(kept, None, names, vertex)
         else:
             self._set_hiding(kept, present, names, vertex, shared=not copy)
+
+    def _as_given(
+        self,
+        graph_names: Sequence[str] | None,
+        vertex_names: Sequence[str] | None,
+        vertices: VertexRule,
+        storage: StorageRule,
+        dtype: DTypeLike | None,
+    ) -> Self:
+        """Return the stack that GraphStack(self, ...) makes: names order, or name what has none."""
+        check_storage(storage)
+        check_vertex_rule(vertices)
+        if vertices != "same" and self._vertex_names is None:
+            refuse_nameless(vertices)
+        stack = self.with_names(graph_names=graph_names)
+        if vertex_names is not None:
+            if self._vertex_names is None:
+                stack = stack.with_names(vertex_names=vertex_names)
+            else:
+                stack = stack.in_order_of(read_names(vertex_names, "vertex_names"))
+        if dtype is not None:
+            stack = stack.astype(dtype)
+        if storage == "auto":
+            return stack
+        return stack.to_dense() if storage == "dense" else stack.to_sparse()
 
     @classmethod
     def from_flat(

@@ -1,30 +1,17 @@
-"""The methods of a stack that make a new stack of it."""
+"""The methods of a stack that make a new stack with other weights, or keep them in another way."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
-from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.errors import InputError
 from eigengraphs.graphs import transforms
-from eigengraphs.graphs.align import VertexRule, check_vertex_rule, refuse_nameless
-from eigengraphs.graphs.build import (
-    Storage,
-    StorageRule,
-    check_dtype,
-    check_names,
-    check_storage,
-    flatten,
-    read_names,
-)
-from eigengraphs.graphs.coerce import some_of
-from eigengraphs.graphs.facts import GraphFacts
-from eigengraphs.graphs.mask import Mask, make_mask
+from eigengraphs.graphs.build import check_dtype, flatten
+from eigengraphs.graphs.mask import make_mask
 from eigengraphs.graphs.missing import (
     one_sided,
     pairs_to_hide,
@@ -32,54 +19,15 @@ from eigengraphs.graphs.missing import (
     zero_hidden,
     zero_there,
 )
-from eigengraphs.graphs.selection import places
+from eigengraphs.graphs.stack_parts import StackParts
 
 __all__ = ["StackTransforms"]
 
 
-class StackTransforms(ABC):
-    """Transforms of :class:`~eigengraphs.GraphStack`; none of them changes the stack itself."""
+class StackTransforms(StackParts):
+    """Transforms of the weights of :class:`~eigengraphs.GraphStack`, and of how they are kept."""
 
     __slots__ = ()
-    _storage: Storage
-    _facts: GraphFacts
-    _graph_names: tuple[str, ...] | None
-    _vertex_names: tuple[str, ...] | None
-    _mask: Mask | None
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int, int]:
-        """(m, n, n)."""
-
-    @property
-    @abstractmethod
-    def vertex_names(self) -> tuple[str, ...]:
-        """Names of the vertices."""
-
-    @classmethod
-    @abstractmethod
-    def _make(
-        cls,
-        storage: Storage,
-        facts: GraphFacts | None,
-        graph_names: tuple[str, ...] | None,
-        vertex_names: tuple[str, ...] | None,
-        mask: Mask | None = None,
-    ) -> Self: ...
-
-    @abstractmethod
-    def _graph(self, i: int) -> Any:
-        """Return one graph, hidden entries 0."""
-
-    @abstractmethod
-    def _label(self, i: int) -> str: ...
-
-    @abstractmethod
-    def _entry(self, s: int, t: int) -> str: ...
-
-    def _changed(self, storage: Storage, mask: Mask | None = None) -> Self:
-        return self._make(storage, None, self._graph_names, self._vertex_names, mask)
 
     def symmetrize(self, how: transforms.SymmetrizeRule = "mean") -> Self:
         """Return undirected graphs: the "mean", "max", "min" or "sum" of A_st and A_ts.
@@ -252,165 +200,6 @@ class StackTransforms(ABC):
         mask = make_mask(None, more) if self._mask is None else self._mask.hiding(more)
         return self._changed(zero_there(self._storage, more), mask)
 
-    def select_vertices(self, which: Any) -> Self:
-        """Return the graphs induced on some vertices, given by name, place, mask or slice.
-
-        Parameters
-        ----------
-        which : name, place, sequence of them, mask (n,) of bool, or slice
-            The vertices, in the order that they are to have.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> stack = eg.GraphStack([[[0, 1, 2], [1, 0, 3], [2, 3, 0]]], vertex_names=["a", "b", "c"])
-        >>> stack.select_vertices(["c", "a"])[0].tolist()
-        [[0.0, 2.0], [2.0, 0.0]]
-        """
-        keep = self._kept(which)
-        names = self._vertex_names and tuple(self._vertex_names[s] for s in keep)
-        storage = transforms.select_vertices(self._storage, keep)
-        mask = None if self._mask is None else self._mask.select(keep)
-        return self._make(storage, None, self._graph_names, names, mask)
-
-    def _kept(self, which: Any) -> NDArray[np.intp]:
-        """Return the places of the vertices chosen, each once."""
-        keep = places(which, self.vertex_names, "vertex")
-        if len(np.unique(keep)) < len(keep):
-            raise InputError("the selection names a vertex more than once")
-        return keep
-
-    def reorder(self, orders: Any) -> Self:
-        """Return the graphs with their vertices in other orders, each graph in its own.
-
-        Parameters
-        ----------
-        orders : (m, n) or (n,)
-            Permutations of 0 ... n - 1: vertex s of the new graph i is vertex ``orders[i, s]``
-            of the old one. One permutation (n,) serves all graphs.
-
-        Notes
-        -----
-        Names of the vertices stay where they are: they name places in the common order.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> stack = eg.GraphStack([[[0, 1, 2], [1, 0, 3], [2, 3, 0]]])
-        >>> stack.reorder([2, 0, 1])[0].tolist()
-        [[0.0, 2.0, 3.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
-        """
-        if self._mask is not None:
-            raise InputError("graphs with hidden entries are not reordered; fill them first")
-        m, n, _ = self.shape
-        given = np.asarray(orders)
-        if given.shape not in ((m, n), (n,)) or given.dtype.kind not in "iu":
-            raise InputError(
-                f"orders must hold one permutation of {n} vertices for each of {m} graphs; got an "
-                f"array of shape {given.shape} and dtype {given.dtype}"
-            )
-        each = np.broadcast_to(given, (m, n)).astype(np.intp)
-        wrong = np.flatnonzero((np.sort(each, axis=1) != np.arange(n)).any(axis=1))
-        if wrong.size:
-            raise InputError(
-                f"orders[{wrong[0]}] must hold each of 0 ... {n - 1} once, as a permutation does"
-            )
-        storage = transforms.reorder(self._storage, each)
-        return self._make(storage, self._facts, self._graph_names, self._vertex_names)
-
-    def among(self, names: Sequence[str]) -> Self:
-        """Return the graphs on the vertices ``names``; what they do not have is unobserved.
-
-        Every vertex of the stack must be among them.
-
-        Parameters
-        ----------
-        names : sequence of str
-            All vertices of the new stack, in their order.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> stack = eg.GraphStack([[[0, 1], [1, 0]]], vertex_names=["a", "c"])
-        >>> stack.among(["a", "b", "c"])[0].tolist()
-        [[0.0, nan, 1.0], [nan, nan, nan], [1.0, nan, 0.0]]
-        """
-        unknown = sorted(set(self.vertex_names) - set(names))
-        if unknown or self._mask is not None:
-            what = f"these are not: {some_of(unknown)}" if unknown else "entries are hidden already"
-            raise AlignmentError(f"all vertices must be among those asked for; {what}")
-        m, _, _ = self.shape
-        n, place = len(names), {name: s for s, name in enumerate(names)}
-        at = np.array([place[name] for name in self.vertex_names])
-        storage = transforms.spread(self._storage, at, n)
-        present = np.zeros((m, n), dtype=np.bool_)
-        present[:, at] = True
-        return self._make(storage, None, self._graph_names, tuple(names), make_mask(present, None))
-
-    def in_order_of(self, names: Sequence[str]) -> Self:
-        """Return the graphs with their vertices in the order of ``names``, which must be theirs.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Names of all vertices, in the order that they are to have.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> stack = eg.GraphStack([[[0, 1], [2, 0]]], vertex_names=["a", "b"])
-        >>> stack.in_order_of(["b", "a"])[0].tolist()
-        [[0.0, 2.0], [1.0, 0.0]]
-        """
-        if tuple(names) == self.vertex_names:
-            return self
-        differ = sorted(set(names) ^ set(self.vertex_names))
-        if differ:
-            raise AlignmentError(
-                f"the graphs must have the vertices asked for; only in one of the two: "
-                f"{some_of(differ)}"
-            )
-        return self.select_vertices(list(names))
-
-    def largest_common_component(self) -> Self:
-        """Return the graphs on the largest vertex set on which every one of them is connected.
-
-        A hidden entry is no edge, so a vertex that some graph lacks is not among them.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> stack = eg.GraphStack([[[0, 1, 0], [1, 0, 0], [0, 0, 0]]], vertex_names=["a", "b", "c"])
-        >>> stack.largest_common_component().vertex_names
-        ('a', 'b')
-        """
-        graphs = [self._graph(i) for i in range(self.shape[0])]
-        return self.select_vertices(transforms.largest_common_component(graphs))
-
-    def with_names(
-        self,
-        *,
-        graph_names: Sequence[str] | None = None,
-        vertex_names: Sequence[str] | None = None,
-    ) -> Self:
-        """Return the same graphs under other names.
-
-        Parameters
-        ----------
-        graph_names, vertex_names : sequence of str, optional
-            New names; by default those that are there.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> eg.GraphStack([[[0, 1], [1, 0]]]).with_names(vertex_names=["a", "b"]).vertex_names
-        ('a', 'b')
-        """
-        m, n, _ = self.shape
-        graph = check_names(graph_names, m, "graph_names") or self._graph_names
-        vertex = check_names(vertex_names, n, "vertex_names") or self._vertex_names
-        return self._make(self._storage, self._facts, graph, vertex, self._mask)
-
     def astype(self, dtype: DTypeLike) -> Self:
         """Return the graphs with float32 or float64 weights.
 
@@ -429,31 +218,6 @@ class StackTransforms(ABC):
         if isinstance(self._storage, np.ndarray):
             return self._changed(self._storage.astype(wanted), self._mask)
         return self._changed(sparse.csr_array(self._storage.astype(wanted)), self._mask)
-
-    def _as_given(
-        self,
-        graph_names: Sequence[str] | None,
-        vertex_names: Sequence[str] | None,
-        vertices: VertexRule,
-        storage: StorageRule,
-        dtype: DTypeLike | None,
-    ) -> Self:
-        """Return the stack that GraphStack(self, ...) makes: names order, or name what has none."""
-        check_storage(storage)
-        check_vertex_rule(vertices)
-        if vertices != "same" and self._vertex_names is None:
-            refuse_nameless(vertices)
-        stack = self.with_names(graph_names=graph_names)
-        if vertex_names is not None:
-            if self._vertex_names is None:
-                stack = stack.with_names(vertex_names=vertex_names)
-            else:
-                stack = stack.in_order_of(read_names(vertex_names, "vertex_names"))
-        if dtype is not None:
-            stack = stack.astype(dtype)
-        if storage == "auto":
-            return stack
-        return stack.to_dense() if storage == "dense" else stack.to_sparse()
 
     def to_dense(self) -> Self:
         """Return the same graphs as one array; needs 8 m n^2 bytes (4 in float32).

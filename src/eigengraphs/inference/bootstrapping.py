@@ -61,16 +61,10 @@ class Bootstrap:
     kind: str
     level: float
     positions: Array
-    """(B, n, d) latent positions of each fit; directed graphs: from where edges go."""
     positions_right: Array | None
-    """(B, n, d) where edges end, of directed graphs."""
     loadings: Array
-    """(B, m, d). "graphs": of the graphs themselves on the positions of each fit. "model": of the
-    graphs that the model made."""
     similarities: Array
-    """(B, d) |cosine| of each component with that of the fit."""
     estimate: tuple[Array, Array]
-    """Positions (n, d) and loadings (m, d) of the fit."""
 
     @property
     def position_errors(self) -> Array:

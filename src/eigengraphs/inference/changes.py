@@ -73,24 +73,15 @@ class Changes:
     """
 
     p_value: float
-    """Of no change at all."""
     places: tuple[int, ...]
-    """First graph after each change, in the order of the rows; empty if p is above the level."""
     gains: Array
-    """(changes,), by how much each lowers the squared distance from levels, in penalties; all
-    are above 1, and the largest is the clearest."""
     levels: Array
-    """(changes + 1, d), median loadings between changes."""
     segments: NDArray[np.intp]
-    """(m,), which level each graph has."""
     autocorrelation: Array
-    """(d,), of neighbours around their levels, that was taken off."""
     penalty: float
-    """Gain that a change must bring, in squared standard deviations."""
     level: float
     n_permutations: int
     smallest: int
-    """Graphs that must be between changes."""
     components: tuple[str, ...]
     notes: tuple[str, ...]
 

@@ -66,20 +66,13 @@ class Clusters:
     """
 
     labels: NDArray[np.intp]
-    """(n,) cluster of each vertex or graph."""
     n_clusters: int
     centres: Array
-    """(c, p) in the space where clusters were sought."""
     points: Array
-    """(n, p) what was clustered."""
     bic: dict[int, float]
-    """Bayesian information criterion by number of clusters; the smallest is taken."""
     method: str
     ari: float | None = None
-    """Adjusted Rand index with the true classes, where these were given: 1 for the same, 0 by
-    chance."""
     purity: float | None = None
-    """Share of points in the class that is most frequent in their cluster."""
 
     @property
     def sizes(self) -> NDArray[np.intp]:

@@ -76,6 +76,9 @@ class Comparison:
         Samples behind the intervals.
     notes : tuple of str
         What was left out, and what to be careful about.
+    intervals_by : {"BCa", "residuals", "normal"}
+        How intervals of effects were found: units drawn, or the test inverted with errors drawn
+        from residuals, or from a normal law where these are few.
 
     Examples
     --------
@@ -94,33 +97,20 @@ class Comparison:
     group: str
     kind: Literal["groups", "quantity"]
     design: Literal["single", "between", "within"]
-    """Graphs of their own; means of subjects; or graphs within subjects."""
     components: tuple[str, ...]
-    """Names of the d components that were tested."""
     levels: tuple[str, ...]
-    """Groups; empty for a quantity."""
     counts: tuple[int, ...]
-    """Units (graphs, or subjects) in each group."""
     means: Array
-    """(groups, d), mean loadings of each group at the mean of the covariates."""
     slopes: Array
-    """(d,), change of loadings for one unit of a quantity; nan for groups."""
     F: Array
-    """(d,)."""
     df: tuple[int, int]
-    """Degrees of freedom of F."""
     p_values: Array
-    """(d,), of each component alone."""
     p_fdr: Array
-    """(d,), adjusted so that the share of false discoveries is held (Benjamini and Hochberg)."""
     p_family: Array
-    """(d,), adjusted so that the chance of any false discovery is held (largest F)."""
     joint_F: float
     joint_p: float
-    """All components together."""
     effect_name: str
     effect: Array
-    """(d,)."""
     effect_low: Array
     effect_high: Array
     confidence: float
@@ -131,10 +121,7 @@ class Comparison:
     exact: bool
     n_bootstrap: int
     notes: tuple[str, ...]
-    """What was left out, and what to be careful about."""
     intervals_by: Literal["BCa", "residuals", "normal"] = "BCa"
-    """How intervals of effects were found: units drawn, or the test inverted with errors drawn from
-    residuals, or from a normal law where these are few."""
 
     def significant(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the components that differ, at a false discovery rate.

@@ -70,7 +70,6 @@ class Contest:
 
     rows: tuple[ContestRow, ...]
     evaluation: Evaluation
-    """Accuracies (or explained variances) with intervals and comparisons."""
     notes: tuple[str, ...] = field(default=())
 
     @property

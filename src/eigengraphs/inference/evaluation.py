@@ -69,27 +69,17 @@ class PipelineScore:
 
     method: str
     rule: str
-    """"1-NN", "logistic" or "ridge"; empty for chance."""
     score: float
-    """Accuracy, or explained variance."""
     low: float
     high: float
     folds: tuple[float, ...]
-    """Score in each fold."""
     units: tuple[float, ...] = field(default=(), repr=False)
-    """Score of each group of graphs that count together."""
     balanced: float | None = None
-    """Mean over classes of the accuracy within them."""
     n_parameters: int | None = None
     seconds: float | None = None
-    """To learn from the graphs of a fold and to predict those held out, by all rules; the median
-    over folds, so that what is compiled in the first does not count."""
     versus: str = ""
-    """What it is compared with: chance, or joint embedding under the same rule."""
     difference: Difference | None = None
-    """This score minus that one."""
     p_holm: float | None = None
-    """P value of the difference among all differences of the table (Holm)."""
 
     @property
     def name(self) -> str:
@@ -144,29 +134,18 @@ class Evaluation:
     """
 
     scores: tuple[PipelineScore, ...]
-    """Joint embedding first, chance last."""
     kind: str
-    """"classes" or "quantity"."""
     classes: tuple[str, ...]
     n_graphs: int
-    """Graphs whose label is known."""
     n_units: int
-    """Groups of graphs that count together in intervals; graphs where there are none."""
     level: float
     protocol: str
-    """How it was done, in sentences."""
     n_components: tuple[int, ...]
-    """Of the joint embedding in each fold."""
     not_offered: Mapping[str, str] = field(default_factory=dict)
-    """Methods that these graphs cannot have, and why."""
     warnings: tuple[str, ...] = ()
-    """What was said on the way, each once, and how often."""
     predictions: Mapping[str, tuple[NDArray[Any], ...]] = field(default_factory=dict, repr=False)
-    """By name of the pipeline, for the graphs that each fold held out."""
     splits: tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...] = field(default=(), repr=False)
-    """Places of the graphs that each fold learnt from and held out, among all graphs."""
     trained: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    """With ``keep=True``: the trained pipelines of each fold, by name of the method."""
 
     @property
     def measure(self) -> str:

@@ -67,17 +67,12 @@ class LoadingIntervals:
     """
 
     loadings: Array
-    """(m, d); cross-fitted ones differ a little from those of the fit."""
     standard_errors: Array
-    """(m, d)."""
     covariances: Array
-    """(m, d, d) of the loadings of each graph."""
     level: float
     law: str
     cross_fitted: bool
     alignment: Array | None
-    """(d,) estimated squared cosine of positions with the true ones, by the agreement of halves;
-    None without cross-fitting."""
     graph_names: tuple[str, ...]
 
     @property

@@ -57,14 +57,10 @@ class Anomalies:
     """
 
     distances: Array
-    """(m,), robust Mahalanobis distances of the loadings."""
     residuals: Array
-    """(m,), shares that the components leave, in robust deviations of their logarithms from the
-    usual one; nan if they were not given."""
     p_distances: Array
     p_residuals: Array
     p_fdr: Array
-    """(m,), the smaller of the two (doubled), adjusted by the false discovery rate."""
     level: float
     n_simulations: int
 

@@ -71,29 +71,16 @@ class ComponentReading:
     """
 
     number: int
-    """From 1 on."""
     explained: float
-    """Share of the squared weights that it explains when it is added."""
     spread: float
-    """Over how many vertices it is spread, 1 / sum h^4."""
     high: tuple[tuple[str, float], ...]
-    """Vertices on one side with their positions, the strongest first."""
     low: tuple[tuple[str, float], ...]
-    """Vertices on the other side. Within a side, pairs are joined more in graphs with a large
-    loading; between the sides, less."""
     pairs: tuple[tuple[str, str, float], ...]
-    """Pairs of vertices that carry it, with their weight in h h^T."""
     most: tuple[tuple[str, float], ...]
-    """Graphs with the largest loadings."""
     least: tuple[tuple[str, float], ...]
-    """Graphs with the smallest loadings."""
     replicability: float | None
-    """Mean |cosine| of the positions that two halves of the graphs find; None if not asked."""
     p_not_replicated: float | None
-    """p-value of "halves agree no more than by chance"."""
     p_noise: float | None
-    """p-value of "loadings of graphs that had no say are noise around zero"; None for directed
-    graphs and graphs with gaps."""
     degenerate: bool
 
     @property

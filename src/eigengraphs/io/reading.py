@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,19 @@ from eigengraphs.io.assemble import VerticesRule, assemble
 from eigengraphs.io.bids import entities
 from eigengraphs.io.direction import DirectedRule
 from eigengraphs.io.formats import Format, IsTable, check_format, read_one
-from eigengraphs.io.naming import name_graphs, several_in_each_folder
-from eigengraphs.io.notices import Notice, few, summarise
-from eigengraphs.io.raw import MatrixGraph, RawGraph
+from eigengraphs.io.loaded import (
+    Loaded,
+    names_of,
+    one_layout,
+    same_content,
+    settle_ambiguous,
+)
+from eigengraphs.io.naming import several_in_each_folder
+from eigengraphs.io.notices import Notice, summarise
+from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
-from eigengraphs.io.sources import Source, SourceFile, SourceLike, find_files
-from eigengraphs.limits import DEFAULT, Cap, MaxBytes
+from eigengraphs.io.sources import Source, SourceLike, find_files
+from eigengraphs.limits import Cap, MaxBytes
 from eigengraphs.scale import is_store, open_store
 
 __all__ = ["FileEntry", "Reading", "read", "read_files"]
@@ -112,16 +118,6 @@ class Reading:
             return {name: values.tolist() for name, values in self.of_store.items()}
         keys = dict.fromkeys(key for file in self.files for key in file.columns)
         return {key: [file.columns.get(key, "") for file in self.files] for key in keys}
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """One graph on its way into the stack."""
-
-    file: SourceFile
-    sha256: str
-    graph: RawGraph
-    several: bool  # its file holds more graphs
 
 
 def read(
@@ -333,79 +329,3 @@ def _load(
     if found.searched:
         one_layout(settled)
     return settled
-
-
-def one_layout(loaded: Sequence[Loaded]) -> None:
-    """Refuse matrices and edge lists in one folder: one of them is likely to be something else."""
-    kinds: dict[str, list[str]] = {}
-    for item in loaded:
-        kinds.setdefault(item.graph.format, []).append(str(item.file.path))
-    if len(kinds) > 1:
-        fewest = min(kinds, key=lambda kind: len(kinds[kind]))
-        counts = ", ".join(f"{len(paths)} x {kind}" for kind, paths in kinds.items())
-        raise ReadError(
-            f"the files are of several kinds ({counts}); {fewest}: {few(kinds[fewest])}. Choose "
-            "files of one kind with a pattern, or name them one by one in a list or manifest"
-        )
-
-
-def settle_ambiguous(
-    loaded: list[Loaded], key: str | None, delimiter: str | None, cap: Cap = DEFAULT
-) -> list[Loaded]:
-    """Read a file that could be a matrix or an edge list as what the others are."""
-    unsure = [any(said.kind == "ambiguous" for said in item.graph.notices) for item in loaded]
-    sure = {item.graph.format for item, doubt in zip(loaded, unsure, strict=True) if not doubt}
-    formats: dict[str, Format] = {"matrix": "matrix", "edge list": "edgelist"}
-    if not any(unsure) or len(sure) != 1 or not sure <= set(formats):
-        return loaded
-    format = formats[next(iter(sure))]
-    settled = list[Loaded]()
-    for item, doubt in zip(loaded, unsure, strict=True):
-        if not doubt:
-            settled.append(item)
-            continue
-        path = item.file.path
-        options: Any = {"format": format, "key": key, "delimiter": delimiter, "cap": cap}
-        graphs = read_one(path, path.read_bytes(), **options)
-        settled.append(replace(item, graph=graphs[0]))
-    return settled
-
-
-def names_of(loaded: Sequence[Loaded], *, searched: bool) -> list[str]:
-    """Return a name for every graph: of a manifest, of the file, or of what is in the file."""
-    paths = list(dict.fromkeys(item.file.path for item in loaded))
-    by_file = dict(zip(paths, name_graphs(paths, searched=searched), strict=True))
-    count: dict[Path, int] = {}
-    names = list[str]()
-    for item in loaded:
-        path = item.file.path
-        i = count[path] = count.get(path, -1) + 1
-        name = item.file.name or by_file[path]
-        if item.graph.key is not None:
-            name = item.graph.key if len(paths) == 1 else f"{name}_{item.graph.key}"
-        elif item.several:
-            name = str(i) if len(paths) == 1 else f"{name}_{i}"
-        names.append(name)
-    name, often = Counter(names).most_common(1)[0]
-    if often > 1:
-        same = [i for i, other in enumerate(names) if other == name]
-        shown = few([str(loaded[i].file.path) for i in same], 4)
-        raise ReadError(
-            f"{often} graphs would be called {name!r}: {shown}; keep one of the files, or give "
-            "each a name in a manifest (a table with columns 'path' and 'id')"
-        )
-    return names
-
-
-def same_content(loaded: Sequence[Loaded], names: Sequence[str]) -> list[Notice]:
-    """Say which files are copies of one another."""
-    hashes: dict[str, dict[Path, str]] = {}
-    for item, name in zip(loaded, names, strict=True):
-        if item.sha256:  # large files have none
-            hashes.setdefault(item.sha256, {})[item.file.path] = name
-    copies = [list(group.values()) for group in hashes.values() if len(group) > 1]
-    if not copies:
-        return []
-    shown = few([" = ".join(group) for group in copies])
-    text = f"{sum(map(len, copies))} files are copies of others, byte for byte ({shown}); if a "
-    return [Notice("copies", text + "subject got into the data twice, leave one file out")]

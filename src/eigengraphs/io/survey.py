@@ -40,10 +40,10 @@ from eigengraphs.io.direction import (
 )
 from eigengraphs.io.formats import Format, IsTable
 from eigengraphs.io.labels import VertexTable
+from eigengraphs.io.loaded import Loaded, names_of, one_layout, same_content, settle_ambiguous
 from eigengraphs.io.naming import natural, several_in_each_folder
 from eigengraphs.io.notices import Notice, summarise
 from eigengraphs.io.raw import EdgeGraph, RawGraph
-from eigengraphs.io.reading import Loaded, names_of, one_layout, same_content, settle_ambiguous
 from eigengraphs.io.renaming import renamer
 from eigengraphs.io.sources import SourceFile, SourceLike, find_files
 from eigengraphs.io.streams import graphs_of_file

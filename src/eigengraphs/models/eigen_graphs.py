@@ -8,15 +8,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from eigengraphs.errors import ConversionError, InputError
-from eigengraphs.models.base import GraphModel, Latent
-from eigengraphs.models.block import StochasticBlockModel
+from eigengraphs.models.base import Latent
 from eigengraphs.models.constructions import (
     eigen_graphs_of_block_models,
     eigen_graphs_of_distribution,
 )
-from eigengraphs.models.dot_product import RandomDotProductGraph
+from eigengraphs.models.eigen_conversions import EigenGraphConversions
 from eigengraphs.models.eigen_parameters import read_loadings, read_positions
-from eigengraphs.models.inhomogeneous import InhomogeneousErdosRenyi
 from eigengraphs.models.laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.likelihood import log_likelihood_table, log_likelihoods
 from eigengraphs.models.loading_laws import (
@@ -34,7 +32,7 @@ __all__ = ["MultipleRandomEigenGraphs"]
 LawName: TypeAlias = Literal["bernoulli", "poisson", "gaussian"]
 
 
-class MultipleRandomEigenGraphs(GraphModel):
+class MultipleRandomEigenGraphs(EigenGraphConversions):
     """Graphs with shared latent positions h_k, and loadings of their own (MREG, section 2).
 
     The mean of edge (s, t) of graph i is sum_k loadings[i, k] h_k[s] h_k[t].
@@ -335,86 +333,10 @@ class MultipleRandomEigenGraphs(GraphModel):
         means = self._means(np.atleast_2d(given), "graphs" if loadings is None else "loadings")
         return log_likelihoods(stack, means, self._edge_law, which, loops=loops, directed=directed)
 
-    def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
-        """Return the inhomogeneous Erdos-Renyi model of one graph.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_ier(0)
-        InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.24)
-        """
+    def _one_graph(self, graph: int | None, purpose: str) -> MultipleRandomEigenGraphs:
         from eigengraphs.models import conversions
 
-        return conversions.to_ier(conversions.one_graph(self, graph, "to_ier"))
-
-    def to_sbm(self, graph: int | None = None) -> StochasticBlockModel:
-        """Return the block model of one graph: vertices with equal positions form a block.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_sbm(0)
-        StochasticBlockModel(n_vertices=2, n_blocks=2, fixed labels)
-        """
-        from eigengraphs.models import conversions
-
-        return conversions.to_sbm(conversions.one_graph(self, graph, "to_sbm"))
-
-    def to_rdpg(self, graph: int | None = None) -> RandomDotProductGraph:
-        """Return the random dot product graph of one graph.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Raises
-        ------
-        ConversionError
-            If the matrix of edge probabilities is not positive semidefinite.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_rdpg(0)
-        RandomDotProductGraph(n_vertices=2, n_components=1, fixed positions)
-        """
-        from eigengraphs.models import conversions
-
-        return conversions.to_rdpg(conversions.one_graph(self, graph, "to_rdpg"))
-
-    def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
-        """Return the model itself, or the model of one graph alone.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; by default the model stays as it is.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_mreg(0)
-        MultipleRandomEigenGraphs(n_vertices=2, n_components=1, one vector of loadings)
-        """
-        from eigengraphs.models import conversions
-
-        return self if graph is None else conversions.one_graph(self, graph, "to_mreg")
+        return conversions.one_graph(self, graph, purpose)
 
     def _loadings_at(
         self, loadings: Any, purpose: str, error: type[InputError] = InputError

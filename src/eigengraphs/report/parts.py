@@ -41,7 +41,6 @@ class Problem:
     """
 
     level: Level
-    """"refused": left out; "repaired": changed; "warning": of the fit; "notice": all else."""
     text: str
 
     def __post_init__(self) -> None:
@@ -80,10 +79,8 @@ class GraphQuality:
     file: str = ""
     verdict: Verdict = "ok"
     density: float | None = None
-    """Share of the pairs of vertices that are joined."""
     total_weight: float | None = None
     isolated: int | None = None
-    """Vertices without any edge."""
     messages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -121,14 +118,9 @@ class MethodScore:
 
     name: str
     score: float
-    """Share of the graphs whose class was found; of a quantity, the share of its variance that
-    predictions explain, below zero where they are worse than always naming the mean."""
     se: float | None = None
-    """Standard error of the score."""
     n_parameters: int | None = None
-    """Numbers that describe the method's components."""
     folds: tuple[float, ...] = ()
-    """Score of every fold, where graphs were held out in folds."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folds", tuple(map(float, self.folds)))
@@ -168,17 +160,12 @@ class Prediction:
 
     label: str
     methods: tuple[MethodScore, ...]
-    """The embedding first, then what it is compared with."""
     chance: float
-    """Score of always naming the most frequent class, or the mean."""
     protocol: str = ""
-    """How graphs were held out and predicted, as a sentence."""
     classes: tuple[str, ...] = ()
     kind: PredictionKind = "classes"
     n_graphs: int | None = None
-    """Graphs whose label is known."""
     chance_folds: tuple[float, ...] = ()
-    """Chance in every fold, beside those of the methods."""
 
     def __post_init__(self) -> None:
         _one_of("kind of a prediction", self.kind, _KINDS)

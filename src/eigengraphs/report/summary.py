@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,13 +31,13 @@ from eigengraphs.report.parts import (
     as_part,
     as_prediction,
 )
+from eigengraphs.report.plain import pieces, plain
 from eigengraphs.report.quality import QualityTable, describe_graphs
 from eigengraphs.report.words import dimension_words, fit_problems, opening_words
 
 __all__ = ["Summary", "summarize"]
 
 FORMAT = 3  # of report.json; raised when a field is added or changes its meaning
-_MANY = 1000  # items of a list that are written at a time
 _GRAVITY = ("refused", "warning", "repaired", "notice")
 
 
@@ -119,46 +117,32 @@ class Summary:
 
     title: str
     words: tuple[str, ...]
-    """What was found, a few sentences."""
     problems: tuple[Problem, ...]
-    """The gravest first."""
     quality: Sequence[GraphQuality]
     graph_names: tuple[str, ...]
     vertex_names: tuple[str, ...]
     columns: tuple[Column, ...]
-    """Of the graphs."""
     label: str | None
-    """The column that the study is about."""
     vertex_columns: tuple[Column, ...]
     coordinates: NDArray[np.float64] | None
-    """(n, 2) or (n, 3)."""
     loadings: NDArray[np.float64]
-    """(m, d)."""
     positions: NDArray[np.float64]
-    """(n, d)."""
     positions_right: NDArray[np.float64] | None
-    """(n, d), of directed graphs."""
     objective: NDArray[np.float64]
-    """With 0, 1, ..., d components, (d + 1,)."""
     components: tuple[Component, ...]
     gamma_condition: float
     converged: bool
     centred: bool
     dimension_reason: str
     dimension_rules: tuple[tuple[str, int], ...]
-    """What each rule says, if the number of components was chosen by rules."""
     explained_by_graph: NDArray[np.float64]
-    """(m,), nan where there was nothing to explain."""
     residual_share: NDArray[np.float64]
-    """(m,), share of each graph's own squared weights that is missed; nan for an empty graph."""
     worst: tuple[WorstGraph, ...]
     prediction: Prediction | None
     timeline: TimeLine | None
-    """The graphs in time, if they have an order."""
     methods: str
     provenance: tuple[tuple[str, str], ...]
     findings: tuple[Finding, ...] = ()
-    """What was asked of the fit afterwards, in the order in which it was first asked."""
 
     @property
     def n_graphs(self) -> int:
@@ -188,7 +172,7 @@ class Summary:
         >>> sorted(summary.to_json())[:3]
         ['centred', 'columns', 'components']
         """
-        return {"format": FORMAT, **{name: _plain(value) for name, value in self._fields()}}
+        return {"format": FORMAT, **{name: plain(value) for name, value in self._fields()}}
 
     def json_pieces(self) -> Iterator[str]:
         """Yield the text of :meth:`to_json` in pieces, none of which grows with the graphs.
@@ -207,7 +191,7 @@ class Summary:
         yield f'{{"format": {FORMAT}'
         for name, value in self._fields():
             yield f', "{name}": '
-            yield from _pieces(value)
+            yield from pieces(value)
         yield "}"
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
@@ -383,48 +367,3 @@ def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[
     }
     own.update({str(name): str(text) for name, text in (given or {}).items()})
     return tuple(own.items())
-
-
-def _pieces(value: Any) -> Iterator[str]:
-    """Yield the text of a value, of long lists and arrays some hundred items at a time."""
-    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-    if listed and len(value) > _MANY:
-        for lo in range(0, len(value), _MANY):
-            yield ("[" if lo == 0 else ", ") + _text(value[lo : lo + _MANY])[1:-1]
-        yield "]"
-    elif isinstance(value, tuple):
-        yield "["
-        for place, item in enumerate(value):
-            yield ", " if place else ""
-            yield from _pieces(item)
-        yield "]"
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for place, field in enumerate(dataclasses.fields(value)):
-            yield f'{", " if place else "{"}"{field.name}": '
-            yield from _pieces(getattr(value, field.name))
-        yield "}"
-    else:
-        yield _text(value)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    """Turn records, arrays and tuples into what JSON knows."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
-    if isinstance(value, np.ndarray):
-        if np.isfinite(value).all():
-            return value.tolist()
-        return _plain(value.tolist())
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value

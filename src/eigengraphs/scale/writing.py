@@ -18,11 +18,12 @@ from eigengraphs.graphs.blocked import joined
 from eigengraphs.graphs.build import StorageRule, check_storage
 from eigengraphs.graphs.coerce import some_of
 from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.scale.dense import ARRAY_JSON, array_json, chunk_name, chunk_size
+from eigengraphs.scale.dense import ARRAY_JSON, array_json
 from eigengraphs.scale.folder import Folder
-from eigengraphs.scale.layout import STORE_JSON, VERTICES, Batch, Layout, Shard
+from eigengraphs.scale.layout import STORE_JSON, VERTICES, Batch, Layout
+from eigengraphs.scale.shards import write_shard
 from eigengraphs.scale.store import Store
-from eigengraphs.scale.tables import arrow, graph_table, to_bytes
+from eigengraphs.scale.tables import arrow, to_bytes
 
 __all__ = ["SHARD_BYTES", "StoreWriter"]
 
@@ -298,57 +299,9 @@ class StoreWriter:
             for name in layout.columns
         }
         self._buffer = []
-        k, first = len(layout.shards), layout.n_graphs
-        table = graph_table(first, names, graphs.facts, columns)
-        name = f"graphs/part-{k:06d}.parquet"
-        shard = Shard(
-            graphs=len(graphs),
-            nonzeros=int(graphs.facts.n_nonzero.sum()),
-            file="",
-            bytes=0,
-            sha256="",
-            table=name,
-            table_sha256=hashlib.sha256(table).hexdigest(),
-        )
-        if layout.kind == "dense":
-            layout, shard = self._write_chunk(graphs, layout, shard)
-        else:
-            shard = self._write_edges(graphs, k, first, shard)
-        self._folder.write(name, table, durable=False)
-        directed = layout.directed or graphs.is_directed
-        self._layout = layout.with_shard(shard, directed=directed)
+        self._layout = write_shard(self._folder, layout, graphs, columns, self._target)
         if self._goes_on and time.monotonic() - self._committed >= COMMIT_SECONDS:
             self._commit()
-
-    def _write_chunk(
-        self, graphs: GraphStack, layout: Layout, shard: Shard
-    ) -> tuple[Layout, Shard]:
-        """Write a chunk, or again one that has room, with what is in it first."""
-        each = layout.n_vertices**2 * graphs.dtype.itemsize
-        if not layout.chunk:
-            layout = replace(layout, chunk=chunk_size(len(graphs), each, self._target))
-        k, before = divmod(layout.n_graphs, layout.chunk)
-        file = chunk_name(k)
-        A = np.ascontiguousarray(graphs.dense, dtype=graphs.dtype.newbyteorder("<"))
-        data = memoryview(A.reshape(-1).view(np.uint8).data)
-        old = bytearray(before * each)
-        if before and self._folder.read_into(file, 0, memoryview(old)) < len(old):
-            raise StoreError(f"{self._folder.name_of(file)} is cut off; put it back from a copy")
-        rest = bytes((layout.chunk - before - len(graphs)) * each)
-        self._folder.write(file, memoryview(old), data, rest, durable=False)
-        digest = hashlib.sha256(data).hexdigest()
-        return layout, replace(
-            shard, file=file, bytes=len(data), sha256=digest, offset=before * each
-        )
-
-    def _write_edges(self, graphs: GraphStack, k: int, first: int, shard: Shard) -> Shard:
-        from eigengraphs.scale.edges import edges_of  # numba takes long to import
-
-        data, mirrored = edges_of(graphs.flat, first)
-        file = f"edges/part-{k:06d}.parquet"
-        self._folder.write(file, data, durable=False)
-        digest = hashlib.sha256(data).hexdigest()
-        return replace(shard, file=file, bytes=len(data), sha256=digest, mirrored=mirrored)
 
     def _commit(self) -> None:
         layout = self._layout

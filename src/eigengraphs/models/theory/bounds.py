@@ -10,28 +10,25 @@ since h' does no worse than h_1, so that sin(phi) <= 2 E(lambda) / E(lambda^2) w
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
 
 from eigengraphs.errors import InputError
+from eigengraphs.models.theory.expectations import Expectations
 from eigengraphs.models.theory.vectors import ROUNDING, Array
 from eigengraphs.models.validation import number
-
-if TYPE_CHECKING:
-    from eigengraphs.models.theory.objective import PopulationObjective
 
 __all__ = ["allowed_distances", "distance_bound", "loading_bound", "theorem_bound"]
 
 
-def theorem_bound(theory: PopulationObjective, h: Array) -> float:
+def theorem_bound(theory: Expectations, h: Array) -> float:
     """Return 2 E(lambda) / (E(lambda^2) (h_1 . h)^2) for a unit vector h, shape (n,)."""
     overlap = float(theory.h1 @ h)
     return _printed_constant(theory) / overlap**2 if overlap else math.inf
 
 
-def allowed_distances(theory: PopulationObjective, up_to_sign: bool) -> list[tuple[float, float]]:
+def allowed_distances(theory: Expectations, up_to_sign: bool) -> list[tuple[float, float]]:
     """Return the intervals of x in [0, 2] with x (1 - x^2 / 2)^2 <= K.
 
     The left side rises to 0.405 at sqrt(2/5), falls to 0 at sqrt(2), rises to 2 at 2: two
@@ -48,13 +45,13 @@ def allowed_distances(theory: PopulationObjective, up_to_sign: bool) -> list[tup
     return [(0.0, crossing(0.0, peak)), (crossing(peak, zero), end)]
 
 
-def distance_bound(theory: PopulationObjective) -> float:
+def distance_bound(theory: Expectations) -> float:
     """Return 2 sin(phi / 2) for the largest angle phi that `_sine_bound` allows."""
     return 2 * math.sin(math.asin(min(_sine_bound(theory), 1.0)) / 2)
 
 
 def loading_bound(
-    theory: PopulationObjective, distance: float, spectral_norm: float, alpha: float | None
+    theory: Expectations, distance: float, spectral_norm: float, alpha: float | None
 ) -> float:
     """Return the bound of |h'^T A h' - h_1^T A h_1|, or with ``alpha`` of |h'^T A h' - lambda|.
 
@@ -81,7 +78,7 @@ def loading_bound(
     return turned + lacking + math.sqrt(squared_ranges * math.log(2 / alpha) / 2)
 
 
-def _sine_bound(theory: PopulationObjective) -> float:
+def _sine_bound(theory: Expectations) -> float:
     """Return a bound of sin(phi), possibly above 1, that needs no knowledge of h'.
 
     Project M(h') h' = theta h' off h_1: with loops only hh^T * V is left of M, of norm at most
@@ -98,7 +95,7 @@ def _sine_bound(theory: PopulationObjective) -> float:
     return (lacking + 2 * theory.mean_loading * U) / theta if theta else math.inf
 
 
-def _printed_constant(theory: PopulationObjective) -> float:
+def _printed_constant(theory: Expectations) -> float:
     """Return K = 2 E(lambda) / E(lambda^2), if Theorem 4.2 is proved for this model."""
     K = 2 * theory.mean_loading / theory.mean_squared_loading
     if min(_sine_bound(theory), 1.0) > K * (1 + ROUNDING):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eigengraphs.models.theory.expectations import Expectations
 from eigengraphs.models.theory.vectors import ROUNDING, Array
-
-if TYPE_CHECKING:
-    from eigengraphs.models.theory.objective import PopulationObjective
 
 __all__ = ["DistanceLemma", "EigenvectorLemma", "check_distance", "check_eigenvector"]
 
@@ -97,7 +94,7 @@ class DistanceLemma:
         return self.distance <= min(self.bound, self.sharper_bound) * (1 + ROUNDING)
 
 
-def check_eigenvector(theory: PopulationObjective, h: Array) -> EigenvectorLemma:
+def check_eigenvector(theory: Expectations, h: Array) -> EigenvectorLemma:
     """Compare a unit vector h, shape (n,), with the spectrum of M(h)."""
     M = theory.expected_weighted_adjacency(h)
     theta = float(h @ M @ h)
@@ -108,7 +105,7 @@ def check_eigenvector(theory: PopulationObjective, h: Array) -> EigenvectorLemma
     return EigenvectorLemma(residual / theta if theta else residual, theta, gap)
 
 
-def check_distance(theory: PopulationObjective, h: Array) -> DistanceLemma:
+def check_distance(theory: Expectations, h: Array) -> DistanceLemma:
     """Compare M(h) with nu (h^T P_0 h) P_0 for a unit vector h, shape (n,)."""
     P0 = theory._dense_pattern()
     noiseless = theory.mean_squared_loading * float(h @ P0 @ h) * P0
