@@ -86,7 +86,7 @@ test-slow: lint browser
 docs: $(VENV)/.docs
 	$(BIN)/codespell $(SPELLED)
 	$(BIN)/python -m tools.architecture --check
-	$(BIN)/sphinx-build -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/sphinx-build -W -E --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python -m tools.site docs/_build/html
 
 ## starts: the five-minute starts of the site, to the letter, each in a fresh copy
