@@ -23,7 +23,7 @@ extensions = [
     "repository_links",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # the site reads nothing from elsewhere
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",

@@ -29,7 +29,7 @@ def too_wide(site: Path, pictures: Path | None = None) -> list[str]:
         browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         for name, width in WIDTHS.items():
             context = browser.new_context(viewport={"width": width, "height": 900})
-            # Mathematics is set by a script from elsewhere, which is not there without a network.
+            # The site must not need anything from elsewhere.
             context.route(lambda url: not url.startswith("file:"), lambda route: route.abort())
             tab = context.new_page()
             for page in pages(site):
