@@ -39,6 +39,8 @@ def warn_of_trouble(
     empty = [k + 1 for k, active in enumerate(fit.active) if not active]
     if empty:
         fitted = f"the first {empty[0] - 1} components fit the graphs exactly"
+        if empty[0] == 2:
+            fitted = "the first component fits the graphs exactly"
         if empty[0] == 1:
             fitted = "the graphs (less their mean, if centred) are zero"
         if not free:

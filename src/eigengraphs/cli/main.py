@@ -1,7 +1,7 @@
 """The ``eigengraphs`` command.
 
-Exit codes: 0 well, 2 usage, 3 input refused, 5 the cluster is gone; 130 interrupted, 143
-terminated, 129 the terminal is gone.
+Exit codes: 0 well, 2 usage, 3 input refused, 4 not converged (--strict), 5 the cluster is gone;
+130 interrupted, 143 terminated, 129 the terminal is gone.
 """
 
 from __future__ import annotations

@@ -251,7 +251,12 @@ class Evaluation:
                   and (s.p_holm or 0) < sure]  # fmt: skip
         worse = [s.name for s in others if s.difference and s.difference.value < 0
                  and (s.p_holm or 0) < sure]  # fmt: skip
-        if others:
+        if len(others) == 1:
+            how = "is better than" if better else "is worse than" if worse else _NO_OTHER
+            said.append(
+                f"{others[0].name} {how} the joint embedding under the same rule (t interval)."
+            )
+        elif others:
             said.append(
                 f"Of {len(others)} other pipelines, {_count(better)} better than the joint "
                 f"embedding under the same rule{_listed(better)}, {_count(worse)} worse"
@@ -268,6 +273,9 @@ class Evaluation:
             f"{s.name:{width}s}  {s.score:6.3f}  [{s.low:6.3f}, {s.high:6.3f}]" for s in self.scores
         ]
         return "\n".join([*lines, *(f"not offered: {n}: {w}" for n, w in self.not_offered.items())])
+
+
+_NO_OTHER = "cannot be told apart from"
 
 
 def _count(names: list[str]) -> str:

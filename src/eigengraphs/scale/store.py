@@ -67,7 +67,7 @@ class Store:
         where = folder.name_of(STORE_JSON)
         try:
             text = folder.read(STORE_JSON)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise StoreError(
                 f"there is no store of graphs at {folder}: {STORE_JSON} is not there; write one "
                 "with: eigengraphs convert IN OUT.egs"

@@ -4,8 +4,8 @@ For component k with residual graphs R_i and weights w_i, minimise
 
     f(lam, h) = sum_i w_i ||R_i - lam_i h h^T||^2    over lam and ||h|| = 1.
 
-An iteration takes a gradient step in h at fixed lam (eq. 3), puts h back on the sphere, and
-updates lam exactly (eq. 4). With S = sum_i w_i lam_i R_i and theta = sum_i w_i lam_i^2 at the
+An iteration takes a gradient step in h at fixed lam (eq. 5), puts h back on the sphere, and
+updates lam exactly (eq. 6). With S = sum_i w_i lam_i R_i and theta = sum_i w_i lam_i^2 at the
 exact lam, the gradient is -4 r with r = S h - theta h, which is tangent to the sphere.
 
 R_i is linear, so R_i h after a step along r follows from R_i h and R_i r, and so do lam and the
@@ -219,7 +219,7 @@ def _ascend(
 
 
 def _gradient(Y: Array, h: Array, weights: Array) -> tuple[Array, float, Array, float]:
-    """Return lam (m,) by eq. (4), theta, r (n,) of eq. (3) without its -4, and ||r|| / theta."""
+    """Return lam (m,) by eq. (6), theta, r (n,) of eq. (5) without its -4, and ||r|| / theta."""
     lam = Y @ h
     theta = float(weights @ lam**2)
     r = (weights * lam) @ Y - theta * h
