@@ -74,3 +74,19 @@ def test_people_are_known_without_a_table(people, run):
     found = FinishedFit(people / "bare")
     assert found.people == "sub"
     assert len(set(found.inputs().participants)) == 12
+
+
+def test_a_fit_without_a_table_keeps_scans_of_one_person_together(people, run, monkeypatch):
+    from eigengraphs.job import analysis
+
+    seen, real = {}, analysis.predict_label
+
+    def predict(*given):
+        seen["people"] = given[4]
+        return real(*given)
+
+    monkeypatch.setattr(analysis, "predict_label", predict)
+    code, _, said = run("fit", "scans", "bare", "-d", 1, "--label", "ses")
+    assert code == 0, said
+    assert len(seen["people"]) == 24
+    assert len(set(seen["people"])) == 12

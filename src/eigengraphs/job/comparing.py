@@ -15,7 +15,8 @@ from eigengraphs.inference.changes import Changes, change_points
 from eigengraphs.inference.comparing import compare
 from eigengraphs.inference.comparison import Comparison
 from eigengraphs.inference.outliers import Anomalies, anomalies
-from eigengraphs.job.finished import NOBODY, FinishedFit
+from eigengraphs.job.finished import FinishedFit
+from eigengraphs.job.people import NOBODY
 from eigengraphs.report.findings import Finding, Intervals
 from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import TimeLine

@@ -12,8 +12,8 @@ from eigengraphs.inference.methods import MethodsLike
 from eigengraphs.job.analysis import FitSettings
 from eigengraphs.job.evaluating import HoldingOut, people_for
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.job.finished import NOBODY, people_among
 from eigengraphs.job.inputs import InputSettings, gather
+from eigengraphs.job.people import NOBODY
 from eigengraphs.job.prediction import tells_quantity
 from eigengraphs.report.columns import make_column
 from eigengraphs.tables import write_table
@@ -64,9 +64,7 @@ def hold_contest(
     folds = None if how.folds is None else data.column(how.folds, "use for --folds")
     groups: Sequence[Any] | None = None
     if how.groups is None:
-        name = people_among(data.columns)
-        people = data.participants or (None if name is None else data.columns[name])
-        groups = people_for(people, y, folds)
+        groups = people_for(data.participants, y, folds)
     elif how.groups != NOBODY:
         groups = data.column(how.groups, "use for --groups")
     listen(Event("predict", f"methods meet {data.graphs.n_graphs} graphs"))

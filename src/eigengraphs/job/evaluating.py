@@ -15,7 +15,8 @@ from eigengraphs.inference.methods import MethodsLike, quiet
 from eigengraphs.inference.rules import RULES
 from eigengraphs.job.comparing import file_name
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.job.finished import NOBODY, FinishedFit
+from eigengraphs.job.finished import FinishedFit
+from eigengraphs.job.people import NOBODY
 from eigengraphs.job.prediction import tells_quantity
 from eigengraphs.labels import are_quantity
 from eigengraphs.report.findings import Finding, Intervals

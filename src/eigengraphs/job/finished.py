@@ -16,8 +16,8 @@ from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
+from eigengraphs.job.people import people_among
 from eigengraphs.loading import load
-from eigengraphs.report.columns import is_unknown
 from eigengraphs.report.findings import Finding
 from eigengraphs.report.html import write_report
 from eigengraphs.report.parts import Column
@@ -26,10 +26,7 @@ from eigengraphs.report.summary import Summary
 from eigengraphs.tables import write_table
 from eigengraphs.whole_files import replace_together, scratch_folder
 
-__all__ = ["NOBODY", "FinishedFit", "people_among"]
-
-NOBODY = "none"  # instead of a column: every graph is of its own
-_PEOPLE = ("participant_id", "participant", "subject_id", "subject", "sub_id", "sub")
+__all__ = ["FinishedFit"]
 
 
 @dataclass(frozen=True)
@@ -145,12 +142,6 @@ class FinishedFit:
                 f"the graphs in {str(where)!r} are others than those of the fit (their checksums "
                 "differ); fit them, and ask of that"
             )
-        if found.participants is None and self.people is not None:
-            whose = self.values(self.people, "--groups")
-            names = self.summary.graph_names
-            told = (name if who is None else str(who)
-                    for who, name in zip(whose, names, strict=True))  # fmt: skip
-            return replace(found, participants=tuple(told))
         return found
 
     def add(
@@ -190,14 +181,3 @@ class FinishedFit:
             replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)
         return [self.folder / name for name in names]
-
-
-def people_among(columns: Mapping[str, Sequence[Any]]) -> str | None:
-    """Return the name of the column that says whose each graph is, where some have several."""
-    named = {name.lower(): name for name in reversed(list(columns))}
-    for name in _PEOPLE:
-        if name in named:
-            known = [value for value in columns[named[name]] if not is_unknown(value)]
-            if len(set(known)) < len(known):
-                return named[name]
-    return None

@@ -16,6 +16,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
 from eigengraphs.report.parts import Problem
 from eigengraphs.report.quality import QualityTable, describe_graphs
@@ -46,13 +47,14 @@ class Inputs:
     graphs: GraphStack
     files: tuple[io.FileEntry, ...]
     columns: Mapping[str, Sequence[Any]]  # one value a graph
-    participants: tuple[str, ...] | None  # whose graph each is, where a table says so
+    participants: tuple[str, ...] | None  # whose graph each is, where some have several, or a table
     coordinates: Any  # (n, 2) or (n, 3), or None
     vertex_columns: Mapping[str, Sequence[Any]]
     quality: QualityTable
     problems: tuple[Problem, ...]
     seconds: float
     source: str
+    has_table: bool = False
 
     @property
     def checksums(self) -> list[dict[str, str]]:
@@ -70,7 +72,7 @@ class Inputs:
         known = ", ".join(self.columns) or "none"
         close = get_close_matches(name, list(self.columns), 1)
         hint = f"; is it {close[0]!r}?" if close else ""
-        if self.participants is None:
+        if not self.has_table:
             hint += ". No table of participants was given; name it by --participants"
         raise InputError(f"there is no column {name!r} to {use}; columns are: {known}{hint}")
 
@@ -99,7 +101,7 @@ def gather(
     problems = [Problem("repaired", str(notice)) for notice in reading.notices if notice.loud]
     known: Mapping[str, Any] = reading.columns if reading.of_store is None else reading.of_store
     columns: dict[str, Sequence[Any]] = {name: Values(values) for name, values in known.items()}
-    people = None
+    people = owners(columns, reading.stack.graph_names)
     if table is not None:
         joined = io.join(reading, table)
         columns |= _by_name(joined.columns)
@@ -123,6 +125,7 @@ def gather(
         problems=tuple(problems),
         seconds=reading.seconds,
         source=str(source),
+        has_table=table is not None,
     )
 
 
