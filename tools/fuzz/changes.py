@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -105,8 +106,8 @@ def change_tree(tree: Any, rng: Random, extra: Sequence[Any] = ()) -> Any:
     elif kind == 2:
         parent[key] = rng.choice([[parent[key]], {"a": parent[key]}, str(parent[key])])
     elif kind == 3:
-        parent[key] = rng.choice(places)[0] if len(places) < 40 else None
-        return json.loads(json.dumps(tree, skipkeys=True, check_circular=True))
+        # A copy: what holds itself is no JSON.
+        parent[key] = deepcopy(rng.choice(places)[0]) if len(places) < 40 else None
     elif kind == 4 and isinstance(parent[key], int | float):
         number = rng.choice(_NUMBERS)
         parent[key] = rng.choice((number, -number, parent[key] + 1, parent[key] - 1, 1.5))
