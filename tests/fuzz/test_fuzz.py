@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 
 import pytest
+from tools.fuzz.changes import change_json
 from tools.fuzz.readers import READERS, UnnamedFile, run
 
 from eigengraphs.errors import EigengraphsError
@@ -47,3 +49,9 @@ def test_other_errors_come_out(tmp_path):
 
     with pytest.raises(KeyError):
         run(type(READERS["npy"])("npy", "graph.npy", fail), b"", tmp_path)
+
+
+def test_changed_json_is_json_however_often_it_is_changed():
+    data = json.dumps({"a": [1, {"b": [2, 3, {"c": "x"}]}], "d": {"e": None}}).encode()
+    for seed in range(3000):  # what holds itself, or a value that changes for all, shows by then
+        json.loads(change_json(data, Random(seed)))

@@ -87,11 +87,14 @@ def change_json(data: bytes, rng: Random, extra: Sequence[Any] = ()) -> bytes:
 
 
 def change_tree(tree: Any, rng: Random, extra: Sequence[Any] = ()) -> Any:
-    """Return nested lists and mappings with a change at a random place."""
+    """Return nested lists and mappings with a change at a random place.
+
+    What is put in is copied: what holds itself is no JSON.
+    """
     places = list[tuple[Any, Any]]()
     _collect(tree, places)
     if not places:
-        return rng.choice([*_VALUES, *extra])
+        return deepcopy(rng.choice([*_VALUES, *extra]))
     # First a depth at random, by way of the parent: else long arrays take nearly all changes.
     parents = list({id(parent): parent for parent, _ in places}.values())
     parent = rng.choice(parents)
@@ -102,17 +105,16 @@ def change_tree(tree: Any, rng: Random, extra: Sequence[Any] = ()) -> Any:
     elif kind == 1 and isinstance(parent, dict):
         parent[rng.choice(["", "a", *map(str, parent)])] = parent.pop(key)
     elif kind == 1:
-        parent.insert(key, parent[rng.randrange(len(parent))])
+        parent.insert(key, deepcopy(parent[rng.randrange(len(parent))]))
     elif kind == 2:
         parent[key] = rng.choice([[parent[key]], {"a": parent[key]}, str(parent[key])])
     elif kind == 3:
-        # A copy: what holds itself is no JSON.
         parent[key] = deepcopy(rng.choice(places)[0]) if len(places) < 40 else None
     elif kind == 4 and isinstance(parent[key], int | float):
         number = rng.choice(_NUMBERS)
         parent[key] = rng.choice((number, -number, parent[key] + 1, parent[key] - 1, 1.5))
     else:
-        parent[key] = rng.choice([*_VALUES, *extra])
+        parent[key] = deepcopy(rng.choice([*_VALUES, *extra]))
     return tree
 
 
