@@ -1,4 +1,4 @@
-"""Docstrings are read in a terminal, too: they name pages by path, and write bars for absolute values.
+"""Docstrings are read in a terminal, too: they name pages by path, and write |x| with bars.
 
 In the site, the path of a page is a link, and a bar is a bar and not reStructuredText.
 """
