@@ -43,6 +43,9 @@ autodoc_typehints = "none"  # kinds and shapes are in the docstrings
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
+smartquotes = False  # quotes belong to code here, as in diagonal="auto"
+toc_object_entries_show_parents = "hide"  # the page says whose methods they are
+
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

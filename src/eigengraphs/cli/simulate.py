@@ -78,6 +78,7 @@ def simulate(
         f"{stack.n_graphs} graphs{classes} on {stack.n_vertices} vertices, density "
         f"{stack.density:.3g}; wrote {', '.join(map(str, files))}"
     )
-    if len(names) > 1:
-        table = "" if files[0].suffix == ".egs" else f"--participants {files[1]} "
-        print(f"next: eigengraphs fit {files[0]} results {table}--label class")
+    if files[0].suffix == ".egs":  # whose labels are not predicted
+        print(f"next: eigengraphs fit {files[0]} results")
+    elif len(names) > 1:
+        print(f"next: eigengraphs fit {files[0]} results --participants {files[1]} --label class")
