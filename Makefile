@@ -64,7 +64,7 @@ test-seeds: $(VENV)/.test
 ## coverage: branches of src that the tests take, in htmlcov/; fails under 93 %
 coverage: $(VENV)/.test
 	rm -f .coverage .coverage.*
-	$(ONE_THREAD) $(BIN)/coverage run -m pytest -q tests
+	$(ONE_THREAD) $(BIN)/coverage run -m pytest -q -n $(JOBS) -m "not slow" --doctest-modules src tests
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report --sort=miss --skip-covered --fail-under=93
