@@ -116,9 +116,13 @@ def read_json(text: str | bytes) -> Any:
     """Return what a JSON text says; whatever is wrong with it is a ValueError.
 
     Texts nested too deeply, and whole numbers of thousands of digits, end in errors of several
-    classes otherwise.
+    classes otherwise. Halves of characters, which JSON may write and UTF-8 cannot, are wrong, too.
     """
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        escape = "\\ud" if isinstance(text, str) else b"\\ud"
+        if escape in text.lower():  # type: ignore[operator]
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    return found

@@ -17,6 +17,7 @@ from eigengraphs.report import sections, sections_more
 from eigengraphs.report.files import output_folder, whole_file
 from eigengraphs.report.findings import findings
 from eigengraphs.report.payload import LIMITS, Limits, Shown, choose_shown, page_data
+from eigengraphs.report.plain import plain
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import paragraphs
 from eigengraphs.report.words import short
@@ -202,7 +203,7 @@ def _asset(name: str) -> str:
 
 
 def _data(payload: dict[str, object]) -> str:
-    text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(plain(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # Nothing in it may end the script element or open a comment.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

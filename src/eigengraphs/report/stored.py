@@ -15,6 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from eigengraphs.errors import InputError
+from eigengraphs.limits import read_json
 from eigengraphs.report.parts import Edge, HeatMap
 from eigengraphs.report.summary import FORMAT, Summary
 
@@ -61,7 +62,7 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     if file.is_dir():
         file /= "report.json"
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = read_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(
             f"there is no {str(file)!r}; name a folder that eigengraphs fit has written, or its "
@@ -69,7 +70,7 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
         ) from None
     except OSError as error:
         raise InputError(f"cannot read {str(file)!r}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:  # not JSON, or not UTF-8
+    except ValueError as error:  # not JSON, or not UTF-8
         raise InputError(f"{str(file)!r} is broken, it is no JSON ({error}){_AGAIN}") from None
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
