@@ -1,4 +1,4 @@
-"""The tests of one file with another source in its place, each time in a process of its own."""
+"""Tests with another source in the place of one file, each time in a process of their own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tools.mutants.chosen import SOURCE, TESTS
+from tools.mutants.chosen import SOURCE
 
 __all__ = ["ROOT", "Outcome", "Run", "prepare"]
 
@@ -44,20 +44,20 @@ def prepare() -> None:
 
 
 class Run:
-    """A child that runs the tests of ``file`` with ``source`` in its place.
+    """A child that runs tests, with another source in the place of a file.
 
     Parameters
     ----------
-    file
-        Of ``TESTS``.
-    source
-        What takes its place.
+    tests
+        Files of tests, in their order.
     limit
         Seconds of CPU that the tests may take.
+    file, source
+        A file of the library and what takes its place; none by default.
     """
 
-    def __init__(self, file: str, source: str, limit: float) -> None:
-        self._file = file
+    def __init__(self, tests: list[str], limit: float, file: str = "", source: str = "") -> None:
+        self._first = tests[0]
         self._begun = tempfile.TemporaryFile()  # noqa: SIM115
         self._child = os.fork()
         if self._child == 0:
@@ -66,7 +66,7 @@ class Run:
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
-            os._exit(_tests(file, source, self._begun.fileno()))
+            os._exit(_tests(tests, file, source, self._begun.fileno()))
         self._deadline = time.monotonic() + 20 * limit  # a process that sleeps takes no CPU
 
     def outcome(self) -> Outcome | None:
@@ -79,7 +79,7 @@ class Run:
         self._begun.seek(0)
         lines = self._begun.read().decode().splitlines()
         self._begun.close()
-        test = lines[-1] if lines else TESTS[self._file][0]
+        test = lines[-1] if lines else self._first
         word = "killed"
         if os.WIFSIGNALED(status):
             ended = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
@@ -109,13 +109,14 @@ class _Begun:
             os.write(self._where, f"{report.nodeid.partition('::')[0]}\n".encode())
 
 
-def _tests(file: str, source: str, begun: int) -> int:
+def _tests(tests: list[str], file: str, source: str, begun: int) -> int:
     import pytest
 
-    sys.meta_path.insert(0, _Changed(file, source))
+    if file:
+        sys.meta_path.insert(0, _Changed(file, source))
     options = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist"]
     try:
-        return int(pytest.main([*options, *TESTS[file]], plugins=[_Begun(begun)]))
+        return int(pytest.main([*options, *tests], plugins=[_Begun(begun)]))
     except BaseException:
         return 1
 
