@@ -42,7 +42,10 @@ TESTS: dict[str, list[str]] = {
     "solvers/quotient.py": _solvers("quotient", "core"),
     "solvers/residuals.py": _solvers("first_order_details", "algorithm1"),
     "solvers/rule_kernels.py": _solvers("rules"),
-    "solvers/ruled.py": [*_solvers("rules"), "tests/variations/test_ruled_loadings.py"],
+    "solvers/ruled.py": [
+        *_solvers("ruled_details", "rules"),
+        "tests/variations/test_ruled_loadings.py",
+    ],
     "solvers/rules.py": [*_solvers("rules"), "tests/variations/test_ruled_loadings.py"],
     "solvers/spectral.py": [
         *_solvers("basis_details"),
