@@ -231,6 +231,7 @@ def test_nothing_left_is_exhausted_from_the_component_on_at_which_it_is():
     assert [stage.stop_reason for stage in fit.stages] == ["stationary", "exhausted", "exhausted"]
     assert fit.stages[0].gain == pytest.approx(9)
     assert [stage.gain for stage in fit.stages[1:]] == [0.0, 0.0]
+    assert [stage.stationarity for stage in fit.stages[1:]] == [0.0, 0.0]
     assert [stage.n_iter for stage in fit.stages[1:]] == [0, 0]
     assert [stage.start for stage in fit.stages[1:]] == ["none", "none"]
     assert np.allclose(linalg.norm(fit.H, axis=0), 1)

@@ -54,7 +54,7 @@ TESTS: dict[str, list[str]] = {
     "solvers/start.py": _solvers("first_order_details", "algorithm1"),
     "solvers/subspace.py": _solvers("first_order_details", "subspace", "subspace_rounds"),
     "solvers/symmetric.py": _solvers("basis_details", "subspace", "subspace_rounds", "products"),
-    "solvers/whole.py": _solvers("basis_details", "subspace", "subspace_rounds"),
+    "solvers/whole.py": _solvers("basis_details", "whole_details", "subspace", "subspace_rounds"),
     "graphs/stack.py": _STACK,
     "graphs/stack_facts.py": _STACK,
     "graphs/stack_parts.py": [_STACK[4], *_STACK[:4]],

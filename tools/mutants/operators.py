@@ -41,6 +41,7 @@ class Mutant:
     original: str
     place: int  # among the nodes that may be changed
     kind: int  # among what can be done there
+    function: str
     was: str  # the statement, or the head of a compound one
     becomes: str  # the same with the wrong in it
     name: str  # of the function, was and becomes: the same whatever else changes in the file
@@ -76,7 +77,8 @@ def mutants_of(source: str) -> Iterator[Mutant]:
             name = f"{function}: {was} -> {becomes}"
             seen[name] += 1
             line = node.lineno  # type: ignore[attr-defined]
-            yield Mutant(line, source, place, kind, was, becomes, f"{name} {seen[name]}")
+            place_of = (line, source, place, kind, function)
+            yield Mutant(*place_of, was, becomes, f"{name} {seen[name]}")
 
 
 def _line(statement: ast.AST) -> str:

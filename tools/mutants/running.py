@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -11,6 +12,8 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,12 +37,14 @@ def prepare() -> None:
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "EIGENGRAPHS_THREADS")
     os.environ.update(dict.fromkeys(threads, "1"))
     sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
-    import numba  # noqa: F401
-    import pytest  # noqa: F401
-    import scipy.linalg
-    import scipy.sparse.linalg  # noqa: F401
-    import sklearn.base  # noqa: F401
+    import pytest
 
+    options = ["-q", "--collect-only", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    with redirect_stdout(StringIO()):
+        pytest.main([*options, str(Path(__file__).parent)])  # no tests: it loads its plugins
+    for name in ("numba", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "sklearn.base",
+                 "sklearn.linear_model", "hypothesis.strategies", "zarr"):  # fmt: skip
+        importlib.import_module(name)
     assert not any(name.split(".")[0] == "eigengraphs" for name in sys.modules)
 
 
