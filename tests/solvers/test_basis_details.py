@@ -119,8 +119,9 @@ def test_many_graphs_are_sketched_by_their_heaviest_and_some_others():
     heaviest = np.argsort(-sizes)[: len(taken) // 4]
     assert set(heaviest) <= set(taken)
     assert not set(taken) & set(range(50))
-    few, _ = sketch_weights(7, weights[:64], sizes[50:114], np.random.default_rng(1))
+    few, Omega = sketch_weights(7, weights[:64], sizes[50:114], np.random.default_rng(1))
     assert np.array_equal(few, weights[:64])
+    assert np.array_equal(Omega, np.random.default_rng(1).standard_normal((7, 16)))
     more, _ = sketch_weights(7, weights[:65], sizes[50:115], np.random.default_rng(1))
     assert np.count_nonzero(more) == 64
 

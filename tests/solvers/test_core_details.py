@@ -32,11 +32,11 @@ def test_what_is_rounding_follows_from_the_graphs():
     job = settings()
     assert np.array_equal(job.sizes, [3.0, 10.0])
     assert job.noise == 0.0
-    assert job.floor == pytest.approx((100 * 10 * EPS) ** 2 * 13)
-    assert job.nothing == pytest.approx(100 * 10 * EPS * 13)
+    assert job.floor == pytest.approx((100 * 10 * EPS) ** 2 * 13, rel=1e-9, abs=0)
+    assert job.nothing == pytest.approx(100 * 10 * EPS * 13, rel=1e-9, abs=0)
     noisy = settings(rounding=1e-8)
-    assert noisy.noise == pytest.approx(3e-8)
-    assert noisy.floor == pytest.approx(12e-8)
+    assert noisy.noise == pytest.approx(3e-8, rel=1e-9, abs=0)
+    assert noisy.floor == pytest.approx(12e-8, rel=1e-9, abs=0)
     assert rounding_share(7) == 700 * EPS
 
 
@@ -146,6 +146,7 @@ def test_beyond_the_rank_components_are_random_and_no_graph_is_read():
     fit = blocks(kind, 6)
     assert len(kind.calls) == 1
     assert fit.n_passes == 11
+    assert not fit.interrupted
     assert [stage.stop_reason for stage in fit.stages] == ["stationary"] * 2 + ["exhausted"] * 4
     assert np.allclose(np.linalg.norm(fit.H, axis=0), 1)
     assert np.array_equal(fit.H[:, :2], np.eye(9)[:, :2])

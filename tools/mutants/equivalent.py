@@ -26,6 +26,8 @@ _SIGNS = "signs are 1 or -1: dividing by them is multiplying by them, exactly"
 _SIGMA = "sigma is 1 or -1: dividing by it is multiplying by it, exactly"
 _LAST = "n is the last of the lengths and the one at place 1, of (m, n, n) and of (m n, n) alike"
 
+_SORTED = "falls are sorted and finalists only grow: who comes later is left out as well"
+
 EQUIVALENT = [
     Equivalent(
         "solvers/components.py",
@@ -113,6 +115,8 @@ EQUIVALENT = [
         "nothing changes in a turn without a component to enter, so that none enters in the next",
         "_pursue_nonnegative",
     ),
+    Equivalent("solvers/core.py", "break", "continue", _SORTED, "_explore"),
+    Equivalent("solvers/ruled.py", "break", "continue", _SORTED, "_best_of"),
     Equivalent(
         "solvers/spectral.py",
         "floor = max((100 * n * _EPS) ** 2 * total, 4 * noise, rounding_share(n) ** 2 * total)",
@@ -137,7 +141,7 @@ EQUIVALENT = [
 def reason_of(file: str, mutant: Mutant) -> str | None:
     """Return why a mutant cannot change a result; None if it can."""
     for one in EQUIVALENT:
-        if (one.file, one.was, one.becomes) == (file, mutant.was, mutant.becomes):
-            if one.function in ("", mutant.function):
-                return one.reason
+        same = (one.file, one.was, one.becomes) == (file, mutant.was, mutant.becomes)
+        if same and one.function in ("", mutant.function):
+            return one.reason
     return None
