@@ -277,3 +277,20 @@ def test_where_nothing_is_left_the_rest_is_zero():
     assert not sizes[1:].any()
     negative, _, _ = space(NonnegativeLoadings(), A=-A)
     assert not negative.solve(2, search(d=2), np.full(2, 1e-9)).gains.any()
+
+
+def test_a_swap_is_what_a_full_graph_meets_first():
+    found, _, _ = space(SparseLoadings(1))
+    fit = found.solve(2, search(), np.full(2, 1e-9))
+    assert not fit.beside[0].costs.any()
+    assert (fit.beside[1].costs > 0).all()
+    assert not fit.beside[1].Lam.any()
+    # Where nobody would swap, the next component fits what is left of the graphs as they are.
+    h, other = np.eye(N)[0], np.eye(N)[1]
+    A = np.einsum("i,st->ist", np.linspace(5, 6, M), np.outer(h, h))
+    A += np.einsum("i,st->ist", np.linspace(1, 2, M), np.outer(other, other))
+    found, _, _ = space(SparseLoadings(1), A=A)
+    fit = found.solve(2, search(), np.full(2, 1e-9))
+    assert not fit.beside[1].costs.any()
+    assert fit.beside[1].Lam.all()
+    assert fit.gains[1] == pytest.approx(WEIGHTS @ np.linspace(1, 2, M) ** 2)

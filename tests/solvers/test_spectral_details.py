@@ -88,3 +88,12 @@ def test_more_components_than_vertices_are_random_ones():
     fit = solve(random_symmetric(1, 3, 0)[0], 5)
     assert fit.H.shape == (3, 5)
     assert [stage.stop_reason for stage in fit.stages[3:]] == ["exhausted"] * 2
+
+
+def test_the_residual_is_relative_to_the_eigenvalue(monkeypatch):
+    A = np.diag([4.0, 2.0, 0.0])
+    h = np.array([0.8, 0.6, 0.0])
+    monkeypatch.setattr(solver, "_leading", lambda *_: (np.array([4.0]), h[:, None]))
+    stage = solve(A, 1).stages[0]
+    assert stage.stationarity == pytest.approx(np.linalg.norm(A @ h - 4 * h) / 4)
+    assert (stage.stop_reason, stage.gain) == ("precision", 16.0)

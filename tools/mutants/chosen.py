@@ -25,7 +25,10 @@ _STACK = [
 #: In the order in which they are run; the first failure ends it.
 TESTS: dict[str, list[str]] = {
     "solvers/algorithm1.py": _solvers("first_order_details", "step_lengths", "algorithm1"),
-    "solvers/ascent.py": [*_solvers("ascent", "rules"), "tests/variations/test_ruled_loadings.py"],
+    "solvers/ascent.py": [
+        *_solvers("ascent", "at_rounding", "rules"),
+        "tests/variations/test_ruled_loadings.py",
+    ],
     "solvers/block.py": _solvers(
         "block_rules", "core_details", "subspace", "subspace_rounds", "directed_rounds"
     ),
@@ -41,7 +44,7 @@ TESTS: dict[str, list[str]] = {
     "solvers/loadings_each.py": _solvers("masked_parts", "masked"),
     "solvers/packing.py": _solvers("packing", "core"),
     "solvers/products.py": _solvers("products", "subspace"),
-    "solvers/quotient.py": _solvers("quotient", "core", "core_parts"),
+    "solvers/quotient.py": _solvers("at_rounding", "quotient", "core", "core_parts"),
     "solvers/residuals.py": _solvers("first_order_details", "algorithm1"),
     "solvers/rule_kernels.py": _solvers("rule_steps", "rules"),
     "solvers/ruled.py": [
