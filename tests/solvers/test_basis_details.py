@@ -51,6 +51,7 @@ def test_the_first_basis_holds_what_is_given_and_its_passes_are_counted(n_frozen
     given = np.random.default_rng(0).standard_normal((N, 3))
     Y = found.begin(given, 5, np.random.default_rng(0))
     assert np.allclose(found.components(Y), given)
+    assert np.array_equal(found._basis.V[:, :3], orthonormal(given, np.zeros((N, 0))))
     assert found.n_passes == view.total == 2 + (n_frozen > 0)
     assert found.most == N * (N + 1) // 2 - n_frozen
     assert found.n_vertices == N

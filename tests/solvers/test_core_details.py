@@ -232,6 +232,8 @@ def test_those_that_stayed_are_counted_up_to_the_first_that_moved():
     for cosine, expected in ((0.991, 1), (0.989, 0)):
         turned = np.array([cosine, np.sqrt(1 - cosine**2), 0, 0, 0, 0])[:, None]
         assert stayed(5 * E[:, :1], turned) == expected
+    just = np.array([99.0, 14.0, 1.0, 1.0, 1.0, 0.0])[:, None]  # of length 100
+    assert stayed(E[:, :1], just) == 1
 
 
 def test_each_takes_the_nearest_that_is_left():

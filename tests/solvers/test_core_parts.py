@@ -237,6 +237,12 @@ def test_a_component_that_moved_far_takes_the_nearest_of_the_pool_along():
     assert np.allclose(fit.gains, [9.0, 4.0])
 
 
+def test_graphs_of_zero_have_no_components_even_without_a_floor():
+    fit = solve_core(problem_of(np.zeros((3, S, S))), 2, from_pool(np.eye(S)[:, :2]), 1e-10)
+    assert not fit.Y.any()
+    assert not fit.gains.any()
+
+
 def test_unless_it_is_said_nothing_is_rounding():
     problem = problem_of(random_symmetric(3, S, 0))
     assert (problem.left, problem.nothing) == (np.inf, 0.0)

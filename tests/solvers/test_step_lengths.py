@@ -65,3 +65,9 @@ def test_a_gradient_of_just_the_tolerance_is_enough(steps):
     assert fit.stages[0].stop_reason == "stationary"
     assert fit.stages[0].stationarity == 0.0
     assert steps == []
+
+
+def test_where_there_is_no_way_the_step_is_left_as_it_is():
+    nothing = np.zeros(2)
+    step = solver._backtrack(0.7, np.zeros(4), nothing, nothing, np.ones(2), 2.0, np.ones(2))
+    assert step == 0.7

@@ -115,6 +115,13 @@ EQUIVALENT = [
         "nothing changes in a turn without a component to enter, so that none enters in the next",
         "_pursue_nonnegative",
     ),
+    Equivalent(
+        "solvers/core_kernels.py",
+        "break",
+        "continue",
+        "y and w stay as they are, and so does what is computed of them in the next step",
+        "raise_quotients",
+    ),
     Equivalent("solvers/core.py", "break", "continue", _SORTED, "_explore"),
     Equivalent("solvers/ruled.py", "break", "continue", _SORTED, "_best_of"),
     Equivalent(
