@@ -132,6 +132,18 @@ EQUIVALENT = [
     ),
     Equivalent(
         "graphs/stack.py",
+        "stack._set_hiding(kept, None, names, vertex, shared=False)",
+        "stack._set_hiding(kept, None, names, vertex, shared=True)",
+        "kept is a CSR matrix, of which shared says nothing",
+    ),
+    Equivalent(
+        "graphs/stack_facts.py",
+        "return int(self._storage.shape[-1])",
+        "return int(self._storage.shape[1])",
+        _LAST,
+    ),
+    Equivalent(
+        "graphs/stack.py",
         "object.__setattr__(self, '_facts', facts or scan(storage, storage.shape[-1]))",
         "object.__setattr__(self, '_facts', facts or scan(storage, storage.shape[1]))",
         _LAST,
