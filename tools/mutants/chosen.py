@@ -26,7 +26,7 @@ _STACK = [
 #: they take a hundred times as long.
 TESTS: dict[str, list[str]] = {
     "solvers/algorithm1.py": _solvers("first_order_details", "step_lengths", "algorithm1"),
-    "solvers/ascent.py": _solvers("ascent", "at_rounding", "rules"),
+    "solvers/ascent.py": _solvers("ascent", "at_rounding", "rounding_bounds", "rules"),
     "solvers/block.py": _solvers("block_rules", "core_details"),
     "solvers/blocks.py": _solvers("core_details"),
     "solvers/components.py": _solvers("first_order_details", "core_details", "algorithm1"),
@@ -40,7 +40,9 @@ TESTS: dict[str, list[str]] = {
     "solvers/loadings_each.py": _solvers("masked_parts"),
     "solvers/packing.py": _solvers("packing", "core"),
     "solvers/products.py": _solvers("products", "gradients_outside"),
-    "solvers/quotient.py": _solvers("at_rounding", "quotient", "core", "core_parts"),
+    "solvers/quotient.py": _solvers(
+        "at_rounding", "rounding_bounds", "quotient", "core", "core_parts"
+    ),
     "solvers/residuals.py": _solvers("first_order_details", "algorithm1"),
     "solvers/rule_kernels.py": _solvers("rule_steps", "rules", "rule_leaving"),
     "solvers/ruled.py": _solvers("ruled_details"),
