@@ -3,35 +3,36 @@
 A sample of all mutants, drawn with a seed, each in a process that is forked from one which has
 imported numpy, scipy, numba and pytest already; the changed file takes the place of the real one
 when it is imported, and nothing on the disk changes. Kernels of a changed file are compiled anew.
-What was done is kept in ``build/mutants.json``, and a run that was stopped goes on there.
+What was done is kept in ``build/mutants.json``, and a run that was stopped goes on there: a mutant
+that was killed is tried again when the file of the test that killed it changes, and one that
+survived when any of its tests does.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import json
 import os
-import resource
-import signal
 import sys
-import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from tools.mutants.chosen import SOURCE, TESTS
+from tools.mutants.equivalent import reason_of
 from tools.mutants.operators import Mutant, mutants_of
+from tools.mutants.running import ROOT, Run, prepare
 
-ROOT = Path(__file__).parents[2]
 STATE = ROOT / "build" / "mutants.json"
 RECORD = ROOT / "tests" / "mutation" / "RESULTS.md"
 _MARK = "<!-- below: written by python -m tools.mutants -->"
+_SECONDS = 45  # that a mutant may take beyond
+_TIMES = 4  # so many times what the unchanged file takes
+
+Sample = list[tuple[str, Mutant]]
 
 
 def main() -> int:
@@ -40,157 +41,127 @@ def main() -> int:
     parser.add_argument("files", nargs="*", help=f"of {', '.join(TESTS)}; all by default")
     parser.add_argument("--sample", type=int, default=300, help="mutants of all files (300)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--line", type=int, help="only those of this line; nothing is recorded")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument(
         "--minutes", type=float, default=600, help="stop after so long; goes on later"
     )
     parser.add_argument("--anew", action="store_true", help="forget what was done before")
     given = parser.parse_args()
     os.chdir(ROOT)
-    _prepare()
+    prepare()
     state = {} if given.anew else _read()
+    drawn = [one for one in sample(given.sample, given.seed) if reason_of(*one) is None]
+    chosen = [
+        (file, mutant)
+        for file, mutant in drawn
+        if (not given.files or file in given.files)
+        and (given.line is None or mutant.line == given.line)
+    ]
     end = time.monotonic() + 60 * given.minutes
-    for file, mutant in sample(given.sample, given.seed):
-        if time.monotonic() > end:
-            break
-        if given.files and file not in given.files:
-            continue
-        source, what = mutant.made()
-        tests = _bytes_of(file)
-        key = _key(file, source)
-        if key not in state:
-            if not _passes_unchanged(file, state, tests):
-                print(f"{file}: its tests fail without any mutant", flush=True)
-                return 2
-            outcome, seconds = _try(file, source, limit=60 + 4 * state[_baseline(file)][1])
-            state[key] = [outcome, seconds]
-            STATE.parent.mkdir(exist_ok=True)
-            STATE.write_text(json.dumps(state))
-        print(f"{state[key][0]:8} {file}:{mutant.line} {what}", flush=True)
-    return record(state, given.sample, given.seed)
+    for file, mutant in _tried(chosen, state, given.jobs, end):
+        word, _, test, _ = state[_key(file, mutant)]
+        by = f" by {test}" if word == "killed" else ""
+        print(f"{word:8} {file}:{mutant.line} {mutant.was} -> {mutant.becomes}{by}", flush=True)
+    return record(state, given.sample, given.seed) if given.line is None else 0
 
 
-def sample(size: int, seed: int) -> list[tuple[str, Mutant]]:
-    """Return a sample of all mutants; a smaller one is the beginning of a larger one."""
+def sample(size: int, seed: int) -> Sample:
+    """Return a sample of all mutants; a smaller one is the beginning of a larger one.
+
+    The order is that of a hash of each mutant: what changes elsewhere does not touch its place.
+    """
     every = [
         (file, mutant)
         for file in TESTS
         for mutant in mutants_of((ROOT / SOURCE / file).read_text())
     ]
-    Random(seed).shuffle(every)
+    every.sort(key=lambda one: _digest(f"{seed} {one[0]} {one[1].name}".encode()))
     return every[:size]
 
 
-def _bytes_of(file: str) -> bytes:
-    return b"".join((ROOT / test).read_bytes() for test in TESTS[file])
-
-
-def _key(file: str, source: str) -> str:
-    """Return a name for a mutant and its tests: with other tests, it is tried again."""
-    return hashlib.sha256(f"{file} {source}".encode() + _bytes_of(file)).hexdigest()[:16]
-
-
-def _baseline(file: str) -> str:
-    return f"unchanged {file}"
-
-
-def _passes_unchanged(file: str, state: dict[str, Any], tests: bytes) -> bool:
-    name = _baseline(file)
-    digest = hashlib.sha256(tests + (ROOT / SOURCE / file).read_bytes()).hexdigest()
-    if state.get(name, [None, 0, ""])[2] != digest:
-        outcome, seconds = _try(file, (ROOT / SOURCE / file).read_text(), limit=1800)
-        state[name] = [outcome, seconds, digest]
-    return bool(state[name][0] == "survived")
-
-
-def _prepare() -> None:
-    """Import what all children need, but nothing of the library."""
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "EIGENGRAPHS_THREADS")
-    os.environ.update(dict.fromkeys(threads, "1"))
-    sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
-    import numba  # noqa: F401
-    import pytest  # noqa: F401
-    import scipy.linalg
-    import scipy.sparse.linalg  # noqa: F401
-    import sklearn.base  # noqa: F401
-
-    assert not any(name.split(".")[0] == "eigengraphs" for name in sys.modules)
-
-
-class _Changed(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Imports one module from another source."""
-
-    def __init__(self, file: str, source: str) -> None:
-        self.name = "eigengraphs." + file.removesuffix(".py").replace("/", ".")
-        self.path = str(ROOT / SOURCE / file)
-        # What numba has kept of a file goes by its name and its date, and is that of the real one.
-        self.source = source.replace("cache=True", "cache=False")
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
-        """Return where the module comes from, if it is the one."""
-        if fullname != self.name:
-            return None
-        return importlib.util.spec_from_loader(fullname, self, origin=self.path)
-
-    def get_source(self, fullname: str) -> str:
-        """Return the changed text."""
-        return self.source
-
-    def exec_module(self, module: Any) -> None:
-        """Run the changed text as the module."""
-        module.__file__ = self.path
-        exec(compile(self.source, self.path, "exec"), module.__dict__)  # noqa: S102
-
-
-def _try(file: str, source: str, limit: float) -> tuple[str, float]:
-    """Run the tests of a file with another source; return what came of it, and CPU seconds."""
-    with tempfile.TemporaryFile() as out:
-        child = os.fork()
-        if child == 0:
-            os.setsid()
-            os.dup2(out.fileno(), 1)
-            os.dup2(out.fileno(), 2)
-            resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
-            os._exit(_tests(file, source))
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        deadline = time.monotonic() + 20 * limit  # a process that sleeps takes no CPU
-        while True:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                break
-            if time.monotonic() > deadline:
-                os.killpg(child, signal.SIGKILL)
+def _tried(chosen: Sample, state: dict[str, Any], n_jobs: int, end: float) -> Iterator[Any]:
+    """Try the mutants whose outcome is not known, several at a time; yield them and the others."""
+    running = list[tuple[str, Mutant, Run]]()
+    waiting = list(chosen)
+    while waiting or running:
+        for one in list(running):
+            file, mutant, run = one
+            found = run.outcome()
+            if found is not None:
+                running.remove(one)
+                tests = TESTS[file] if found.word == "survived" else [found.test]
+                state[_key(file, mutant)] = [*found, _digest(_bytes_of(tests))]
+                _write(state)
+                yield file, mutant
+        if waiting and time.monotonic() > end:
+            waiting = []
+        elif waiting and len(running) < n_jobs:
+            file, mutant = waiting.pop(0)
+            if _known(file, mutant, state):
+                yield file, mutant
+            else:
+                limit = _SECONDS + _TIMES * sum(_unchanged(t, state) for t in TESTS[file])
+                running.append((file, mutant, Run(TESTS[file], limit, file, mutant.made()[0])))
+        else:
             time.sleep(0.05)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    if os.WIFSIGNALED(status):
-        return ("timeout" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "killed",
-                seconds)  # fmt: skip
-    return ("survived" if os.WEXITSTATUS(status) == 0 else "killed"), seconds
 
 
-def _tests(file: str, source: str) -> int:
-    import pytest
+def _known(file: str, mutant: Mutant, state: dict[str, Any]) -> bool:
+    """Tell whether the outcome is known, by the tests as they are."""
+    word, _, test, digest = state.get(_key(file, mutant), ("", 0.0, "", ""))
+    tests = TESTS[file] if word == "survived" else [test]
+    if not word or not set(tests) <= set(TESTS[file]):
+        return False
+    return bool(_digest(_bytes_of(tests)) == digest)
 
-    sys.meta_path.insert(0, _Changed(file, source))
-    options = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    try:
-        return int(pytest.main([*options, *TESTS[file]]))
-    except BaseException:
-        return 1
+
+def _unchanged(test: str, state: dict[str, Any]) -> float:
+    """Return the seconds of CPU that a file of tests takes without any mutant; it must pass."""
+    sources = [str(SOURCE / file) for file, tests in TESTS.items() if test in tests]
+    digest = _digest(_bytes_of([test, *sources]))
+    if state.get(test, ["", 0.0, "", ""])[3] != digest:
+        found = Run([test], limit=1800).wait()
+        if found.word != "survived":
+            sys.exit(f"{test} fails without any mutant")
+        state[test] = [*found, digest]
+        _write(state)
+    return float(state[test][1])
+
+
+def _bytes_of(tests: list[str]) -> bytes:
+    return b"".join((ROOT / test).read_bytes() for test in tests)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _key(file: str, mutant: Mutant) -> str:
+    """Return a name for a mutant of a file as it is."""
+    return _digest(f"{file} {mutant.name} {mutant.original}".encode())
 
 
 def record(state: dict[str, Any], size: int, seed: int) -> int:
-    """Write the table of files and the list of survivors."""
+    """Write the table of files and the lists of survivors and of equivalents.
+
+    Of the sample up to the first mutant that was not tried: those that are known beyond it may be
+    known because they were killed.
+    """
     counts: dict[str, Counter[str]] = {file: Counter() for file in TESTS}
-    survivors = list[str]()
+    survivors, equivalents = list[str](), list[str]()
     for file, mutant in sample(size, seed):
-        source, what = mutant.made()
-        key = _key(file, source)
-        if key not in state:
+        shown = f"- `{file}:{mutant.line}` `{mutant.was}` -> `{mutant.becomes}`"
+        reason = reason_of(file, mutant)
+        if reason is not None:
+            equivalents.append(f"{shown}: {reason}")
             continue
-        counts[file][state[key][0]] += 1
-        if state[key][0] == "survived":
-            survivors.append(f"- `{file}:{mutant.line}` {what.replace('|', '/')}")
+        if not _known(file, mutant, state):
+            break
+        word = state[_key(file, mutant)][0]
+        counts[file][word] += 1
+        if word == "survived":
+            survivors.append(shown)
     total: Counter[str] = sum(counts.values(), Counter())
     tried = sum(total.values())
     killed = total["killed"] + total["timeout"]
@@ -202,7 +173,7 @@ def record(state: dict[str, Any], size: int, seed: int) -> int:
     ]
     text = "\n".join(
         [
-            f"Seed {seed}, {tried} of a sample of {size}: {killed} killed, {share:.1%}.",
+            f"Seed {seed}, {tried} tried of a sample of {size}: {killed} killed, {share:.1%}.",
             "",
             "| file | mutants | killed | by time | survived |",
             "|---|---|---|---|---|",
@@ -210,7 +181,11 @@ def record(state: dict[str, Any], size: int, seed: int) -> int:
             "",
             "Survivors:",
             "",
-            *sorted(survivors),
+            *(sorted(survivors) or ["None."]),
+            "",
+            "Equivalent, and not among those tried:",
+            "",
+            *(sorted(equivalents) or ["None."]),
         ]
     )
     head = (RECORD.read_text() if RECORD.exists() else "").partition(_MARK)[0].rstrip()
@@ -224,6 +199,13 @@ def _read() -> dict[str, Any]:
         return dict(json.loads(STATE.read_text()))
     except (OSError, ValueError):
         return {}
+
+
+def _write(state: dict[str, Any]) -> None:
+    STATE.parent.mkdir(exist_ok=True)
+    new: Path = STATE.with_suffix(".new")
+    new.write_text(json.dumps(state))
+    new.replace(STATE)
 
 
 if __name__ == "__main__":

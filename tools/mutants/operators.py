@@ -15,6 +15,8 @@ these are sizes of blocks and tolerances, by which speed changes and results do 
 from __future__ import annotations
 
 import ast
+import copy
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -39,11 +41,15 @@ class Mutant:
     original: str
     place: int  # among the nodes that may be changed
     kind: int  # among what can be done there
+    function: str
+    was: str  # the statement, or the head of a compound one
+    becomes: str  # the same with the wrong in it
+    name: str  # of the function, was and becomes: the same whatever else changes in the file
 
     def made(self) -> tuple[str, str]:
         """Return the changed source, and what was changed."""
         tree = ast.parse(self.original)
-        target = _open_nodes(tree)[self.place]
+        target = _open_nodes(tree)[self.place][0]
         what, change = list(_changes(target))[self.kind]
         before = ast.unparse(target)
         after = change(target)
@@ -57,9 +63,30 @@ class Mutant:
 
 def mutants_of(source: str) -> Iterator[Mutant]:
     """Yield every mutant of a file."""
-    for place, node in enumerate(_open_nodes(ast.parse(source))):
-        for kind, _ in enumerate(_changes(node)):
-            yield Mutant(node.lineno, source, place, kind)  # type: ignore[attr-defined]
+    seen: Counter[str] = Counter()
+    for place, (node, statement, function) in enumerate(_open_nodes(ast.parse(source))):
+        was = _line(statement)
+        for kind, (_, change) in enumerate(_changes(node)):
+            copies: dict[int, ast.AST] = {}
+            changed: ast.AST = copy.deepcopy(statement, copies)  # type: ignore[arg-type]
+            target = copies[id(node)]
+            after = change(target)
+            if after is not None:
+                changed = _Replaced(target, after).visit(changed)
+            becomes = _line(changed)
+            name = f"{function}: {was} -> {becomes}"
+            seen[name] += 1
+            line = node.lineno  # type: ignore[attr-defined]
+            place_of = (line, source, place, kind, function)
+            yield Mutant(*place_of, was, becomes, f"{name} {seen[name]}")
+
+
+def _line(statement: ast.AST) -> str:
+    """Return a statement as one line of code, without its body."""
+    head = copy.copy(statement)
+    if hasattr(head, "body") and isinstance(head.body, list):
+        head.body = [ast.Pass()]
+    return ast.unparse(ast.fix_missing_locations(head)).splitlines()[0]
 
 
 class _Replaced(ast.NodeTransformer):
@@ -71,33 +98,41 @@ class _Replaced(ast.NodeTransformer):
         return self.new if node is self.old else self.generic_visit(node)
 
 
-def _open_nodes(tree: ast.Module) -> list[ast.AST]:
-    """Return the nodes that may be changed, in an order that copies share."""
-    found = list[ast.AST]()
+def _open_nodes(tree: ast.Module) -> list[tuple[ast.AST, ast.AST, str]]:
+    """Return the nodes that may be changed, in an order that copies share.
 
-    def walk(node: ast.AST, top: bool) -> None:
+    Each with its statement and the name of its function.
+    """
+    found = list[tuple[ast.AST, ast.AST, str]]()
+
+    def walk(node: ast.AST, top: bool, statement: ast.AST, function: str) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Raise | ast.Assert | ast.JoinedStr):
             return
+        if isinstance(node, ast.stmt):
+            statement = node
         if isinstance(node, ast.Assign) and top and all(_is_constant(x) for x in node.targets):
             return
         if isinstance(node, ast.AnnAssign):
             if node.value is not None and not (top and _is_constant(node.target)):
-                walk(node.value, False)
+                walk(node.value, False, statement, function)
             return
         if isinstance(node, ast.FunctionDef):
+            function = f"{function}.{node.name}" if function else node.name
             for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
-                walk(default, False)
+                walk(default, False, statement, function)
             for part in node.body:
-                walk(part, False)
+                walk(part, False, statement, function)
             return
         if hasattr(node, "lineno"):
-            found.append(node)
+            found.append((node, statement, function))
+        if isinstance(node, ast.ClassDef):
+            function = node.name
         for child in ast.iter_child_nodes(node):
             if isinstance(node, ast.ClassDef) and child in node.decorator_list:
                 continue
-            walk(child, isinstance(node, ast.Module))
+            walk(child, isinstance(node, ast.Module), statement, function)
 
-    walk(tree, True)
+    walk(tree, True, tree, "")
     return found
 
 
