@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import reprlib
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -155,5 +156,9 @@ class Fields:
 
 
 def _is_number(value: Any) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating)
-    return number and not isinstance(value, bool) and bool(np.isfinite(value))
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
