@@ -26,6 +26,8 @@ def start(*words, folder, code=CODE, **environment):
         text=True,
         cwd=folder,
         env=os.environ | {"NO_COLOR": "1", "COLUMNS": "200"} | environment,
+        # Tests in the background of a shell ignore Ctrl-C, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
