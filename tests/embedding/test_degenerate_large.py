@@ -108,7 +108,7 @@ def test_rank_one_is_found_by_one_component(n, storage):
     je = JointEmbedding(1, random_state=0).fit(stack)
     assert column_errors(je.latent_positions_, known.H).max() < 1e-7
     assert je.explained_ratio_[0] == pytest.approx(1)
-    with pytest.warns(DegenerateWarning, match="first 1 components"):
+    with pytest.warns(DegenerateWarning, match="the first component fits"):
         JointEmbedding(2, random_state=0).fit(stack)
 
 
