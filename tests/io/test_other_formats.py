@@ -171,7 +171,7 @@ def write_73(path, **arrays):
                 group["jc"] = array.indptr.astype(np.uint64)
             else:
                 file[name] = np.asarray(array).T
-                file[name].attrs["MATLAB_class"] = b"double"
+                file[name].attrs["MATLAB_class"] = np.bytes_(b"double")
     with path.open("r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116) + b" " * 10 + b"IM")
 
@@ -189,6 +189,23 @@ def test_version_73(tmp_path):
     write_73(tmp_path / "two.mat", sc=A, fc=A)
     with pytest.raises(ReadError, match=r"two.mat holds 2 matrices.*'fc' \(6 x 6\)"):
         eg.read(tmp_path / "two.mat")
+
+
+def test_version_73_text_and_attributes_of_no_fixed_length(tmp_path):
+    write_73(tmp_path / "text.mat", CIJ=A, graphs=A, graph_names=np.array([0x53, 0xD83D, 0xDE00]))
+    with h5py.File(tmp_path / "text.mat", "r+") as file:
+        names = file["graph_names"][:].astype(np.uint16)
+        del file["graph_names"]
+        file["graph_names"] = names
+        file["graph_names"].attrs["MATLAB_class"] = np.bytes_(b"char")
+        # Such as Python programs write, not MATLAB: not read, as a damaged heap never ends.
+        file["CIJ"].attrs["MATLAB_class"] = "double"
+        file.create_dataset("notes", data=["a", "b"], dtype=h5py.string_dtype())
+    read = eg.read(tmp_path / "text.mat")
+    np.testing.assert_array_equal(read.dense, [A])
+    assert read.graph_names == ("S\N{GRINNING FACE}",)  # one of two units in UTF-16
+    with pytest.raises(ReadError, match="has no array 'notes'"):
+        eg.read(tmp_path / "text.mat", key="notes")
 
 
 # --------------------------------------------------------------------------- Parquet

@@ -216,7 +216,9 @@ def change_hdf5(data: bytes, rng: Random) -> bytes:
             changed = change_array(array, rng)
             file[one] = changed.astype("S8") if changed.dtype.kind in "UMm" else changed
             if rng.random() < 0.5:
-                file[one].attrs["MATLAB_class"] = rng.choice([b"char", b"double", b"cell"])
+                file[one].attrs["MATLAB_class"] = np.bytes_(
+                    rng.choice([b"char", b"double", b"cell"])
+                )
         else:
             file.copy(one, "copied")
     return out.getvalue()

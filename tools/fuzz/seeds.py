@@ -109,7 +109,7 @@ def _hdf5() -> list[bytes]:
             A = np.asarray(_stack(m=2))
             if kind == "dense":
                 file["graphs"] = A.T
-                file["graphs"].attrs["MATLAB_class"] = b"double"
+                file["graphs"].attrs["MATLAB_class"] = np.bytes_(b"double")
             elif kind == "sparse":
                 flat = sparse.csc_array(A[0])
                 file["S/data"], file["S/ir"], file["S/jc"] = flat.data, flat.indices, flat.indptr
@@ -119,7 +119,7 @@ def _hdf5() -> list[bytes]:
                 cells = file.create_dataset("cells", (2,), dtype=h5py.ref_dtype)
                 cells[0], cells[1] = file["one"].ref, file["two"].ref
                 file["text"] = np.frombuffer(b"abc", np.uint8).astype(np.uint16)
-                file["text"].attrs["MATLAB_class"] = b"char"
+                file["text"].attrs["MATLAB_class"] = np.bytes_(b"char")
         found.append(out.getvalue())
     return found
 

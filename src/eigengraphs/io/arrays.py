@@ -174,7 +174,7 @@ def _shape(array: Any) -> str:
     if sparse.issparse(array):
         return " x ".join(map(str, given.shape)) + " sparse"
     if isinstance(array, np.ndarray) and array.dtype.kind not in "biuf":
-        return f"{' x '.join(map(str, array.shape))} {_what(array)}"
+        return f"{' x '.join(map(str, array.shape))} {_what(array)}".lstrip()
     return " x ".join(map(str, np.shape(array))) or "one value"
 
 

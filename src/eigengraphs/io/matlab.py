@@ -77,7 +77,7 @@ def _version_73(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
                         arrays[name] = value
     except ReadError:
         raise
-    except (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError) as error:
+    except Exception as error:  # h5py has no one kind of error for damaged files
         raise ReadError(f"{path} is no MATLAB file of version 7.3, or not whole: {error}") from None
     return arrays
 
@@ -99,6 +99,16 @@ class _Hdf5:
             )
         return group[name]
 
+    def attribute(self, item: Any, name: str) -> Any:
+        """Return an attribute of a fixed length, or None.
+
+        Values of no fixed length lie in a heap of the file, in which the HDF5 library goes round
+        for ever if the heap is damaged. MATLAB writes what is read here with a fixed length.
+        """
+        if name not in item.attrs or item.attrs.get_id(name).dtype.hasobject:
+            return None
+        return item.attrs[name]
+
     def numbers(self, item: Any) -> NDArray[Any]:
         """Return the array of a data set, if it is in this very file and not too large."""
         if item.external is not None or item.is_virtual:
@@ -118,7 +128,7 @@ class _Hdf5:
         if depth > 50 or self._cells > 100 + self._held // 8:
             raise ReadError(f"{self._path}: {item.name!r} has cells within cells without end")
         if isinstance(item, h5py.Group):
-            rows = item.attrs.get("MATLAB_sparse")
+            rows = self.attribute(item, "MATLAB_sparse")
             if rows is None or "jc" not in item:
                 return None  # a struct
             jc = self.numbers(self.item(item, "jc")).astype(np.int64)
@@ -130,13 +140,17 @@ class _Hdf5:
             return sparse.csc_array(parts, shape=(int(np.ravel(rows)[0]), len(jc) - 1))
         if not isinstance(item, h5py.Dataset):
             return None
-        kind = item.attrs.get("MATLAB_class", b"")
-        if kind == b"char":
-            return np.array("".join(map(chr, self.numbers(item).T.ravel().tolist())))
-        if item.dtype == h5py.ref_dtype:
-            references = self.numbers(item).T
-            cells = np.empty(references.shape, dtype=object)
-            for place, reference in np.ndenumerate(references):
+        # By its mark: numpy takes all kinds of objects for equal.
+        references = h5py.check_ref_dtype(item.dtype) is h5py.Reference
+        if item.dtype.hasobject and not references:
+            return None  # of no fixed length, which MATLAB does not write: see attribute()
+        if self.attribute(item, "MATLAB_class") == b"char":
+            units = self.numbers(item).T.ravel().astype("<u2")
+            return np.array(units.tobytes().decode("utf-16-le", "replace"))
+        if references:
+            found = self.numbers(item).T
+            cells = np.empty(found.shape, dtype=object)
+            for place, reference in np.ndenumerate(found):
                 cells[place] = self.value(self._file[reference], depth + 1)
             return cells
         return self.numbers(item).T
