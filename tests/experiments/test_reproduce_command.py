@@ -36,12 +36,12 @@ def test_list_and_usage(tmp_path):
 def test_what_lacks_its_data_does_not_keep_others_from_running(tmp_path):
     (tmp_path / "empty").mkdir(mode=0o555)
     lacking = {"EIGENGRAPHS_DATA": str(tmp_path / "empty"), "https_proxy": "http://127.0.0.1:9"}
-    done = command("airports", "figure3", folder=tmp_path, **lacking)
+    done = command("airports", "hollow", folder=tmp_path, **lacking)
     assert done.returncode == 3
     assert "could not run airports" in done.stderr
     assert "US_airport_data.RData" in done.stderr
     assert "wrote experiments/quick/RESULTS.md" in done.stdout
-    assert (tmp_path / "experiments" / "quick" / "figure3.png").exists()
+    assert (tmp_path / "experiments" / "quick" / "hollow.png").exists()
     assert not list((tmp_path / "experiments" / "quick").glob("airports.*"))
     done = command("airports", folder=tmp_path, **lacking)
     assert done.returncode == 3

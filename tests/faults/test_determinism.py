@@ -4,7 +4,6 @@ import hashlib
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import view_dense, view_sparse
 from eigengraphs.graphs.ordering import PairedSum, fixed_order, order_is_fixed
+from eigengraphs.scale import connect
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -115,31 +115,18 @@ def test_nor_does_it_for_a_store(store, deterministic, center, many_threads):
     assert len(found) == 1
 
 
-@contextmanager
-def workers(count, keep, store):
-    """Give the store on workers that are threads: who adds what to what is the same."""
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0",
-            memory_limit="1GB",
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):  # fmt: skip
-        yield eg.scale.DaskStack(eg.open_store(store, memory="8M"), client, keep=keep)
-
-
-# Seen to hang beside clusters of other tests in one process; workers of their own do not.
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("center", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_number_of_workers_does_not_matter(store, center):
+    pytest.importorskip("distributed")
     here = fitted(eg.open_store(store, memory="8M"), deterministic=True, center=center)
     loose = fitted(eg.open_store(store, memory="8M"), center=center)
     assert same_up_to_signs(here, loose)
     # Whether they keep blocks depends on their memory, and so on how many there are.
-    for count, keep in ((1, False), (2, True), (4, True)):
-        with workers(count, keep, store) as stack:
+    for count, keep in ((1, False), (4, True)):
+        with connect(count, memory_limit="1GB", timeout=120) as client:
+            client.wait_for_workers(count, timeout=120)
+            source = eg.open_store(store, memory="8M")
+            stack = eg.scale.DaskStack(source, client, keep=keep)
             there = fitted(stack, deterministic=True, center=center)
             assert bits(there) == bits(here)
             assert same_up_to_signs(fitted(stack, center=center), loose)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.cli.main import application
+from eigengraphs.cli.main import application, main
 from eigengraphs.errors import InputError
 from eigengraphs.job.analysis import FitSettings, analyse
 from eigengraphs.job.inputs import InputSettings
@@ -30,6 +30,24 @@ def command(*words, folder, **environment):
         cwd=folder,
         env=os.environ | {"NO_COLOR": "1", "COLUMNS": "200"} | environment,
     )
+
+
+@pytest.fixture
+def entered(study, monkeypatch, capsys):
+    """Run a command from its entry on, with its exit code, but without a process of its own."""
+    monkeypatch.chdir(study)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        code = ended.value.code or 0
+        return subprocess.CompletedProcess(words, code, printed.out, printed.err)
+
+    return run
 
 
 def here(*words):
@@ -96,8 +114,8 @@ def test_the_page_again_under_another_heading(study, monkeypatch):
         here("report", "nowhere")
 
 
-def test_loadings_and_residuals_are_those_of_the_library(study):
-    command("fit", "connectomes", "results", "-d", "2", "--center", folder=study)
+def test_loadings_and_residuals_are_those_of_the_library(study, entered):
+    entered("fit", "connectomes", "results", "-d", "2", "--center")
     graphs = eg.read(study / "connectomes", on_notice=lambda _: None)
     je = eg.JointEmbedding(2, center=True, random_state=0).fit(graphs)
     found = table(study / "results" / "loadings.tsv")
@@ -106,12 +124,12 @@ def test_loadings_and_residuals_are_those_of_the_library(study):
     assert 1 - found["residual"].mean() == pytest.approx(je.score(graphs), abs=0.05)
 
 
-def test_fit_again_replaces_its_results_and_nothing_else(study):
-    assert command("fit", "connectomes", "results", "-d", "2", folder=study).returncode == 0
-    assert command("fit", "connectomes", "results", "-d", "3", folder=study).returncode == 0
+def test_fit_again_replaces_its_results_and_nothing_else(study, entered):
+    assert entered("fit", "connectomes", "results", "-d", "2").returncode == 0
+    assert entered("fit", "connectomes", "results", "-d", "3").returncode == 0
     assert "je3" in table(study / "results" / "loadings.tsv")
     (study / "results" / "notes.txt").write_text("mine", encoding="utf-8")
-    done = command("fit", "connectomes", "results", "-d", "2", folder=study)
+    done = entered("fit", "connectomes", "results", "-d", "2")
     assert done.returncode == 3
     assert "notes.txt" in done.stderr
     assert "je3" in table(study / "results" / "loadings.tsv")
@@ -177,9 +195,9 @@ def test_a_quantity_is_no_class(study):
         )
 
 
-def test_check_reads_and_writes_nothing(study):
+def test_check_reads_and_writes_nothing(study, entered):
     before = sorted(path.name for path in study.iterdir())
-    done = command("check", "connectomes", "--participants", "participants.tsv", folder=study)
+    done = entered("check", "connectomes", "--participants", "participants.tsv")
     assert done.returncode == 0, done.stderr
     assert "24 undirected weighted graphs on 20 vertices" in done.stdout
     assert "group" in done.stdout
@@ -187,29 +205,29 @@ def test_check_reads_and_writes_nothing(study):
     assert sorted(path.name for path in study.iterdir()) == before
 
 
-def test_check_points_at_a_graph_unlike_the_others(study):
+def test_check_points_at_a_graph_unlike_the_others(study, entered):
     path = study / "connectomes" / "sub-05_connectome.csv"
     np.savetxt(path, 100 * np.loadtxt(path, delimiter=","), delimiter=",")
-    done = command("check", "connectomes", "--json", folder=study)
+    done = entered("check", "connectomes", "--json")
     last = json.loads(done.stdout.splitlines()[-1])
     odd = [row for row in last["quality"] if row["verdict"] != "ok"]
     assert [row["id"] for row in odd] == ["sub-05"]
     assert "total weight far from the usual" in odd[0]["messages"][0]
 
 
-def test_transform_projects_new_graphs_and_info_describes(study):
-    command("fit", "connectomes", "results", "-d", "2", folder=study)
-    done = command("transform", "results", "connectomes", "new.tsv", folder=study)
+def test_transform_projects_new_graphs_and_info_describes(study, entered):
+    entered("fit", "connectomes", "results", "-d", "2")
+    done = entered("transform", "results", "connectomes", "new.tsv")
     assert done.returncode == 0, done.stderr
     old, new = table(study / "results" / "loadings.tsv"), table(study / "new.tsv")
     assert np.allclose(old[["je1", "je2"]], new[["je1", "je2"]], rtol=1e-6)
-    done = command("info", "results/model.eg", folder=study)
+    done = entered("info", "results/model.eg")
     assert "2 components of 24 graphs on 20 vertices" in done.stdout
-    assert command("info", "participants.tsv", folder=study).returncode == 3
+    assert entered("info", "participants.tsv").returncode == 3
 
 
-def test_convert_keeps_values_and_names(study):
-    done = command("convert", "connectomes", "all.npz", folder=study)
+def test_convert_keeps_values_and_names(study, entered):
+    done = entered("convert", "connectomes", "all.npz")
     assert done.returncode == 0, done.stderr
     one, two = (
         eg.read(study / name, on_notice=lambda _: None) for name in ("connectomes", "all.npz")
@@ -218,8 +236,8 @@ def test_convert_keeps_values_and_names(study):
     assert np.allclose(one.dense, two.dense, rtol=1e-12)
 
 
-def test_events_as_json(study):
-    done = command("fit", "connectomes", "results", "-d", "2", "--json", folder=study)
+def test_events_as_json(study, entered):
+    done = entered("fit", "connectomes", "results", "-d", "2", "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert events[0]["event"] == "read"
     # The command speaks before the job does, and the job does not repeat it.
@@ -229,15 +247,13 @@ def test_events_as_json(study):
     assert done.stderr == "" or "compiling" in done.stderr
 
 
-def test_strict_is_an_exit_code(study):
+def test_strict_is_an_exit_code(study, entered):
     rng = np.random.default_rng(0)
     for path in (study / "connectomes").iterdir():
         A = rng.standard_normal((120, 120))
         np.savetxt(path, A + A.T, delimiter=",")
     # One iteration is never enough on noise.
-    done = command(
-        "fit", "connectomes", "results", "-d", "6", "--strict", "--max-iter", "1", folder=study
-    )
+    done = entered("fit", "connectomes", "results", "-d", "6", "--strict", "--max-iter", "1")
     assert done.returncode == 4
     assert (study / "results" / "report.html").exists()
 
@@ -253,9 +269,9 @@ def test_strict_is_an_exit_code(study):
         (("--transform", "cube"), "cube"),
     ],
 )
-def test_what_cannot_be_done_is_refused_and_nothing_is_written(study, words, said):
+def test_what_cannot_be_done_is_refused_and_nothing_is_written(study, words, said, entered):
     before = sorted(path.name for path in study.iterdir())
-    done = command("fit", "connectomes", "results", *words, folder=study)
+    done = entered("fit", "connectomes", "results", *words)
     assert done.returncode == 3, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -263,8 +279,8 @@ def test_what_cannot_be_done_is_refused_and_nothing_is_written(study, words, sai
 
 
 @pytest.mark.parametrize("words", [("fit",), ("fit", "connectomes"), ("fit", "a", "b", "-d", "x")])
-def test_usage_is_exit_code_two(study, words):
-    done = command(*words, folder=study)
+def test_usage_is_exit_code_two(study, words, entered):
+    done = entered(*words)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
@@ -316,9 +332,9 @@ def spoil(study, fault):
     ["wrong delimiter", "one smaller", "other names", "nan row", "duplicate subject",
      "missing participant", "not square", "empty", "three keys"],
 )  # fmt: skip
-def test_planted_faults_are_named(study, fault):
+def test_planted_faults_are_named(study, fault, entered):
     words = spoil(study, fault)
-    done = command("fit", "connectomes", "results", "-d", "2", *words, folder=study)
+    done = entered("fit", "connectomes", "results", "-d", "2", *words)
     assert done.returncode == 3, done.stdout + done.stderr
     named = {"missing participant": "participants.tsv", "three keys": ".mat"}
     assert named.get(fault, "sub-07_connectome.csv") in done.stderr, done.stderr
@@ -326,10 +342,10 @@ def test_planted_faults_are_named(study, fault):
     assert not (study / "results").exists()
 
 
-def test_a_triangle_is_mirrored_and_said(study):
+def test_a_triangle_is_mirrored_and_said(study, entered):
     for path in (study / "connectomes").iterdir():
         np.savetxt(path, np.triu(np.loadtxt(path, delimiter=",")), delimiter=",")
-    done = command("fit", "connectomes", "results", "-d", "2", folder=study)
+    done = entered("fit", "connectomes", "results", "-d", "2")
     assert done.returncode == 0, done.stderr
     assert "24 files hold one triangle; mirrored" in done.stderr
     assert "one triangle" in (study / "results" / "report.html").read_text(encoding="utf-8")
