@@ -167,10 +167,11 @@ def test_with_room_for_all_the_pursuit_is_least_squares(nonnegative):
 def test_a_further_component_never_lets_the_objective_rise(nonnegative):
     # A pursuit alone would: the new component is taken first and is worth less than two others.
     rule, rises = SparseLoadings(2, nonnegative), 0
-    for seed in range(30):
-        E, a = columns("positive", seed, m=20)
+    nearly_both = np.array([[1.0, 0.0, 0.7], [0.0, 1.0, 0.7], [0.0, 0.0, 0.2]])
+    made = (nearly_both, np.array([[1.0, 1.0, 0.0]]))
+    for E, a in (made, *(columns("positive", seed, m=20) for seed in range(30))):
         Gamma, Psi = E.T @ E, a @ E
-        Lam, before = np.zeros((20, 0)), np.zeros(20)
+        Lam, before = np.zeros((len(a), 0)), np.zeros(len(a))
         for d in range(1, E.shape[1] + 1):
             alone = objective_of(Gamma[:d, :d], Psi[:, :d], rule.solve(Gamma[:d, :d], Psi[:, :d]))
             Lam = rule.solve(Gamma[:d, :d], Psi[:, :d], previous=Lam)
@@ -179,7 +180,7 @@ def test_a_further_component_never_lets_the_objective_rise(nonnegative):
             assert (after <= alone + 1e-12).all()
             rises += int((alone > before + 1e-3).sum())
             before = after
-    assert rises > 0  # so that the test is about something
+    assert rises > 0  # at least for the one that is made for it
 
 
 def test_previous_loadings_with_too_many_nonzeros_are_ignored():

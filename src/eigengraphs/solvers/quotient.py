@@ -109,8 +109,8 @@ class Quotient:
 
         The numerator is convex in z = y y^T, so that its linear model at z, <S, y y^T> with
         S = sum_i (y^T C_i y) C_i, bounds it from below: raising that raises f. Where the diagonal
-        is unobserved, S gets what the component itself says of it. It is done with the rough
-        cores unless it must be ``exact``.
+        is unobserved, S gets what the component itself says of it; beyond u = 1/2, where q is
+        bent, the step may lead down. It is done with the rough cores unless it must be ``exact``.
         """
         Y = Y.copy()
         RT: NDArray[Any] = self._R.T if exact else self._rough
