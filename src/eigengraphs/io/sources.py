@@ -118,6 +118,13 @@ def _is_manifest(path: Path) -> bool:
     return any(word.strip().strip('"') in _PATH for word in words)
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or a folder of somebody else
+        return False
+
+
 def _from_manifest(manifest: Path) -> Source:
     """Read a table of files; paths are relative to its folder."""
     table = read_table(manifest)
@@ -132,10 +139,10 @@ def _from_manifest(manifest: Path) -> Source:
     files = []
     for row, (place, text) in enumerate(zip(table.places, table.columns[column], strict=True)):
         path = manifest.parent / text
-        if not text or not path.is_file():
+        if not text or not _is_file(path):
             raise ReadError(
-                f"{manifest}, line {place}: there is no file {text!r} in {manifest.parent}; mend "
-                "the path, or take the line out"
+                f"{manifest}, line {place}: there is no file {text[:200]!r} in {manifest.parent}; "
+                "mend the path, or take the line out"
             )
         columns = {name: table.columns[name][row] for name in kept}
         files.append(SourceFile(path, None if ids is None else table.columns[ids][row], columns))
