@@ -15,7 +15,7 @@ from typing import Any
 
 from eigengraphs import __version__
 from eigengraphs.cli.stopping import Stopped, stoppable
-from eigengraphs.cli.wording import for_shell
+from eigengraphs.cli.wording import for_shell, say
 from eigengraphs.errors import ClusterError, EigengraphsError, MissingExtraError
 
 __all__ = ["application", "main"]
@@ -53,7 +53,7 @@ def application() -> Any:
 
     def show_version(wanted: bool) -> None:
         if wanted:
-            print(f"eigengraphs {__version__}")
+            say(f"eigengraphs {__version__}")
             raise typer.Exit
 
     @app.callback()
@@ -146,6 +146,6 @@ def _complain(error: BaseException, code: int, text: str | None = None) -> int:
     words = [str(error) if text is None else text, *getattr(error, "__notes__", ())]
     text = for_shell("; ".join(words))
     if "--json" in sys.argv[1:]:
-        print(json.dumps({"event": "error", "text": text, "code": code}), flush=True)
-    print(f"eigengraphs: {text}", file=sys.stderr)
+        say(json.dumps({"event": "error", "text": text, "code": code}), flush=True)
+    say(f"eigengraphs: {text}", file=sys.stderr)
     return code
