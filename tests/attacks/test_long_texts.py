@@ -1,12 +1,14 @@
 """Small texts that would take much room or time: long names, many columns, many braces."""
 
+import json
 import time
 import tracemalloc
 
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.errors import ReadError
+from eigengraphs.errors import InputError, ReadError
+from eigengraphs.job.finished import FinishedFit
 
 SECONDS, BYTES = 2.0, 100_000_000
 LONG = "v" * 10**6
@@ -77,3 +79,17 @@ def test_a_manifest_with_a_path_too_long_is_refused(tmp_path):
     path.write_text(f"path\tid\n{'a' * 5000}\tx\n")
     with pytest.raises(ReadError, match="line 2: there is no file 'aaa"):
         eg.read(path)
+
+
+@pytest.mark.parametrize("inputs", [["a"], 5, None])
+def test_a_folder_of_results_with_other_things_in_its_provenance_is_refused(tmp_path, inputs):
+    (tmp_path / "provenance.json").write_text(json.dumps({"inputs": inputs}))
+    with pytest.raises(InputError, match="does not hold what eigengraphs fit writes"):
+        _ = FinishedFit(tmp_path).provenance
+
+
+def test_results_of_graphs_in_a_place_with_too_long_a_name_are_refused(tmp_path):
+    reading = {"source": "a" * 5000, "how": {}}
+    (tmp_path / "provenance.json").write_text(json.dumps({"reading": reading, "inputs": []}))
+    with pytest.raises(InputError, match="is not there"):
+        FinishedFit(tmp_path).inputs()

@@ -23,7 +23,6 @@ def test_no_name_of_a_file_steers_the_terminal(tmp_path):
     folder.mkdir()
     for i, name in enumerate(NAMES):
         (folder / f"{name}.csv").write_text(f"0,{i + 1},1\n{i + 1},0,1\n1,1,0\n")
-    (folder / os.fsdecode(b"h\xff.csv")).write_text("0,1,1\n1,0,1\n1,1,0\n")
     done = [run("check", folder, "--format", "matrix")]
     (folder / f"{NAMES[0]}.csv").write_text("0,1\n0,x\n")
     done.append(run("check", folder, "--format", "matrix"))  # an error names the file
@@ -37,3 +36,19 @@ def test_no_name_of_a_file_steers_the_terminal(tmp_path):
 def test_what_is_said_of_names_is_what_they_hold():
     assert visible("plain ä 中 \t\n") == "plain ä 中 \t\n"
     assert visible("\x1b[1m\r\u2066\udcff") == "\\x1b[1m\\r\\u2066\\udcff"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_names_that_are_no_text_are_refused_before_the_fit(tmp_path):
+    folder, odd = tmp_path / "in", os.fsdecode(b"h\xff")
+    folder.mkdir()
+    for name in ("a", "b", odd):
+        (folder / f"{name}.csv").write_text("0,1,1\n1,0,1\n1,1,0\n")
+    done = [run("fit", folder, tmp_path / "out"), run("convert", folder, tmp_path / "out.egs")]
+    (folder / f"{odd}.csv").unlink()
+    done.append(run("fit", folder, tmp_path / "out", "--title", odd))
+    for end in done:
+        assert end.returncode == 3
+        assert b"no text in UTF-8" in end.stderr
+        assert b"Traceback" not in end.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]

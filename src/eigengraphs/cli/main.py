@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from eigengraphs import __version__
 from eigengraphs.cli.stopping import Stopped, stoppable
 from eigengraphs.cli.wording import for_shell, say
-from eigengraphs.errors import ClusterError, EigengraphsError, MissingExtraError
+from eigengraphs.errors import ClusterError, EigengraphsError, InputError, MissingExtraError
 
 __all__ = ["application", "main"]
 
@@ -99,6 +100,10 @@ def main() -> None:
 
 
 def _run() -> None:
+    for word in sys.argv[1:]:
+        if re.search("[\ud800-\udfff]", word):  # bytes that Python could not read
+            error = InputError(f"{word!r} is no text in UTF-8; name it in another way")
+            sys.exit(_complain(error, 3))
     try:
         # Named, so that help and completion do not depend on how Python was started.
         application()(prog_name="eigengraphs")

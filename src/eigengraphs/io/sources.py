@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,17 @@ class Source:
 
 def find_files(source: SourceLike, *, bids: bool = False) -> Source:
     """Return the files that a folder, a pattern, a list, a manifest or one path stands for."""
+    found = _found(source, bids)
+    for file in found.files:
+        if re.search("[\ud800-\udfff]", str(file.path)):  # bytes that Python could not read
+            raise ReadError(
+                f"the name of the file {str(file.path)!r} is no text in UTF-8, so that no result "
+                "could name it: rename the file"
+            )
+    return found
+
+
+def _found(source: SourceLike, bids: bool) -> Source:
     if isinstance(source, str | os.PathLike):
         return _from_one(Path(source), os.fspath(source), bids)
     items: Any = source

@@ -65,13 +65,18 @@ class FinishedFit:
         """Where the results came from."""
         file = self.folder / "provenance.json"
         try:
-            found = json.loads(file.read_text(encoding="utf-8"))
+            found: Any = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(
                 f"cannot read {str(file)!r} ({error}); name a folder that eigengraphs fit has "
                 "written"
             ) from None
-        if not isinstance(found, dict):
+        inputs = found.get("inputs", []) if isinstance(found, dict) else None
+        if (
+            not isinstance(found, dict)
+            or not isinstance(inputs, list)
+            or not all(isinstance(item, dict) for item in inputs)
+        ):
             raise InputError(f"{str(file)!r} does not hold what eigengraphs fit writes")
         return found
 
@@ -130,7 +135,7 @@ class FinishedFit:
         }
         where = Path(str(reading.get("source"))) if source is None else source
         patterned = set("*?[") & set(str(where))
-        if not patterned and not where.exists():
+        if not patterned and not _exists(where):
             raise InputError(
                 f"the graphs of this fit were read from {str(where)!r}, which is not there; say "
                 "where they are now by --graphs"
@@ -181,3 +186,10 @@ class FinishedFit:
             replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)
         return [self.folder / name for name in names]
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that is too long
+        return False
