@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["replace_together", "scratch_folder", "to_disk", "whole_file", "whole_folder"]
+__all__ = ["locked", "replace_together", "scratch_folder", "to_disk", "whole_file", "whole_folder"]
 
 # What renameat2 says where two names cannot be exchanged: another system, a mount point.
 _NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBUSY, errno.EXDEV)
@@ -110,6 +110,23 @@ def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
                     raise
                 replace_together([(file, path / file.name) for file in sorted(temporary.iterdir())])
         to_disk(path.parent)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes of this library from changing a folder, where the system has locks."""
+    if os.name == "nt":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # file systems without
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)  # which unlocks it
 
 
 def replace_together(moves: Sequence[tuple[Path, Path]]) -> None:

@@ -24,7 +24,7 @@ from eigengraphs.report.parts import Column
 from eigengraphs.report.stored import read_summary
 from eigengraphs.report.summary import Summary
 from eigengraphs.tables import write_table
-from eigengraphs.whole_files import replace_together, scratch_folder
+from eigengraphs.whole_files import locked, replace_together, scratch_folder
 
 __all__ = ["FinishedFit"]
 
@@ -171,17 +171,22 @@ class FinishedFit:
         list of Path
             What was written: all of it, or, after an error, nothing.
         """
-        others = [found for found in self.summary.findings if found.key != finding.key]
-        place = next(
-            (i for i, found in enumerate(self.summary.findings) if found.key == finding.key),
-            len(others),
-        )
-        others.insert(place, finding)
-        with scratch_folder(self.folder / "answer") as scratch:
+        with locked(self.folder), scratch_folder(self.folder / "answer") as scratch:
+            summary = read_summary(self.folder)  # another command may have added to it
+            if not np.array_equal(summary.loadings, self.summary.loadings, equal_nan=True):
+                raise InputError(
+                    f"{str(self.folder)!r} was replaced by another fit in the meantime; ask again"
+                )
+            others = [found for found in summary.findings if found.key != finding.key]
+            place = next(
+                (i for i, found in enumerate(summary.findings) if found.key == finding.key),
+                len(others),
+            )
+            others.insert(place, finding)
             for name, write in (more or {}).items():
                 write(scratch / name)
             write_table(scratch / table, list(finding.header), finding.rows)
-            write_report(replace(self.summary, findings=tuple(others)), scratch)
+            write_report(replace(summary, findings=tuple(others)), scratch)
             names = [*(more or {}), table, "report.html", "report.json"]
             replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)
