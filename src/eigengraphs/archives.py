@@ -31,6 +31,7 @@ BROKEN = (
 )  # fmt: skip
 
 
+_MOST_EMPTY = 2**20  # parts of an array that holds nothing
 _LONGEST_HEADER = 10_000  # bytes; NumPy's own limit for files that are not trusted
 
 
@@ -86,6 +87,9 @@ def npy_array(
     declared, there = math.prod(shape) * dtype.itemsize, len(data) - file.tell()
     if dtype.hasobject:
         raise ValueError("it holds Python objects, which only pickle could read")
+    # Nothing, a thousand million times, is a list of that length all the same.
+    if not declared and math.prod(shape[: shape.index(0) if 0 in shape else None]) > _MOST_EMPTY:
+        raise ValueError(f"it has shape {str(shape)[:60]} and holds nothing")
     if declared != there:
         cap.check(what, declared, len(data) if held is None else held)
         raise ValueError(f"its header declares {declared:,} bytes, and {there:,} are there")
@@ -101,13 +105,17 @@ def open_zip(what: object, data: bytes, cap: Cap = DEFAULT) -> zipfile.ZipFile:
     The directory of an archive binds: no more is ever read of a member than it declares.
     """
     archive = zipfile.ZipFile(io.BytesIO(data))
-    check_members(what, archive)
     cap.check(what, sum(member.file_size for member in archive.infolist()), len(data))
+    check_members(what, archive)
     return archive
 
 
 def check_members(what: object, archive: zipfile.ZipFile) -> None:
-    """Refuse an archive with links, with a name twice, or with names that lead out of it."""
+    """Refuse an archive with links, with a name twice, or with names that lead out of it.
+
+    Members must be stored or deflated: of what is packed in other ways, zipfile unpacks all that
+    there is before it looks how much was declared.
+    """
     names = set[str]()
     for member in archive.infolist():
         name = member.filename
@@ -121,6 +129,11 @@ def check_members(what: object, archive: zipfile.ZipFile) -> None:
         if stat.S_ISLNK(member.external_attr >> 16):
             raise ReadError(
                 f"{what} is an archive with a link, {name[:60]!r}: write it again with the file"
+            )
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ReadError(
+                f"{what} is an archive with a member, {name[:60]!r}, that is compressed in a way "
+                "which NumPy does not use: write it again with np.savez_compressed"
             )
         names.add(name)
 

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
+from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.limits import MaxBytes
+from eigengraphs.plan import Plan
+from eigengraphs.projection import MaskedProjection, Projection
 from eigengraphs.saving import read_model
+from eigengraphs.solvers.protocol import Fit
 
 __all__ = ["load"]
 
 # Parameters that the first models did not have; they get the default.
 _ADDED = {"deterministic"}
+_KINDS: dict[str, Any] = {
+    "_fit": Fit, "_greedy": Fit, "_plan": Plan, "_steps": Preprocessing,
+    "_projection": Projection | MaskedProjection, "n_vertices_": Integral,
+    "n_components_": Integral, "vertex_names_": Sequence,
+}  # fmt: skip
+_REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEmbedding:
@@ -47,6 +62,36 @@ def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEm
     missing = set(fresh.get_params()) - set(state) - _ADDED
     if missing or "_fit" not in state:
         raise InputError(f"{str(path)!r} holds no fit of JointEmbedding")
+    wrong = _unlike(state)
+    if wrong:
+        raise InputError(
+            f"{str(path)!r} holds no fit of JointEmbedding: {wrong} is not what a fit has; take "
+            "the file from whom you trust, or fit again"
+        )
     fresh.__dict__.update(state)
     fresh._training = None
     return fresh
+
+
+def _unlike(state: dict[str, Any]) -> str | None:
+    """Return the name of something that cannot be of a fit: anybody can seal a file."""
+    for name, kind in _KINDS.items():
+        if not isinstance(state.get(name), kind):
+            return name
+    for name in state:
+        if callable(getattr(JointEmbedding, name, None)):  # a method, which it would hide
+            return repr(name[:60])
+    n, d = state["n_vertices_"], state["n_components_"]
+    if len(state["vertex_names_"]) != n or not all(type(x) is str for x in state["vertex_names_"]):
+        return "vertex_names_"
+    if state["_plan"].directed is True and state["_fit"].G is None:
+        return "_fit.G"
+    places = {"latent_positions_": state.get("latent_positions_"), "_fit.H": state["_fit"].H}
+    places |= {"_fit.G": state["_fit"].G} if state["_fit"].G is not None else {}
+    for name, array in places.items():
+        if np.shape(array) != (n, d) or getattr(array, "dtype", None) not in _REAL:
+            return name
+    loadings: Any = state.get("loadings_")
+    if np.ndim(loadings) != 2 or np.shape(loadings)[1] != d:
+        return "loadings_"
+    return None

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["replace_together", "scratch_folder", "to_disk", "whole_file", "whole_folder"]
+__all__ = ["locked", "replace_together", "scratch_folder", "to_disk", "whole_file", "whole_folder"]
 
 # What renameat2 says where two names cannot be exchanged: another system, a mount point.
 _NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBUSY, errno.EXDEV)
@@ -34,17 +34,24 @@ def whole_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
     With ``durable``, it is on the disk before it gets the name, and so is the name at the end: a
     power cut leaves the old file or the new one. Without, the caller sees to that, as do those who
-    give a temporary folder a name.
+    give a temporary folder a name. The file is open to whom the user's umask or, if it replaces
+    one, the old file lets in; of a link, what it leads to is replaced.
     """
+    if path.is_symlink():
+        path = path.resolve()
+    if path.exists() and not path.is_file():  # a device, say, which is not to be replaced
+        raise OSError(errno.EEXIST, "it is there, and no plain file", str(path))
     durable = durable and not _TEMPORARY.search(path.parent.name)
     if durable:
         _remove_left_over(path)
     # Named before it is made: whatever stops us in between, it is removed.
     temporary = _beside(path, path.suffix)
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        mode = 0o600 if path.exists() else 0o666
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
         yield temporary
-        temporary.chmod(0o644)  # until now its owner's alone; results are to be shared
+        if path.exists():
+            _as_before(temporary, path)
         if durable:
             to_disk(temporary)
         temporary.replace(path)
@@ -90,7 +97,7 @@ def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
         yield temporary
         _tree_to_disk(temporary)
         if not (replacing and path.is_dir() and any(path.iterdir())):
-            temporary.chmod(0o755)
+            temporary.chmod(_mode_within(temporary))
             if os.name == "nt" and path.is_dir():
                 path.rmdir()
             temporary.replace(path)  # fails if the folder is there and not empty
@@ -105,6 +112,23 @@ def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
         to_disk(path.parent)
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes of this library from changing a folder, where the system has locks."""
+    if os.name == "nt":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # file systems without
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)  # which unlocks it
+
+
 def replace_together(moves: Sequence[tuple[Path, Path]]) -> None:
     """Give files other names, all of them or, after an error, none.
 
@@ -117,6 +141,7 @@ def replace_together(moves: Sequence[tuple[Path, Path]]) -> None:
             to_disk(new)
             kept = None
             if target.exists():
+                _as_before(new, target)
                 kept = new.with_name(f".{new.name[-60:]}.before")
                 _second_name(target, kept)
             done.append((kept, target))
@@ -181,11 +206,20 @@ def _tree_to_disk(folder: Path) -> None:
 
 
 def _as_before(new: Path, old: Path) -> None:
-    """Give a folder the mode and the group of the one that it replaces."""
+    """Give a file or a folder the mode and the group of the one that it replaces."""
     info = old.stat()
     with suppress(OSError, AttributeError):
         os.chown(new, -1, info.st_gid)
     new.chmod(info.st_mode & 0o7777)
+
+
+def _mode_within(folder: Path) -> int:
+    """Return the mode that a new folder gets here: what the umask leaves, and a group's mark."""
+    probe = folder / f".{secrets.token_hex(4)}"
+    probe.mkdir()  # os.umask() would have to change the mask of all threads to tell it
+    mode = probe.stat().st_mode & 0o7777
+    probe.rmdir()
+    return mode
 
 
 def _exchange(a: Path, b: Path) -> None:

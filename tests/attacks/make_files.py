@@ -110,6 +110,22 @@ def numpy_files() -> None:
         archive({f"{name}.npy": array(value) for name, value in sparse.items()}))  # fmt: skip
 
 
+def more_numpy_files() -> None:
+    fine = array(np.eye(4))
+    lying = bytearray(archive({"a.npy": fine + bytes(2**29)}, zipfile.ZIP_BZIP2))
+    for at, mark in ((22, b"PK\x03\x04"), (24, b"PK\x01\x02")):
+        struct.pack_into("<I", lying, lying.index(mark) + at, len(fine))
+    put("beneath.npz", "537 MB that are declared as 256 bytes", "compressed in a way", bytes(lying))
+    sparse = {"indices": [0], "indptr": [0, 1, 1], "data": [1.0], "shape": [2, 2], "format": b"csr"}
+    members = {f"{name}.npy": array(value) for name, value in sparse.items()}
+    members["data.npy"], members["data"] = array([1.0, 2.0]), raw_header("1L" + " " * 9000 + '"')
+    put("beside.npz", "a second 'data', whose header takes minutes", "no sparse matrix",
+        archive(members))  # fmt: skip
+    names = {"graphs.npy": array(np.ones((2, 4, 4))), "graph_names.npy": header((2,), "<U0"),
+             "vertex_names.npy": header((10**9,), "<U0")}  # fmt: skip
+    put("nothing.npz", "10**9 names of no letters", "holds nothing", archive(names))
+
+
 # ---------------------------------------------------------------------- text, gzip, XML
 
 
@@ -216,6 +232,16 @@ def matlab_files() -> None:
     put("loop.mat", "HDF5: cells that hold themselves", "without end")
 
 
+def more_matlab_files() -> None:
+    put("blanks.mat", "a text of 500 million letters, none of which is there", CAP,
+        mat_file(matlab(4, (5 * 10**8, 1), element(16, b""))))  # fmt: skip
+    with h5(HERE / "chunk.mat") as file:
+        file.create_dataset("A", (3, 3), "f8", chunks=(3000, 3000), maxshape=(None, None),
+                            compression="gzip")  # fmt: skip
+        file["A"][...] = 1.0
+    put("chunk.mat", "HDF5: nine numbers in a chunk of 72 MB", CAP)
+
+
 def matlab_around(inner: bytes) -> bytes:
     """Return a cell with one array in it, in time that does not grow with the square."""
     flags = element(6, struct.pack("<II", 1, 0)) + element(5, struct.pack("<ii", 1, 1))
@@ -313,7 +339,7 @@ def other_files() -> None:
     put("terabytes.eg", "a model with an array of 8 TB", CAP,
         sealed({"model.json": state, "a.npy": header((2**20, 2**20))}), "load")  # fmt: skip
     put("deep.eg", "a model nested 12,000 deep", "not a whole model file",
-        sealed({"model.json": b'{"format": 2, "state": ' + b"[" * 12_000}, zipfile.ZIP_BZIP2),
+        sealed({"model.json": b'{"format": 2, "state": ' + b"[" * 12_000}, zipfile.ZIP_DEFLATED),
         "load")  # fmt: skip
     bomb = header((6000, 6000)) + bytes(8 * 6000**2)
     put("bomb.eg", "a model of 288 MB, compressed", CAP,
@@ -327,13 +353,17 @@ def other_files() -> None:
         "load")  # fmt: skip
     put("deep_report.json", "a report nested 12,000 deep", "is broken", "[" * 12_000, "report")
     put("deep_recipe.json", "a recipe nested 12,000 deep", "not JSON", "[" * 12_000, "recipe")
+    put("keys.toml", "a key of 20,000 parts", "keys within keys", f"a{'.a' * 20_000} = 1", "recipe")
 
 
 def main() -> None:
     """Make all files anew."""
     shutil.rmtree(HERE, ignore_errors=True)
     HERE.mkdir()
-    for make in (numpy_files, text_files, matlab_files, parquet_files, store_files, other_files):
+    for make in (
+        numpy_files, more_numpy_files, text_files, matlab_files, more_matlab_files, parquet_files,
+        store_files, other_files,
+    ):  # fmt: skip
         make()
     text = json.dumps(TABLE, indent=1) + "\n"
     (HERE.parent / "attacks.json").write_text(text, encoding="utf-8")

@@ -302,6 +302,50 @@ def test_a_folder_of_results_keeps_its_mode_and_a_link_to_it_stays(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.fixture
+def _private():
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("_private")
+def test_results_are_open_to_those_alone_whom_the_umask_lets_in(tmp_path):
+    from eigengraphs.whole_files import replace_together, whole_file, whole_folder
+
+    for name in ("new.txt", "shared.txt"):
+        with whole_file(tmp_path / name) as temporary:
+            temporary.write_text("a")
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    with whole_folder(tmp_path / "out") as temporary:
+        (temporary / "b.txt").write_text("b")
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["b.txt"]
+    (tmp_path / "shared.txt").chmod(0o640)
+    with whole_file(tmp_path / "shared.txt") as temporary:
+        assert temporary.stat().st_mode & 0o777 == 0o600
+        temporary.write_text("c")
+    assert (tmp_path / "shared.txt").stat().st_mode & 0o777 == 0o640
+    replace_together([(tmp_path / "new.txt", tmp_path / "shared.txt")])
+    assert (tmp_path / "shared.txt").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_to_a_file_stays_and_a_device_is_not_replaced(tmp_path):
+    from eigengraphs.whole_files import whole_file
+
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    for text in ("first", "second"):
+        with whole_file(tmp_path / "link.txt") as temporary:
+            temporary.write_text(text)
+        assert (tmp_path / "link.txt").is_symlink()
+        assert (tmp_path / "real.txt").read_text() == text
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(OSError, match="no plain file"), whole_file(tmp_path / "pipe.txt"):
+        pass
+    assert (tmp_path / "pipe.txt").is_fifo()
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 def test_where_names_cannot_be_exchanged_files_are_replaced_together(tmp_path, monkeypatch):
     from eigengraphs import whole_files
 

@@ -1,6 +1,7 @@
 """A folder of results can be asked later: it knows its graphs, and takes up what was found."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from eigengraphs.errors import InputError
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.report.findings import Finding
+from eigengraphs.report.html import write_report
 
 
 def told(words):
@@ -90,3 +92,20 @@ def test_a_fit_without_a_table_keeps_scans_of_one_person_together(people, run, m
     assert code == 0, said
     assert len(seen["people"]) == 24
     assert len(set(seen["people"])) == 12
+
+
+def test_answers_of_two_commands_at_a_time_are_both_kept(finished):
+    one, other = finished, FinishedFit(finished.folder)
+    assert one.summary.findings == other.summary.findings
+    one.add(replace(told("first"), key="one"), "compare-one.tsv")
+    other.add(replace(told("second"), key="other"), "compare-other.tsv")
+    keys = [found.key for found in FinishedFit(finished.folder).summary.findings]
+    assert keys[-2:] == ["one", "other"]
+
+
+def test_an_answer_about_a_fit_that_was_replaced_is_not_put_into_the_new_one(finished):
+    old = finished.summary
+    write_report(replace(old, loadings=old.loadings + 1.0), finished.folder)
+    with pytest.raises(InputError, match="replaced by another fit"):
+        finished.add(told("first"), "compare-group.tsv")
+    assert not (finished.folder / "compare-group.tsv").exists()

@@ -1,5 +1,6 @@
 """A fit on disk: the same fit comes back, whatever its kind; nothing else is let in."""
 
+import dataclasses
 import json
 import zipfile
 
@@ -166,3 +167,56 @@ def test_values_come_back_with_their_types(value):
     assert same(value, again)
     if not isinstance(value, np.ndarray | dict):
         assert again == value
+
+
+def _without(name):
+    def change(fit):
+        fit[name] = None
+
+    return change
+
+
+def _short(fit):
+    fit["_fit"] = dataclasses.replace(fit["_fit"], H=fit["_fit"].H[:1])
+
+
+def _hiding(fit):
+    fit["transform"] = "a text"
+
+
+def _named(fit):
+    fit["vertex_names_"] = fit["vertex_names_"][:-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (_without("_plan"), "_plan"),
+        (_without("_steps"), "_steps"),
+        (_without("n_vertices_"), "n_vertices_"),
+        (_without("loadings_"), "loadings_"),
+        (_without("vertex_names_"), "vertex_names_"),
+        (_named, "vertex_names_"),
+        (_short, "_fit.H"),
+        (_hiding, "'transform'"),
+    ],
+)
+def test_a_sealed_file_with_parts_that_do_not_fit_is_refused(change, says, tmp_path, monkeypatch):
+    je = eg.JointEmbedding(2, random_state=0).fit(graphs())
+    fit = dict(je.__getstate__())
+    change(fit)
+    monkeypatch.setattr(type(je), "__getstate__", lambda _: fit)
+    path = je.save(tmp_path / "model.eg")
+    with pytest.raises(InputError, match=f"holds no fit of JointEmbedding: {says}"):
+        eg.load(path)
+
+
+def test_fits_by_parts_and_with_other_numbers_of_components_come_back(tmp_path):
+    stack = graphs()
+    whole = eg.JointEmbedding(3, random_state=0).fit(stack)
+    parts = eg.JointEmbedding(2, random_state=0)
+    for start in (0, 5, 10):
+        parts.partial_fit(stack[start : start + 5])
+    for je in (parts, whole.truncate(2), whole.extend(4)):
+        again = eg.load(je.save(tmp_path / "model.eg"))
+        assert (again.transform(stack) == je.transform(stack)).all()

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.options import Json
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say, say_notes
 
 __all__ = ["changes"]
 
@@ -39,7 +39,7 @@ def changes(
     )
     moved, odd = found.changes, found.anomalies
     if as_json:
-        print(json.dumps({
+        say(json.dumps({
             "event": "done", "order": found.line.by or "input", "p": moved.p_value,
             "changes": [
                 {"graph": found.names[place], "when": found.labels[place], "gain": gain}
@@ -57,6 +57,6 @@ def changes(
         }))  # fmt: skip
         return
     say_notes(moved.notes)
-    print("\n".join(found.words))
-    print(f"Methods: {moved.methods} {odd.methods}")
-    print(f"wrote {', '.join(str(file) for file in files)}")
+    say("\n".join(found.words))
+    say(f"Methods: {moved.methods} {odd.methods}")
+    say(f"wrote {', '.join(str(file) for file in files)}")

@@ -25,7 +25,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say, say_notes, visible
 from eigengraphs.job.events import Event, Listener
 
 __all__ = ["check"]
@@ -61,7 +61,7 @@ def check(
 
         if is_store(source):
             said = _check_store(source, listen)
-            print(json.dumps(said) if as_json else said["text"])
+            say(json.dumps(said) if as_json else said["text"])
             return
 
         how: Any = input_settings(
@@ -78,7 +78,7 @@ def check(
         data = gather(source, how, listen)
         values = None if label is None else data.column(label)
     if as_json:
-        print(json.dumps({
+        say(json.dumps({
             "event": "done", "graphs": data.graphs.n_graphs, "vertices": data.graphs.n_vertices,
             "columns": list(data.columns), "seconds": round(data.seconds, 3),
             "problems": [problem.text for problem in data.problems],
@@ -95,27 +95,27 @@ def check(
     read = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
     weights = "weighted" if graphs.is_weighted else "unweighted"
     direction = "directed" if graphs.is_directed else "undirected"
-    print(f"{graphs.n_graphs} {direction} {weights} graphs on {graphs.n_vertices} vertices "
+    say(f"{graphs.n_graphs} {direction} {weights} graphs on {graphs.n_vertices} vertices "
           f"({read}), read in {data.seconds:.1f} s")  # fmt: skip
-    print(f"columns: {', '.join(data.columns) or 'none'}")
+    say(f"columns: {', '.join(data.columns) or 'none'}")
     if values is not None:
         counts = _counts(values)
         most = [f"{value} {count}" for value, count in list(counts.items())[:SHOWN]]
         more = f", and {len(counts) - SHOWN} more values" if len(counts) > SHOWN else ""
-        print(f"{label}: {', '.join(most)}{more}")
+        say(f"{label}: {', '.join(most)}{more}")
     table = Table("graph", "verdict", "density", "total weight", "isolated", "messages")
     odd = [row for row in data.quality if row.verdict != "ok"]
     for row in (odd or data.quality)[:SHOWN]:
         table.add_row(
-            row.id, row.verdict, f"{row.density:.3f}", f"{row.total_weight:.6g}",
-            str(row.isolated), "; ".join(row.messages),
+            visible(row.id), row.verdict, f"{row.density:.3f}", f"{row.total_weight:.6g}",
+            str(row.isolated), visible("; ".join(row.messages)),
         )  # fmt: skip
     # Names are shown as they are, even such as [bold].
     Console(markup=False, emoji=False, highlight=False).print(table)
     hidden = len(odd or data.quality) - SHOWN
     if hidden > 0:
-        print(f"and {hidden} more; --json shows all")
-    print(f"{len(odd)} of {len(data.quality)} graphs have something to look at" if odd
+        say(f"and {hidden} more; --json shows all")
+    say(f"{len(odd)} of {len(data.quality)} graphs have something to look at" if odd
           else "nothing unusual")  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.options import Json, Results
+from eigengraphs.cli.wording import say
 
 __all__ = ["cluster"]
 
@@ -47,12 +48,12 @@ def cluster(
         truth=truth, graph=graph, degree_corrected=degree_corrected, seed=seed,
     )  # fmt: skip
     if as_json:
-        print(json.dumps({
+        say(json.dumps({
             "event": "done", "of": of, "clusters": found.n_clusters, "sizes": found.sizes.tolist(),
             "labels": (found.labels + 1).tolist(), "bic": found.bic, "ari": found.ari,
             "purity": found.purity, "files": [str(file) for file in files],
         }))  # fmt: skip
         return
     told = next(one for one in fit.summary.findings if one.key == f"cluster {of}")
-    print("\n".join(told.words))
-    print(f"wrote {', '.join(str(file) for file in files)}")
+    say("\n".join(told.words))
+    say(f"wrote {', '.join(str(file) for file in files)}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.options import Json
-from eigengraphs.cli.wording import say_notes, table_width
+from eigengraphs.cli.wording import say, say_notes, table_width
 
 __all__ = ["compare"]
 
@@ -48,7 +48,7 @@ def compare(
         n_permutations=permutations, seed=seed,
     )  # fmt: skip
     if as_json:
-        print(json.dumps({
+        say(json.dumps({
             "event": "done", "group": group, "kind": found.kind, "design": found.design,
             "graphs": found.n_graphs, "units": found.n_units, "levels": found.levels,
             "joint": {"F": found.joint_F, "p": found.joint_p},
@@ -69,7 +69,7 @@ def compare(
     from rich.table import Table
 
     say_notes(found.notes)
-    print("\n".join(found.words))
+    say("\n".join(found.words))
     table = Table(
         "component", found.effect_name, "95 % interval", "F", "p", "p (FDR)", "p (family)"
     )
@@ -80,5 +80,5 @@ def compare(
         )  # fmt: skip
     table.add_row("all", "", "", f"{found.joint_F:.3g}", f"{found.joint_p:.2g}", "", "")
     Console(markup=False, emoji=False, highlight=False, width=table_width()).print(table)
-    print(f"Methods: {found.methods}")
-    print(f"wrote {', '.join(str(file) for file in files)}")
+    say(f"Methods: {found.methods}")
+    say(f"wrote {', '.join(str(file) for file in files)}")

@@ -33,7 +33,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say_notes, table_width
+from eigengraphs.cli.wording import say, say_notes, table_width, visible
 
 __all__ = ["contest"]
 
@@ -98,7 +98,7 @@ def contest(
             methods=method_names(methods), listen=listen,
         )  # fmt: skip
     if as_json:
-        print(json.dumps({
+        say(json.dumps({
             "event": "done", "label": label, "graphs": found.evaluation.n_graphs,
             "methods": [dict(zip(found.header, row, strict=True)) for row in found.table()],
             "not_offered": dict(found.not_offered), "protocol": found.evaluation.protocol,
@@ -113,13 +113,13 @@ def contest(
                     if not name.endswith(("_low", "_high"))))  # fmt: skip
     for row in found.table():
         cells = dict(zip(found.header, row, strict=True))
-        table.add_row(*(_text(cells, name) for name in found.header
+        table.add_row(*(visible(_text(cells, name)) for name in found.header
                         if not name.endswith(("_low", "_high"))))  # fmt: skip
     Console(markup=False, emoji=False, highlight=False, width=table_width()).print(table)
     for name, why in found.not_offered.items():
-        print(f"Not offered: {name}, because {why}.")
-    print("\n".join(found.notes))
-    print(f"wrote {', '.join(str(file) for file in files)}")
+        say(f"Not offered: {name}, because {why}.")
+    say("\n".join(found.notes))
+    say(f"wrote {', '.join(str(file) for file in files)}")
 
 
 def _text(cells: dict[str, Any], name: str) -> str:

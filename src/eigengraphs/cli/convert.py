@@ -23,7 +23,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say, say_notes
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Event, Listener
 
@@ -91,11 +91,11 @@ def convert(
                 "notices": [problem.text for problem in data.problems],
             }  # fmt: skip
     if as_json:
-        print(json.dumps({"event": "done", "output": output, **said}))
+        say(json.dumps({"event": "done", "output": output, **said}))
         return
     say_notes(said["notices"])
     new = f" ({said['new']} new)" if said.get("new", said["graphs"]) < said["graphs"] else ""
-    print(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; wrote {output}")
+    say(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; wrote {output}")
 
 
 def _store(

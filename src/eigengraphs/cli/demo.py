@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eigengraphs.cli.wording import say
+
 __all__ = ["demo"]
 
 
@@ -31,7 +33,7 @@ def demo(
     if files is not None:
         from eigengraphs.demo import write_files
 
-        print(f"wrote {write_files(files)}: 32 matrices and participants.tsv")
+        say(f"wrote {write_files(files)}: 32 matrices and participants.tsv")
         return
     from rich.console import Console
     from rich.progress import Progress
@@ -42,9 +44,9 @@ def demo(
         task = progress.add_task("32 mice, one held out at a time", total=32)
         result = run_demo(output, components, seed, lambda _: progress.advance(task))
     embedding = result.embedding
-    print(f"32 mouse brains, 332 regions, {components} components")
-    print(f"explained around the mean brain: {embedding.explained_ratio_.sum():.1%}")
-    print(f"converged: {'yes' if embedding.converged_ else 'no'}, {embedding.n_passes_} passes")
-    print(f"genotype of the held-out mouse by its nearest neighbour: {result.accuracy:.1%} right")
+    say(f"32 mouse brains, 332 regions, {components} components")
+    say(f"explained around the mean brain: {embedding.explained_ratio_.sum():.1%}")
+    say(f"converged: {'yes' if embedding.converged_ else 'no'}, {embedding.n_passes_} passes")
+    say(f"genotype of the held-out mouse by its nearest neighbour: {result.accuracy:.1%} right")
     for path in result.files:
-        print(f"wrote {path}")
+        say(f"wrote {path}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigengraphs.cli.options import Json
-from eigengraphs.cli.wording import say_notes, table_width
+from eigengraphs.cli.wording import say, say_notes, table_width
 
 if TYPE_CHECKING:
     from eigengraphs.inference.evaluation import Evaluation
@@ -80,7 +80,7 @@ def evaluate(
             components=None if components is None else number_or_word(components), listen=listen,
         )  # fmt: skip
     if as_json:
-        print(json.dumps({
+        say(json.dumps({
             "event": "done", "target": target, "kind": found.kind, "measure": found.measure,
             "graphs": found.n_graphs, "groups": found.n_units,
             "pipelines": [dict(zip(found.header, row, strict=True)) for row in found.rows()],
@@ -89,10 +89,10 @@ def evaluate(
         }))  # fmt: skip
         return
     say_notes(found.warnings)
-    print("\n".join(found.words()))
+    say("\n".join(found.words()))
     _show(found)
-    print(f"{found.protocol[0].upper()}{found.protocol[1:]}")
-    print(f"wrote {', '.join(str(file) for file in files)}")
+    say(f"{found.protocol[0].upper()}{found.protocol[1:]}")
+    say(f"wrote {', '.join(str(file) for file in files)}")
 
 
 def number_or_word(text: str) -> int | str:

@@ -28,7 +28,7 @@ from eigengraphs.cli.options import (
     Workers,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say, say_notes
 
 __all__ = ["fit"]
 
@@ -175,7 +175,7 @@ def fit(
     if journal is not None:
         found["passes_kept"] = journal.n_found
     if as_json:
-        print(json.dumps({"event": "done"} | found))
+        say(json.dumps({"event": "done"} | found))
     else:
         _say(found, analysis)
     if strict and not embedding.converged_:
@@ -198,7 +198,7 @@ def _components(text: str) -> int | str:
 
 def _say(found: dict[str, Any], analysis: Any) -> None:
     say_notes(cast(list[str], found["problems"]))
-    print(
+    say(
         f"{found['graphs']} graphs, {found['vertices']} vertices, {found['components']} components:"
         f" {found['explained']:.1%} explained, {'' if found['converged'] else 'NOT '}converged"
     )
@@ -206,9 +206,9 @@ def _say(found: dict[str, Any], analysis: Any) -> None:
     if prediction is not None:
         scores = [f"{way.name} {way.score:.3f}" for way in prediction.methods]
         scores.append(f"chance {prediction.chance:.3f}")
-        print(
+        say(
             f"{prediction.label} of graphs that were held out, {prediction.measure}: "
             f"{', '.join(scores)}"
         )
     report = next(path for path in found["files"] if path.endswith("report.html"))
-    print(f"wrote {len(found['files'])} files; look at {report}")
+    say(f"wrote {len(found['files'])} files; look at {report}")

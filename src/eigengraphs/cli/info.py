@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eigengraphs.cli.wording import say
+
 __all__ = ["info"]
 
 
@@ -22,14 +24,12 @@ def info(
     je = load(model / "model.eg" if model.is_dir() else model)
     settings = {name: value for name, value in je.get_params().items()
                 if value != type(je)().get_params()[name] and name != "n_components"}  # fmt: skip
-    print(
-        f"{je.n_components_} components of {len(je.loadings_)} graphs on {je.n_vertices_} vertices"
-    )
-    print(f"explained: {je.explained_ratio_.sum():.1%}; diagonal {je.diagonal_}; "
+    say(f"{je.n_components_} components of {len(je.loadings_)} graphs on {je.n_vertices_} vertices")
+    say(f"explained: {je.explained_ratio_.sum():.1%}; diagonal {je.diagonal_}; "
           f"{'' if je.converged_ else 'NOT '}converged in {je.n_passes_} passes")  # fmt: skip
-    print("settings: " + (", ".join(f"{k}={v!r}" for k, v in settings.items()) or "defaults"))
+    say("settings: " + (", ".join(f"{k}={v!r}" for k, v in settings.items()) or "defaults"))
     for k in range(je.n_components_):
         h = je.latent_positions_[:, k]
         lead = sorted(range(len(h)), key=lambda s: -abs(float(h[s])))[:5]
         names = ", ".join(str(je.vertex_names_[s]) for s in lead)
-        print(f"je{k + 1}: {je.explained_ratio_[k]:.2%} explained, {je.stop_reason_[k]}; {names}")
+        say(f"je{k + 1}: {je.explained_ratio_[k]:.2%} explained, {je.stop_reason_[k]}; {names}")

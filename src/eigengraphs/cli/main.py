@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from eigengraphs import __version__
 from eigengraphs.cli.stopping import Stopped, stoppable
-from eigengraphs.cli.wording import for_shell
-from eigengraphs.errors import ClusterError, EigengraphsError, MissingExtraError
+from eigengraphs.cli.wording import for_shell, say
+from eigengraphs.errors import ClusterError, EigengraphsError, InputError, MissingExtraError
 
 __all__ = ["application", "main"]
 
@@ -53,7 +54,7 @@ def application() -> Any:
 
     def show_version(wanted: bool) -> None:
         if wanted:
-            print(f"eigengraphs {__version__}")
+            say(f"eigengraphs {__version__}")
             raise typer.Exit
 
     @app.callback()
@@ -99,6 +100,10 @@ def main() -> None:
 
 
 def _run() -> None:
+    for word in sys.argv[1:]:
+        if re.search("[\ud800-\udfff]", word):  # bytes that Python could not read
+            error = InputError(f"{word!r} is no text in UTF-8; name it in another way")
+            sys.exit(_complain(error, 3))
     try:
         # Named, so that help and completion do not depend on how Python was started.
         application()(prog_name="eigengraphs")
@@ -146,6 +151,6 @@ def _complain(error: BaseException, code: int, text: str | None = None) -> int:
     words = [str(error) if text is None else text, *getattr(error, "__notes__", ())]
     text = for_shell("; ".join(words))
     if "--json" in sys.argv[1:]:
-        print(json.dumps({"event": "error", "text": text, "code": code}), flush=True)
-    print(f"eigengraphs: {text}", file=sys.stderr)
+        say(json.dumps({"event": "error", "text": text, "code": code}), flush=True)
+    say(f"eigengraphs: {text}", file=sys.stderr)
     return code

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.options import Json
+from eigengraphs.cli.wording import say
 
 __all__ = ["plan"]
 
@@ -41,4 +42,4 @@ def plan(
     found = forecast_fit(
         open_store(store, memory), components, directed=directed, center=center, workers=workers
     )
-    print(json.dumps(asdict(found)) if as_json else found.words())
+    say(json.dumps(asdict(found)) if as_json else found.words())

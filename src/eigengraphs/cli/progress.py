@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from eigengraphs.cli.wording import say, visible
 from eigengraphs.job.events import Event, Listener
 
 __all__ = ["showing"]
@@ -65,15 +66,15 @@ def _listener(as_json: bool) -> Iterator[Listener]:
             if event.stage != stage:
                 stage = event.stage
                 bars.reset(task, total=event.total)
-            bars.update(task, description=f"{event.stage}: {event.text}", total=event.total,
-                        completed=event.done or 0)  # fmt: skip
+            words = visible(f"{event.stage}: {event.text}")
+            bars.update(task, description=words, total=event.total, completed=event.done or 0)
 
         yield listen
 
 
 def _print_json(event: Event) -> None:
     words = {"event": event.stage, "text": event.text, "done": event.done, "total": event.total}
-    print(json.dumps({key: value for key, value in words.items() if value is not None}), flush=True)
+    say(json.dumps({key: value for key, value in words.items() if value is not None}), flush=True)
 
 
 class _Lines:
@@ -87,4 +88,4 @@ class _Lines:
         now = time.monotonic()
         if event.stage != self._stage or now - self._last > SECONDS:
             self._stage, self._last = event.stage, now
-            print(f"{event.stage}: {event.text}", file=sys.stderr, flush=True)
+            say(f"{event.stage}: {event.text}", file=sys.stderr, flush=True)

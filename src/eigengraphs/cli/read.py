@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.options import Json, MovedGraphs, Results
+from eigengraphs.cli.wording import say
 from eigengraphs.job.events import Event
 
 __all__ = ["read"]
@@ -33,7 +34,7 @@ def read(
 
         told, files = components_of(FinishedFit(Path(folder)), graphs, splits=splits, listen=listen)
     if as_json:
-        print(json.dumps({
+        say(json.dumps({
             "event": "done",
             "components": [asdict(one) | {"verdict": one.verdict} for one in told],
             "files": [str(file) for file in files],
@@ -41,8 +42,8 @@ def read(
         return
     for one in told:
         sides = [", ".join(name for name, _ in side[:3]) for side in (one.high, one.low) if side]
-        print(
+        say(
             f"component {one.number}: {one.verdict} (explains {one.explained:.1%}, replicability "
             f"{one.replicability:.2f}); vertices {' against '.join(sides)}"
         )
-    print(f"wrote {', '.join(str(file) for file in files)}")
+    say(f"wrote {', '.join(str(file) for file in files)}")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from eigengraphs.cli.wording import say
 from eigengraphs.errors import InputError
 
 __all__ = ["report"]
@@ -34,4 +35,4 @@ def report(
     if page.resolve() == data.resolve():
         raise InputError(f"{str(page)!r} holds the data of the report; name another file")
     summary = read_summary(data)
-    print(f"wrote {write_page(replace(summary, title=title or summary.title), page)}")
+    say(f"wrote {write_page(replace(summary, title=title or summary.title), page)}")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.completions import EXPERIMENTS, among
+from eigengraphs.cli.wording import say, visible
 from eigengraphs.errors import EigengraphsError
 
 __all__ = ["reproduce"]
@@ -57,7 +58,7 @@ def reproduce(
         raise typer.BadParameter(f"there is no experiment {unknown[0]!r}; there are: {known}, all")
     if "list" in names:
         for name, entry in CATALOGUE.items():
-            print(f"{name:12}{entry.title}")
+            say(f"{name:12}{entry.title}")
         return
     wanted = list(CATALOGUE) if "all" in names else list(dict.fromkeys(names))
     columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(),
@@ -78,9 +79,9 @@ def reproduce(
                 if len(wanted) == 1:
                     raise
                 failed.append(name)
-                bars.console.print(f"{name}: {error}", markup=False, highlight=False)
+                bars.console.print(visible(f"{name}: {error}"), markup=False, highlight=False)
     if len(failed) < len(wanted):
-        print(f"wrote {path}")
+        say(f"wrote {path}")
     if failed:
-        print(f"eigengraphs: could not run {', '.join(failed)} (reasons above)", file=sys.stderr)
+        say(f"eigengraphs: could not run {', '.join(failed)} (reasons above)", file=sys.stderr)
         raise typer.Exit(3)

@@ -9,6 +9,7 @@ import typer
 
 from eigengraphs.cli.completions import DESIGNS, OUTPUT_FORMATS, WEIGHTS, among
 from eigengraphs.cli.options import Json
+from eigengraphs.cli.wording import say
 
 __all__ = ["simulate"]
 
@@ -70,15 +71,15 @@ def simulate(
         import json
 
         found = {"graphs": stack.n_graphs, "vertices": stack.n_vertices}
-        print(json.dumps({"event": "done"} | found | {"files": [str(path) for path in files]}))
+        say(json.dumps({"event": "done"} | found | {"files": [str(path) for path in files]}))
         return
     names = [kind.name for kind in design.classes]
     classes = f" of classes {', '.join(names)}" if len(names) > 1 else ""
-    print(
+    say(
         f"{stack.n_graphs} graphs{classes} on {stack.n_vertices} vertices, density "
         f"{stack.density:.3g}; wrote {', '.join(map(str, files))}"
     )
     if files[0].suffix == ".egs":  # whose labels are not predicted
-        print(f"next: eigengraphs fit {files[0]} results")
+        say(f"next: eigengraphs fit {files[0]} results")
     elif len(names) > 1:
-        print(f"next: eigengraphs fit {files[0]} results --participants {files[1]} --label class")
+        say(f"next: eigengraphs fit {files[0]} results --participants {files[1]} --label class")

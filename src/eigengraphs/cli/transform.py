@@ -20,7 +20,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say_notes
+from eigengraphs.cli.wording import say, say_notes
 
 __all__ = ["transform"]
 
@@ -69,4 +69,4 @@ def transform(
         graphs, said = on_vertices(data, names, named=names != places)
         write_loadings(output, embedding, graphs, data.columns, embedding.transform(graphs))
     say_notes([*(problem.text for problem in data.problems), *said])
-    print(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}")
+    say(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}")

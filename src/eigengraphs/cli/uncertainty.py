@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.options import Json, MovedGraphs, Results
+from eigengraphs.cli.wording import say
 from eigengraphs.job.events import Event
 
 __all__ = ["uncertainty"]
@@ -41,13 +42,13 @@ def uncertainty(
         for k in range(len(errors))
     ]  # fmt: skip
     if as_json:
-        print(json.dumps({"event": "done", "law": found.law, "components": told,
+        say(json.dumps({"event": "done", "law": found.law, "components": told,
                           "files": [str(file) for file in files]}))  # fmt: skip
         return
     for one in told:
         weak = "; positions are weak, loadings mean little" if one["weak"] else ""
-        print(
+        say(
             f"component {one['component']}: error of a loading {one['error_of_a_loading']:.3g}, "
             f"cosine with the bootstrap {one['same_in_bootstrap']:.3f}{weak}"
         )
-    print(f"wrote {', '.join(str(file) for file in files)}")
+    say(f"wrote {', '.join(str(file) for file in files)}")

@@ -6,8 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from typing import TextIO
 
-__all__ = ["for_shell", "say_notes", "table_width"]
+__all__ = ["for_shell", "say", "say_notes", "table_width", "visible"]
+
+# Control characters but tab and end of line, directions of writing, and halves of characters.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 # What a function calls an argument, and what a command calls the option. In this order.
 _OPTIONS = [
@@ -44,6 +50,20 @@ def for_shell(text: str) -> str:
     return text
 
 
+def visible(text: object) -> str:
+    """Return a text that is shown as it is: marks that steer a terminal are written as escapes.
+
+    Names of files, graphs and vertices may hold them: to change what stands above, the title of
+    the window, or the direction of writing.
+    """
+    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], str(text))
+
+
+def say(*texts: object, file: TextIO | None = None, flush: bool = False) -> None:
+    """Print texts that may hold names from files."""
+    print(*map(visible, texts), file=file, flush=flush)
+
+
 def table_width() -> int | None:
     """Return the width of a table that no terminal shows, wide enough for its words."""
     return None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
@@ -52,4 +72,4 @@ def table_width() -> int | None:
 def say_notes(texts: Iterable[str]) -> None:
     """Print what was met on the way, a line each, on standard error."""
     for text in texts:
-        print(f"note: {for_shell(text)}", file=sys.stderr)
+        say(f"note: {for_shell(text)}", file=sys.stderr)

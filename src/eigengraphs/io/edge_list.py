@@ -15,12 +15,10 @@ from eigengraphs.io.kinds import SOURCE, TARGET, WEIGHT
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph
-from eigengraphs.io.text import TextFile, number
+from eigengraphs.io.text import TextFile, data_at, number
 from eigengraphs.limits import read_json
 
 __all__ = ["edge_graph", "read_edges"]
-
-_DATA = re.compile(r"\{.*\}\s*$")
 
 
 def read_edges(text: TextFile) -> EdgeGraph:
@@ -32,7 +30,7 @@ def read_edges(text: TextFile) -> EdgeGraph:
     if not text.lines:
         return edge_graph(([], []), np.zeros(0), declared, directed, text, text.notices)
     table = None
-    if not _DATA.search(text.lines[0]) and not _are_padded(text, declared):
+    if data_at(text.lines[0]) is None and not _are_padded(text, declared):
         table = _numbers(text)
     if table is not None:
         source, target = _whole(table[:, 0]), _whole(table[:, 1])
@@ -58,14 +56,17 @@ def edge_graph(
     notices: tuple[Notice, ...] = (),
 ) -> EdgeGraph:
     """Return edges that are given by names or by whole numbers, with places for vertices."""
-    both = np.concatenate([np.asarray(ends[0]), np.asarray(ends[1])])
-    if both.size == 0:
-        both = both.astype(np.str_)
-    used, places = np.unique(both, return_inverse=True)
-    found = [str(name) for name in used.tolist()]
+    if isinstance(ends[0], np.ndarray):
+        used, places = np.unique(np.concatenate(ends), return_inverse=True)
+        found = [str(name) for name in used.tolist()]
+    else:  # not an array, in which each name would take as much as the longest
+        codes: dict[str, int] = {}
+        both: Any = [codes.setdefault(str(name), len(codes)) for name in (*ends[0], *ends[1])]
+        found, places = list(codes), np.array(both, dtype=np.intp)
     names = declared
     if names is None:
-        names = tuple(sorted(found, key=natural)) if both.dtype.kind == "U" else tuple(found)
+        named = not isinstance(ends[0], np.ndarray)
+        names = tuple(sorted(sorted(found), key=natural)) if named else tuple(found)
     place = {name: s for s, name in enumerate(names)}
     unknown = [name for name in found if name not in place]
     if unknown:
@@ -130,7 +131,7 @@ def _whole(values: NDArray[np.float64]) -> NDArray[np.int64] | None:
 
 def _from_cells(text: TextFile) -> tuple[tuple[list[str], list[str]], NDArray[np.float64]]:
     """Read edges between names, with a header, or with data as networkx writes it."""
-    if _DATA.search(text.lines[0]):
+    if data_at(text.lines[0]) is not None:
         rows = [_with_data(text, i) for i in range(len(text.lines))]
     else:
         rows = text.cells()
@@ -188,13 +189,13 @@ def _columns(text: TextFile, rows: list[list[str]]) -> tuple[int, int, int | Non
 def _with_data(text: TextFile, i: int) -> list[str]:
     """Return two vertices and the weight of a line such as ``0 1 {'weight': 3}``."""
     line = text.lines[i]
-    match = _DATA.search(line)
-    ends = (line[: match.start()] if match else line).strip()
+    at = data_at(line)
+    ends = line[:at].strip()
     cells = [cell.strip() for cell in ends.rstrip(",;\t ").split(text.delimiter)]
     data: Any = {}
-    if match:
+    if at is not None:
         try:
-            data = ast.literal_eval(match.group().strip())
+            data = ast.literal_eval(line[at:].strip())
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             data = None
     if len(cells) != 2 or not isinstance(data, dict):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal, NamedTuple, TypeAlias
 
-from eigengraphs.io.text import TextFile, is_number, number
+from eigengraphs.io.text import TextFile, data_at, is_number, number
 
 __all__ = ["SOURCE", "TARGET", "WEIGHT", "Kind", "kind_of", "looks_like_graph"]
 
@@ -76,8 +75,6 @@ WEIGHT = [
     "r",
 ]
 
-_DATA = re.compile(r"\{.*\}\s*$")
-
 
 class Kind(NamedTuple):
     """What a file is, and whether it could be another thing as well."""
@@ -89,7 +86,9 @@ class Kind(NamedTuple):
 def kind_of(text: TextFile) -> Kind:
     """Tell what a text file is from its ending, its first lines and the number of its lines."""
     ending = text.path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    if not text.lines or text.comment("vertices") is not None or _DATA.search(text.lines[0]):
+    if not text.lines or text.comment("vertices") is not None:
+        return Kind("edge list")
+    if data_at(text.lines[0]) is not None:
         return Kind("edge list")
     head = text.cells(0, 4)
     first, rows = head[0], len(text.lines)

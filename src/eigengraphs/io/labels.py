@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import few
-from eigengraphs.io.tables import Table, column_of, open_file, open_table
+from eigengraphs.io.tables import Table, check_lengths, column_of, open_file, open_table
 from eigengraphs.io.text import TextFile, is_number
 
 __all__ = ["VertexTable", "read_vertices"]
@@ -153,6 +153,7 @@ def _read(text: TextFile) -> VertexTable:
     if all(_is_colour_row(row) for row in rows):
         return _colour_table(text, rows)
     widths = {len(row) for row in rows}
+    check_lengths(text.path, {"name": [row[-1] for row in rows]})
     if widths == {1}:
         names = [row[0] for row in rows]
         if names[0].lower() in _NAME and len(names) > 1:
@@ -191,6 +192,7 @@ def _with_header(table: Table, text: TextFile) -> VertexTable:
         values = [column_of(table.columns[axis]) for axis in axes if axis is not None]
         if all(value.dtype.kind == "f" for value in values):
             coordinates = np.column_stack(values).astype(np.float64)
+    check_lengths(table.path, table.columns)
     columns = {name: column_of(cells) for name, cells in table.columns.items()}
     return VertexTable(names, numbers, coordinates, columns)
 

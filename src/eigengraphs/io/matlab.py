@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,9 @@ class _Hdf5:
                 f"{self._path}: {item.name!r} lies in another file, which is not opened; save the "
                 "variable itself"
             )
-        self._read += item.size * max(item.dtype.itemsize, 1)
+        # A chunk is unpacked whole, however little of it belongs to the array.
+        size = max(item.size, math.prod(item.chunks or (0,)))
+        self._read += size * max(item.dtype.itemsize, 1)
         self._cap.check(f"{self._path} ({item.name!r})", self._read, self._held)
         return np.asarray(item)
 

@@ -20,7 +20,7 @@ __all__ = ["unpacked"]
 
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
-_CELL, _STRUCT, _OBJECT, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 5, 16, 17
+_CELL, _STRUCT, _OBJECT, _TEXT, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16, 17
 _COMPLEX = 0x800
 _DEEPEST = 50  # cells within cells
 _ITEM = 8  # bytes that a cell, or a field of a struct, takes in memory at least
@@ -110,6 +110,8 @@ def _matrix(
             parts, arrays = 0, math.prod(lengths)
         elif kind == _FUNCTION:
             parts, arrays = 0, 1
+        elif kind == _TEXT:  # scipy fills a text without letters with blanks
+            cap.check(path, 4 * math.prod(lengths), held)
     if kind == _OBJECT:
         *_, at = _tag(path, data, order, at, stop)
     if kind in (_STRUCT, _OBJECT):

@@ -45,7 +45,7 @@ def read_npz(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> li
     arrays = _arrays(path, data, cap)
     if {"format", "shape", "data"} <= set(arrays):
         try:
-            matrix = sparse.load_npz(io.BytesIO(data))
+            matrix = sparse.load_npz(_bundle(arrays))
         except BROKEN as error:
             raise ReadError(f"{path} is no sparse matrix that scipy can read: {error}") from None
         options: Any = {"graphs_first": True, "cap": cap, "held": len(data)}
@@ -85,6 +85,14 @@ def _arrays(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
         raise
     except BROKEN as error:
         return _refuse_other(path, error)
+
+
+def _bundle(arrays: dict[str, Any]) -> io.BytesIO:
+    """Return arrays that were read as a bundle: NumPy takes members that were not, if it may."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    buffer.seek(0)
+    return buffer
 
 
 def _entry(path: Path, content: bytes, name: str, cap: Cap, data: bytes) -> Any:

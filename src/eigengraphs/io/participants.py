@@ -16,7 +16,7 @@ from eigengraphs.errors import InputError, ReadError
 from eigengraphs.io.bids import entities
 from eigengraphs.io.notices import few
 from eigengraphs.io.reading import Reading
-from eigengraphs.io.tables import column_of, read_table
+from eigengraphs.io.tables import check_lengths, column_of, read_table
 
 __all__ = ["Joined", "Participants", "join", "read_participants"]
 
@@ -178,6 +178,7 @@ def read_participants(path: str | os.PathLike[str]) -> Participants:
             + f"; it has {shown}: keep one of them"
             + ("" if sessions else ", or add a column 'session_id' that tells them apart")
         )
+    check_lengths(table.path, table.columns)
     columns = {name: column_of(cells) for name, cells in table.columns.items()}
     columns[person] = np.array(table.columns[person], dtype=np.str_)
     return Participants(ids, sessions, columns, Path(path))
@@ -234,10 +235,11 @@ def join(
         session = _bare(known[i].get("ses", ""), "ses") if participants.sessions else ""
         rows[i] = place.get((_bare(person, "sub"), session), -1)
     without = tuple(name for name, row in zip(names, rows, strict=True) if row < 0)
+    used = set(rows.tolist())
     unused = tuple(
         _label(person, participants.sessions[i] if participants.sessions else "")
         for i, person in enumerate(participants.ids)
-        if i not in set(rows.tolist())
+        if i not in used
     )
     if without and missing == "error":
         _refuse_unmatched(participants, names, without, unused)

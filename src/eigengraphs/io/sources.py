@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,17 @@ class Source:
 
 def find_files(source: SourceLike, *, bids: bool = False) -> Source:
     """Return the files that a folder, a pattern, a list, a manifest or one path stands for."""
+    found = _found(source, bids)
+    for file in found.files:
+        if re.search("[\ud800-\udfff]", str(file.path)):  # bytes that Python could not read
+            raise ReadError(
+                f"the name of the file {str(file.path)!r} is no text in UTF-8, so that no result "
+                "could name it: rename the file"
+            )
+    return found
+
+
+def _found(source: SourceLike, bids: bool) -> Source:
     if isinstance(source, str | os.PathLike):
         return _from_one(Path(source), os.fspath(source), bids)
     items: Any = source
@@ -118,6 +130,13 @@ def _is_manifest(path: Path) -> bool:
     return any(word.strip().strip('"') in _PATH for word in words)
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or a folder of somebody else
+        return False
+
+
 def _from_manifest(manifest: Path) -> Source:
     """Read a table of files; paths are relative to its folder."""
     table = read_table(manifest)
@@ -132,10 +151,10 @@ def _from_manifest(manifest: Path) -> Source:
     files = []
     for row, (place, text) in enumerate(zip(table.places, table.columns[column], strict=True)):
         path = manifest.parent / text
-        if not text or not path.is_file():
+        if not text or not _is_file(path):
             raise ReadError(
-                f"{manifest}, line {place}: there is no file {text!r} in {manifest.parent}; mend "
-                "the path, or take the line out"
+                f"{manifest}, line {place}: there is no file {text[:200]!r} in {manifest.parent}; "
+                "mend the path, or take the line out"
             )
         columns = {name: table.columns[name][row] for name in kept}
         files.append(SourceFile(path, None if ids is None else table.columns[ids][row], columns))

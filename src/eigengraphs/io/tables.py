@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +12,9 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
 from eigengraphs.io.text import MISSING, TextFile, number, open_text
+from eigengraphs.limits import DEFAULT
 
-__all__ = ["Table", "column_of", "open_table", "read_table"]
+__all__ = ["Table", "check_lengths", "column_of", "open_table", "read_table"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ def open_table(text: TextFile) -> Table:
     """Cut a text file into columns, by its header."""
     header, *rows = text.cells()
     if len(set(header)) < len(header):
-        repeated = next(name for i, name in enumerate(header) if name in header[:i])
+        repeated = next(name for name, count in Counter(header).items() if count > 1)
         raise ReadError(
             f"{text.path}, line {text.places[0]}: two columns are called {repeated!r}; give each "
             "a name of its own"
@@ -57,6 +60,18 @@ def open_table(text: TextFile) -> Table:
             )
     columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
     return Table(text.path, columns, list(text.places[1:]))
+
+
+def check_lengths(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
+    """Refuse columns that are large as arrays, where every cell takes as much as the longest."""
+    longest = {name: max(map(len, cells), default=0) for name, cells in columns.items()}
+    needed = sum(4 * length * len(columns[name]) for name, length in longest.items())
+    if needed > DEFAULT.allowed(sum(len(cell) for cells in columns.values() for cell in cells)):
+        worst = max(longest, key=lambda name: longest[name])
+        raise ReadError(
+            f"{path} has a cell of {longest[worst]:,} letters in column {worst[:60]!r}, and its "
+            f"columns would take {needed:,} bytes: shorten that cell, or leave the column out"
+        )
 
 
 def column_of(cells: list[str]) -> NDArray[np.float64] | NDArray[np.str_]:

@@ -133,6 +133,12 @@ def number(cell: str) -> float | None:
         return float("nan") if cell.lower() in MISSING else None
 
 
+def data_at(line: str) -> int | None:
+    """Return where data of networkx begin, the braces in ``0 1 {'weight': 3}``; None for none."""
+    at = line.find("{")
+    return at if at >= 0 and line.rstrip().endswith("}") else None
+
+
 def is_number(cell: str) -> bool:
     """Tell whether a cell holds a number, and not a name or nothing."""
     return cell.lower() not in MISSING and number(cell) is not None
@@ -186,7 +192,7 @@ def _lines(text: str) -> tuple[list[str], Sequence[int], list[str]]:
 def _sniff(lines: Sequence[str]) -> str | None:
     """Return the delimiter that the first lines have."""
     bare = [re.sub(r'"[^"]*"', "", line) for line in lines]  # what is quoted is no delimiter
-    bare = [re.sub(r"\{.*\}\s*$", "", line) for line in bare]  # data of networkx
+    bare = [line[: data_at(line)] for line in bare]
     sure = bare[1:] or bare  # a header may hold anything
     for mark in "\t;,":
         # One line may lack it: a triangle begins or ends with a line of one cell.

@@ -24,7 +24,7 @@ from eigengraphs.report.parts import Column
 from eigengraphs.report.stored import read_summary
 from eigengraphs.report.summary import Summary
 from eigengraphs.tables import write_table
-from eigengraphs.whole_files import replace_together, scratch_folder
+from eigengraphs.whole_files import locked, replace_together, scratch_folder
 
 __all__ = ["FinishedFit"]
 
@@ -65,13 +65,18 @@ class FinishedFit:
         """Where the results came from."""
         file = self.folder / "provenance.json"
         try:
-            found = json.loads(file.read_text(encoding="utf-8"))
+            found: Any = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(
                 f"cannot read {str(file)!r} ({error}); name a folder that eigengraphs fit has "
                 "written"
             ) from None
-        if not isinstance(found, dict):
+        inputs = found.get("inputs", []) if isinstance(found, dict) else None
+        if (
+            not isinstance(found, dict)
+            or not isinstance(inputs, list)
+            or not all(isinstance(item, dict) for item in inputs)
+        ):
             raise InputError(f"{str(file)!r} does not hold what eigengraphs fit writes")
         return found
 
@@ -130,7 +135,7 @@ class FinishedFit:
         }
         where = Path(str(reading.get("source"))) if source is None else source
         patterned = set("*?[") & set(str(where))
-        if not patterned and not where.exists():
+        if not patterned and not _exists(where):
             raise InputError(
                 f"the graphs of this fit were read from {str(where)!r}, which is not there; say "
                 "where they are now by --graphs"
@@ -166,18 +171,30 @@ class FinishedFit:
         list of Path
             What was written: all of it, or, after an error, nothing.
         """
-        others = [found for found in self.summary.findings if found.key != finding.key]
-        place = next(
-            (i for i, found in enumerate(self.summary.findings) if found.key == finding.key),
-            len(others),
-        )
-        others.insert(place, finding)
-        with scratch_folder(self.folder / "answer") as scratch:
+        with locked(self.folder), scratch_folder(self.folder / "answer") as scratch:
+            summary = read_summary(self.folder)  # another command may have added to it
+            if not np.array_equal(summary.loadings, self.summary.loadings, equal_nan=True):
+                raise InputError(
+                    f"{str(self.folder)!r} was replaced by another fit in the meantime; ask again"
+                )
+            others = [found for found in summary.findings if found.key != finding.key]
+            place = next(
+                (i for i, found in enumerate(summary.findings) if found.key == finding.key),
+                len(others),
+            )
+            others.insert(place, finding)
             for name, write in (more or {}).items():
                 write(scratch / name)
             write_table(scratch / table, list(finding.header), finding.rows)
-            write_report(replace(self.summary, findings=tuple(others)), scratch)
+            write_report(replace(summary, findings=tuple(others)), scratch)
             names = [*(more or {}), table, "report.html", "report.json"]
             replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)
         return [self.folder / name for name in names]
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that is too long
+        return False

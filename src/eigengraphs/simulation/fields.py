@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import reprlib
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from eigengraphs.models.validation import Floats, Ints
 
 __all__ = ["Fields", "load_recipe"]
 
+_MOST_DOTS = 2_000  # besides those of numbers
 _MOST_VERTICES = 10_000_000  # a table of positions then takes 80 MB a component
 
 
@@ -32,6 +34,9 @@ def load_recipe(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ReadError(f"{path} is no UTF-8 text ({error.reason}); save it as UTF-8") from None
     is_toml = path.suffix.lower() == ".toml"
+    # tomllib keeps every beginning of a.b.c...: the square of its length.
+    if is_toml and re.sub(r"[0-9]\.[0-9]", "", text).count(".") > _MOST_DOTS:
+        raise ReadError(f"{path} is no recipe: it has keys within keys without end; mend them")
     try:
         found: Any = tomllib.loads(text) if is_toml else read_json(text)
     except (ValueError, RecursionError) as error:  # of both parsers; they say line and column
