@@ -113,8 +113,14 @@ def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes of this library from changing a folder, where the system has locks."""
+def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """Keep other processes of this library from changing a folder, where the system has locks.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process has locked it, and this is not to wait.
+    """
     if os.name == "nt":
         yield
         return
@@ -122,8 +128,12 @@ def locked(folder: Path) -> Iterator[None]:
 
     handle = os.open(folder, os.O_RDONLY)
     try:
-        with suppress(OSError):  # file systems without
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise
+        except OSError:  # file systems without
+            pass
         yield
     finally:
         os.close(handle)  # which unlocks it

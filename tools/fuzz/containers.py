@@ -19,9 +19,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from tools.fuzz.changes import change_array, change_bytes, change_json
 
+from eigengraphs.saving import model
+
 __all__ = [
-    "Change", "change_gzip", "change_hdf5", "change_mat", "change_npy", "change_parquet",
-    "change_store", "change_zip", "pack", "unpack",
+    "Change", "change_gzip", "change_hdf5", "change_mat", "change_model", "change_npy",
+    "change_parquet", "change_store", "change_zip", "pack", "unpack",
 ]  # fmt: skip
 
 Change: TypeAlias = Callable[[bytes, Random], bytes]
@@ -78,6 +80,18 @@ def change_zip(data: bytes, rng: Random) -> bytes:
     else:
         files[one] = _inside(one, files[one], rng)
     return pack(files)
+
+
+def change_model(data: bytes, rng: Random) -> bytes:
+    """Change a member of a model and, mostly, seal the whole again."""
+    changed = change_zip(data, rng)
+    if rng.random() < 0.1:
+        return changed
+    out = io.BytesIO(changed)
+    with zipfile.ZipFile(out, "a") as archive:
+        archive.comment = model._SEAL + b"0" * 64
+    unsealed = out.getvalue()[:-64]
+    return unsealed + model._digest(unsealed)
 
 
 def _inside(name: str, data: bytes, rng: Random) -> bytes:

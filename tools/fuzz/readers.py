@@ -6,6 +6,7 @@ import shutil
 import warnings
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from tools.fuzz.containers import (
     change_gzip,
     change_hdf5,
     change_mat,
+    change_model,
     change_npy,
     change_parquet,
     change_store,
@@ -187,7 +189,11 @@ def _store(path: Path, which: int) -> None:
 
 
 def _model(path: Path, which: int) -> None:
-    eg.load(path)
+    model = eg.load(path)
+    if which % 4 == 0:  # what is loaded can be used
+        repr(model)
+        with suppress(EigengraphsError):
+            model.transform(np.zeros((1, model.n_vertices_, model.n_vertices_)))
 
 
 def _report(path: Path, which: int) -> None:
@@ -229,7 +235,7 @@ READERS = {
         Reader("vertices", "vertices.tsv", _vertices),
         Reader("manifest", "manifest.tsv", _manifest),
         Reader("store", "graphs.egs", _store, (change_store,), folder=True),
-        Reader("model", "model.eg", _model, (change_zip,)),
+        Reader("model", "model.eg", _model, (change_model,)),
         Reader("report", "report.json", _report, (change_json,)),
         Reader("recipe-toml", "recipe.toml", _recipe),
         Reader("recipe-json", "recipe.json", _recipe, (change_json,)),

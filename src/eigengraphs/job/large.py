@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.scale import is_store
 from eigengraphs.scale.journal import FitJournal
+from eigengraphs.whole_files import locked
 
 __all__ = ["Large", "journal_of", "noting", "on_cluster", "open_journal"]
 
@@ -56,7 +57,8 @@ def open_journal(
     Raises
     ------
     InputError
-        If there is one of a fit that was stopped and this is not to go on with it.
+        If there is one of a fit that was stopped and this is not to go on with it, or of a fit
+        that is running.
     """
     folder = journal_of(output)
     if not is_store(source):
@@ -65,13 +67,19 @@ def open_journal(
         with noting(lambda: "nothing was written; the same command begins anew"):
             yield None
         return
-    if folder.is_dir() and not resume:
-        raise InputError(
-            f"a fit into {str(output)!r} was stopped, and {str(folder)!r} has what it found: go on "
-            "with --resume, or remove that folder to begin anew"
-        )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    journal = FitJournal(folder, resume=resume)
+    with _alone_with(folder, output):
+        if any(folder.iterdir()) and not resume:
+            raise InputError(
+                f"a fit into {str(output)!r} was stopped, and {str(folder)!r} has what it found: "
+                "go on with --resume, or remove that folder to begin anew"
+            )
+        # What is there is to be kept, or nothing: the folder itself carries the lock.
+        yield from _journal(FitJournal(folder, resume=True), folder, resume, listen)
+
+
+def _journal(
+    journal: FitJournal, folder: Path, resume: bool, listen: Listener
+) -> Iterator[FitJournal]:
     kept = journal.n_kept
     if resume:
         listen(Event("read", f"{kept or 'no'} passes are kept of a fit that was stopped"))
@@ -85,6 +93,21 @@ def open_journal(
     with noting(left):
         yield journal
     journal.close()
+
+
+@contextmanager
+def _alone_with(folder: Path, output: Path) -> Iterator[None]:
+    """Make a folder if it is not there, and let no other fit use it meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(folder, wait=False))
+        except BlockingIOError:
+            raise InputError(
+                f"another fit into {str(output)!r} is running: wait until it has ended, or name "
+                "another place for these results"
+            ) from None
+        yield
 
 
 @contextmanager
