@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -185,6 +186,17 @@ def test_what_is_no_label_is_a_notice_in_a_report_that_is_whole(study, values, s
     page = (study / "results" / "report.html").read_text(encoding="utf-8")
     assert f"thing was not predicted: {said}" in page
     assert "No label was to be found" in page
+
+
+def test_a_name_is_no_markup_in_the_methods(study):
+    path, name = study / "participants.tsv", "<img src=x onerror=alert(1)>[a](javascript:b)"
+    path.write_text(path.read_text(encoding="utf-8").replace("group", name), encoding="utf-8")
+    settings = FitSettings(components=2, label=name)
+    found = analyse(study / "connectomes", InputSettings(participants=path), settings)
+    write_results(found, study / "results")
+    written = (study / "results" / "methods.md").read_text(encoding="utf-8")
+    assert r"\<img src=x onerror=alert(1)>\[a](javascript:b)" in written
+    assert not re.search(r"(?<!\\)[<\[]", written)
 
 
 def test_a_quantity_is_no_class(study):

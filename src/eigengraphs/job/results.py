@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -111,7 +112,9 @@ def _write(analysis: Analysis, folder: Path) -> None:
     je.save(folder / "model.eg")
     text = json.dumps(analysis.provenance, indent=1, ensure_ascii=False)
     (folder / "provenance.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "methods.md").write_text(analysis.methods, encoding="utf-8")
+    # Names of columns are in it, which are text to a reader of Markdown and never tags or links.
+    plain = re.sub(r"[<\[]", r"\\\g<0>", analysis.methods)
+    (folder / "methods.md").write_text(plain, encoding="utf-8")
     write_report(summary_of(analysis), folder)
 
 
