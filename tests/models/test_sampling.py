@@ -92,7 +92,10 @@ def test_blocks_of_work_may_be_small(name, directed, engine, check_frequencies, 
 @pytest.mark.parametrize("name", ["er", "ier", "rdpg", "mreg"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_edges_are_uncorrelated(name, directed, engine, check_uncorrelated):
-    check_uncorrelated(MODELS[name].sample(M, random_state=2, directed=directed), directed=directed)
+    model = MODELS[name]
+    if name == "ier":  # whose probabilities are anything: then few would be left to look at
+        model = InhomogeneousErdosRenyi(0.1 + 0.7 * some_probabilities())
+    check_uncorrelated(model.sample(M, random_state=2, directed=directed), directed=directed)
 
 
 @pytest.mark.parametrize("asymmetric", ["sbm", "ier"])
