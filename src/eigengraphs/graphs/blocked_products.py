@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 _NAME = "products"  # in the memo of a block: one basis at a time
 _SPANNED = 1e-10  # of a unit column may be outside
+_ROOM = 128  # columns: room is made for so many at a time, as new pages take longer than products
 
 
 @dataclass
@@ -30,7 +31,22 @@ class _Kept:
 
     key: str  # of the look
     U: Array  # (n, s), orthonormal
-    parts: list[NDArray[Any]]  # (graphs, b_j, n), one above the other
+    room: NDArray[Any]  # (graphs, s or more, n), of which the first s rows are P_i
+
+    @property
+    def P(self) -> NDArray[Any]:
+        """The products, (graphs, s, n)."""
+        return self.room[:, : self.U.shape[1]]
+
+    def for_new(self, b: int) -> NDArray[Any]:
+        """Return where products with b more columns go, (graphs, b, n)."""
+        m, rows, n = self.room.shape
+        s = self.U.shape[1]
+        if s + b > rows:
+            wider = np.empty((m, -(-(s + b) // _ROOM) * _ROOM, n), dtype=self.room.dtype)
+            wider[:, :s] = self.P
+            self.room = wider
+        return self.room[:, s : s + b]
 
 
 @dataclass(frozen=True)
@@ -43,28 +59,29 @@ class Project:
     def __call__(self, block: Block, look: Look) -> Array:
         """Return them for the block."""
         both = np.column_stack([self.V, self.B])
-        parts = self._turned(block, look)
-        if parts is None:
-            parts = [] if self.V.shape[1] == 0 else [_products(block, look, self.V)]
-        new = _products(block, look, self.B)
-        block.memo[_NAME] = _Kept(look.key, both, [*parts, new])
-        return np.asarray((new.astype(np.float64, copy=False) @ both).transpose(0, 2, 1))
+        kept = self._of_V(block, look)
+        new = kept.for_new(self.B.shape[1])
+        new[...] = _products(block, look, self.B)
+        kept.U = both
+        block.memo[_NAME] = kept
+        m, b, n = new.shape
+        rows = new.astype(np.float64).reshape(m * b, n)
+        return np.asarray((rows @ both).reshape(m, b, -1).transpose(0, 2, 1))
 
-    def _turned(self, block: Block, look: Look) -> list[NDArray[Any]] | None:
-        """Return V^T A_i from what is kept, if V is in its span."""
+    def _of_V(self, block: Block, look: Look) -> _Kept:
+        """Return V^T A_i: what is kept, or made of it if V is in its span, or found anew."""
+        kept: _Kept | None = block.memo.get(_NAME)
+        # Far cheaper to see than whether it is in the span.
+        if kept is not None and kept.key == look.key and np.array_equal(kept.U, self.V):
+            return kept
+        m, n, _ = block.graphs.shape
+        if self.V.shape[1] == 0:
+            return _Kept(look.key, self.V, np.empty((m, 0, n), dtype=block.graphs.dtype))
         T = _within(block, look, self.V)
         if T is None:
-            return None
-        parts: list[NDArray[Any]] = block.memo[_NAME].parts
-        if np.array_equal(block.memo[_NAME].U, self.V):
-            return parts
-        total: Any = 0
-        first = 0
-        for part in parts:
-            b = part.shape[1]
-            total = total + np.matmul(T[first : first + b].T.astype(part.dtype), part)
-            first += b
-        return [total]
+            return _Kept(look.key, self.V, _products(block, look, self.V))
+        assert kept is not None
+        return _Kept(look.key, self.V, np.matmul(T.T.astype(kept.room.dtype), kept.P))
 
 
 @dataclass(frozen=True)
@@ -80,14 +97,11 @@ class Combine(WithRows):
         Y = _within(block, look, self.H)
         if Y is None:
             return np.asarray(look.at(block).weighted_multiply(W, self.H))
+        P = block.memo[_NAME].P
         # A block has few graphs: first A_i h_k for each, which is less than sums for each column.
-        each: Any = 0
-        first = 0
-        for part in block.memo[_NAME].parts:
-            b = part.shape[1]
-            each = each + np.matmul(Y[first : first + b].T.astype(part.dtype), part)
-            first += b
-        return np.asarray(np.einsum("ik,ikn->nk", W, each))
+        each = np.matmul(Y.T.astype(P.dtype), P)  # (graphs, d, n)
+        total = np.matmul(W.T[:, None, :].astype(P.dtype), each.transpose(1, 0, 2))[:, 0]
+        return np.asarray(total.T, dtype=np.float64)
 
 
 def _within(block: Block, look: Look, columns: Array) -> Array | None:
