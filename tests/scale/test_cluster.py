@@ -36,6 +36,23 @@ def client():
         yield client
 
 
+def test_workers_keep_memory_that_is_freed(client):
+    # By page faults: fresh pages for every array of a task would be some 500 a time.
+    found = client.run(_faults_of_arrays)
+    assert len(found) == 4
+    assert max(found.values()) < 1000
+
+
+def _faults_of_arrays(times=20):
+    import resource
+
+    for k in range(times):
+        if k == times // 2:  # when room was made once
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        np.ones(2**18)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
 def planted(m, n, d, *, directed=False, loops=True, seed=0, dtype=np.float64):
     rng = np.random.default_rng(seed)
     H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
