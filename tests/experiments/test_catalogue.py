@@ -25,7 +25,13 @@ SIMULATED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SIMULATED)
+LONG = ("table1", "figure5", "mice")  # ten seconds each
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SIMULATED],
+)
 def test_a_quick_run_leaves_tables_pictures_and_a_row(name, tmp_path):
     told = []
     path = reproduce(name, output=tmp_path, progress=lambda *step: told.append(step))

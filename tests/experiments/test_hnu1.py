@@ -177,6 +177,7 @@ def test_only_centred_graphs_are_held_against_the_paper(p, verdict):
     assert "at least 0.9, a bar of our own" in asked.reason
 
 
+@pytest.mark.slow
 def test_few_parameters_recognise_subjects(hnu1, tmp_path):
     reproduce("figure6", output=tmp_path)
     kept, rows = _written(tmp_path, "figure6", "figure6-by-dimension")
@@ -199,6 +200,7 @@ def test_few_parameters_recognise_subjects(hnu1, tmp_path):
     assert reference[0]["verdict"] == "reproduced"
 
 
+@pytest.mark.slow
 def test_positions_tell_left_from_right(hnu1, tmp_path):
     reproduce("figure7", output=tmp_path)
     kept, rows = _written(tmp_path, "figure7", "figure7")

@@ -143,6 +143,7 @@ def test_every_page_is_drawn(monkeypatch):
             assert high > H[:, k].max()
 
 
+@pytest.mark.slow
 def test_clusters_of_exactly_704_pages_beat_shuffled_labels(wiki, tmp_path):
     reproduce("table2", output=tmp_path)
     kept, rows = _written(tmp_path, "table2")
