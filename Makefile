@@ -78,7 +78,7 @@ fuzz: $(VENV)/.test
 	$(BIN)/python $(PIP) install -e '.[fuzz]' || echo "no atheris here: changes are blind" >&2
 	$(BIN)/python -m tools.fuzz --seconds 600 --jobs $(JOBS)
 
-## test-slow: what takes more than about half a minute each
+## test-slow: what takes ten seconds to some minutes each
 test-slow: lint browser
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow tests
 
