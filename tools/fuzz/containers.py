@@ -13,6 +13,7 @@ import json
 import warnings
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
@@ -170,9 +171,15 @@ def change_mat(data: bytes, rng: Random) -> bytes:
     """Change an array of a MATLAB file of version 5."""
     from scipy.io import loadmat, savemat
 
+    from eigengraphs.io.matlab_guard import unpacked
+    from eigengraphs.io.matlab_tags import check_tags
+    from eigengraphs.limits import DEFAULT
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        given: Any = io.BytesIO(data)
+        plain = unpacked(Path("seed.mat"), data, DEFAULT)
+        check_tags(plain)  # what the reader refuses ends scipy's own in a segmentation fault
+        given: Any = io.BytesIO(plain)
         arrays = {k: v for k, v in loadmat(given).items() if not k.startswith("__")}
         arrays = _changed(arrays, rng)
         out: Any = io.BytesIO()
