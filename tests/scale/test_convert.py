@@ -17,6 +17,7 @@ from eigengraphs.cli import main
 from eigengraphs.errors import InputError, ReadError, StoreError
 from eigengraphs.io import convert_to_store, streams, survey
 from eigengraphs.scale import damages
+from eigengraphs.scale.layout import Batch
 
 rng = np.random.default_rng(5)
 
@@ -315,3 +316,44 @@ def test_commands_take_a_store(tmp_path, run):
     assert done.returncode == 3
     assert "damaged" in done.stderr
     assert str(chunk) in done.stderr
+
+
+@pytest.mark.parametrize("seconds", [0.0, np.inf])
+def test_refused_graphs_leave_the_store_as_it_was(tmp_path, monkeypatch, seconds):
+    path = tmp_path / "g.egs"
+    convert_to_store(matrices(tmp_path / "a", 5), path)
+    before = (path / "store.json").read_bytes()
+    array = (path / "dense.zarr" / "zarr.json").read_bytes()
+    with pytest.raises(InputError, match="has 7 vertices, and the store has 6"):
+        convert_to_store(matrices(tmp_path / "b", 3, 7, start=5), path, append=True)
+    assert (path / "store.json").read_bytes() == before
+
+    monkeypatch.setattr("eigengraphs.scale.writing.COMMIT_SECONDS", seconds)
+    good = eg.GraphStack(np.ones((9, 6, 6)), graph_names=[f"h{i}" for i in range(9)])
+    bad = eg.GraphStack(np.ones((1, 7, 7)), graph_names=["i"])
+    batch = Batch("files", 0, total=10, command="again")
+    writer = eg.scale.StoreWriter(path, mode="append", batch=batch)
+
+    def both():
+        with writer:
+            writer.add(good)
+            writer._flush()
+            assert ((path / "store.json").read_bytes() == before) == (seconds > 0)
+            writer.add(bad)
+
+    with pytest.raises(InputError, match="has 7 vertices"):
+        both()
+    assert (path / "store.json").read_bytes() == before
+    assert (path / "dense.zarr" / "zarr.json").read_bytes() == array
+    assert damages(path) == []
+    convert_to_store(matrices(tmp_path / "c", 2, start=5), path, append=True)
+    assert eg.open_store(path).n_graphs == 7
+    assert damages(path) == []
+
+
+def test_vertices_without_names_are_checked_too(tmp_path):
+    path = tmp_path / "g.egs"
+    convert_to_store(matrices(tmp_path / "a", 2), path)
+    (path / "vertices.parquet").unlink()
+    (error,) = damages(path)
+    assert "vertices.parquet is not there" in str(error)

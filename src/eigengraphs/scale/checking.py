@@ -49,7 +49,7 @@ def damages(
     found = list[StoreError]()
     done, total = 0, store.layout.n_graphs
     try:
-        _ = store.vertex_names
+        store.verify_vertices()
     except StoreError as error:
         found.append(error)
     for k, shard in enumerate(store.layout.shards):

@@ -150,6 +150,11 @@ class Store:
                 self._vertices = names
         return self._vertices
 
+    def verify_vertices(self) -> None:
+        """Read the table of vertices against its hash, also where vertices have no names."""
+        self._read(-1, VERTICES, self.layout.vertices_sha256)
+        _ = self.vertex_names
+
     # ------------------------------------------------------------------ graphs
 
     def read_dense(self, k: int, lo: int, hi: int, out: NDArray[Any]) -> None:

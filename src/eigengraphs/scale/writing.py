@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigengraphs.errors import AlignmentError, InputError, StoreError
+from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
 from eigengraphs.graphs.blocked import joined
 from eigengraphs.graphs.build import StorageRule, check_storage
 from eigengraphs.graphs.coerce import some_of
@@ -87,6 +87,7 @@ class StoreWriter:
         self._storage, self._directed, self._target = storage, directed, shard_bytes
         self._batch = batch or Batch("graphs in memory", 0)
         self._layout: Layout | None = None
+        self._before: Layout | None = None  # the finished store that graphs are added to
         self._names: set[str] = set()
         self._buffer = list[tuple[GraphStack, dict[str, Any]]]()
         self._vertices: tuple[str, ...] | None = None
@@ -112,6 +113,7 @@ class StoreWriter:
             shards = range(len(layout.shards))
             self._names = {name for k in shards for name in store.names_and_facts(k)[0]}
         if mode == "append":
+            self._before = layout
             self._batch = replace(self._batch, first=layout.n_graphs)
             self._layout = replace(layout, batches=(*layout.batches, self._batch))
             if self._directed is None and not layout.directed:
@@ -351,9 +353,19 @@ class StoreWriter:
     ) -> None:
         if kind is None:
             self.close()
+        elif self._before is not None and _refused(error):
+            if self._committed:  # the same command would be refused again: back to what was there
+                self._layout = self._before
+                with suppress(StoreError):
+                    self._commit()
         elif self._goes_on:
             with suppress(StoreError):  # the first error is the one to show
                 self._commit()
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Return whether graphs do not belong in the store, rather than a disk or file failed."""
+    return isinstance(error, InputError) and not isinstance(error, StoreError | ReadError)
 
 
 def _kind(item: Any) -> str:
