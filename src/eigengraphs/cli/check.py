@@ -125,7 +125,7 @@ def _counts(values: Sequence[Any]) -> dict[str, int]:
 
 
 def _check_store(source: str, listen: Listener) -> dict[str, Any]:
-    """Read every file of a store against its hash, and say what is in it."""
+    """Read graphs and tables of a store against their hashes, and say what is in it."""
     from eigengraphs.errors import StoreError
     from eigengraphs.scale import damages, open_store
 
