@@ -23,9 +23,9 @@ from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.journaling import journal_in_use
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.ordering import PairedSum, add_up, order_is_fixed
-from eigengraphs.graphs.parallel import in_order, thread_count
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.transforms import SymmetrizeRule
+from eigengraphs.parallel import in_order, thread_count
 
 if TYPE_CHECKING:
     from eigengraphs.graphs.lazy import LazyStack

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.graphs.directed_columns import BothSides, Receiver
-from eigengraphs.graphs.parallel import on_blocks
 from eigengraphs.graphs.view_dense import DenseProducts, add_cross_products, add_dots, as_rows
+from eigengraphs.parallel import on_blocks
 
 __all__ = ["DirectedDense"]
 
@@ -36,7 +36,7 @@ class DirectedDense:
         ]  # fmt: skip
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._left.steps(lo, hi):
+            for first, last in self._left.steps(lo, hi, again=True):
                 for products, BT, CT, one, receiver in sides:
                     place = None if receiver.out is None else receiver.out[first:last]
                     P = products.treated(first, last, BT, CT, one, place)
@@ -72,7 +72,7 @@ class DirectedDense:
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
-            for first, last in self._left.steps(lo, hi):
+            for first, last in self._left.steps(lo, hi, again=True):
                 w = W_typed[first:last]
                 parts[0] += np.einsum("ik,iks->ks", w, GT @ self._AT[first:last])
                 parts[1] += np.einsum("ik,iks->ks", w, HT @ self._A[first:last])
@@ -99,7 +99,7 @@ class DirectedDense:
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
-            for first, last in self._left.steps(lo, hi):
+            for first, last in self._left.steps(lo, hi, again=True):
                 if not weights[first:last].any():
                     continue
                 for side, (products, BT, CT, one, back) in enumerate(sides):
@@ -121,7 +121,7 @@ class DirectedDense:
         forms = np.zeros((len(self._A), len(HT)))
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._left.steps(lo, hi):
+            for first, last in self._left.steps(lo, hi, again=True):
                 add_dots(GT, HT @ self._A[first:last], forms[first:last])
 
         self._on_blocks(work)
@@ -133,7 +133,7 @@ class DirectedDense:
         ones, sums = np.ones(n, dtype=self._A.dtype), np.empty((m, n))
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._left.steps(lo, hi):
+            for first, last in self._left.steps(lo, hi, again=True):
                 rows, columns = self._A[first:last] @ ones, self._AT[first:last] @ ones
                 sums[first:last] = (rows.astype(np.float64) + columns) / 2
 

@@ -17,8 +17,8 @@ from scipy import sparse
 from eigengraphs.graphs.columns import Columns
 from eigengraphs.graphs.directed_columns import BothSides, Receiver
 from eigengraphs.graphs.kernels import flat_transpose
-from eigengraphs.graphs.parallel import on_blocks, spans
 from eigengraphs.graphs.view_sparse import SparseProducts
+from eigengraphs.parallel import on_blocks, spans
 
 __all__ = ["DirectedSparse", "transposes"]
 

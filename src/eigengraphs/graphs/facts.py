@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 from eigengraphs.graphs.mask import Mask
-from eigengraphs.graphs.parallel import on_blocks, spans
 from eigengraphs.graphs.plain_scan import scan_plain
+from eigengraphs.parallel import on_blocks, spans
 
 __all__ = ["GraphFacts", "about_observed", "scan"]
 

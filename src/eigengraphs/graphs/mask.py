@@ -22,8 +22,8 @@ from scipy import sparse
 from eigengraphs.graphs.columns import Columns, Consumer
 from eigengraphs.graphs.flat_rows import pattern, row_numbers, transpose_flat
 from eigengraphs.graphs.mask_kernels import subtract_hidden
-from eigengraphs.graphs.parallel import spans
 from eigengraphs.graphs.view_sparse import SparseProducts
+from eigengraphs.parallel import spans
 
 __all__ = ["Mask", "make_mask"]
 

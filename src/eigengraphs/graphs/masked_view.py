@@ -22,11 +22,11 @@ from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.mask_kernels import masked_dense_distances, masked_flat_distances
 from eigengraphs.graphs.masked_mean import MaskedMean
-from eigengraphs.graphs.parallel import on_blocks, spans
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view import DiagonalRule, weighted_sum
 from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.view_sparse import SparseProducts
+from eigengraphs.parallel import on_blocks, spans
 
 __all__ = ["MaskedView"]
 

@@ -29,6 +29,18 @@ def _folded_by_type(bits: Any) -> Any:
     return lambda bits: bits ^ ((bits >> 32) & 0xFFFFFFFF)
 
 
+def _as(x: Any, like: Any) -> Any:
+    """Return an integer in the type of another."""
+
+
+@overload(_as, inline="always", strict=False)
+def _as_by_type(x: Any, like: Any) -> Any:  # noqa: ARG001
+    # Numba counts in 64 bits, of which a vector holds half as many.
+    if like == types.int32:
+        return lambda x, like: np.int32(x)  # noqa: ARG005
+    return lambda x, like: np.int64(x)  # noqa: ARG005
+
+
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def scan_plain(
     A: NDArray[Any],
@@ -76,9 +88,13 @@ def scan_plain(
             n_nonzero += nonzero
             n_other += other
             largest = max(largest, top)
-            # The diagonal apart, and not taken off afterwards: a large one would eat the digits.
-            off_squares += _squares(row, 0, s) + _squares(row, s + 1, n)
             x = np.float64(row[s])
+            squares = _squares(row, 0, n)
+            if 2 * x * x <= squares:
+                squares -= x * x
+            else:  # a large one would eat the digits of the others
+                squares = _squares(row, 0, s) + _squares(row, s + 1, n)
+            off_squares += squares
             diagonal_squares += x * x
             n_loops += x != 0.0
             low, high = min(low, x), max(high, x)
@@ -111,13 +127,14 @@ def _probe(bits: NDArray[Any], u: NDArray[np.int32], v: NDArray[np.int32]) -> tu
 @njit(cache=True, nogil=True)
 def _count(bits: NDArray[Any], magnitude: Any, one: Any) -> tuple[int, int, Any]:
     """Return the number of nonzeros, of those that are not 1, and the largest bits."""
-    nonzero, other, top = 0, 0, magnitude & 0
+    zeros, ones, top = _as(0, magnitude), _as(0, magnitude), _as(0, magnitude)
     for t in range(bits.shape[0]):
-        size = bits[t] & magnitude
-        nonzero += size != 0
-        other += (size != 0) & (bits[t] != one)
+        size = _as(bits[t] & magnitude, magnitude)
+        zeros = _as(zeros + (size == 0), magnitude)
+        ones = _as(ones + (bits[t] == one), magnitude)
         top = max(top, size)
-    return nonzero, other, top
+    nonzero = bits.shape[0] - zeros
+    return nonzero, nonzero - ones, top
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

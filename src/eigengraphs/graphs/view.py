@@ -19,11 +19,11 @@ from scipy import sparse
 
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
-from eigengraphs.graphs.parallel import spans
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
 from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.view_sparse import SparseProducts
+from eigengraphs.parallel import spans
 
 __all__ = ["DiagonalRule", "StackView", "mean_graph", "weighted_sum"]
 

@@ -1,4 +1,8 @@
-"""Products of dense graphs (m, n, n) with blocks of columns: BLAS on a few graphs at a time."""
+"""Products of dense graphs (m, n, n) with blocks of columns, a few graphs at a time.
+
+With few columns, and graphs that lie in memory row by row, by a kernel of their own
+(:mod:`dense_kernels`); otherwise by BLAS.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.graphs.columns import Columns, Consumer
-from eigengraphs.graphs.parallel import on_blocks, spans
+from eigengraphs.graphs.dense_kernels import TILE_BYTES, multiply_graphs
+from eigengraphs.parallel import on_blocks, spans
 
 __all__ = ["DenseProducts", "add_cross_products", "add_dots", "as_rows"]
 
 _TASK_BYTES = 2**26  # of graphs in one task of a thread: each costs a word with the others
 _TASKS = 16  # at least, if there are as many graphs
-_CACHE_BYTES = 2**19  # of graphs at hand at a time; sums over them are in their type
+_CACHE_BYTES = 2**19  # of graphs, or of products, at hand at a time; sums over them in their type
+_FEW_COLUMNS = 20  # beyond, BLAS is as fast
+_USUAL_COLUMNS = 12
 _THREADS_PAY_FROM = 2**21  # entries of the stack
 _FLOAT32_SUM = 4096  # terms of a sum that float32 may take before float64 does
 
@@ -36,14 +43,18 @@ class DenseProducts:
 
     def __init__(self, A: NDArray[Any]) -> None:
         self._A = A
-        a_graph = A[0].nbytes
+        a_graph, n = A[0].nbytes, A.shape[1]
         self.tasks = spans(len(A), min(_TASK_BYTES // a_graph, -(-len(A) // _TASKS)))
-        self._at_hand = max(1, _CACHE_BYTES // a_graph)
+        self._in_rows = A.flags.c_contiguous and n * A.itemsize >= TILE_BYTES
+        # Graphs that are read again, as BLAS does; or products, if the kernel reads graphs once.
+        products = _USUAL_COLUMNS * n * A.itemsize
+        self._again = max(1, _CACHE_BYTES // a_graph)
+        self._once = max(1, _CACHE_BYTES // products) if self._in_rows else self._again
         self.threads = None if A.size >= _THREADS_PAY_FROM else 1
 
-    def steps(self, lo: int, hi: int) -> Iterator[tuple[int, int]]:
-        """Yield the ends of the few graphs that are at hand at a time."""
-        for first, last in spans(hi - lo, self._at_hand):
+    def steps(self, lo: int, hi: int, *, again: bool = False) -> Iterator[tuple[int, int]]:
+        """Yield the ends of the few graphs that are at hand at a time, to be read again or not."""
+        for first, last in spans(hi - lo, self._again if again else self._once):
             yield lo + first, lo + last
 
     def treated(
@@ -56,11 +67,23 @@ class DenseProducts:
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """Return B^T (A_i + Diag(D_i)) - C^T, (hi - lo, b, n)."""
-        P: NDArray[Any] = np.matmul(BT, self._A[lo:hi], out=out)
+        P = self._times(BT, lo, hi, out)
         if columns.D is not None:
             P += columns.D[lo:hi, None].astype(P.dtype) * BT
         if CT is not None:
             P -= CT
+        return P
+
+    def _times(
+        self, BT: NDArray[Any], lo: int, hi: int, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Return B^T A_i, (hi - lo, b, n)."""
+        A, (b, n) = self._A[lo:hi], BT.shape
+        if not self._in_rows or not 0 < b <= _FEW_COLUMNS:
+            return np.asarray(np.matmul(BT, A, out=out))
+        P = np.empty((hi - lo, b, n), dtype=A.dtype) if out is None else out
+        tail = np.empty((b, TILE_BYTES // A.itemsize), dtype=A.dtype)
+        multiply_graphs(A, np.ascontiguousarray(BT.T), P, tail)
         return P
 
     def products(self, columns: Columns, consume: Consumer, out: NDArray[Any] | None) -> None:
@@ -97,7 +120,7 @@ class DenseProducts:
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             part = np.zeros(HT.shape)
             for first, last in self.steps(lo, hi):
-                P = HT @ self._A[first:last]
+                P = self._times(HT, first, last)
                 part += np.einsum("ik,iks->ks", W_typed[first:last], P)
             return part
 
@@ -113,16 +136,16 @@ class DenseProducts:
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
-            for first, last in self.steps(lo, hi):
-                if not weights[first:last].any():
+            for i in range(lo, hi):  # one by one: each is in the cache for its second product
+                if not weights[i]:
                     continue
-                P = self.treated(first, last, BT, CT, columns)
-                P *= weights[first:last, None, None].astype(P.dtype)
-                Q = np.matmul(P, self._A[first:last])
+                P = self.treated(i, i + 1, BT, CT, columns)[0]
+                P *= weights[i].astype(P.dtype)
+                Q = self._times(P, i, i + 1)[0]
                 if columns.D is not None:
-                    Q += columns.D[first:last, None].astype(P.dtype) * P
-                parts[0] += Q.sum(axis=0)
-                parts[1] += P.sum(axis=0)
+                    Q += columns.D[i].astype(P.dtype) * P
+                parts[0] += Q
+                parts[1] += P
             return parts
 
         on_blocks(work, self.tasks, totals.__iadd__, threads=self.threads)
@@ -135,7 +158,7 @@ class DenseProducts:
 
         def work(lo: int, hi: int) -> None:
             for first, last in self.steps(lo, hi):
-                P = HT @ self._A[first:last]
+                P = self._times(HT, first, last)
                 add_dots(HT, P, forms[first:last])
 
         on_blocks(work, self.tasks, threads=self.threads)

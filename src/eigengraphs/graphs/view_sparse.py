@@ -23,7 +23,7 @@ from eigengraphs.graphs.flat_kernels import (
     flat_upper,
     flat_weighted_sum,
 )
-from eigengraphs.graphs.parallel import on_blocks, spans
+from eigengraphs.parallel import on_blocks, spans
 
 __all__ = ["SparseProducts"]
 

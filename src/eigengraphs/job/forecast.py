@@ -22,8 +22,8 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.blocked_tasks import Look
-from eigengraphs.graphs.parallel import alone, thread_count
 from eigengraphs.graphs.treated import DiagonalRule
+from eigengraphs.parallel import alone, thread_count
 from eigengraphs.search import kept_in_basis
 from eigengraphs.settings import check_n_components
 from eigengraphs.solvers.core import CoreProblem, Search, root_of_moment, solve_core

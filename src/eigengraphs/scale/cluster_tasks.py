@@ -18,7 +18,7 @@ import numpy as np
 from eigengraphs.errors import ClusterError
 from eigengraphs.graphs.blocked import Block, BlockedStack, Task
 from eigengraphs.graphs.ordering import PairedSum
-from eigengraphs.graphs.parallel import alone
+from eigengraphs.parallel import alone
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["Failed", "Sent", "add_parts", "load", "unpack", "work_on_kept", "work_on_read"]

@@ -28,7 +28,7 @@ _SKETCHED_SHARE = 0.25
 _TALL = 200_000  # vertices: beyond, every array with a row for each counts
 _ROWS = 2**15  # of them that are worked on at a time
 _SHARED = 8  # further columns of the first basis that come from the mean graph
-_WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
+_WIDTHS = (64, 80)  # columns of the basis: least and most before it is shortened
 STREAMED_WIDTH = 48
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
 

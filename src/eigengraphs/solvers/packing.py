@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,8 +23,7 @@ class Packing:
 
     def __init__(self, s: int) -> None:
         self._s = s
-        self._rows, self._columns = np.tril_indices(s)
-        self._factor = np.where(self._rows == self._columns, 1.0, np.sqrt(2.0))
+        self._rows, self._columns, self._factor = _triangle(s)
 
     @property
     def order(self) -> int:
@@ -74,3 +75,13 @@ class Packing:
         products: Array = np.empty((len(Y), self._s))
         packed_multiply(np.ascontiguousarray(Z), np.ascontiguousarray(Y), products)
         return products
+
+
+@lru_cache(maxsize=16)
+def _triangle(s: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return rows, columns and factors of the packed entries, each (p,): many ask for the same."""
+    rows, columns = np.tril_indices(s)
+    factor = np.where(rows == columns, 1.0, np.sqrt(2.0))
+    for part in (rows, columns, factor):
+        part.setflags(write=False)
+    return rows, columns, factor

@@ -7,14 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.parallel import on_blocks, spans
 from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directions import turned_basis, widened
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 
-__all__ = ["Basis", "CachedBasis", "StreamedBasis", "combined", "rotated"]
+__all__ = [
+    "Basis",
+    "CachedBasis",
+    "StreamedBasis",
+    "combined",
+    "leave",
+    "projected",
+    "rotated",
+]
 
 _BLOCK_BYTES = 2**25  # of cores that are turned at a time
+_ROW_BYTES = 2**21  # of products that are projected at a time
+_TASKS = 16  # of threads, where there is something for each graph
 
 
 class Basis:
@@ -93,16 +104,10 @@ class CachedBasis(Basis):
 
     def _cross(self, B: Array) -> Array:
         m, n, b = self._graphs.n_graphs, self._graphs.n_vertices, B.shape[1]
-        VB = np.column_stack([self.V, B])
-        cross = np.empty((m, VB.shape[1], b))
         part = np.empty((m, b, n), dtype=self._graphs.dtype)
-
-        def consume(lo: int, hi: int, P: NDArray[Any]) -> None:
-            cross[lo:hi] = (P.astype(np.float64, copy=False) @ VB).transpose(0, 2, 1)
-
-        self._graphs.products(B, consume, out=part)
+        self._graphs.products(B, leave, out=part)
         self._parts.append(part)
-        return cross
+        return projected(part, np.column_stack([self.V, B]))
 
     def combine(self, W: Array, Y: Array) -> Array:
         """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
@@ -126,26 +131,52 @@ class StreamedBasis(Basis):
         return self._graphs.weighted_multiply(W, self.V @ Y)
 
 
+def leave(lo: int, hi: int, P: NDArray[Any]) -> None:
+    """Take products as they come, and leave them where they are."""
+
+
+def projected(part: NDArray[Any], V: Array) -> Array:
+    """Return V^T P_i^T, (m, s, b), for the rows P_i of ``part`` (m, b, n) and ``V`` (n, s)."""
+    m, b, n = part.shape
+    cross = np.empty((m, V.shape[1], b))
+
+    def work(lo: int, hi: int) -> None:
+        # Some graphs in one product: BLAS copies V for each.
+        rows = part[lo:hi].reshape(-1, n).astype(np.float64, copy=False) @ V
+        cross[lo:hi] = rows.reshape(hi - lo, b, -1).transpose(0, 2, 1)
+
+    on_blocks(work, spans(m, _ROW_BYTES // max(1, 8 * b * n)))
+    return cross
+
+
 def combined(parts: list[NDArray[Any]], n: int, W: Array, Y: Array) -> Array:
     """Return sum_i W_ik P_i^T y_k, (n, d), for the parts (m, b_j, n) of P_i one above the other."""
     m, d = W.shape
     total = np.zeros((n, d))
-    first = 0
-    for part in parts:
+    ends = np.cumsum([0, *(part.shape[1] for part in parts)])
+
+    def add(j: int, _: int) -> Array:
+        part = parts[j]
         b = part.shape[1]
         sums = (W.T.astype(part.dtype) @ part.reshape(m, b * n)).reshape(d, b, n)
-        total += np.matmul(Y[first : first + b].T[:, None, :], sums)[:, 0].T
-        first += b
+        return np.asarray(np.matmul(Y[ends[j] : ends[j + 1]].T[:, None, :], sums)[:, 0].T)
+
+    on_blocks(add, spans(len(parts), 1), total.__iadd__)
     return total
 
 
 def rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
     """Return T^T P_i as one part, for the parts (m, b_j, n) of P_i one above the other."""
-    first = 0
-    turned: NDArray[Any] | None = None
-    for part in parts:
-        b = part.shape[1]
-        piece = np.matmul(T[first : first + b].T.astype(part.dtype), part)
-        turned = piece if turned is None else np.add(turned, piece, out=turned)
-        first += b
-    return [] if turned is None else [turned]
+    if not parts:
+        return []
+    m, _, n = parts[0].shape
+    TT = T.T.astype(parts[0].dtype)
+    turned = np.empty((m, len(TT), n), dtype=parts[0].dtype)
+
+    def turn(lo: int, hi: int) -> None:
+        for i in range(lo, hi):
+            P = np.concatenate([part[i] for part in parts]) if len(parts) > 1 else parts[0][i]
+            np.matmul(TT, P, out=turned[i])
+
+    on_blocks(turn, spans(m, -(-m // _TASKS)))
+    return [turned]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directed.pairs import PairPacking
-from eigengraphs.solvers.products import combined, rotated
+from eigengraphs.solvers.products import combined, leave, projected, rotated
 from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs
 
 __all__ = ["CachedPairBasis", "PairBasis", "StreamedPairBasis"]
@@ -104,24 +104,13 @@ class CachedPairBasis(PairBasis):
 
     def _cross(self, left: Array, right: Array) -> tuple[Array, Array]:
         m, n, dtype = self._graphs.n_graphs, self._graphs.n_vertices, self._graphs.dtype
-        U = np.column_stack([self.U, left])
-        onto_left = np.empty((m, U.shape[1], right.shape[1]))
-        onto_right = np.empty((m, self.V.shape[1], left.shape[1]))
         of_left = np.empty((m, left.shape[1], n), dtype=dtype)
         of_right = np.empty((m, right.shape[1], n), dtype=dtype)
-
-        def consume_left(lo: int, hi: int, P: NDArray[Any]) -> None:
-            for i in range(lo, hi):
-                onto_right[i] = (P[i - lo].astype(np.float64, copy=False) @ self.V).T
-
-        def consume_right(lo: int, hi: int, P: NDArray[Any]) -> None:
-            for i in range(lo, hi):
-                onto_left[i] = (P[i - lo].astype(np.float64, copy=False) @ U).T
-
-        self._graphs.products(left, right, consume_left, consume_right, of_left, of_right)
+        self._graphs.products(left, right, leave, leave, of_left, of_right)
         self._left.append(of_left)
         self._right.append(of_right)
-        return onto_left, onto_right
+        U = np.column_stack([self.U, left])
+        return projected(of_right, U), projected(of_left, self.V)
 
     def combine(self, W: Array, X: Array) -> tuple[Array, Array]:
         """Return sum_i W_ik A_i V z_k and sum_i W_ik A_i^T U y_k, (n, d)."""

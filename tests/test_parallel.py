@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from eigengraphs.graphs.parallel import on_blocks, spans, thread_count
+from eigengraphs.parallel import on_blocks, spans, thread_count
 
 
 @pytest.mark.parametrize("text", ["3", " 12 "])

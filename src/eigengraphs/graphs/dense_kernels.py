@@ -1,0 +1,227 @@
+"""Numba kernel for a few rows times many dense graphs, in one read and without a copy.
+
+BLAS packs both factors before it multiplies. With a dozen rows and a large square matrix that is a
+copy of the matrix for every product, and takes as long as the product. Here a dozen sums, six rows
+by two vectors of columns, stay in registers along a chunk of rows of the graph, while the next
+chunk is fetched.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from eigengraphs.compiling import announce_compiling
+
+__all__ = ["TILE_BYTES", "multiply_graphs"]
+
+announce_compiling()
+
+_LANE_BYTES = 32  # of a vector: what most machines have
+_LANES = 2  # vectors side by side; with six rows, twelve sums fit into sixteen registers
+_ROWS = 6
+TILE_BYTES = _LANES * _LANE_BYTES
+_CHUNK = 16  # rows of a graph that stay in the nearest caches while all tiles use them
+_FUSED = ("contract",)  # a product and a sum may be one instruction
+_INT64, _INT32 = ir.IntType(64), ir.IntType(32)
+
+
+def _vector(dtype: Any) -> ir.VectorType:
+    bits = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
+    return ir.VectorType(bits[dtype], 8 * _LANE_BYTES // dtype.bitwidth)
+
+
+def _tile(n_rows: int) -> Any:
+    """Return the intrinsic out[o + k width + c] += sum_t B[b + t stride + k] A[a + t n + c].
+
+    The sum is over ``count`` rows t, and the tile has k up to ``n_rows`` and c up to two vectors.
+    Arrays are flat. Each entry asks for the one that lies ``ahead`` of it to be fetched.
+    """
+
+    @intrinsic
+    def tile(
+        _context: Any,
+        A: Any,
+        a: Any,
+        n: Any,
+        count: Any,
+        ahead: Any,
+        B: Any,
+        b: Any,
+        stride: Any,
+        out: Any,
+        o: Any,
+        width: Any,
+    ) -> Any:
+        if {A.layout, B.layout, out.layout} != {"C"} or not A.dtype == B.dtype == out.dtype:
+            raise TypingError("arrays must be C-contiguous and of one type")
+        vector, align = _vector(A.dtype), A.dtype.bitwidth // 8  # numpy promises no more
+        signature = types.void(A, a, n, count, ahead, B, b, stride, out, o, width)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
+
+            def pointer(place: int) -> Any:
+                return context.make_array(kinds[place])(context, builder, args[place]).data
+
+            def whole(place: int) -> Any:
+                return context.cast(builder, args[place], kinds[place], types.int64)
+
+            def number(x: int) -> Any:
+                return ir.Constant(_INT64, x)
+
+            def vector_at(base: Any, where: Any) -> Any:
+                return builder.bitcast(builder.gep(base, [where]), vector.as_pointer())
+
+            A_data, B_data, out_data = pointer(0), pointer(5), pointer(8)
+            a, n, count, ahead = (whole(place) for place in (1, 2, 3, 4))
+            b, stride, o, width = (whole(place) for place in (6, 7, 9, 10))
+            places = [
+                builder.add(o, builder.add(builder.mul(width, number(k)), number(j * vector.count)))
+                for k in range(n_rows)
+                for j in range(_LANES)
+            ]
+            before = builder.block
+            loop = builder.append_basic_block("along")
+            after = builder.append_basic_block("after")
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            t, in_A, in_B = (builder.phi(_INT64) for _ in range(3))
+            sums = [builder.phi(vector) for _ in places]
+            _prefetch(builder, builder.gep(A_data, [builder.add(in_A, ahead)]))
+            entries = [
+                builder.load(
+                    vector_at(A_data, builder.add(in_A, number(j * vector.count))), align=align
+                )
+                for j in range(_LANES)
+            ]
+            more = []
+            for k in range(n_rows):
+                one = builder.load(builder.gep(B_data, [builder.add(in_B, number(k))]))
+                factor = _splat(builder, vector, one)
+                for j, entry in enumerate(entries):
+                    term = builder.fmul(entry, factor, flags=_FUSED)
+                    more.append(builder.fadd(sums[k * _LANES + j], term, flags=_FUSED))
+            ends = [builder.add(t, number(1)), builder.add(in_A, n), builder.add(in_B, stride)]
+            builder.cbranch(builder.icmp_signed("<", ends[0], count), loop, after)
+            phis = [t, in_A, in_B, *sums]
+            zeros = [ir.Constant(vector, None)] * len(sums)
+            starts, nexts = [number(0), a, b, *zeros], [*ends, *more]
+            for phi, first, later in zip(phis, starts, nexts, strict=True):
+                phi.add_incoming(first, before)
+                phi.add_incoming(later, loop)
+
+            builder.position_at_end(after)
+            # Sums of chunks, and their sum: fewer roundings pile up than along all of the rows.
+            for place, total in zip(places, more, strict=True):
+                at = vector_at(out_data, place)
+                builder.store(builder.fadd(builder.load(at, align=align), total), at, align=align)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return tile
+
+
+def _splat(builder: Any, vector: ir.VectorType, x: Any) -> Any:
+    """Return a vector all of whose elements are ``x``."""
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), x, ir.Constant(_INT32, 0))
+    zeros = ir.Constant(ir.VectorType(_INT32, vector.count), None)
+    return builder.shuffle_vector(one, one, zeros)
+
+
+def _prefetch(builder: Any, where: Any) -> None:
+    """Ask for the line of the cache at this address, which need not exist."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, _INT32, _INT32, _INT32])
+    prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+    flags = [ir.Constant(_INT32, x) for x in (0, 3, 1)]  # to read, for long, data
+    builder.call(prefetch, [builder.bitcast(where, byte), *flags])
+
+
+_rows_1, _rows_2, _rows_3, _rows_4, _rows_5, _rows_6 = (_tile(k) for k in range(1, _ROWS + 1))
+
+
+@njit(cache=True, nogil=True)
+def multiply_graphs(
+    A: NDArray[Any], B: NDArray[Any], out: NDArray[Any], tail: NDArray[Any]
+) -> None:
+    """Fill ``out`` (m, b, n) with B^T A_i.
+
+    Parameters
+    ----------
+    A : (m, n, n)
+        Graphs, C-contiguous, with n at least the width of ``tail``.
+    B : (n, b)
+        Columns, C-contiguous and of the same type.
+    out
+        Where the products go, C-contiguous.
+    tail : (b, TILE_BYTES / itemsize)
+        Scratch: the sums of the last columns, where a tile overlaps the one before.
+    """
+    m, n, _ = A.shape
+    b, w = tail.shape
+    F, P, columns, last = A.reshape(-1), out.reshape(-1), B.reshape(-1), tail.reshape(-1)
+    end = n - n % w
+    # Tiles of like sizes; divisions here, because a tile itself takes but a hundred cycles.
+    groups = (b + _ROWS - 1) // _ROWS
+    size = b // groups
+    sizes = (size, b - size * groups)
+    out[:] = 0
+    for i in range(m):
+        tail[:] = 0
+        for t in range(0, n, _CHUNK):
+            count, first = min(_CHUNK, n - t), (i * n + t) * n
+            for s in range(0, end, w):
+                _strip(F, first + s, n, count, columns, t * b, b, sizes, P, i * b * n + s, n)
+            if end < n:
+                _strip(F, first + n - w, n, count, columns, t * b, b, sizes, last, 0, w)
+        for k in range(b):
+            for s in range(end, n):
+                out[i, k, s] = tail[k, s - n + w]
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _strip(
+    A: NDArray[Any],
+    a: int,
+    n: int,
+    count: int,
+    B: NDArray[Any],
+    t: int,
+    b: int,
+    sizes: tuple[int, int],
+    out: NDArray[Any],
+    o: int,
+    width: int,
+) -> None:
+    """Add the products of one strip of columns, a tile after the other.
+
+    ``sizes`` holds the rows of a tile, and how many of the first tiles have one more.
+    """
+    size, n_larger = sizes
+    ahead = _CHUNK * n  # once a strip
+    k = 0
+    while k < b:
+        rows = size + 1 if n_larger > 0 else size
+        place = o + k * width
+        if rows == 6:
+            _rows_6(A, a, n, count, ahead, B, t + k, b, out, place, width)
+        elif rows == 5:
+            _rows_5(A, a, n, count, ahead, B, t + k, b, out, place, width)
+        elif rows == 4:
+            _rows_4(A, a, n, count, ahead, B, t + k, b, out, place, width)
+        elif rows == 3:
+            _rows_3(A, a, n, count, ahead, B, t + k, b, out, place, width)
+        elif rows == 2:
+            _rows_2(A, a, n, count, ahead, B, t + k, b, out, place, width)
+        else:
+            _rows_1(A, a, n, count, ahead, B, t + k, b, out, place, width)
+        k += rows
+        n_larger -= 1
+        ahead = 0
