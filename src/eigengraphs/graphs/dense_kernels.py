@@ -1,15 +1,17 @@
-"""Numba kernel for a few rows times many dense graphs, in one read and without a copy.
+"""Numba kernels for a few rows times many dense graphs, in one read and without a copy.
 
 BLAS packs both factors before it multiplies. With a dozen rows and a large square matrix that is a
 copy of the matrix for every product, and takes as long as the product. Here a dozen sums, six rows
 by two vectors of columns, stay in registers along a chunk of rows of the graph, while the next
-chunk is fetched.
+chunk is fetched. Times the transposes of graphs, three of their rows meet four others, along all of
+their length.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core.errors import TypingError
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
 
-__all__ = ["TILE_BYTES", "multiply_graphs"]
+__all__ = ["TILE_BYTES", "as_padded_rows", "multiply_graphs", "multiply_transposes"]
 
 announce_compiling()
 
@@ -27,6 +29,7 @@ _LANES = 2  # vectors side by side; with six rows, twelve sums fit into sixteen 
 _ROWS = 6
 TILE_BYTES = _LANES * _LANE_BYTES
 _CHUNK = 16  # rows of a graph that stay in the nearest caches while all tiles use them
+_LINES, _OTHERS = 3, 4  # rows of a graph and of the other factor in a tile for transposes
 _FUSED = ("contract",)  # a product and a sum may be one instruction
 _INT64, _INT32 = ir.IntType(64), ir.IntType(32)
 
@@ -225,3 +228,148 @@ def _strip(
         k += rows
         n_larger -= 1
         ahead = 0
+
+
+def _dots(n_lines: int) -> Any:
+    """Return the intrinsic out[r, c] = sum_t A[a + r n + t] B[b + c stride + t], n_lines x _OTHERS.
+
+    Rows of ``B`` hold whole vectors, and for what is left at the end a vector that ends with the
+    row, with zeros where A was counted already: see :func:`as_padded_rows`.
+    """
+
+    @intrinsic
+    def dots(_context: Any, A: Any, a: Any, n: Any, B: Any, b: Any, stride: Any, out: Any) -> Any:
+        if {A.layout, B.layout, out.layout} != {"C"} or not A.dtype == B.dtype == out.dtype:
+            raise TypingError("arrays must be C-contiguous and of one type")
+        vector, align = _vector(A.dtype), A.dtype.bitwidth // 8
+        signature = types.void(A, a, n, B, b, stride, out)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
+
+            def pointer(place: int) -> Any:
+                return context.make_array(kinds[place])(context, builder, args[place]).data
+
+            def whole(place: int) -> Any:
+                return context.cast(builder, args[place], kinds[place], types.int64)
+
+            def number(x: int) -> Any:
+                return ir.Constant(_INT64, x)
+
+            A_data, B_data, out_data = pointer(0), pointer(3), pointer(6)
+            a, n, b, stride = (whole(place) for place in (1, 2, 4, 5))
+            lines = [
+                builder.gep(A_data, [builder.add(a, builder.mul(n, number(r)))])
+                for r in range(n_lines)
+            ]
+            others = [
+                builder.gep(B_data, [builder.add(b, builder.mul(stride, number(c)))])
+                for c in range(_OTHERS)
+            ]
+
+            def load(line: Any, t: Any) -> Any:
+                at = builder.bitcast(builder.gep(line, [t]), vector.as_pointer())
+                return builder.load(at, align=align)
+
+            def added(sums: list[Any], in_A: Any, in_B: Any) -> list[Any]:
+                # Lines stay in registers and the others come one by one: that many there are.
+                left, more = [load(line, in_A) for line in lines], list(sums)
+                for c, other in enumerate(others):
+                    right = load(other, in_B)
+                    for r, entries in enumerate(left):
+                        place = r * _OTHERS + c
+                        term = builder.fmul(entries, right, flags=_FUSED)
+                        more[place] = builder.fadd(sums[place], term, flags=_FUSED)
+                return more
+
+            before = builder.block
+            loop, after, rest, done = (
+                builder.append_basic_block(name) for name in ("along", "after", "rest", "done")
+            )
+            lanes = number(vector.count)
+            end = builder.mul(builder.sdiv(n, lanes), lanes)
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            t, sums = builder.phi(_INT64), [builder.phi(vector) for _ in range(n_lines * _OTHERS)]
+            more, next_t = added(sums, t, t), builder.add(t, lanes)
+            builder.cbranch(builder.icmp_signed("<", next_t, end), loop, after)
+            zeros = [ir.Constant(vector, None)] * len(sums)
+            for phi, first, later in zip(
+                [t, *sums], [number(0), *zeros], [next_t, *more], strict=True
+            ):
+                phi.add_incoming(first, before)
+                phi.add_incoming(later, loop)
+
+            builder.position_at_end(after)
+            builder.cbranch(builder.icmp_signed("<", end, n), rest, done)
+            builder.position_at_end(rest)
+            last = added(more, builder.sub(n, lanes), end)
+            builder.branch(done)
+            builder.position_at_end(done)
+            totals = [builder.phi(vector) for _ in last]
+            for total, whole_one, last_one in zip(totals, more, last, strict=True):
+                total.add_incoming(whole_one, after)
+                total.add_incoming(last_one, rest)
+            for place, total in enumerate(totals):
+                builder.store(_sum(builder, total), builder.gep(out_data, [number(place)]))
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return dots
+
+
+def _sum(builder: Any, total: Any) -> Any:
+    """Return the sum of the elements of a vector, by halves."""
+    count = total.type.count
+    while count > 1:
+        count //= 2
+        kind = ir.VectorType(_INT32, count)
+        low, high = (
+            builder.shuffle_vector(total, total, ir.Constant(kind, list(range(lo, lo + count))))
+            for lo in (0, count)
+        )
+        total = builder.fadd(low, high)
+    return builder.extract_element(total, ir.Constant(_INT32, 0))
+
+
+_dots_of_some, _dots_of_one = _dots(_LINES), _dots(1)
+
+
+def as_padded_rows(BT: NDArray[Any]) -> NDArray[Any]:
+    """Return rows (b, n), n at least a vector, as :func:`multiply_transposes` wants them."""
+    (b, n), lanes = BT.shape, _LANE_BYTES // BT.itemsize
+    end = n - n % lanes
+    rows: NDArray[Any] = np.zeros(
+        (-(-b // _OTHERS) * _OTHERS, end + lanes * (end < n)), dtype=BT.dtype
+    )
+    rows[:b, :end] = BT[:, :end]
+    if end < n:
+        rows[:b, end - n :] = BT[:, end:]
+    return rows
+
+
+@njit(cache=True, nogil=True)
+def multiply_transposes(A: NDArray[Any], B: NDArray[Any], out: NDArray[Any]) -> None:
+    """Fill ``out`` (m, b, n) with B^T A_i^T, for ``A`` (m, n, n), C-contiguous.
+
+    The rows of ``B`` come from :func:`as_padded_rows`.
+    """
+    m, n, _ = A.shape
+    b, stride = out.shape[1], B.shape[1]
+    F, others = A.reshape(-1), B.reshape(-1)
+    found = np.empty(_LINES * _OTHERS, dtype=A.dtype)
+    for i in range(m):
+        P = out[i]
+        s = 0
+        while s < n:
+            lines = _LINES if s + _LINES <= n else 1
+            for k in range(0, b, _OTHERS):
+                if lines == _LINES:
+                    _dots_of_some(F, (i * n + s) * n, n, others, k * stride, stride, found)
+                else:
+                    _dots_of_one(F, (i * n + s) * n, n, others, k * stride, stride, found)
+                for c in range(min(_OTHERS, b - k)):
+                    for r in range(lines):
+                        P[k + c, s + r] = found[r * _OTHERS + c]
+            s += lines

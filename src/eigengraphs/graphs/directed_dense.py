@@ -74,8 +74,8 @@ class DirectedDense:
             parts = np.zeros_like(totals)
             for first, last in self._left.steps(lo, hi, again=True):
                 w = W_typed[first:last]
-                parts[0] += np.einsum("ik,iks->ks", w, GT @ self._AT[first:last])
-                parts[1] += np.einsum("ik,iks->ks", w, HT @ self._A[first:last])
+                parts[0] += np.einsum("ik,iks->ks", w, self._right.times(GT, first, last))
+                parts[1] += np.einsum("ik,iks->ks", w, self._left.times(HT, first, last))
             return parts
 
         self._on_blocks(work, totals.__iadd__)
@@ -92,7 +92,7 @@ class DirectedDense:
         sides = [
             (products, as_rows(one.B), as_rows(one.C), one, back)
             for products, one, back in (
-                (self._left, columns.left, self._AT), (self._right, columns.right, self._A)
+                (self._left, columns.left, self._right), (self._right, columns.right, self._left)
             )
         ]  # fmt: skip
         totals = np.zeros((4, *sides[0][1].shape))
@@ -105,7 +105,7 @@ class DirectedDense:
                 for side, (products, BT, CT, one, back) in enumerate(sides):
                     P = products.treated(first, last, BT, CT, one)
                     P *= weights[first:last, None, None].astype(P.dtype)
-                    Q = np.matmul(P, back[first:last])
+                    Q = back.times_each(P, first, last)
                     if one.D is not None:
                         Q += one.D[first:last, None].astype(P.dtype) * P
                     parts[2 * side] += Q.sum(axis=0)
@@ -122,7 +122,7 @@ class DirectedDense:
 
         def work(lo: int, hi: int) -> None:
             for first, last in self._left.steps(lo, hi, again=True):
-                add_dots(GT, HT @ self._A[first:last], forms[first:last])
+                add_dots(GT, self._left.times(HT, first, last), forms[first:last])
 
         self._on_blocks(work)
         return forms

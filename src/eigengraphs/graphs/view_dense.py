@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.graphs.columns import Columns, Consumer
-from eigengraphs.graphs.dense_kernels import TILE_BYTES, multiply_graphs
+from eigengraphs.graphs.dense_kernels import (
+    TILE_BYTES,
+    as_padded_rows,
+    multiply_graphs,
+    multiply_transposes,
+)
 from eigengraphs.parallel import on_blocks, spans
 
 __all__ = ["DenseProducts", "add_cross_products", "add_dots", "as_rows"]
@@ -45,7 +50,9 @@ class DenseProducts:
         self._A = A
         a_graph, n = A[0].nbytes, A.shape[1]
         self.tasks = spans(len(A), min(_TASK_BYTES // a_graph, -(-len(A) // _TASKS)))
-        self._in_rows = A.flags.c_contiguous and n * A.itemsize >= TILE_BYTES
+        in_rows, in_columns = A.flags.c_contiguous, A.transpose(0, 2, 1).flags.c_contiguous
+        wide = n * A.itemsize >= TILE_BYTES
+        self._in_rows, self._in_columns = wide and in_rows, wide and in_columns and not in_rows
         # Graphs that are read again, as BLAS does; or products, if the kernel reads graphs once.
         products = _USUAL_COLUMNS * n * A.itemsize
         self._again = max(1, _CACHE_BYTES // a_graph)
@@ -67,24 +74,33 @@ class DenseProducts:
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """Return B^T (A_i + Diag(D_i)) - C^T, (hi - lo, b, n)."""
-        P = self._times(BT, lo, hi, out)
+        P = self.times(BT, lo, hi, out)
         if columns.D is not None:
             P += columns.D[lo:hi, None].astype(P.dtype) * BT
         if CT is not None:
             P -= CT
         return P
 
-    def _times(
+    def times(
         self, BT: NDArray[Any], lo: int, hi: int, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
         """Return B^T A_i, (hi - lo, b, n)."""
         A, (b, n) = self._A[lo:hi], BT.shape
-        if not self._in_rows or not 0 < b <= _FEW_COLUMNS:
+        if not 0 < b <= _FEW_COLUMNS or not (self._in_rows or self._in_columns):
             return np.asarray(np.matmul(BT, A, out=out))
         P = np.empty((hi - lo, b, n), dtype=A.dtype) if out is None else out
-        tail = np.empty((b, TILE_BYTES // A.itemsize), dtype=A.dtype)
-        multiply_graphs(A, np.ascontiguousarray(BT.T), P, tail)
+        if self._in_columns:
+            multiply_transposes(A.transpose(0, 2, 1), as_padded_rows(BT), P)
+        else:
+            tail = np.empty((b, TILE_BYTES // A.itemsize), dtype=A.dtype)
+            multiply_graphs(A, np.ascontiguousarray(BT.T), P, tail)
         return P
+
+    def times_each(self, P: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:
+        """Return P_i A_i for ``P`` (hi - lo, b, n), rows of its own for each graph."""
+        if hi - lo == 1:
+            return self.times(P[0], lo, hi)
+        return np.asarray(np.matmul(P, self._A[lo:hi]))
 
     def products(self, columns: Columns, consume: Consumer, out: NDArray[Any] | None) -> None:
         """Call ``consume(lo, hi, P)`` with P_i = B^T A_i for lo <= i < hi, (hi - lo, b, n)."""
@@ -120,7 +136,7 @@ class DenseProducts:
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             part = np.zeros(HT.shape)
             for first, last in self.steps(lo, hi):
-                P = self._times(HT, first, last)
+                P = self.times(HT, first, last)
                 part += np.einsum("ik,iks->ks", W_typed[first:last], P)
             return part
 
@@ -136,16 +152,16 @@ class DenseProducts:
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
-            for i in range(lo, hi):  # one by one: each is in the cache for its second product
-                if not weights[i]:
+            for first, last in self.steps(lo, hi, again=True):
+                if not weights[first:last].any():
                     continue
-                P = self.treated(i, i + 1, BT, CT, columns)[0]
-                P *= weights[i].astype(P.dtype)
-                Q = self._times(P, i, i + 1)[0]
+                P = self.treated(first, last, BT, CT, columns)
+                P *= weights[first:last, None, None].astype(P.dtype)
+                Q = self.times_each(P, first, last)
                 if columns.D is not None:
-                    Q += columns.D[i].astype(P.dtype) * P
-                parts[0] += Q
-                parts[1] += P
+                    Q += columns.D[first:last, None].astype(P.dtype) * P
+                parts[0] += Q.sum(axis=0)
+                parts[1] += P.sum(axis=0)
             return parts
 
         on_blocks(work, self.tasks, totals.__iadd__, threads=self.threads)
@@ -158,7 +174,7 @@ class DenseProducts:
 
         def work(lo: int, hi: int) -> None:
             for first, last in self.steps(lo, hi):
-                P = self._times(HT, first, last)
+                P = self.times(HT, first, last)
                 add_dots(HT, P, forms[first:last])
 
         on_blocks(work, self.tasks, threads=self.threads)
