@@ -80,3 +80,16 @@ def test_stacks_choose_a_way_to_multiply_and_find_the_same(n, b, turned):
     A = A.transpose(0, 2, 1) if turned else A
     BT = rng.standard_normal((b, n))
     assert np.allclose(DenseProducts(A).times(BT, 1, 3), BT @ A[1:3], atol=1e-12)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_go_into_rows_of_a_larger_room(turned):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((4, 40, 40))
+    A = A.transpose(0, 2, 1) if turned else A
+    BT, room = rng.standard_normal((3, 40)), np.full((3, 8, 40), 7.0)
+    found = DenseProducts(A).times(BT, 1, 4, room[:, 2:5])
+    assert np.shares_memory(found, room)
+    assert np.allclose(room[:, 2:5], BT @ A[1:])
+    assert (room[:, :2] == 7).all()
+    assert (room[:, 5:] == 7).all()

@@ -61,7 +61,7 @@ class Project:
         both = np.column_stack([self.V, self.B])
         kept = self._of_V(block, look)
         new = kept.for_new(self.B.shape[1])
-        new[...] = _products(block, look, self.B)
+        look.at(block).products(self.B, _ignore, new)
         kept.U = both
         block.memo[_NAME] = kept
         m, b, n = new.shape

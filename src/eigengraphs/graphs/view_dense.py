@@ -89,11 +89,16 @@ class DenseProducts:
         if not 0 < b <= _FEW_COLUMNS or not (self._in_rows or self._in_columns):
             return np.asarray(np.matmul(BT, A, out=out))
         P = np.empty((hi - lo, b, n), dtype=A.dtype) if out is None else out
+        # A place for the products with each graph, if not for all in one piece.
+        places = spans(hi - lo, hi - lo if P.flags.c_contiguous else 1)
         if self._in_columns:
-            multiply_transposes(A.transpose(0, 2, 1), as_padded_rows(BT), P)
+            rows = as_padded_rows(BT)
+            for first, last in places:
+                multiply_transposes(A[first:last].transpose(0, 2, 1), rows, P[first:last])
         else:
-            tail = np.empty((b, TILE_BYTES // A.itemsize), dtype=A.dtype)
-            multiply_graphs(A, np.ascontiguousarray(BT.T), P, tail)
+            tail, B = np.empty((b, TILE_BYTES // A.itemsize), A.dtype), np.ascontiguousarray(BT.T)
+            for first, last in places:
+                multiply_graphs(A[first:last], B, P[first:last], tail)
         return P
 
     def times_each(self, P: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:

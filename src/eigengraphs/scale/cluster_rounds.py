@@ -175,8 +175,8 @@ class Rounds:
                 waiting.append(under_way.submit(i, adding=False))
                 if len(waiting) > ahead:
                     yield from under_way.result(waiting.popleft())
-            while waiting:
-                yield from under_way.result(waiting.popleft())
+            for results in under_way.results(list(waiting)):
+                yield from results
 
     def _added(self, parts: list[Any]) -> Any:
         if len(parts) == 1:
@@ -300,7 +300,13 @@ class _UnderWay:
 
     def result(self, future: Any) -> Any:
         """Return what came of it, or raise what went wrong, with the block's name."""
-        found = self._rounds._watch.wait(future, self.tell)
+        return self._whole(self._rounds._watch.wait(future, self.tell))
+
+    def results(self, futures: list[Any]) -> Iterator[Any]:
+        """Yield what came of the last of them, which come together."""
+        yield from map(self._whole, self._rounds._watch.wait_all(futures, self.tell))
+
+    def _whole(self, found: Any) -> Any:
         if isinstance(found, Failed):
             self._rounds.release()  # the block may be whole when it is read again
             raise _with_name(found, self._rounds._source)

@@ -79,19 +79,36 @@ class Watch:
             )
         return lost
 
-    def wait(self, future: Any, when_lost: Callable[[list[Loss]], None]) -> Any:
-        """Return the result of a future; while it is awaited, tell of workers that are lost."""
+    def wait_all(self, futures: list[Any], when_lost: Callable[[list[Loss]], None]) -> list[Any]:
+        """Return the results of futures, fetched together: each trip takes some milliseconds."""
+        self._until_done(futures, when_lost)
+        if all(future.status == "finished" for future in futures):
+            try:
+                return list(self._client.gather(futures))
+            except (CancelledError, OSError) as error:
+                raise self._gone() from error
+        return [self.wait(future, when_lost) for future in futures]
+
+    def _until_done(self, futures: list[Any], when_lost: Callable[[list[Loss]], None]) -> None:
         import distributed
-        from distributed.scheduler import KilledWorker
 
         wait: Any = distributed.wait
         self._well = time.monotonic()
         try:
-            while not future.done():
+            while not all(future.done() for future in futures):
                 try:
-                    wait([future], timeout=_TICK)
+                    wait(futures, timeout=_TICK)
                 except TimeoutError:
                     when_lost(self.look())
+        except (CancelledError, OSError) as error:
+            raise self._gone() from error
+
+    def wait(self, future: Any, when_lost: Callable[[list[Loss]], None]) -> Any:
+        """Return the result of a future; while it is awaited, tell of workers that are lost."""
+        from distributed.scheduler import KilledWorker
+
+        self._until_done([future], when_lost)
+        try:
             if future.status == "finished":
                 return future.result()
         except (CancelledError, OSError) as error:
