@@ -30,6 +30,8 @@ __all__ = [
     "flat_row_sums",
     "flat_upper",
     "flat_weighted_sum",
+    "splat",
+    "vector_of",
 ]
 
 announce_compiling()
@@ -38,13 +40,13 @@ WIDTH_BYTES = 64
 _INT64 = ir.IntType(64)
 
 
-def _vector(dtype: Any) -> ir.VectorType:
+def vector_of(dtype: Any) -> ir.VectorType:
     """Return the type of one row of a slab."""
     bits = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
     return ir.VectorType(bits[dtype], 8 * WIDTH_BYTES // dtype.bitwidth)
 
 
-def _splat(builder: Any, vector: ir.VectorType, x: Any) -> Any:
+def splat(builder: Any, vector: ir.VectorType, x: Any) -> Any:
     """Return a vector all of whose elements are ``x``."""
     one = builder.insert_element(ir.Constant(vector, ir.Undefined), x, ir.Constant(_INT64, 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None)
@@ -71,7 +73,7 @@ def _row_product(weighted: bool) -> Any:
     ) -> Any:
         if {B.layout, C.layout, out.layout} != {"C"} or not B.dtype == C.dtype == out.dtype:
             raise TypingError("slabs must be C-contiguous and of one type")
-        vector, align = _vector(B.dtype), B.dtype.bitwidth // 8
+        vector, align = vector_of(B.dtype), B.dtype.bitwidth // 8
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             kinds = signature.args
@@ -91,7 +93,7 @@ def _row_product(weighted: bool) -> Any:
                 return builder.load(row(base, where), align=align)
 
             def product(number: Any, rows: Any) -> Any:
-                return builder.fmul(_splat(builder, vector, number), rows)
+                return builder.fmul(splat(builder, vector, number), rows)
 
             values, places = pointer(0), pointer(1)
             lo, hi, s, r = (cast(place, types.int64) for place in (2, 3, 4, 9))

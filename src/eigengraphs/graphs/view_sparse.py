@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.columns import Columns, Consumer
+from eigengraphs.graphs.cross_kernels import CROSS_COLUMNS, CROSS_ROWS, flat_cross
 from eigengraphs.graphs.flat_kernels import (
     WIDTH_BYTES,
     add_weighted,
@@ -29,6 +30,9 @@ __all__ = ["SparseProducts"]
 
 _TILE = 2048  # lines of products, which stay in the second level of cache
 _TASK_ENTRIES = 2**18  # stored entries and rows in one task of a thread
+_TASK_BYTES = 2**20  # of columns that a task copies at a time
+_TOGETHER = 8  # large graphs in one task, at most
+_CROSS_TASKS = 16  # and at least as many tasks, where there are so many graphs
 _SQUARE_TASKS = 32  # at most: each has a sum (n, w) of its own
 _THREADS_PAY_FROM = 2**18  # stored entries and rows
 _NOTHING = np.zeros(0)
@@ -146,19 +150,28 @@ class SparseProducts:
         Of many vertices, the columns are most of what is in memory: they are not copied.
         """
         slabs, b = _slabs(columns), columns.B.shape[1]
+        q, _, w = slabs.B.shape
         ends = np.cumsum([0, *(part.shape[1] for part in Z)]).tolist()
-        cores = np.zeros((self._m, ends[-1], b))
+        width = -(-ends[-1] // CROSS_COLUMNS) * CROSS_COLUMNS
+        rows = CROSS_ROWS * max(1, _TASK_BYTES // (CROSS_ROWS * width * self._dtype.itemsize))
+        cores = np.empty((self._m, ends[-1], b))
+        upper = self._indptr[:0] if upper is None else upper
 
         def work(lo: int, hi: int) -> None:
-            scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
-            for tile in self._tiles(lo, hi, slabs.tile):
-                i, j, s0, s1 = tile
-                P = self._tile_products(tile, slabs, scratch, upper)
+            sums = np.zeros((hi - lo, width, q, w))
+            for s0, s1 in spans(self._n, rows):
+                mine = np.zeros((s1 - s0, width), self._dtype)
                 for part, first, last in zip(Z, ends, ends[1:], strict=False):
-                    rows = part[s0:s1].astype(self._dtype, copy=False)
-                    cores[i:j, first:last] += (rows.T @ P)[:, :, :b]
+                    mine[:, first:last] = part[s0:s1]
+                flat_cross(
+                    self._data, self._indices, self._indptr, upper, lo, s0, slabs.D, slabs.B,
+                    slabs.C, mine, sums,
+                )  # fmt: skip
+            cores[lo:hi] = sums.reshape(hi - lo, width, q * w)[:, : ends[-1], :b]
 
-        on_blocks(work, self._tasks, threads=self._threads)
+        # Several graphs at a time meet the same rows of Z while those are in cache.
+        several = max(self._tasks[0][1], min(_TOGETHER, self._m // _CROSS_TASKS))
+        on_blocks(work, spans(self._m, several), threads=self._threads)
         return cores
 
     def weighted_multiply(self, W: NDArray[np.float64], H: NDArray[Any]) -> NDArray[np.float64]:
