@@ -7,7 +7,7 @@ from written_out import Counted, outer_products, residuals
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView
-from eigengraphs.solvers import directions
+from eigengraphs.solvers import directions, tall
 from eigengraphs.solvers.blocks import make_job
 from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.deflation import Deflation
@@ -17,12 +17,12 @@ from eigengraphs.solvers.directions import (
     orthonormal,
     random_starts,
     sketch_weights,
-    subtract,
 )
 from eigengraphs.solvers.loadings import condition, solve_loadings
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.spectral import spectral
 from eigengraphs.solvers.symmetric import SymmetricSpace
+from eigengraphs.solvers.tall import subtract
 from eigengraphs.solvers.whole import whole_pays
 
 SEED = np.random.SeedSequence(0)
@@ -153,7 +153,7 @@ def test_random_starts_are_units_of_their_own():
 
 
 def test_what_is_taken_off_by_blocks_of_rows_is_the_product(monkeypatch):
-    monkeypatch.setattr(directions, "_ROWS", 4)
+    monkeypatch.setattr(tall, "_ROWS", 4)
     rng = np.random.default_rng(0)
     X, V, Y = rng.random((10, 2)), rng.random((10, 3)), rng.random((3, 2))
     expected = X - V @ Y

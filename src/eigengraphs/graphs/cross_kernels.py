@@ -1,6 +1,6 @@
 """Numba kernels for Z^T A_i B of a flat CSR matrix, with no array of products between the two.
 
-Some rows of A_i B stay in the first level of cache until the columns of Z have met them. BLAS is
+Some rows of A_i B stay in cache until the columns of Z have met them. BLAS is
 no help: matrices this narrow take it three times as long, and a call for each of thousands of tiles
 has threads wait for each other.
 """
@@ -24,7 +24,7 @@ __all__ = ["CROSS_COLUMNS", "CROSS_ROWS", "flat_cross"]
 announce_compiling()
 
 CROSS_COLUMNS = 6  # of Z: as many sums as the registers hold beside a row of products
-CROSS_ROWS = 128  # of a tile, summed in the type of the graphs
+CROSS_ROWS = 256  # of a tile, summed in the type of the graphs
 _INT64 = ir.IntType(64)
 
 

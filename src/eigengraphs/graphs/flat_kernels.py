@@ -53,8 +53,11 @@ def splat(builder: Any, vector: ir.VectorType, x: Any) -> Any:
     return builder.shuffle_vector(one, one, zeros)
 
 
-def _row_product(weighted: bool) -> Any:
-    """Return the intrinsic out[r] = sum_e data[e] B[indices[e]] + x B[s] - c C[s], lo <= e < hi."""
+def _row_product(weighted: bool, treated: bool) -> Any:
+    """Return the intrinsic out[r] = sum_e data[e] B[indices[e]] + x B[s] - c C[s], lo <= e < hi.
+
+    Without ``weighted``, every data[e] is 1; without ``treated``, x and c are 0.
+    """
 
     @intrinsic
     def row_product(
@@ -99,7 +102,9 @@ def _row_product(weighted: bool) -> Any:
             lo, hi, s, r = (cast(place, types.int64) for place in (2, 3, 4, 9))
             x, c = cast(5, B.dtype), cast(6, B.dtype)
             B_rows, C_rows = pointer(7), pointer(8)
-            start = builder.fsub(product(x, load(B_rows, s)), product(c, load(C_rows, s)))
+            start = ir.Constant(vector, None)
+            if treated:
+                start = builder.fsub(product(x, load(B_rows, s)), product(c, load(C_rows, s)))
 
             before = builder.block
             loop = builder.append_basic_block("entries")
@@ -133,8 +138,35 @@ def _row_product(weighted: bool) -> Any:
     return row_product
 
 
-_row_of_ones = _row_product(weighted=False)
-_row_of_values = _row_product(weighted=True)
+_row_of_ones = _row_product(weighted=False, treated=True)
+_row_of_values = _row_product(weighted=True, treated=True)
+_plain_row_of_ones = _row_product(weighted=False, treated=False)
+_plain_row_of_values = _row_product(weighted=True, treated=False)
+
+
+@njit(cache=True, nogil=True)
+def _plain_multiply(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    first: int,
+    B: NDArray[Any],
+    out: NDArray[Any],
+) -> None:
+    """Fill ``out`` (r, q, w) with rows of the graphs, from ``first`` on, times ``B``.
+
+    Apart: what little the treatment costs a row is a third of the time for graphs of degree 20.
+    """
+    q = B.shape[0]
+    for j in range(q):
+        B_j = B[j]
+        hi = indptr[first]
+        for r in range(out.shape[0]):
+            lo, hi = hi, indptr[first + r + 1]
+            if data.size > 0:
+                _plain_row_of_values(data, indices, lo, hi, 0, 0.0, 0.0, B_j, B_j, r * q + j, out)
+            else:
+                _plain_row_of_ones(data, indices, lo, hi, 0, 0.0, 0.0, B_j, B_j, r * q + j, out)
 
 
 @njit(cache=True, nogil=True)
@@ -158,6 +190,9 @@ def flat_multiply(
     size 0 all entries count.
     """
     q, n, _ = B.shape
+    if upper.size == 0 and C.size == 0 and D.size == 0:
+        _plain_multiply(data, indices, indptr, first, B, out)
+        return
     half = upper.size > 0
     share = 0.5 if half else 1.0
     c = share if C.size > 0 else 0.0

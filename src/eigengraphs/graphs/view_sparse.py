@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.columns import Columns, Consumer
-from eigengraphs.graphs.cross_kernels import CROSS_COLUMNS, CROSS_ROWS, flat_cross
+from eigengraphs.graphs.cross_kernels import CROSS_COLUMNS, flat_cross
 from eigengraphs.graphs.flat_kernels import (
     WIDTH_BYTES,
     add_weighted,
@@ -30,10 +30,10 @@ __all__ = ["SparseProducts"]
 
 _TILE = 2048  # lines of products, which stay in the second level of cache
 _TASK_ENTRIES = 2**18  # stored entries and rows in one task of a thread
-_TASK_BYTES = 2**20  # of columns that a task copies at a time
+_TYPED_BYTES = 2**24  # of columns in the type of the graphs
 _TOGETHER = 8  # large graphs in one task, at most
 _CROSS_TASKS = 16  # and at least as many tasks, where there are so many graphs
-_SQUARE_TASKS = 32  # at most: each has a sum (n, w) of its own
+_SQUARE_TASKS = 8  # at most: each has a sum (n, w) of its own, and one thread adds them up
 _THREADS_PAY_FROM = 2**18  # stored entries and rows
 _NOTHING = np.zeros(0)
 
@@ -147,25 +147,31 @@ class SparseProducts:
     ) -> NDArray[np.float64]:
         """Return Z^T A_i B, (m, z, b), for the columns of all ``Z``; of halves of A_i, or of all.
 
-        Of many vertices, the columns are most of what is in memory: they are not copied.
+        Of very many vertices, the columns are most of what is in memory: few rows are copied.
         """
         slabs, b = _slabs(columns), columns.B.shape[1]
         q, _, w = slabs.B.shape
         ends = np.cumsum([0, *(part.shape[1] for part in Z)]).tolist()
         width = -(-ends[-1] // CROSS_COLUMNS) * CROSS_COLUMNS
-        rows = CROSS_ROWS * max(1, _TASK_BYTES // (CROSS_ROWS * width * self._dtype.itemsize))
         cores = np.empty((self._m, ends[-1], b))
         upper = self._indptr[:0] if upper is None else upper
 
+        def typed(s0: int, s1: int) -> NDArray[Any]:
+            rows = np.zeros((s1 - s0, width), self._dtype)
+            for part, first, last in zip(Z, ends, ends[1:], strict=False):
+                rows[:, first:last] = part[s0:s1]
+            return rows
+
+        bands = spans(self._n, _TYPED_BYTES // (width * self._dtype.itemsize))
+        once = typed(0, self._n) if len(bands) == 1 else None
+
         def work(lo: int, hi: int) -> None:
             sums = np.zeros((hi - lo, width, q, w))
-            for s0, s1 in spans(self._n, rows):
-                mine = np.zeros((s1 - s0, width), self._dtype)
-                for part, first, last in zip(Z, ends, ends[1:], strict=False):
-                    mine[:, first:last] = part[s0:s1]
+            for s0, s1 in bands:
+                rows = typed(s0, s1) if once is None else once
                 flat_cross(
                     self._data, self._indices, self._indptr, upper, lo, s0, slabs.D, slabs.B,
-                    slabs.C, mine, sums,
+                    slabs.C, rows, sums,
                 )  # fmt: skip
             cores[lo:hi] = sums.reshape(hi - lo, width, q * w)[:, : ends[-1], :b]
 

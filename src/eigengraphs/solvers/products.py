@@ -11,6 +11,7 @@ from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directions import turned_basis, widened
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
+from eigengraphs.solvers.tall import times
 
 __all__ = ["Basis", "CachedBasis", "StreamedBasis", "combined", "rotated"]
 
@@ -123,7 +124,7 @@ class StreamedBasis(Basis):
     def combine(self, W: Array, Y: Array) -> Array:
         """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
         self.n_passes += 1
-        return self._graphs.weighted_multiply(W, self.V @ Y)
+        return self._graphs.weighted_multiply(W, times(self.V, Y))
 
 
 def combined(parts: list[NDArray[Any]], n: int, W: Array, Y: Array) -> Array:
