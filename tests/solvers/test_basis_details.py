@@ -58,7 +58,7 @@ def test_the_first_basis_holds_what_is_given_and_its_passes_are_counted(n_frozen
 
 
 def test_graphs_of_zero_on_many_vertices_get_a_basis_as_wide_as_the_block(monkeypatch):
-    monkeypatch.setattr(directions, "_TALL", 10)
+    monkeypatch.setattr(directions, "TALL", 10)
     found, _ = space(zero=True)
     Y = found.begin(np.zeros((N, 0)), 5, np.random.default_rng(0))
     assert Y.shape == (5, 0)
@@ -130,7 +130,7 @@ def test_many_graphs_are_sketched_by_their_heaviest_and_some_others():
 @pytest.mark.parametrize("tall", [False, True])
 def test_the_first_basis_is_of_the_given_the_main_of_the_mean_and_the_squares(tall, monkeypatch):
     if tall:
-        monkeypatch.setattr(directions, "_TALL", 10)
+        monkeypatch.setattr(directions, "TALL", 10)
     rng = np.random.default_rng(0)
     left, right = (np.linalg.qr(rng.standard_normal((n, 12)))[0] for n in (40, 16))
     sums = (left * 2.0 ** -np.arange(12)) @ right.T

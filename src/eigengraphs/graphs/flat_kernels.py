@@ -259,7 +259,7 @@ def flat_upper(indices: NDArray[Any], indptr: NDArray[Any], n: int, first: int, 
 
 
 @njit(cache=True, nogil=True)
-def add_weighted(P: NDArray[Any], weights: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+def add_weighted(P: NDArray[Any], weights: NDArray[Any], out: NDArray[Any]) -> None:
     """Add ``weights[k] P[s, k]`` to ``out[s, k]``; ``P`` may be wider."""
     for s in range(out.shape[0]):
         for k in range(out.shape[1]):

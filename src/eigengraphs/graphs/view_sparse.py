@@ -214,12 +214,13 @@ class SparseProducts:
         for j in range(q):  # one by one: then a thread keeps few products
             slab = _Slabs(slabs.B[j : j + 1], slabs.C[j : j + 1], slabs.D)
 
-            def work(lo: int, hi: int, slab: _Slabs = slab) -> NDArray[np.float64]:
-                parts = np.zeros((2, n, w))
+            def work(lo: int, hi: int, slab: _Slabs = slab) -> NDArray[Any]:
+                # In the type of the graphs: what is to be read and written again for each of them.
+                parts = np.zeros((2, n, w), self._dtype)
                 P, scratch = _lines(n, 1, self._dtype), _lines(_TILE, 1, self._dtype)
                 again = _Slabs(P.reshape(1, n, w), slab.C[:0], slab.D)
                 for i in (lo + np.flatnonzero(weights[lo:hi])).tolist():
-                    w_i = np.full(w, weights[i])
+                    w_i = np.full(w, weights[i], self._dtype)
                     self._multiply(i * n, slab, P)
                     for s0, s1 in spans(n, _TILE):
                         Q = back._tile_products((i, i + 1, s0, s1), again, scratch)
@@ -228,7 +229,7 @@ class SparseProducts:
                 return parts
 
             if lone:
-                totals = work(*tasks[0])[:, :, None]
+                totals = work(*tasks[0])[:, :, None].astype(np.float64)
             else:
                 on_blocks(work, tasks, totals[:, :, j].__iadd__, threads=self._threads)
         sums = totals.reshape(2, n, q * w)[:, :, :b]

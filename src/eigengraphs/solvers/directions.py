@@ -12,6 +12,7 @@ from eigengraphs.solvers.tall import MANY, on_rows, quick_orthonormal, subtract
 
 __all__ = [
     "STREAMED_WIDTH",
+    "TALL",
     "basis_from_sketch",
     "basis_width",
     "first_basis",
@@ -25,7 +26,7 @@ __all__ = [
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
 _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
 _SKETCHED_SHARE = 0.25
-_TALL = 200_000  # vertices: beyond, every array with a row for each counts
+TALL = 200_000  # vertices: beyond, every array with a row for each counts
 _SHARED = 8  # further columns of the first basis that come from the mean graph
 _WIDTHS = (64, 96)  # columns of the basis: least and most before it is shortened
 STREAMED_WIDTH = 48
@@ -62,7 +63,7 @@ def basis_from_sketch(squares: Array, sums: Array, given: Array) -> Array:
     Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
     share, in the mean, where the noise is averaged.
     """
-    if len(sums) <= _TALL:
+    if len(sums) <= min(MANY, TALL):
         main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
     else:  # the same but for rounding, without further copies of it
         main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, :_SHARED]
@@ -93,13 +94,13 @@ def basis_width(n_graphs: int, cache: bool) -> int:
 def widened(V: Array, B: Array) -> Array:
     """Return [V B]; of many vertices in the room that V has, which no other may widen."""
     (n, s), b = V.shape, B.shape[1]
-    if n <= min(MANY, _TALL):
+    if n <= min(MANY, TALL):
         return np.column_stack([V, B])
     room: Any = V.base
     mine = isinstance(room, np.ndarray) and room.strides == V.strides and room.shape[0] == n
     if s == 0 or not mine or room.shape[1] < s + b:
         # Of very many, column after column: what is not written to takes no memory.
-        order: Any = "F" if n > _TALL else "C"
+        order: Any = "F" if n > TALL else "C"
         room = np.empty((n, max(STREAMED_WIDTH, s + b)), order=order)
         room[:, :s] = V
     room[:, s : s + b] = B
@@ -108,7 +109,7 @@ def widened(V: Array, B: Array) -> Array:
 
 def turned_basis(V: Array, T: Array) -> Array:
     """Return V T; of many vertices in the place of V."""
-    if len(V) <= min(MANY, _TALL) or T.shape[1] > T.shape[0]:
+    if len(V) <= min(MANY, TALL) or T.shape[1] > T.shape[0]:
         return V @ T
 
     def work(lo: int, hi: int) -> None:
@@ -120,7 +121,7 @@ def turned_basis(V: Array, T: Array) -> Array:
 
 def orthonormal(columns: Array, V: Array) -> Array:
     """Return an orthonormal basis of what ``columns`` have outside of span V."""
-    if MANY < len(columns) <= _TALL:
+    if MANY < len(columns) <= TALL:
         quick = quick_orthonormal(columns, V)
         if quick is not None:
             return quick

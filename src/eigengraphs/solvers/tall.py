@@ -22,6 +22,8 @@ _BLOCKS = 8  # of them, or more
 _ROWS = 2**15  # of a block, at most
 _INDEPENDENT = 1e-3  # share of a column outside of all others from which on one digit more is lost
 
+_LITTLE = 2.0  # by how much columns may grow back, on average, after what they lost
+
 
 def on_rows(
     work: Callable[[int, int], Any], n: int, gather: Callable[[Any], Any] | None = None
@@ -60,7 +62,8 @@ def quick_orthonormal(columns: Array, V: Array) -> Array | None:
     """Return an orthonormal basis of what ``columns`` have outside of span V, in few sweeps.
 
     It is what Gram and Schmidt's method finds column after column, by Cholesky factors of inner
-    products, taken twice. None where a column is all but a combination of V and those before it.
+    products, taken twice where it matters. None where a column is all but a combination of V and
+    those before it.
     """
     n, b = columns.shape
     scales = dots(columns, columns)
@@ -90,6 +93,8 @@ def quick_orthonormal(columns: Array, V: Array) -> Array | None:
         if R.diagonal().min() < _INDEPENDENT:
             return None
         turn, source = linalg.solve_triangular(R, np.eye(b), check_finite=False), B
+        if linalg.norm(turn) <= _LITTLE * np.sqrt(b):
+            break  # columns lost little, and no digits
     return times(B, turn)
 
 
