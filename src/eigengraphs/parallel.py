@@ -1,4 +1,4 @@
-"""Threads over blocks of a stack. Kernels and BLAS calls below it release the GIL and use one."""
+"""Threads over blocks of graphs or rows. Kernels and BLAS below release the GIL and use one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -20,6 +20,10 @@ class _Here(threading.local):
     """Whether all cores are at work already, and this thread is one of those that use them."""
 
     taken = False
+    working = False  # for :func:`on_blocks`
+
+
+_pools: dict[int, ThreadPoolExecutor] = {}  # by the number of threads
 
 
 _here = _Here()
@@ -118,7 +122,7 @@ def on_blocks(
         if gather is not None:
             gather(result)
 
-    pool = ThreadPoolExecutor(threads)
+    pool = _pool(threads)
     try:
         for lo, hi in blocks:
             under_way.append(pool.submit(work, lo, hi))
@@ -128,4 +132,28 @@ def on_blocks(
             finish_first()
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
-        pool.shutdown(wait=True, cancel_futures=True)
+        for future in under_way:
+            future.cancel()
+        wait(under_way)
+        if _here.working:
+            pool.shutdown()
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return threads to work with; a thread of these that asks for some gets others.
+
+    Kept from call to call: starting them takes as long as a product with a small matrix.
+    """
+    if _here.working:
+        return ThreadPoolExecutor(threads)
+    if threads not in _pools:
+        _pools[threads] = ThreadPoolExecutor(threads, initializer=_begin_working)
+    return _pools[threads]
+
+
+def _begin_working() -> None:
+    _here.working = True
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of the threads
+    os.register_at_fork(after_in_child=_pools.clear)

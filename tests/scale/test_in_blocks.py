@@ -9,7 +9,7 @@ from blocked_graphs import InBlocks, distance, planted
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import blocked_view
-from eigengraphs.solvers import directions
+from eigengraphs.solvers import directions, tall
 
 TIGHT, AMPLE = 2**18, 2**30  # bytes: cores or moments of all graphs do not fit, or all fits
 SETTINGS = {
@@ -112,8 +112,8 @@ def test_very_many_vertices_are_worked_on_in_place_with_the_same_answer(
     stack = planted(30, 110, 14)
     stack = stack.to_sparse() if storage == "sparse" else stack
     one = JointEmbedding(14, random_state=0, **settings).fit(stack)
-    monkeypatch.setattr(directions, "_TALL", 10)
-    monkeypatch.setattr(directions, "_ROWS", 32)
+    monkeypatch.setattr(directions, "TALL", 10)
+    monkeypatch.setattr(tall, "_ROWS", 32)
     monkeypatch.setattr(blocked_view, "_TALL", 10)
     other = JointEmbedding(14, random_state=0, **settings).fit(InBlocks(stack, 1, TIGHT))
     assert distance(one, other) < 1e-8

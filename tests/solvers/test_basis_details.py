@@ -7,7 +7,7 @@ from written_out import Counted, outer_products, residuals
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView
-from eigengraphs.solvers import directions
+from eigengraphs.solvers import directions, tall
 from eigengraphs.solvers.blocks import make_job
 from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.deflation import Deflation
@@ -17,12 +17,12 @@ from eigengraphs.solvers.directions import (
     orthonormal,
     random_starts,
     sketch_weights,
-    subtract,
 )
 from eigengraphs.solvers.loadings import condition, solve_loadings
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.spectral import spectral
 from eigengraphs.solvers.symmetric import SymmetricSpace
+from eigengraphs.solvers.tall import subtract
 from eigengraphs.solvers.whole import whole_pays
 
 SEED = np.random.SeedSequence(0)
@@ -58,7 +58,7 @@ def test_the_first_basis_holds_what_is_given_and_its_passes_are_counted(n_frozen
 
 
 def test_graphs_of_zero_on_many_vertices_get_a_basis_as_wide_as_the_block(monkeypatch):
-    monkeypatch.setattr(directions, "_TALL", 10)
+    monkeypatch.setattr(directions, "TALL", 10)
     found, _ = space(zero=True)
     Y = found.begin(np.zeros((N, 0)), 5, np.random.default_rng(0))
     assert Y.shape == (5, 0)
@@ -128,7 +128,7 @@ def test_many_graphs_are_sketched_by_their_heaviest_and_some_others():
 @pytest.mark.parametrize("tall", [False, True])
 def test_the_first_basis_is_of_the_given_the_main_of_the_mean_and_the_squares(tall, monkeypatch):
     if tall:
-        monkeypatch.setattr(directions, "_TALL", 10)
+        monkeypatch.setattr(directions, "TALL", 10)
     rng = np.random.default_rng(0)
     left, right = (np.linalg.qr(rng.standard_normal((n, 12)))[0] for n in (40, 16))
     sums = (left * 2.0 ** -np.arange(12)) @ right.T
@@ -151,7 +151,7 @@ def test_random_starts_are_units_of_their_own():
 
 
 def test_what_is_taken_off_by_blocks_of_rows_is_the_product(monkeypatch):
-    monkeypatch.setattr(directions, "_ROWS", 4)
+    monkeypatch.setattr(tall, "_ROWS", 4)
     rng = np.random.default_rng(0)
     X, V, Y = rng.random((10, 2)), rng.random((10, 3)), rng.random((3, 2))
     expected = X - V @ Y

@@ -18,7 +18,7 @@ def test_graphs_of_zero_are_not_solved_again(rule, monkeypatch):
 
 
 def test_bases_of_just_so_many_vertices_are_not_changed_in_their_place(monkeypatch):
-    monkeypatch.setattr(directions, "_TALL", 20)
+    monkeypatch.setattr(directions, "TALL", 20)
     V = np.random.default_rng(0).standard_normal((20, 4))
     before = V.copy()
     turned = turned_basis(V, np.eye(4)[:, [2, 0]])

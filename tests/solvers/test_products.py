@@ -7,7 +7,7 @@ from written_out import Counted
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView, mean_graph
-from eigengraphs.solvers import directions
+from eigengraphs.solvers import directions, tall
 from eigengraphs.solvers.directions import basis_width, orthonormal, turned_basis, widened
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import CachedBasis, StreamedBasis
@@ -119,8 +119,8 @@ def test_the_basis_is_wide_where_graphs_are_few_and_the_width_goes_by_eights():
 
 
 def test_a_tall_basis_grows_and_turns_in_its_place(monkeypatch):
-    monkeypatch.setattr(directions, "_TALL", 10)
-    monkeypatch.setattr(directions, "_ROWS", 7)
+    monkeypatch.setattr(directions, "TALL", 10)
+    monkeypatch.setattr(tall, "_ROWS", 7)
     rng = np.random.default_rng(0)
     first, more, most = (rng.standard_normal((50, b)) for b in (5, 3, 60))
     T = rng.standard_normal((8, 6))

@@ -18,6 +18,7 @@ from eigengraphs.graphs.align import (
     refuse_nameless,
 )
 from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label, plain_numbers, unmasked
+from eigengraphs.parallel import on_blocks, spans
 
 __all__ = [
     "Storage",
@@ -36,6 +37,7 @@ StorageRule: TypeAlias = Literal["auto", "dense", "sparse"]
 
 # Below this share of nonzeros one flat CSR matrix is smaller and faster to read than an array.
 _SPARSE_BELOW = 0.1
+_THREADS_PAY_FROM = 4_000_000  # stored entries
 _DENSE_IS_SMALL = 2**26  # bytes; a dense stack of this size is not worth converting
 
 
@@ -167,10 +169,16 @@ def _pieces(
     names = graph_names if graph_names is not None else [None] * len(items)
     if graph_names is not None:
         check_names(graph_names, len(items), "graph_names")
-    pieces = [
-        as_piece(item, label(i, None if name is None else str(name)), weight, nan_for_masked)
-        for i, (item, name) in enumerate(zip(items, names, strict=True))
-    ]
+    labels = [label(i, None if name is None else str(name)) for i, name in enumerate(names)]
+    pieces: list[Any] = [None] * len(items)
+
+    def work(lo: int, hi: int) -> None:
+        for i in range(lo, hi):
+            pieces[i] = as_piece(items[i], labels[i], weight, nan_for_masked)
+
+    # Of other kinds, Python does most of the work, or other packages, which know no threads.
+    large = all(map(sparse.issparse, items)) and sum(A.nnz for A in items) >= _THREADS_PAY_FROM
+    on_blocks(work, spans(len(items), 1), threads=None if large else 1)
     return pieces, graph_names
 
 
@@ -233,16 +241,27 @@ def flatten(
     index = np.int32 if max(room, n) <= np.iinfo(np.int32).max else np.int64
     data, indices = np.empty(room, dtype), np.empty(room, index)
     indptr = np.zeros(m * n + 1, index)
-    filled = 0
-    for i, matrix in enumerate(matrices):
-        A = sparse.csr_array(matrix)
-        if not A.has_canonical_format:
-            A = A.copy()  # sum_duplicates works in place, and the input is not ours
-            A.sum_duplicates()
-        end = filled + int(A.nnz)
-        data[filled:end], indices[filled:end] = A.data, A.indices
-        np.add(A.indptr[1:], filled, out=indptr[i * n + 1 : (i + 1) * n + 1], casting="unsafe")
-        filled = end
+
+    def put(i: int, A: sparse.csr_array, first: int) -> int:
+        end = first + int(A.nnz)
+        data[first:end], indices[first:end] = A.data, A.indices
+        np.add(A.indptr[1:], first, out=indptr[i * n + 1 : (i + 1) * n + 1], casting="unsafe")
+        return end
+
+    ready = [A for A in matrices if isinstance(A, sparse.csr_array) and A.has_canonical_format]
+    if len(ready) == m:
+        starts = np.cumsum([0, *(int(A.nnz) for A in ready)]).tolist()
+        filled = starts[-1]
+        threads = None if room >= _THREADS_PAY_FROM else 1
+        on_blocks(lambda i, _: put(i, ready[i], starts[i]), spans(m, 1), threads=threads)
+    else:
+        filled = 0
+        for i, matrix in enumerate(matrices):
+            A = sparse.csr_array(matrix)
+            if not A.has_canonical_format:
+                A = A.copy()  # sum_duplicates works in place, and the input is not ours
+                A.sum_duplicates()
+            filled = put(i, A, filled)
     flat = sparse.csr_array((data[:filled], indices[:filled], indptr), shape=(m * n, n))
     flat.has_canonical_format = True
     return flat

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 from eigengraphs.graphs.mask import Mask
+from eigengraphs.graphs.plain_flat_scan import scan_plain_flat
 from eigengraphs.graphs.plain_scan import scan_plain
 from eigengraphs.parallel import on_blocks, spans
 
@@ -90,12 +91,13 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
     else:
         m, size = storage.shape[0] // n, storage.nnz
     table = np.empty((m, len(SCAN_FIELDS)))
+    probes = np.random.default_rng(0).integers(-(2**31), 2**31, (2, n), dtype=np.int32)
 
     def scan_block(lo: int, hi: int) -> None:
         if isinstance(storage, np.ndarray):
-            _scan_dense(storage[lo:hi], table[lo:hi])
+            _scan_dense(storage[lo:hi], probes, table[lo:hi])
         else:
-            scan_flat(storage.data, storage.indices, storage.indptr, n, lo, table[lo:hi])
+            _scan_flat(storage, lo, probes[0] | 1, table[lo:hi])
 
     threads = None if size >= _THREADS_PAY_FROM else 1
     on_blocks(
@@ -121,15 +123,30 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
     )
 
 
-def _scan_dense(A: NDArray[Any], out: NDArray[np.float64]) -> None:
+def _scan_dense(A: NDArray[Any], probes: NDArray[np.int32], out: NDArray[np.float64]) -> None:
     """Fill the table, quickly where graphs are plain and carefully where they are not."""
-    kind = np.int32 if A.dtype == np.float32 else np.int64
-    infinite, one = np.array([np.inf, 1.0], dtype=A.dtype).view(kind)
-    marks = np.array([np.iinfo(kind).max, infinite, one], dtype=kind)
-    probes = np.random.default_rng(0).integers(-(2**31), 2**31, (2, A.shape[1]), dtype=np.int32)
-    scan_plain(A, A.view(kind), marks, probes, out)
+    marks = _marks(A.dtype)
+    scan_plain(A, A.view(marks.dtype), marks, probes, out)
     for i in np.flatnonzero(np.isnan(out[:, 0])):
         scan_dense(A[i : i + 1], out[i : i + 1])
+
+
+def _scan_flat(
+    flat: csr_array, first: int, probes: NDArray[np.int32], out: NDArray[np.float64]
+) -> None:
+    """Fill the table for graphs from ``first`` on, in the same way."""
+    data, indices, indptr, n = flat.data, flat.indices, flat.indptr, int(flat.shape[1])
+    marks = _marks(data.dtype)
+    scan_plain_flat(data, data.view(marks.dtype), indices, indptr, n, first, marks, probes, out)
+    for i in np.flatnonzero(np.isnan(out[:, 0])):
+        scan_flat(data, indices, indptr, n, first + int(i), out[i : i + 1])
+
+
+def _marks(dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the mask of all bits but the sign, infinity and 1, as signed integers."""
+    kind = np.int32 if dtype == np.float32 else np.int64
+    infinite, one = np.array([np.inf, 1.0], dtype=dtype).view(kind)
+    return np.array([np.iinfo(kind).max, infinite, one], dtype=kind)
 
 
 def _mend_norms(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.columns import Columns, Consumer
+from eigengraphs.graphs.cross_kernels import CROSS_COLUMNS, flat_cross
 from eigengraphs.graphs.flat_kernels import (
     WIDTH_BYTES,
     add_weighted,
@@ -29,7 +30,10 @@ __all__ = ["SparseProducts"]
 
 _TILE = 2048  # lines of products, which stay in the second level of cache
 _TASK_ENTRIES = 2**18  # stored entries and rows in one task of a thread
-_SQUARE_TASKS = 32  # at most: each has a sum (n, w) of its own
+_TYPED_BYTES = 2**24  # of columns in the type of the graphs
+_TOGETHER = 8  # large graphs in one task, at most
+_CROSS_TASKS = 16  # and at least as many tasks, where there are so many graphs
+_SQUARE_TASKS = 8  # at most: each has a sum (n, w) of its own, and one thread adds them up
 _THREADS_PAY_FROM = 2**18  # stored entries and rows
 _NOTHING = np.zeros(0)
 
@@ -143,22 +147,37 @@ class SparseProducts:
     ) -> NDArray[np.float64]:
         """Return Z^T A_i B, (m, z, b), for the columns of all ``Z``; of halves of A_i, or of all.
 
-        Of many vertices, the columns are most of what is in memory: they are not copied.
+        Of very many vertices, the columns are most of what is in memory: few rows are copied.
         """
         slabs, b = _slabs(columns), columns.B.shape[1]
+        q, _, w = slabs.B.shape
         ends = np.cumsum([0, *(part.shape[1] for part in Z)]).tolist()
-        cores = np.zeros((self._m, ends[-1], b))
+        width = -(-ends[-1] // CROSS_COLUMNS) * CROSS_COLUMNS
+        cores = np.empty((self._m, ends[-1], b))
+        upper = self._indptr[:0] if upper is None else upper
+
+        def typed(s0: int, s1: int) -> NDArray[Any]:
+            rows = np.zeros((s1 - s0, width), self._dtype)
+            for part, first, last in zip(Z, ends, ends[1:], strict=False):
+                rows[:, first:last] = part[s0:s1]
+            return rows
+
+        bands = spans(self._n, _TYPED_BYTES // (width * self._dtype.itemsize))
+        once = typed(0, self._n) if len(bands) == 1 else None
 
         def work(lo: int, hi: int) -> None:
-            scratch = _lines(slabs.tile, len(slabs.B), self._dtype)
-            for tile in self._tiles(lo, hi, slabs.tile):
-                i, j, s0, s1 = tile
-                P = self._tile_products(tile, slabs, scratch, upper)
-                for part, first, last in zip(Z, ends, ends[1:], strict=False):
-                    rows = part[s0:s1].astype(self._dtype, copy=False)
-                    cores[i:j, first:last] += (rows.T @ P)[:, :, :b]
+            sums = np.zeros((hi - lo, width, q, w))
+            for s0, s1 in bands:
+                rows = typed(s0, s1) if once is None else once
+                flat_cross(
+                    self._data, self._indices, self._indptr, upper, lo, s0, slabs.D, slabs.B,
+                    slabs.C, rows, sums,
+                )  # fmt: skip
+            cores[lo:hi] = sums.reshape(hi - lo, width, q * w)[:, : ends[-1], :b]
 
-        on_blocks(work, self._tasks, threads=self._threads)
+        # Several graphs at a time meet the same rows of Z while those are in cache.
+        several = max(self._tasks[0][1], min(_TOGETHER, self._m // _CROSS_TASKS))
+        on_blocks(work, spans(self._m, several), threads=self._threads)
         return cores
 
     def weighted_multiply(self, W: NDArray[np.float64], H: NDArray[Any]) -> NDArray[np.float64]:
@@ -195,12 +214,13 @@ class SparseProducts:
         for j in range(q):  # one by one: then a thread keeps few products
             slab = _Slabs(slabs.B[j : j + 1], slabs.C[j : j + 1], slabs.D)
 
-            def work(lo: int, hi: int, slab: _Slabs = slab) -> NDArray[np.float64]:
-                parts = np.zeros((2, n, w))
+            def work(lo: int, hi: int, slab: _Slabs = slab) -> NDArray[Any]:
+                # In the type of the graphs: what is to be read and written again for each of them.
+                parts = np.zeros((2, n, w), self._dtype)
                 P, scratch = _lines(n, 1, self._dtype), _lines(_TILE, 1, self._dtype)
                 again = _Slabs(P.reshape(1, n, w), slab.C[:0], slab.D)
                 for i in (lo + np.flatnonzero(weights[lo:hi])).tolist():
-                    w_i = np.full(w, weights[i])
+                    w_i = np.full(w, weights[i], self._dtype)
                     self._multiply(i * n, slab, P)
                     for s0, s1 in spans(n, _TILE):
                         Q = back._tile_products((i, i + 1, s0, s1), again, scratch)
@@ -209,7 +229,7 @@ class SparseProducts:
                 return parts
 
             if lone:
-                totals = work(*tasks[0])[:, :, None]
+                totals = work(*tasks[0])[:, :, None].astype(np.float64)
             else:
                 on_blocks(work, tasks, totals[:, :, j].__iadd__, threads=self._threads)
         sums = totals.reshape(2, n, q * w)[:, :, :b]

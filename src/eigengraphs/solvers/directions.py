@@ -8,16 +8,17 @@ import numpy as np
 from scipy import linalg
 
 from eigengraphs.solvers.protocol import Array, BlockGraphs
+from eigengraphs.solvers.tall import MANY, on_rows, quick_orthonormal, subtract
 
 __all__ = [
     "STREAMED_WIDTH",
+    "TALL",
     "basis_from_sketch",
     "basis_width",
     "first_basis",
     "orthonormal",
     "random_starts",
     "sketch_weights",
-    "subtract",
     "turned_basis",
     "widened",
 ]
@@ -25,8 +26,7 @@ __all__ = [
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
 _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
 _SKETCHED_SHARE = 0.25
-_TALL = 200_000  # vertices: beyond, every array with a row for each counts
-_ROWS = 2**15  # of them that are worked on at a time
+TALL = 200_000  # vertices: beyond, every array with a row for each counts
 _SHARED = 8  # further columns of the first basis that come from the mean graph
 _WIDTHS = (64, 80)  # columns of the basis: least and most before it is shortened
 STREAMED_WIDTH = 48
@@ -63,7 +63,7 @@ def basis_from_sketch(squares: Array, sums: Array, given: Array) -> Array:
     Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
     share, in the mean, where the noise is averaged.
     """
-    if len(sums) <= _TALL:
+    if len(sums) <= min(MANY, TALL):
         main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
     else:  # the same but for rounding, without further copies of it
         main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, :_SHARED]
@@ -92,31 +92,39 @@ def basis_width(n_graphs: int, cache: bool) -> int:
 
 
 def widened(V: Array, B: Array) -> Array:
-    """Return [V B]; of very many vertices in the room that V has, which no other may widen."""
+    """Return [V B]; of many vertices in the room that V has, which no other may widen."""
     (n, s), b = V.shape, B.shape[1]
-    if n <= _TALL:
+    if n <= min(MANY, TALL):
         return np.column_stack([V, B])
     room: Any = V.base
     mine = isinstance(room, np.ndarray) and room.strides == V.strides and room.shape[0] == n
     if s == 0 or not mine or room.shape[1] < s + b:
-        # Column after column: what is not written to takes no memory.
-        room = np.empty((n, max(STREAMED_WIDTH, s + b)), order="F")
+        # Of very many, column after column: what is not written to takes no memory.
+        order: Any = "F" if n > TALL else "C"
+        room = np.empty((n, max(STREAMED_WIDTH, s + b)), order=order)
         room[:, :s] = V
     room[:, s : s + b] = B
     return np.asarray(room[:, : s + b])
 
 
 def turned_basis(V: Array, T: Array) -> Array:
-    """Return V T; of very many vertices in the place of V."""
-    if len(V) <= _TALL or T.shape[1] > T.shape[0]:
+    """Return V T; of many vertices in the place of V."""
+    if len(V) <= min(MANY, TALL) or T.shape[1] > T.shape[0]:
         return V @ T
-    for lo in range(0, len(V), _ROWS):
-        V[lo : lo + _ROWS, : T.shape[1]] = V[lo : lo + _ROWS] @ T
+
+    def work(lo: int, hi: int) -> None:
+        V[lo:hi, : T.shape[1]] = V[lo:hi] @ T
+
+    on_rows(work, len(V))
     return V[:, : T.shape[1]]
 
 
 def orthonormal(columns: Array, V: Array) -> Array:
     """Return an orthonormal basis of what ``columns`` have outside of span V."""
+    if MANY < len(columns) <= TALL:
+        quick = quick_orthonormal(columns, V)
+        if quick is not None:
+            return quick
     sizes = np.sqrt(np.einsum("sk,sk->k", columns, columns))
     B = np.array(columns.T, order="C")  # orthonormal up to ``kept``, where those before were
     del columns  # of many vertices, each copy counts
@@ -138,9 +146,3 @@ def orthonormal(columns: Array, V: Array) -> Array:
         subtract(found, V, V.T @ found)
         found /= np.sqrt(np.einsum("sk,sk->k", found, found))
     return found
-
-
-def subtract(columns: Array, V: Array, Y: Array) -> None:
-    """Take V Y off ``columns``, in place, with no further array of their size."""
-    for lo in range(0, len(V), _ROWS):
-        columns[lo : lo + _ROWS] -= V[lo : lo + _ROWS] @ Y

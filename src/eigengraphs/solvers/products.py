@@ -12,6 +12,7 @@ from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directions import turned_basis, widened
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
+from eigengraphs.solvers.tall import times
 
 __all__ = [
     "Basis",
@@ -128,7 +129,7 @@ class StreamedBasis(Basis):
     def combine(self, W: Array, Y: Array) -> Array:
         """Return sum_i W_ik A_i V y_k, (n, d), for ``W`` (m, d) and ``Y`` (s, d)."""
         self.n_passes += 1
-        return self._graphs.weighted_multiply(W, self.V @ Y)
+        return self._graphs.weighted_multiply(W, times(self.V, Y))
 
 
 def leave(lo: int, hi: int, P: NDArray[Any]) -> None:

@@ -14,17 +14,18 @@ import numpy as np
 from eigengraphs.solvers.block import Job
 from eigengraphs.solvers.core import CoreProblem, Search, solve_core
 from eigengraphs.solvers.directions import (
+    TALL,
     basis_width,
     first_basis,
     orthonormal,
     random_starts,
-    subtract,
 )
 from eigengraphs.solvers.moments import MomentBasis
 from eigengraphs.solvers.products import CachedBasis, StreamedBasis
 from eigengraphs.solvers.protocol import Array, BlockGraphs, SplitGraphs
 from eigengraphs.solvers.quotient import norm_gradient, squared_norm
 from eigengraphs.solvers.second_moment import moment_rounding
+from eigengraphs.solvers.tall import dots, inner, subtract, times
 
 __all__ = ["SymmetricSpace"]
 
@@ -58,6 +59,7 @@ class SymmetricSpace:
         self._rest = graphs if rest is None else rest
         self._basis: Any = self._make_basis()
         self._width = basis_width(graphs.n_graphs, job.wide)
+        self._seen: tuple[Array, Array] | None = None  # points, and the components that they are
 
     def _make_basis(self) -> Any:
         graphs, job = self._graphs, self._job
@@ -115,28 +117,34 @@ class SymmetricSpace:
         T, squares, combination = fit.deflation.projections(self._basis.root_forms(Y), Y)
         X = fit.deflation.projections(np.eye(active), Y)[0]  # from forms to t_ik
         r = self._basis.gradients(Y, X)  # sum_i w_i t_ik A_i h_k
-        H = self._basis.V @ Y  # after the pass, beside which there is little room
+        H = times(self._basis.V, Y)  # after the pass, beside which there is little room
+        self._seen = (Y, H) if len(H) <= TALL else None
         # Take off what the earlier components of the block hold: sum_{j < k} N_kj q_j h_k.
         N = np.tril((T.T @ T) / squares, -1) @ combination
         both = np.column_stack([self._frozen, H]) if self._frozen.shape[1] else H
-        subtract(r, both, N.T * (both.T @ H))
+        taken = N.T * inner(both, H)
         theta = np.einsum("ik,ik->k", T, T)
         if self._job.hollow:
+            subtract(r, both, taken)
             r += (both**2 @ N.T) * H
             q = squared_norm((H**4).sum(axis=0))
             theta = theta / q
             r = (r - theta * norm_gradient(H)) / q
         else:
-            subtract(r, H, np.diag(theta))
-        subtract(r, H, np.diag(np.einsum("sk,sk->k", H, r)))
-        sizes = np.sqrt(np.einsum("sk,sk->k", r, r)) / theta
+            taken[len(taken) - active :] += np.diag(theta)
+            subtract(r, both, taken)
+        subtract(r, H, np.diag(dots(H, r)))
+        sizes = np.sqrt(dots(r, r)) / theta
         if active < d:
             r = np.pad(r, ((0, 0), (0, d - active)))
         return r, np.pad(sizes, (0, d - active))
 
     def components(self, Y: Array) -> Array:
         """Return h_k = V y_k, (n, d)."""
-        return np.asarray(self._basis.V @ Y)
+        seen, self._seen = self._seen, None  # as of the last look, before the basis changes
+        if seen is not None and np.array_equal(seen[0][:, : Y.shape[1]], Y):
+            return seen[1][:, : Y.shape[1]]
+        return times(self._basis.V, Y)
 
     def forms(self, Y: Array) -> Array | None:
         """Return h_k^T A_i h_k, (m, d), if they are known."""
