@@ -14,6 +14,7 @@ from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.parallel import on_blocks, spans
 from eigengraphs.graphs.plain_scan import scan_plain
+from eigengraphs.graphs.small_scan import SMALL, scan_small
 
 __all__ = ["GraphFacts", "about_observed", "scan"]
 
@@ -126,8 +127,14 @@ def _scan_dense(A: NDArray[Any], out: NDArray[np.float64]) -> None:
     kind = np.int32 if A.dtype == np.float32 else np.int64
     infinite, one = np.array([np.inf, 1.0], dtype=A.dtype).view(kind)
     marks = np.array([np.iinfo(kind).max, infinite, one], dtype=kind)
-    probes = np.random.default_rng(0).integers(-(2**31), 2**31, (2, A.shape[1]), dtype=np.int32)
-    scan_plain(A, A.view(kind), marks, probes, out)
+    n = A.shape[1]
+    if n <= SMALL:
+        tops = np.empty(len(A), dtype=kind)
+        scan_small(A, A.view(kind), marks, tops, out)
+        out[:, 0] += tops.view(A.dtype)  # nan stays nan
+    else:
+        probes = np.random.default_rng(0).integers(-(2**31), 2**31, (2, n), dtype=np.int32)
+        scan_plain(A, A.view(kind), marks, probes, out)
     for i in np.flatnonzero(np.isnan(out[:, 0])):
         scan_dense(A[i : i + 1], out[i : i + 1])
 

@@ -39,6 +39,12 @@ class Packing:
         """Places of the diagonal entries in a packed matrix, (s,)."""
         return np.flatnonzero(self._rows == self._columns)
 
+    def scale_moment(self, M: Array, mean: Array) -> None:
+        """Turn sums over lower triangles c_i, of c_i c_i^T and of c_i, into those of packed ones."""
+        M *= self._factor
+        M *= self._factor[:, None]
+        mean *= self._factor
+
     def pack(self, C: Array) -> Array:
         """Return packed matrices, (..., p), of ``C`` (..., s, s)."""
         packed: Array = C[..., self._rows, self._columns] * self._factor

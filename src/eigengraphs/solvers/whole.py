@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.block import FLAT, Block, Job
-from eigengraphs.solvers.core import CoreProblem, Search, compress, solve_core
+from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
 from eigengraphs.solvers.directions import random_starts
 from eigengraphs.solvers.moments import CoreMoments
 from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, SplitGraphs
+from eigengraphs.solvers.protocol import Array, BlockGraphs, EntryGraphs, Progress, SplitGraphs
 from eigengraphs.solvers.second_moment import MomentSum, moment_rounding, root_of_packed
 
 __all__ = ["find_whole", "search_whole", "whole_pays"]
@@ -131,6 +131,11 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, A
         graphs.products(np.eye(n), keep)
         R, mean, _ = compress(packed, weights)
         return packed, R, mean, 0.0
+    if isinstance(graphs, EntryGraphs):
+        M, mean = graphs.entry_moment(weights)
+        packing.scale_moment(M, mean)
+        R = root_of_moment(M, overwrite=True)
+        return None, R, mean / np.sqrt(weights.sum()), moment_rounding(R)
     found = MomentSum(weights, p)
 
     def add(lo: int, hi: int, P: NDArray[Any]) -> None:
