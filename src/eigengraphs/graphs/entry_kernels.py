@@ -32,9 +32,8 @@ announce_compiling()
 WORD = 64  # graphs in a word of bits
 
 
-@intrinsic
-def _n_bits(_context: Any, word: Any) -> Any:
-    """Return the number of bits that are 1."""
+def _count_bits(_context: Any, _word: Any) -> Any:
+    """Return the type and the code of the number of bits of a word that are 1."""
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         kind = ir.IntType(64)
@@ -42,6 +41,9 @@ def _n_bits(_context: Any, word: Any) -> Any:
         return builder.call(ctpop, args)
 
     return types.uint64(types.uint64), codegen
+
+
+_n_bits: Any = intrinsic(_count_bits)
 
 
 @njit(cache=True, nogil=True)
@@ -135,9 +137,7 @@ def flat_bits(
 
 
 @njit(cache=True, nogil=True)
-def count_common(
-    words: NDArray[np.uint64], lo: int, hi: int, counts: NDArray[np.float64]
-) -> None:
+def count_common(words: NDArray[np.uint64], lo: int, hi: int, counts: NDArray[np.float64]) -> None:
     """Fill ``counts[lo:hi]`` (p, p): bits that the words (p, w) of two entries have in common.
 
     The lower triangle alone.

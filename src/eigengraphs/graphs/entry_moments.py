@@ -7,6 +7,7 @@ do not depend on how many threads find them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ _BATCH = 512  # graphs that are added up at a time: a few do not pay for p^2 num
 _TASK_BATCHES = 2  # in one task of a thread
 _SMALL_SUM = 2**22  # bytes of p^2 numbers of which every task may have its own
 _THREADS_PAY_FROM = 2**26  # products of two numbers
-_BIT_TASK = 64 * WORD  # graphs whose bits one thread packs at a time
+_BITS_PAY_FROM = 2**22  # entries: threads take as long to begin as bits of fewer to pack
+_BIT_TASK = 8 * WORD  # graphs whose bits one thread packs at a time
 _COUNT_TASKS = 16
 _MOST_CENTRED = 2**26  # graphs: squares of their number are whole numbers in a float64
 _ROUNDINGS = 1000  # that a mean of zeros and ones may be off, in the type of the graphs
@@ -102,7 +104,8 @@ class Entries:
             else:
                 flat_bits(self.storage.indices, self.storage.indptr, lo, hi - lo, mine)
 
-        on_blocks(work, spans(m, _BIT_TASK), threads=_threads(m * p))
+        threads = None if m * p >= _BITS_PAY_FROM else 1
+        on_blocks(work, spans(m, _BIT_TASK), threads=threads)
         return words
 
 
@@ -219,5 +222,5 @@ def _common_counts(words: NDArray[np.uint64]) -> Array:
     def work(lo: int, hi: int) -> None:
         count_common(words, lo, hi, counts)
 
-    on_blocks(work, zip(ends[:-1], ends[1:], strict=True), threads=_threads(p * p * w))
+    on_blocks(work, pairwise(ends), threads=_threads(p * p * w))
     return counts.T  # the lower triangle by rows is the upper one by columns

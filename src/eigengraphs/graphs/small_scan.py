@@ -77,7 +77,7 @@ def _is_lopsided(bits: NDArray[Any]) -> bool:
     for s in range(1, bits.shape[0]):
         for t in range(s):
             differs |= bits[s, t] ^ bits[t, s]
-    return differs != 0
+    return bool(differs != 0)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

@@ -106,6 +106,9 @@ class TreatedStack:
         """
         if self._norms is not None:
             return self._norms
+        if self._D is None and self._M is None:
+            self._norms = (self._scale * self._stack.facts.norm) ** 2
+            return self._norms
         on_diagonal = self._stack.diagonals()
         if self._M is not None:
             on_diagonal -= np.asarray(self._M.diagonal())

@@ -32,7 +32,7 @@ __all__ = ["DiagonalRule", "StackView", "mean_graph", "weighted_sum"]
 _ROWS = 2**15  # of a diagonal that are multiplied at a time
 _FEW = 32  # vertices
 _FORM_ENTRIES = 2**18  # of graphs in one task of a thread
-_THREADS_PAY_FROM = 2**23  # products of two numbers
+_THREADS_PAY_FROM = 2**24  # products of two numbers
 _BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
@@ -172,7 +172,7 @@ class StackView(TreatedStack):
         return self._scale * Psi
 
     def _few_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return h_k^T A_i h_k, (m, d), of graphs as they are: too small to be multiplied singly."""
+        """Return h_k^T A_i h_k, (m, d), of graphs too small to be multiplied singly."""
         m, n = self.n_graphs, self.n_vertices
         HT = as_rows(H)
         X = (HT[:, :, None] * HT[:, None, :]).reshape(-1, n * n)

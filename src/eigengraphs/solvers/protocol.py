@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,6 @@ class BlockGraphs(Protocol):
         ...
 
 
-@runtime_checkable
 class EntryGraphs(Protocol):
     """Graphs on few vertices whose entries can be summed up where they are, at less cost."""
 

@@ -13,7 +13,7 @@ from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_mome
 from eigengraphs.solvers.directions import random_starts
 from eigengraphs.solvers.moments import CoreMoments
 from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.protocol import Array, BlockGraphs, EntryGraphs, Progress, SplitGraphs
+from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, SplitGraphs
 from eigengraphs.solvers.second_moment import MomentSum, moment_rounding, root_of_packed
 
 __all__ = ["find_whole", "search_whole", "whole_pays"]
@@ -131,8 +131,9 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, A
         graphs.products(np.eye(n), keep)
         R, mean, _ = compress(packed, weights)
         return packed, R, mean, 0.0
-    if isinstance(graphs, EntryGraphs):
-        M, mean = graphs.entry_moment(weights)
+    entry_moment = getattr(graphs, "entry_moment", None)  # as :class:`EntryGraphs` have it
+    if entry_moment is not None:
+        M, mean = entry_moment(weights)
         packing.scale_moment(M, mean)
         R = root_of_moment(M, overwrite=True)
         return None, R, mean / np.sqrt(weights.sum()), moment_rounding(R)
