@@ -93,7 +93,8 @@ def on_blocks(
     Parameters
     ----------
     work
-        Called in threads; what it raises is raised here, after the blocks under way.
+        Called in threads, this one among them; what it raises is raised here, after the blocks
+        under way.
     blocks
         Ends of the blocks.
     gather : callable, optional
@@ -111,17 +112,19 @@ def on_blocks(
             if gather is not None:
                 gather(result)
         return
-    under_way: deque[Future[T]] = deque()
+    under_way: deque[tuple[Future[T], tuple[int, int]]] = deque()
+    pool = ThreadPoolExecutor(threads - 1)  # this thread is the last of them
 
     def finish_first() -> None:
-        result = under_way.popleft().result()
+        while not under_way[0][0].done() and _take_over(work, under_way):
+            pass
+        result = under_way.popleft()[0].result()
         if gather is not None:
             gather(result)
 
-    pool = ThreadPoolExecutor(threads)
     try:
         for lo, hi in blocks:
-            under_way.append(pool.submit(work, lo, hi))
+            under_way.append((pool.submit(work, lo, hi), (lo, hi)))
             if len(under_way) > threads:
                 finish_first()
         while under_way:
@@ -129,3 +132,21 @@ def on_blocks(
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _take_over(
+    work: Callable[[int, int], T], under_way: deque[tuple[Future[T], tuple[int, int]]]
+) -> bool:
+    """Do the last block that no thread has begun in this one; tell whether there was one.
+
+    A thread that waited for others would leave a core alone and, where cores are few and others
+    use them, wait long.
+    """
+    for place in range(len(under_way) - 1, 0, -1):
+        future, block = under_way[place]
+        if future.cancel():
+            done: Future[T] = Future()
+            done.set_result(work(*block))
+            under_way[place] = (done, block)
+            return True
+    return False
