@@ -48,11 +48,32 @@ def test_results_come_in_order_and_few_wait(threads):
     assert max(waiting) <= threads + 1
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_one_thread_is_this_one(threads):
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_this_thread_is_one_of_them(threads):
     seen = set()
-    on_blocks(lambda lo, hi: seen.add(threading.current_thread()), spans(5, 1), threads=threads)
-    assert (threading.main_thread() in seen) == (threads == 1)
+
+    def work(lo, hi):
+        seen.add(threading.current_thread())
+        time.sleep(0.005)
+
+    on_blocks(work, spans(30, 1), threads=threads)
+    assert threading.main_thread() in seen
+    assert len(seen) == threads
+
+
+def test_blocks_that_no_other_thread_begins_are_done_here():
+    done, released = [], threading.Event()
+
+    def work(lo, hi):
+        if threading.current_thread() is not threading.main_thread():
+            released.wait(5)  # a core that something else uses
+        done.append(lo)
+        if len(done) == 2:
+            released.set()
+
+    on_blocks(work, spans(9, 1), threads=2)
+    assert sorted(done) == list(range(9))
+    assert released.is_set()
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -282,19 +282,23 @@ class JointEmbedding(
             self.__dict__.pop(name, None)
         if choice is not None:
             self.dimension_choice_ = choice
-        self._learn_names(stack)
-        self._solve_or_restore(stack, d, before)
+        self._learn_names(stack, settings)
+        self._solve_or_restore(stack, d, settings, before)
         return self
 
-    def _solve_or_restore(self, stack: GraphStack, d: int, before: dict[str, Any]) -> None:
+    def _solve_or_restore(
+        self, stack: GraphStack, d: int, settings: dict[str, Any], before: dict[str, Any]
+    ) -> None:
         try:
-            self._solve(stack, d, resume=None)
+            self._solve(stack, d, settings, resume=None)
         except BaseException:
             if self.__dict__.get("_fit") is before.get("_fit"):
                 self.__dict__ = before  # nothing was found, and an older fit stays whole
             raise
 
-    def _solve(self, stack: GraphStack, d: int, resume: Fit | None) -> None:
+    def _solve(
+        self, stack: GraphStack, d: int, settings: dict[str, Any], resume: Fit | None
+    ) -> None:
         printer = ProgressPrinter(d, self.verbose, self.callback)
         # Thousands of short products: threads inside each cost more than they bring, badly so on
         # a busy machine, and make the rounding depend on the number of cores.
@@ -302,9 +306,8 @@ class JointEmbedding(
         if self._moments is not None:
             find = partial(find_in_moments, self._moments)
         with one_blas_thread(), fixed_order(self.deterministic):
-            how = self.get_params(deep=False)
             seed, watch = seed_sequence(self._seed), printer.watcher
-            found = find(self._plan, stack, d, how, seed=seed, resume=resume, watch=watch)
+            found = find(self._plan, stack, d, settings, seed=seed, resume=resume, watch=watch)
         printer.close()
         fit = found.fit
         self._training: GraphStack | None = stack

@@ -63,7 +63,7 @@ class ExpectedGraphs:
     objective_scale_: float
     _dtype: np.dtype[Any]
     _fit: Fit
-    _graph_names: tuple[str, ...]
+    _graph_names: tuple[str, ...] | None  # None: their places
     _is_weighted: bool
     _plan: Plan
 
@@ -135,7 +135,8 @@ class ExpectedGraphs:
         ((12, 2), (2,))
         """
         check_is_fitted(self)
-        lam = self.loadings_[one_place(graph, self._graph_names, "training graph")]
+        names = self._graph_names or tuple(map(str, range(len(self.loadings_))))
+        lam = self.loadings_[one_place(graph, names, "training graph")]
         root = np.sqrt(np.abs(lam))
         X = self.latent_positions_ * root
         if self._fit.G is None:

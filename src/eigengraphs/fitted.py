@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,10 @@ _OF_SOME_FITS = (
 class FittedAttributes:
     """The attributes of :class:`~eigengraphs.JointEmbedding` that end in an underscore."""
 
-    get_params: Any
     _plan: Plan
 
-    def _learn_names(self, stack: GraphStack) -> None:
+    def _learn_names(self, stack: GraphStack, settings: Mapping[str, Any]) -> None:
         """Set what does not depend on components."""
-        settings = self.get_params(deep=False)
         self._dtype, self._is_weighted = stack.dtype, stack.is_weighted
         self._fitted_with = {name: settings[name] for name in FIXED_BY_FIT}
         self.n_vertices_ = stack.n_vertices
@@ -39,7 +38,7 @@ class FittedAttributes:
         if stack.has_vertex_names or stack.n_vertices <= _MANY_NAMES:
             self.vertex_names_ = stack.vertex_names
         self._has_vertex_names = stack.has_vertex_names
-        self._graph_names = stack.graph_names
+        self._graph_names = stack._graph_names  # thousands of numbers are not made into names
 
     def _forget(self) -> None:
         """Drop what a fit before, with other settings, may have set and this one may not."""

@@ -62,10 +62,12 @@ class BatchFits:
     def _aligned(self, graphs: Any) -> GraphStack:
         raise NotImplementedError
 
-    def _learn_names(self, stack: GraphStack) -> None:
+    def _learn_names(self, stack: GraphStack, settings: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
-    def _solve_or_restore(self, stack: GraphStack, d: int, before: dict[str, Any]) -> None:
+    def _solve_or_restore(
+        self, stack: GraphStack, d: int, settings: dict[str, Any], before: dict[str, Any]
+    ) -> None:
         raise NotImplementedError
 
     def _stack(self, graphs: Any, steps: Preprocessing, directed: bool) -> GraphStack:
@@ -155,12 +157,12 @@ class BatchFits:
         self.n_graphs_seen_ = moments.n_graphs
         if seen is None:
             self._steps = steps
-            self._learn_names(stack)
+            self._learn_names(stack, settings)
         else:
             self._dtype = np.promote_types(self._dtype, stack.dtype)
             self._is_weighted = self._is_weighted or stack.is_weighted
-            self._graph_names = stack.graph_names
-        self._solve_or_restore(stack, d, before)
+            self._graph_names = stack._graph_names
+        self._solve_or_restore(stack, d, settings, before)
         return self
 
     def _require_same_settings(self, settings: Mapping[str, Any]) -> None:

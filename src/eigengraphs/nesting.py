@@ -39,7 +39,9 @@ class NestedComponents:
     def _project(self, stack: GraphStack) -> Projection | MaskedProjection:
         raise NotImplementedError
 
-    def _solve(self, stack: GraphStack, d: int, resume: Fit | None) -> None:
+    def _solve(
+        self, stack: GraphStack, d: int, settings: dict[str, Any], resume: Fit | None
+    ) -> None:
         raise NotImplementedError
 
     def _store(self, fit: Fit, projection: Projection | MaskedProjection) -> None:
@@ -74,9 +76,9 @@ class NestedComponents:
         True
         """
         check_is_fitted(self)
-        check_settings(self.get_params(deep=False))
-        check_count("n_components", n_components)
         settings = self.get_params(deep=False)
+        check_settings(settings)
+        check_count("n_components", n_components)
         changed = [name for name in FIXED_BY_FIT if settings[name] != self._fitted_with[name]]
         if changed:
             raise InputError(f"{' and '.join(changed)} changed since the fit; fit again")
@@ -91,7 +93,7 @@ class NestedComponents:
         self._require_training_graphs(stack)  # an array that is shared may have changed
         d = check_n_components(n_components, stack.n_vertices, directed=self._plan.directed)
         longer = self._copy(d)
-        longer._solve(stack, d, resume=self._greedy)
+        longer._solve(stack, d, longer.get_params(deep=False), resume=self._greedy)
         return longer
 
     def _require_training_graphs(self, stack: GraphStack) -> None:

@@ -97,7 +97,8 @@ def on_blocks(
     Parameters
     ----------
     work
-        Called in threads; what it raises is raised here, after the blocks under way.
+        Called in threads, this one among them; what it raises is raised here, after the blocks
+        under way.
     blocks
         Ends of the blocks.
     gather : callable, optional
@@ -115,28 +116,48 @@ def on_blocks(
             if gather is not None:
                 gather(result)
         return
-    under_way: deque[Future[T]] = deque()
+    under_way: deque[tuple[Future[T], tuple[int, int]]] = deque()
+    pool = _pool(threads - 1)  # this thread is the last of them
 
     def finish_first() -> None:
-        result = under_way.popleft().result()
+        while not under_way[0][0].done() and _take_over(work, under_way):
+            pass
+        result = under_way.popleft()[0].result()
         if gather is not None:
             gather(result)
 
-    pool = _pool(threads)
     try:
         for lo, hi in blocks:
-            under_way.append(pool.submit(work, lo, hi))
+            under_way.append((pool.submit(work, lo, hi), (lo, hi)))
             if len(under_way) > threads:
                 finish_first()
         while under_way:
             finish_first()
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
-        for future in under_way:
+        for future, _ in under_way:
             future.cancel()
-        wait(under_way)
+        wait(future for future, _ in under_way)
         if _here.working:
             pool.shutdown()
+
+
+def _take_over(
+    work: Callable[[int, int], T], under_way: deque[tuple[Future[T], tuple[int, int]]]
+) -> bool:
+    """Do the last block that no thread has begun in this one; tell whether there was one.
+
+    A thread that waited for others would leave a core alone and, where cores are few and others
+    use them, wait long.
+    """
+    for place in range(len(under_way) - 1, -1, -1):
+        future, block = under_way[place]
+        if future.cancel():
+            done: Future[T] = Future()
+            done.set_result(work(*block))
+            under_way[place] = (done, block)
+            return True
+    return False
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

@@ -1,11 +1,19 @@
-"""The quick scan against the careful one, and what it must leave to that."""
+"""The quick scans against the careful one, and what they must leave to that."""
 
 import numpy as np
 import pytest
 from known_graphs import random_symmetric
 
+from eigengraphs.graphs import facts
 from eigengraphs.graphs.facts import _scan_dense
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense
+from eigengraphs.graphs.small_scan import SMALL
+
+
+@pytest.fixture(autouse=True, params=[0, SMALL], ids=["by rows", "small"])
+def both_scans(request, monkeypatch):
+    """Every test is of both: where graphs are small is a matter of speed alone."""
+    monkeypatch.setattr(facts, "SMALL", request.param)
 
 
 def carefully(A):
@@ -22,7 +30,7 @@ def quickly(A):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [1, 2, 7, 20, 33, 70])
+@pytest.mark.parametrize("n", [1, 2, 7, 20, 33, 70, 81])
 def test_both_scans_find_the_same(n, dtype):
     A = random_symmetric(6, n, seed=n, density=0.5).astype(dtype)
     A[1] = 0

@@ -14,6 +14,7 @@ from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.plain_flat_scan import scan_plain_flat
 from eigengraphs.graphs.plain_scan import scan_plain
+from eigengraphs.graphs.small_scan import SMALL, scan_small
 from eigengraphs.parallel import on_blocks, spans
 
 __all__ = ["GraphFacts", "about_observed", "scan"]
@@ -126,7 +127,13 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
 def _scan_dense(A: NDArray[Any], probes: NDArray[np.int32], out: NDArray[np.float64]) -> None:
     """Fill the table, quickly where graphs are plain and carefully where they are not."""
     marks = _marks(A.dtype)
-    scan_plain(A, A.view(marks.dtype), marks, probes, out)
+    bits = A.view(marks.dtype)
+    if A.shape[1] <= SMALL:
+        tops = np.empty(len(A), dtype=marks.dtype)
+        scan_small(A, bits, marks, tops, out)
+        out[:, 0] += tops.view(A.dtype)  # nan stays nan
+    else:
+        scan_plain(A, bits, marks, probes, out)
     for i in np.flatnonzero(np.isnan(out[:, 0])):
         scan_dense(A[i : i + 1], out[i : i + 1])
 

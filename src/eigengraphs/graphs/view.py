@@ -19,15 +19,20 @@ from scipy import sparse
 
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
+from eigengraphs.graphs.entry_kernels import dense_forms
+from eigengraphs.graphs.entry_moments import Entries, moment_of_counts, moment_of_entries
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
-from eigengraphs.graphs.view_dense import DenseProducts
+from eigengraphs.graphs.view_dense import DenseProducts, as_rows
 from eigengraphs.graphs.view_sparse import SparseProducts
-from eigengraphs.parallel import spans
+from eigengraphs.parallel import on_blocks, spans
 
 __all__ = ["DiagonalRule", "StackView", "mean_graph", "weighted_sum"]
 
 _ROWS = 2**15  # of a diagonal that are multiplied at a time
+_FEW = 32  # vertices
+_FORM_ENTRIES = 2**18  # of graphs in one task of a thread
+_THREADS_PAY_FROM = 2**24  # products of two numbers
 _BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
@@ -156,12 +161,29 @@ class StackView(TreatedStack):
 
     def quadratic_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return h_k^T Ã_i h_k, (m, d)."""
-        Psi = self._raw.quadratic_forms(H.astype(self._stack.dtype, copy=False))
+        if self.n_vertices <= _FEW and not self._stack.is_sparse:
+            Psi = self._few_forms(H)
+        else:
+            Psi = self._raw.quadratic_forms(H.astype(self._stack.dtype, copy=False))
         if self._D is not None:
             Psi += self._D @ H**2
         if self._M is not None:
             Psi -= np.einsum("sk,sk->k", H, self._mean_multiply(H))
         return self._scale * Psi
+
+    def _few_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return h_k^T A_i h_k, (m, d), of graphs too small to be multiplied singly."""
+        m, n = self.n_graphs, self.n_vertices
+        HT = as_rows(H)
+        X = (HT[:, :, None] * HT[:, None, :]).reshape(-1, n * n)
+        forms, rows = np.empty((m, len(X))), self._stack.dense.reshape(m, n * n)
+
+        def work(lo: int, hi: int) -> None:
+            dense_forms(rows[lo:hi], X, forms[lo:hi])
+
+        threads = None if X.size * m >= _THREADS_PAY_FROM else 1
+        on_blocks(work, spans(m, 1 + _FORM_ENTRIES // (n * n)), threads=threads)
+        return forms
 
     def diagonal_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what the rule for the diagonal adds to ``quadratic_forms``, (m, d): no pass."""
@@ -184,6 +206,24 @@ class StackView(TreatedStack):
             Where to put the products: P is ``out[lo:hi]``. Otherwise P is the consumer's to keep.
         """
         self._raw.products(self._columns(B), consume, out)
+
+    def entry_moment(self, weights: Vector) -> tuple[NDArray[np.float64], Vector]:
+        """Return sum_i w_i c_i c_i^T, (p, p), and sum_i w_i c_i, (p,), for graphs on few vertices.
+
+        c_i is the lower triangle of Ã_i, row by row. Of the first the upper triangle is filled, in
+        Fortran's order.
+        """
+        n = self.n_vertices
+        M: Any = np.zeros((n, n)) if self._M is None else self._M
+        M = np.array(M if isinstance(M, np.ndarray) else M.toarray())
+        M[np.diag_indices(n)] += self._D_M
+        storage = self._stack.flat if self._stack.is_sparse else self._stack.dense
+        entries = Entries(storage, self._D, M[np.tril_indices(n)], self._scale)
+        if not self._stack.is_weighted and (weights == weights[0]).all():
+            found = moment_of_counts(entries, self._rule, float(weights[0]))
+            if found is not None:
+                return found
+        return moment_of_entries(entries, weights)
 
     def project(self, V: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return [V B]^T Ã_i B, (m, s + b, b), for ``V`` (n, s) and ``B`` (n, b)."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers.deflation import Deflation
+from eigengraphs.solvers.moment_kernels import put_back
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.quotient import Quotient
@@ -96,8 +97,7 @@ def root_of_moment(M: Array, *, overwrite: bool = False) -> Array:
     """
     factor, pivots, rank, _ = linalg.lapack.dpstrf(M, lower=0, overwrite_a=overwrite)
     R = np.zeros((rank, len(M)))
-    for row in range(rank):  # a triangle, by rows: no copy of the whole
-        R[row, pivots[row:] - 1] = factor[row, row:]
+    put_back(factor, pivots, R)
     return R
 
 

@@ -100,10 +100,12 @@ class Deflation:
         else:
             square -= float(overlaps**2 @ self._squares)
         square = max(square, 1e-14)
-        k = self._combination.shape[1]
-        row = np.append(-overlaps @ self._combination, 1.0)
-        self._combination = np.pad(self._combination, ((0, 0), (0, 1)))
-        self._combination = np.vstack([self._combination, row]) if k else row[None]
+        j, k = self._combination.shape
+        combination = np.zeros((j + 1, k + 1))
+        combination[:j, :k] = self._combination
+        combination[j, :k] = -overlaps @ self._combination
+        combination[j, k] = 1.0
+        self._combination = combination
         self._Q = np.vstack([self._Q, q])
         self._squares = np.append(self._squares, square)
         return q, square

@@ -66,7 +66,7 @@ def solve_loadings(Gamma: Array, Psi: Array) -> Array:
     """
     if Gamma.shape[0] == 0:
         return np.zeros_like(Psi)
-    values, vectors = linalg.eigh(Gamma, driver="evd")
+    values, vectors = np.linalg.eigh(Gamma)
     keep = values > 10 * len(values) * np.finfo(np.float64).eps * max(values[-1], 1e-300)
     inverse = vectors[:, keep] / values[keep]
     solution: Array = (Psi @ vectors[:, keep]) @ inverse.T

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.core_kernels import pack_last, pack_outer, packed_multiply
+from eigengraphs.solvers.moment_kernels import unpack_all
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["Packing"]
@@ -40,6 +41,12 @@ class Packing:
         """Places of the diagonal entries in a packed matrix, (s,)."""
         return np.flatnonzero(self._rows == self._columns)
 
+    def scale_moment(self, M: Array, mean: Array) -> None:
+        """Turn sums of c_i c_i^T and of c_i over lower triangles c_i into those of packed ones."""
+        M *= self._factor
+        M *= self._factor[:, None]
+        mean *= self._factor
+
     def pack(self, C: Array) -> Array:
         """Return packed matrices, (..., p), of ``C`` (..., s, s)."""
         packed: Array = C[..., self._rows, self._columns] * self._factor
@@ -58,10 +65,9 @@ class Packing:
 
     def unpack(self, Z: Array) -> Array:
         """Return matrices, (..., s, s), of packed ones ``Z`` (..., p)."""
-        C = np.empty((*Z.shape[:-1], self._s, self._s))
-        values = Z / self._factor
-        C[..., self._rows, self._columns] = values
-        C[..., self._columns, self._rows] = values
+        C: Array = np.empty((*Z.shape[:-1], self._s, self._s))
+        rows = np.ascontiguousarray(Z).reshape(-1, self.size)
+        unpack_all(rows, C.reshape(-1, self._s, self._s))
         return C
 
     def outer(self, Y: Array) -> Array:

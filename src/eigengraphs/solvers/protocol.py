@@ -14,6 +14,7 @@ __all__ = [
     "BlockGraphs",
     "DirectedBlockGraphs",
     "DirectedGraphs",
+    "EntryGraphs",
     "Fit",
     "Graphs",
     "MaskedGraphs",
@@ -128,6 +129,18 @@ class BlockGraphs(Protocol):
 
     def sketch(self, V: Array, weights: Array) -> tuple[Array, Array]:
         """Return sum_i w_i A_i A_i V and sum_i w_i A_i V, each (n, s)."""
+        ...
+
+
+class EntryGraphs(Protocol):
+    """Graphs on few vertices whose entries can be summed up where they are, at less cost."""
+
+    def entry_moment(self, weights: Array) -> tuple[Array, Array]:
+        """Return sum_i w_i c_i c_i^T, (p, p), and sum_i w_i c_i, (p,): one pass.
+
+        c_i is the lower triangle of A_i, row by row, p = n (n + 1) / 2. The first is in Fortran's
+        order, and only its upper triangle counts.
+        """
         ...
 
 

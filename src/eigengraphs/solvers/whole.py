@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.block import FLAT, Block, Job
-from eigengraphs.solvers.core import CoreProblem, Search, compress, solve_core
+from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
 from eigengraphs.solvers.directions import random_starts
 from eigengraphs.solvers.moments import CoreMoments
 from eigengraphs.solvers.packing import Packing
@@ -131,6 +131,12 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, A
         graphs.products(np.eye(n), keep)
         R, mean, _ = compress(packed, weights)
         return packed, R, mean, 0.0
+    entry_moment = getattr(graphs, "entry_moment", None)  # as :class:`EntryGraphs` have it
+    if entry_moment is not None:
+        M, mean = entry_moment(weights)
+        packing.scale_moment(M, mean)
+        R = root_of_moment(M, overwrite=True)
+        return None, R, mean / np.sqrt(weights.sum()), moment_rounding(R)
     found = MomentSum(weights, p)
 
     def add(lo: int, hi: int, P: NDArray[Any]) -> None:
