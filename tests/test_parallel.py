@@ -113,3 +113,54 @@ def test_importing_compiles_nothing():
         "        assert not getattr(thing, 'signatures', []), thing\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_threads_are_kept_from_call_to_call():
+    def seen():
+        names = set()
+        on_blocks(
+            lambda lo, hi: (time.sleep(0.002), names.add(threading.get_ident())),
+            spans(8, 1),
+            threads=2,
+        )
+        return names
+
+    assert seen() == seen()
+
+
+def test_blocks_within_blocks_come_to_an_end():
+    done = []
+
+    def work(lo, hi):
+        on_blocks(lambda a, b: done.append((lo, a)), spans(4, 1), threads=2)
+
+    on_blocks(work, spans(4, 1), threads=2)
+    assert sorted(done) == [(i, j) for i in range(4) for j in range(4)]
+
+
+def test_after_an_error_threads_go_on_working():
+    with pytest.raises(ZeroDivisionError):
+        on_blocks(lambda lo, hi: 1 / lo, spans(4, 1), threads=2)
+    done = []
+    on_blocks(lambda lo, hi: done.append(lo), spans(4, 1), threads=2)
+    assert sorted(done) == [0, 1, 2, 3]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_has_threads_of_its_own():
+    program = (
+        "import os\n"
+        "from eigengraphs.parallel import on_blocks, spans\n"
+        "done = []\n"
+        "on_blocks(lambda lo, hi: done.append(lo), spans(4, 1), threads=2)\n"
+        "child = os.fork()\n"
+        "on_blocks(lambda lo, hi: done.append(lo), spans(4, 1), threads=2)\n"
+        "if child == 0:\n"
+        "    os._exit(len(done))\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert run.stdout.strip() == "8"
