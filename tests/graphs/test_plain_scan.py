@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from known_graphs import random_symmetric
 
+from eigengraphs import GraphStack
 from eigengraphs.graphs import facts
 from eigengraphs.graphs.facts import _scan_dense
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense
@@ -79,3 +80,14 @@ def test_entries_whose_bits_are_alike_are_told_apart():
         A = np.zeros((1, 6, 6), dtype=pair.dtype)
         A[0, 1, 4], A[0, 4, 1] = pair
         assert quickly(A)[0, SCAN_FIELDS.index("asymmetry")] > 0
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+@pytest.mark.parametrize("power", [515, 700, -515, -700])
+def test_the_unit_of_weights_changes_no_digit_of_norms(power, storage):
+    for seed in range(5):
+        A = random_symmetric(4, 9, seed=seed, density=0.6)
+        one = GraphStack(A, storage=storage).facts
+        other = GraphStack(np.ldexp(A, power), storage=storage).facts
+        assert np.array_equal(other.norm, np.ldexp(one.norm, power))
+        assert np.array_equal(other.off_norm, np.ldexp(one.off_norm, power))

@@ -163,12 +163,20 @@ def _mend_norms(
     norm: NDArray[np.float64],
     off_norm: NDArray[np.float64],
 ) -> None:
-    """Take norms again, in place, where squares left the range of a float64: over max|A|."""
+    """Take norms again, in place, where squares left the range of a float64: near max|A| = 1.
+
+    By a power of two and by the same scan, so that the unit of weights changes no digit.
+    """
     out_of_range = ~np.isfinite(norm) | ((max_abs > 0) & (norm < 1e-140))
     for i in np.flatnonzero(out_of_range & np.isfinite(max_abs)):
-        first = int(i) * n
-        rows = storage[i] if isinstance(storage, np.ndarray) else storage[first : first + n]
-        s, t = rows.nonzero()
-        squares = (np.asarray(rows[s, t], dtype=np.float64) / max_abs[i]) ** 2
-        norm[i] = max_abs[i] * np.sqrt(squares.sum())
-        off_norm[i] = max_abs[i] * np.sqrt(squares[s != t].sum())
+        first, values = int(i) * n, np.empty((1, len(SCAN_FIELDS)))
+        exponent = int(np.frexp(max_abs[i])[1])
+        if isinstance(storage, np.ndarray):
+            _scan_dense(np.ldexp(storage[i : i + 1], -exponent), values)
+        else:
+            rows = storage[first : first + n]
+            scan_flat(np.ldexp(rows.data, -exponent), rows.indices, rows.indptr, n, 0, values)
+        squares = dict(zip(SCAN_FIELDS, values[0], strict=True))
+        off = squares["off_squares"]
+        norm[i] = np.ldexp(np.sqrt(off + squares["diagonal_squares"]), exponent)
+        off_norm[i] = np.ldexp(np.sqrt(off), exponent)
