@@ -25,7 +25,7 @@ def carefully(A, first=0):
 
 def quickly(A, first=0):
     out = np.empty((len(A) - first, len(SCAN_FIELDS)))
-    _scan_flat(sparse.csr_array(A.reshape(-1, A.shape[1])), first, probes(A.shape[1]), out)
+    _scan_flat(sparse.csr_array(A.reshape(-1, A.shape[1])), first, probes(A.shape[1])[None], out)
     return out
 
 

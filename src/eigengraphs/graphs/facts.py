@@ -98,7 +98,7 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
         if isinstance(storage, np.ndarray):
             _scan_dense(storage[lo:hi], probes, table[lo:hi])
         else:
-            _scan_flat(storage, lo, probes[0] | 1, table[lo:hi])
+            _scan_flat(storage, lo, probes, table[lo:hi])
 
     threads = None if size >= _THREADS_PAY_FROM else 1
     on_blocks(
@@ -110,7 +110,7 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
     rounding = 4 * np.finfo(storage.dtype).eps * column["max_abs"]
     off_norm = np.sqrt(column["off_squares"])
     norm = np.sqrt(column["off_squares"] + column["diagonal_squares"])
-    _mend_norms(storage, n, column["max_abs"], norm, off_norm)
+    _mend_norms(storage, probes, column["max_abs"], norm, off_norm)
     return GraphFacts(
         norm=norm,
         off_norm=off_norm,
@@ -144,7 +144,8 @@ def _scan_flat(
     """Fill the table for graphs from ``first`` on, in the same way."""
     data, indices, indptr, n = flat.data, flat.indices, flat.indptr, int(flat.shape[1])
     marks = _marks(data.dtype)
-    scan_plain_flat(data, data.view(marks.dtype), indices, indptr, n, first, marks, probes, out)
+    odd = probes[0] | 1
+    scan_plain_flat(data, data.view(marks.dtype), indices, indptr, n, first, marks, odd, out)
     for i in np.flatnonzero(np.isnan(out[:, 0])):
         scan_flat(data, indices, indptr, n, first + int(i), out[i : i + 1])
 
@@ -158,7 +159,7 @@ def _marks(dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _mend_norms(
     storage: NDArray[Any] | csr_array,
-    n: int,
+    probes: NDArray[np.int32],
     max_abs: NDArray[np.float64],
     norm: NDArray[np.float64],
     off_norm: NDArray[np.float64],
@@ -169,13 +170,14 @@ def _mend_norms(
     """
     out_of_range = ~np.isfinite(norm) | ((max_abs > 0) & (norm < 1e-140))
     for i in np.flatnonzero(out_of_range & np.isfinite(max_abs)):
-        first, values = int(i) * n, np.empty((1, len(SCAN_FIELDS)))
+        n, values = int(storage.shape[-1]), np.empty((1, len(SCAN_FIELDS)))
         exponent = int(np.frexp(max_abs[i])[1])
         if isinstance(storage, np.ndarray):
-            _scan_dense(np.ldexp(storage[i : i + 1], -exponent), values)
+            _scan_dense(np.ldexp(storage[i : i + 1], -exponent), probes, values)
         else:
-            rows = storage[first : first + n]
-            scan_flat(np.ldexp(rows.data, -exponent), rows.indices, rows.indptr, n, 0, values)
+            rows = storage[int(i) * n : (int(i) + 1) * n]
+            rows.data = np.ldexp(rows.data, -exponent)  # of a copy
+            _scan_flat(rows, 0, probes, values)
         squares = dict(zip(SCAN_FIELDS, values[0], strict=True))
         off = squares["off_squares"]
         norm[i] = np.ldexp(np.sqrt(off + squares["diagonal_squares"]), exponent)
