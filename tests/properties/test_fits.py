@@ -86,7 +86,10 @@ def test_the_objective_never_rises_and_is_what_the_loadings_leave(case):
 def test_transform_of_the_training_graphs_gives_their_loadings(case):
     je = case.fit()
     size = np.sqrt(np.nansum(case.A**2, axis=(1, 2))).max()
-    assert np.abs(je.transform(case.A) - je.loadings_).max() <= 1e-8 * max(size, 1)
+    # Nearly dependent components, as two of three vertices may have without their diagonals, make
+    # of a rounding in h^T A h one in the loadings that is the condition of Gamma times as large.
+    near = max(1e-8, 4 * np.finfo(float).eps * je.gamma_condition_)
+    assert np.abs(je.transform(case.A) - je.loadings_).max() <= near * max(size, 1)
     if case.name not in ("shared", "classes"):
         assert je.score(case.A) == pytest.approx(je.explained_ratio_.sum(), abs=1e-9)
     shares = je.residuals(case.A)

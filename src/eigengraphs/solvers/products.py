@@ -143,8 +143,8 @@ def projected(part: NDArray[Any], V: Array) -> Array:
 
     def work(lo: int, hi: int) -> None:
         # Some graphs in one product: BLAS copies V for each.
-        rows = part[lo:hi].reshape(-1, n).astype(np.float64, copy=False) @ V
-        cross[lo:hi] = rows.reshape(hi - lo, b, -1).transpose(0, 2, 1)
+        rows = part[lo:hi].reshape((hi - lo) * b, n).astype(np.float64, copy=False) @ V
+        cross[lo:hi] = rows.reshape(hi - lo, b, V.shape[1]).transpose(0, 2, 1)
 
     on_blocks(work, spans(m, _ROW_BYTES // max(1, 8 * b * n)))
     return cross
