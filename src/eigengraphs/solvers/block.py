@@ -30,6 +30,7 @@ Keep: TypeAlias = Literal["products", "cores", "moments"]
 BLOCK = 12  # components that are searched together
 _SEARCH = 3  # rounds that search
 _SEARCH_ON = 8  # and until this one from the first component on that moved elsewhere
+_RANDOM_ON = 3  # with so many random starts at most: bases are wide by then
 _FEW = BLOCK // 3  # if fewer stay, it is noise, and one maximum is as good as another
 _STAYED = 0.99  # |cosine| with itself, a round before, of a component that did not move
 _SETTLED = 1e-2  # relative gradient: when all are below, those that stay compete no more
@@ -233,11 +234,13 @@ class _State:
         """Solve the core and look outside; return whether this was the last round."""
         job, space, k = self._job, self._space, self._n_at_work
         together = k == self._size
-        searching = together and self._n_together < self._searches
-        if self._searches and together and not searching:
+        first = searching = together and self._n_together < self._searches
+        if self._searches and together and not first:
             searching = self._n_together < _SEARCH_ON and _FEW <= self._n_stayed < self._size
         fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
         n_random = job.n_random if searching else job.n_beside_given * fresh
+        if searching and not first:
+            n_random = min(n_random, _RANDOM_ON)
         search = Search(
             warm=self._warm,
             in_order=self._searches == 0,
