@@ -81,6 +81,7 @@ def test_colours_follow_the_column_and_so_do_shapes(page):
 
 def test_hovering_tells_the_graph_and_its_columns(page):
     points(page).nth(5).hover()
+    page.locator("#tooltip").wait_for()
     text = page.locator("#tooltip").inner_text()
     assert text.startswith("sub-05")
     assert "group: carrier" in text
@@ -154,6 +155,7 @@ def test_arrow_keys_walk_and_enter_chooses(page):
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
+    page.locator("#tooltip").wait_for()
     assert page.locator("#tooltip").inner_text().startswith("sub-02")
     assert page.locator("#announce").text_content().startswith("sub-02")
     page.keyboard.press("Enter")
@@ -185,6 +187,7 @@ def test_component_maps_hold_the_products_of_positions(page, report):
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 2.5 / 14, box["y"] + box["height"] * 0.5 / 14)
+    page.locator("#tooltip").wait_for()  # of what is not shown yet, the text has no lines
     text = page.locator("#tooltip").inner_text()
     assert "region 0 – region 2" in text
     assert text.splitlines()[-1] == f"{H[0, 1] * H[2, 1]:.3g}".replace("-", "−")
