@@ -99,6 +99,7 @@ class SlowSum:
 
     folder: Path
     seconds: float
+    slim: bool = False  # so that neighbours are worked on together
 
     def __call__(self, block: Block, shared: None) -> Any:
         announce(self.folder)
@@ -112,3 +113,12 @@ def divide(block: Block, shared: None) -> float:
 
 def where(block: Block, shared: None) -> list[int]:
     return [block.lo, block.hi, os.getpid()]
+
+
+class Where:
+    """The same, of which results of neighbours come together."""
+
+    slim = True
+
+    def __call__(self, block: Block, shared: None) -> list[int]:
+        return where(block, shared)

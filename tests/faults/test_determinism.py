@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -143,23 +144,32 @@ def test_a_fit_in_fixed_order_does_not_go_on_with_sums_in_another(store, tmp_pat
 
 
 def test_a_sum_in_pairs_is_that_of_its_branches():
-    """For any number of terms, cut at any power of two, as shards of a cluster are."""
-    from eigengraphs.scale.cluster_tasks import add_parts
+    """For any number of terms, cut anywhere, as the work on a cluster is."""
+    from eigengraphs.scale.cluster_tasks import add_all, add_parts
 
     rng = np.random.default_rng(0)
     for count in range(1, 40):
         terms = rng.standard_normal((count, 3)) * 10.0 ** rng.integers(-8, 8, (count, 1))
-
-        def total(some):
-            paired = PairedSum()
-            for term in some:
-                paired.add(term.copy())
-            return paired.result()
-
-        whole = total(terms)
-        for size in (1, 2, 4, 8, 16):
-            parts = [total(terms[lo : lo + size]) for lo in range(0, count, size)]
-            assert np.array_equal(add_parts(parts), whole)
+        paired = PairedSum()
+        for term in terms:
+            paired.add(term.copy())
+        whole = paired.result()
+        for n_cuts in range(6):
+            cuts = np.unique([0, count, *rng.integers(0, count, n_cuts)])
+            parts = []
+            for lo, hi in pairwise(cuts):
+                part = PairedSum(lo)
+                for term in terms[lo:hi]:
+                    part.add(term.copy())
+                assert len(part.branches) <= 2 * int(hi - lo).bit_length()
+                parts.append(part.branches)
+            before = [[term.copy() for _, _, term in part] for part in parts]
+            middle = len(parts) // 2
+            halves = [add_parts(some) for some in (parts[:middle], parts[middle:]) if some]
+            assert np.array_equal(add_all(parts), whole)
+            assert np.array_equal(add_all(halves), whole)
+            for part, old in zip(parts, before, strict=True):  # they may be asked again
+                assert all(np.array_equal(a, b) for (_, _, a), b in zip(part, old, strict=True))
 
 
 def test_the_order_is_fixed_inside_alone():

@@ -10,6 +10,7 @@ import re
 import tempfile
 import threading
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from eigengraphs.solvers.moments import Gradients
 
 distributed = pytest.importorskip("distributed")
 
-from cluster_graphs import Announced, Broken, InFile, SlowSum, divide, where  # noqa: E402
+from cluster_graphs import Announced, Broken, InFile, SlowSum, Where, divide, where  # noqa: E402
 from cluster_processes import began, kill_one, meanwhile, processes  # noqa: E402
 
 from eigengraphs.scale import DaskStack, connect  # noqa: E402
@@ -119,9 +120,11 @@ def test_sums_do_not_depend_on_who_took_them(client, tmp_path):
     task = SlowSum(tmp_path, 0.0)
     found = [DaskStack(source, client, keep=keep).total(task) for keep in (True, False, True)]
     one = DaskStack(source, client)
-    one._rounds._shards = [(k, k + 1) for k in range(23)]  # others than the number of workers gives
-    one._rounds._kept = None
+    one._rounds.shards = [(k, k + 1) for k in range(23)]  # others than the number of workers gives
+    one._rounds.kept = None
     found.append(one.total(task))
+    together = DaskStack(source, client, keep=True)
+    found += [together.total(SlowSum(tmp_path, 0.0, slim=True)) for _ in range(2)]
     assert all(np.array_equal(found[0], other) for other in found[1:])
     assert np.allclose(found[0], source.load().dense.sum(axis=0))
 
@@ -135,6 +138,21 @@ def test_results_come_in_order_and_work_is_shared_out(client, tmp_path):
     # Where blocks are kept, they stay: the second pass builds on what the first left there.
     assert [process for *_, process in stack.each(where)] == [process for *_, process in found]
     assert stack.n_passes == 2
+
+
+def test_neighbours_in_one_place_are_one_piece_of_work_where_results_are_small(client, tmp_path):
+    source = in_file(tmp_path, planted(50, 8, 2), 2)
+    stack = DaskStack(source, client, keep=True)
+    homes = [process for *_, process in stack.each(where)]
+    slim = Where()
+    for _ in range(2):
+        found = list(stack.each(slim))
+        assert [(lo, hi) for lo, hi, _ in found] == list(source.spans)
+        assert [process for *_, process in found] == homes  # nothing moved
+    runs, shards = (stack._rounds.runs(together=some) for some in (True, False))
+    changes = sum(a != b for a, b in pairwise(homes))
+    assert len(runs) == changes + 1 < len(shards)
+    assert [i for lo, hi in runs for i in range(lo, hi)] == list(range(len(shards)))
 
 
 def test_kept_products_serve_and_are_found_again(client, tmp_path):
@@ -164,19 +182,30 @@ def test_it_travels_as_its_source(client, tmp_path):
 # ---------------------------------------------------------------------- losses
 
 
-@pytest.mark.parametrize("keep", [True, False], ids=["kept", "read anew"])
-def test_a_worker_killed_in_the_middle_of_a_round_changes_nothing(client, tmp_path, caplog, keep):
+@pytest.mark.parametrize(
+    ("keep", "slim"),
+    [(True, False), (True, True), (False, False)],
+    ids=["kept", "kept, together", "read anew"],
+)
+def test_a_worker_killed_in_the_middle_of_a_round_changes_nothing(
+    client, tmp_path, caplog, monkeypatch, keep, slim
+):
     client.wait_for_workers(4, timeout=120)
     source = in_file(tmp_path, planted(48, 20, 2), 2)
     stack = DaskStack(source, client, keep=keep)
     before = stack.total(SlowSum(tmp_path / ".", 0.0))
+    assert len(stack._rounds.runs(together=True)) < len(stack._rounds.shards) or not keep
+    asked, runs = [], stack._rounds.runs
+    monkeypatch.setattr(
+        stack._rounds, "runs", lambda together: asked.append(together) or runs(together=together)
+    )
     for path in tmp_path.glob("*.began"):
         path.unlink()
     with (
         caplog.at_level(logging.WARNING, "eigengraphs.scale"),
         meanwhile(lambda: began(tmp_path), lambda: kill_one(tmp_path)),
     ):
-        after = stack.total(SlowSum(tmp_path, 0.1))
+        after = stack.total(SlowSum(tmp_path, 0.4 if slim else 0.1, slim))
     assert np.array_equal(before, after)
     first, second = stack.rounds
     assert (len(first.lost), first.reloaded) == (0, 0)
@@ -187,6 +216,9 @@ def test_a_worker_killed_in_the_middle_of_a_round_changes_nothing(client, tmp_pa
     assert f"{second.reloaded} of its blocks are loaded again" in said[0]
     if keep:
         assert f"{second.reloaded} blocks were loaded again by tcp://" in said[1]
+    if slim:  # what was together was worked on shard by shard, where it was loaded again
+        assert asked == [True, False]
+        assert np.array_equal(before, stack.total(SlowSum(tmp_path, 0.0, slim)))
 
 
 def test_a_fit_goes_on_without_a_killed_worker(client, tmp_path):

@@ -66,7 +66,8 @@ class Block:
 # A function of a block and of what stays the same from pass to pass; both can be pickled. One
 # that has an array with a row for each graph may have a method ``part(lo, hi)``, which returns the
 # task for these graphs alone: less to send. If all else in it is large, it has ``rows`` and
-# ``with_rows(rows, first)`` as well, so that the rest can be sent once for all blocks.
+# ``with_rows(rows, first)`` as well, so that the rest can be sent once for all blocks. ``slim``
+# says that what it returns takes little room, some columns or less for each graph.
 Task: TypeAlias = Callable[[Block, Any], Any]
 
 

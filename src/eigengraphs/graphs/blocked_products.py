@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ class Project:
 
     V: Array
     B: Array
+    slim: ClassVar[bool] = True
 
     def __call__(self, block: Block, look: Look) -> Array:
         """Return them for the block."""
@@ -89,6 +90,7 @@ class Combine(WithRows):
     """Find sum_i W_ik A_i h_k, (n, d); rows are W."""
 
     H: Array
+    slim: ClassVar[bool] = True
 
     def __call__(self, block: Block, look: Look) -> Array:
         """Return the sum over the block."""

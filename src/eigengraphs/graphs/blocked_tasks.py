@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,6 +124,8 @@ class Sum(WithRows):
 class Norms:
     """Find squared norms, and those without the diagonal, (2, graphs)."""
 
+    slim: ClassVar[bool] = True
+
     def __call__(self, block: Block, look: Look) -> Array:
         """Return them for the block."""
         return np.stack(
@@ -140,6 +142,7 @@ class Forms:
     """
 
     sides: tuple[Array, ...]  # H, or H and G
+    slim: ClassVar[bool] = True
 
     def __call__(self, block: Block, look: Look) -> Array:
         """Return them for the block."""

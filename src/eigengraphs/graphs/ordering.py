@@ -8,14 +8,14 @@ the same numbers, by what its workers have room for. Where the order is fixed, t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["PairedSum", "add_up", "fixed_order", "order_is_fixed"]
+__all__ = ["Branch", "PairedSum", "add_up", "fixed_order", "order_is_fixed"]
 
 _fixed: ContextVar[bool] = ContextVar("fixed order", default=False)
 
@@ -35,28 +35,50 @@ def order_is_fixed() -> bool:
     return _fixed.get()
 
 
+Branch: TypeAlias = tuple[int, int, Any]  # place of its first term, level, sum of 2^level terms
+
+
 class PairedSum:
     """A sum in pairs, neighbours first: a branch of the tree is the same sum anywhere.
 
-    Keeps as many partial sums as the number of terms has binary digits.
+    Keeps as many partial sums as the number of terms has binary digits, or twice as many if it
+    begins in the middle of a sum.
+
+    Parameters
+    ----------
+    first : int
+        Place of the first term in the whole sum.
+    plus : callable
+        Adds two terms; by default the first of them may be changed.
     """
 
-    def __init__(self) -> None:
-        self._sums: list[tuple[int, Any]] = []  # of 2^level terms each, the levels falling
+    def __init__(self, first: int = 0, plus: Callable[[Any, Any], Any] | None = None) -> None:
+        self._next, self._plus = first, add_up if plus is None else plus
+        self._sums: list[Branch] = []
 
-    def add(self, term: Any) -> None:
-        """Add the next term, which may be changed."""
-        level = 0
-        while self._sums and self._sums[-1][0] == level:
-            term = add_up(self._sums.pop()[1], term)
+    def add(self, term: Any, level: int = 0) -> None:
+        """Add the next term, or the next branch of 2^level terms."""
+        place = self._next
+        self._next += 2**level
+        # The left one of two neighbours begins at a multiple of the length of both.
+        while (
+            self._sums and self._sums[-1][1] == level and self._sums[-1][0] % 2 ** (level + 1) == 0
+        ):
+            place, _, before = self._sums.pop()
+            term = self._plus(before, term)
             level += 1
-        self._sums.append((level, term))
+        self._sums.append((place, level, term))
+
+    @property
+    def branches(self) -> list[Branch]:
+        """The partial sums: what remains to be added depends on the terms before and behind."""
+        return self._sums
 
     def result(self) -> Any:
-        """Return the sum of all terms; ends it."""
-        total = self._sums.pop()[1]
+        """Return the sum of all terms, of which the first has place 0; ends it."""
+        total = self._sums.pop()[2]
         while self._sums:
-            total = add_up(self._sums.pop()[1], total)
+            total = self._plus(self._sums.pop()[2], total)
         return total
 
 

@@ -1,8 +1,7 @@
 """What runs on the workers of a cluster: blocks are loaded, worked on, and results added up.
 
-A shard is a run of 2^j blocks that begins at a multiple of 2^j. Sums are taken in pairs,
-neighbours first, so that a shard is a branch of one and the same tree for any j: the result does
-not depend, to the last bit, on how many shards there are nor on who worked on them.
+Sums are taken in pairs, neighbours first, and a run of blocks gives the branches of that one tree
+that it has all terms of: the result does not depend, to the last bit, on how blocks are shared out.
 """
 
 from __future__ import annotations
@@ -17,11 +16,20 @@ import numpy as np
 
 from eigengraphs.errors import ClusterError
 from eigengraphs.graphs.blocked import Block, BlockedStack, Task
-from eigengraphs.graphs.ordering import PairedSum
+from eigengraphs.graphs.ordering import Branch, PairedSum
 from eigengraphs.parallel import alone
 from eigengraphs.threads import one_blas_thread
 
-__all__ = ["Failed", "Sent", "add_parts", "load", "unpack", "work_on_kept", "work_on_read"]
+__all__ = [
+    "Failed",
+    "Sent",
+    "add_all",
+    "add_parts",
+    "load",
+    "unpack",
+    "work_on_kept",
+    "work_on_read",
+]
 
 _VIEWS_KEPT = 4  # of a block: those of one fit, and of the transform after it
 
@@ -65,12 +73,20 @@ def load(source: BlockedStack, lo: int, hi: int) -> list[Block] | Failed:
 
 
 def work_on_kept(
-    blocks: list[Block] | Failed, lo: int, task: Any, shared: Any, own: Sent | None, adding: bool
+    shards: list[list[Block] | Failed],
+    lo: int,
+    task: Any,
+    shared: Any,
+    own: Sent | None,
+    adding: bool,
 ) -> Any:
-    """Return the sum of a task over blocks in memory, or the list of its results."""
-    if isinstance(blocks, Failed):
-        return blocks
-    return _work(enumerate(blocks, lo), _whole(task, own), _given(shared), adding)
+    """Return sums of a task over neighbouring blocks in memory, or the list of its results."""
+    blocks: list[Block] = []
+    for shard in shards:
+        if isinstance(shard, Failed):
+            return shard
+        blocks += shard
+    return _work(enumerate(blocks, lo), lo, _whole(task, own), _given(shared), adding)
 
 
 def work_on_read(
@@ -78,19 +94,30 @@ def work_on_read(
 ) -> Any:
     """Do the same with blocks that are read, worked on, and forgotten."""
     blocks = ((k, _read(source, k)) for k in range(lo, hi))
-    return _work(blocks, _whole(task, own), _given(shared), adding)
+    return _work(blocks, lo, _whole(task, own), _given(shared), adding)
 
 
-def add_parts(parts: Sequence[Any]) -> Any:
-    """Return the sum of results, in pairs; none of them is changed, as they may be asked again."""
-    parts = list(parts)
+def add_parts(parts: Sequence[list[Branch] | Failed]) -> list[Branch] | Failed:
+    """Return sums over neighbouring runs; none of them is changed, as they may be asked again."""
+    total = _joined(parts)
+    return total if isinstance(total, Failed) else total.branches
+
+
+def add_all(parts: Sequence[list[Branch] | Failed]) -> Any:
+    """Return the sum over all blocks, given all parts of it."""
+    total = _joined(parts)
+    return total if isinstance(total, Failed) else total.result()
+
+
+def _joined(parts: Sequence[list[Branch] | Failed]) -> PairedSum | Failed:
     failed = [part for part in parts if isinstance(part, Failed)]
     if failed:
         return failed[0]
-    while len(parts) > 1:
-        odd = parts[-1:] if len(parts) % 2 else []
-        parts = [_plus(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)] + odd
-    return parts[0]
+    branches = [branch for part in parts if isinstance(part, list) for branch in part]
+    total = PairedSum(branches[0][0], _plus)
+    for _, level, term in branches:
+        total.add(term, level)
+    return total
 
 
 class _BlockError(Exception):
@@ -135,9 +162,11 @@ def _given(value: Any) -> Any:
     return unpack(value) if isinstance(value, bytes) else value
 
 
-def _work(blocks: Iterable[tuple[int, Block]], task: Task, shared: Any, adding: bool) -> Any:
+def _work(
+    blocks: Iterable[tuple[int, Block]], lo: int, task: Task, shared: Any, adding: bool
+) -> Any:
     results: list[Any] = []
-    total = PairedSum()
+    total = PairedSum(lo)
     try:
         with alone(), one_blas_thread():
             for k, block in blocks:
@@ -151,7 +180,7 @@ def _work(blocks: Iterable[tuple[int, Block]], task: Task, shared: Any, adding: 
                     results.append(result)
     except _BlockError as failed:
         return failed.found
-    return total.result() if adding else results
+    return total.branches if adding else results
 
 
 def _plus(a: Any, b: Any) -> Any:

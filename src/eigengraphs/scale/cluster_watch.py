@@ -129,6 +129,14 @@ class Watch:
             ) from wrong
         raise wrong
 
+    def places(self, futures: list[Any]) -> list[str]:
+        """Return a worker that has the result of each, "" where there is none."""
+        try:
+            found = self._client.who_has(futures)
+        except _LOST_CONNECTION:  # as the next round will find out
+            found = {}
+        return [next(iter(found.get(future.key, ())), "") for future in futures]
+
     @property
     def address(self) -> str:
         """Where the scheduler is."""
