@@ -100,7 +100,7 @@ release-check: $(VENV)/.release
 ## bench: measure against other ways to do the same; see benchmarks/RESULTS.md
 bench:
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python $(PIP) install -e . -r benchmarks/requirements.txt
+	$(BENCH)/bin/python $(PIP) install -e ".[cli,dask]" -r benchmarks/requirements.txt
 	$(BENCH)/bin/python -m benchmarks
 
 clean:

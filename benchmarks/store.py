@@ -112,15 +112,17 @@ def _command(*words: Any, folder: Path) -> _Done:
     """Run a command of eigengraphs, alone in a process."""
     code = "from eigengraphs.cli import main; main()"
     begin = time.perf_counter()
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
             [sys.executable, "-c", code, *map(str, words)], cwd=folder, stdout=output,
-            stderr=subprocess.DEVNULL,
+            stderr=errors,
         )  # fmt: skip
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            raise RuntimeError(f"eigengraphs {' '.join(map(str, words))}: {process.returncode}")
+            errors.seek(0)
+            words = ("eigengraphs", *words, "ended with", process.returncode, errors.read()[-500:])
+            raise RuntimeError(" ".join(map(str, words)))
         output.seek(0)
         said = output.read()
     return _Done(time.perf_counter() - begin, 1024 * usage.ru_maxrss, said)

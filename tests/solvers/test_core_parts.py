@@ -22,6 +22,7 @@ from eigengraphs.solvers.core import (
 from eigengraphs.solvers.deflation import Deflation
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.quotient import Quotient
+from eigengraphs.solvers.remainder import Remainder
 
 S = 5
 
@@ -161,7 +162,7 @@ def test_spectral_starts_are_of_the_mean_and_the_squares(by_mean, n_squares, n):
     R, mean, _ = compress(packing.pack(C), np.ones(6))
     squares = _sum_of_squares(R, packing)
     asked = Search(np.zeros((S, 0)), False, by_mean, n_squares, np.zeros((0, 0, S)))
-    found = _spectral(asked, R, mean, squares, packing)
+    found = _spectral(asked, Remainder(R), mean, squares, packing)
     assert len(found) == n
     if by_mean:
         values, vectors = linalg.eigh(C.mean(axis=0))
@@ -178,13 +179,15 @@ def test_a_mean_of_a_millionth_is_rounding(share, n_mean):
     packing = Packing(S)
     R, mean, _ = compress(packing.pack(np.stack([B, -B * (1 - 2 * share)])), np.ones(2))
     asked = Search(np.zeros((S, 0)), False, True, 0, np.zeros((0, 0, S)))
-    found = _spectral(asked, R, mean, _sum_of_squares(R, packing), packing)
+    found = _spectral(asked, Remainder(R), mean, _sum_of_squares(R, packing), packing)
     values, vectors = linalg.eigh(B)
     assert len(found) == 1
     # Tops of the mean and of the squares are the same here; who was asked shows in the sign.
     assert abs(found[0] @ vectors[:, np.argmax(np.abs(values))]) == pytest.approx(1)
     both = Search(np.zeros((S, 0)), False, True, 1, np.zeros((0, 0, S)))
-    assert len(_spectral(both, R, mean, _sum_of_squares(R, packing), packing)) == 1 + n_mean
+    assert (
+        len(_spectral(both, Remainder(R), mean, _sum_of_squares(R, packing), packing)) == 1 + n_mean
+    )
 
 
 def test_elsewhere_is_the_best_of_four_directions():

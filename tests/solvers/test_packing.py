@@ -68,7 +68,8 @@ def test_the_state_and_the_curvature_are_sums_over_the_graphs(s):
     R = np.ascontiguousarray(Packing(s).pack(C))  # the one layout that kernels are compiled for
     forms = np.einsum("s,ist,t->i", y, C, y)
     S = np.full((s, s), np.nan)  # what was there before must not matter
-    assert packed_state(R, y, S) == pytest.approx(forms @ forms, rel=1e-12)
+    none = (np.zeros((0, 7)), np.zeros((0, R.shape[1])))
+    assert packed_state(R, *none, y, S) == pytest.approx(forms @ forms, rel=1e-12)
     assert np.allclose(S, np.einsum("i,ist->st", forms, C), rtol=0, atol=1e-12)
     for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-4)):
         out = np.full((s, s), np.nan, dtype=dtype)

@@ -19,6 +19,7 @@ from eigengraphs.solvers.moment_kernels import put_back
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.quotient import Quotient
+from eigengraphs.solvers.remainder import Remainder
 
 __all__ = ["CoreFit", "CoreProblem", "Search", "compress", "root_of_moment", "solve_core"]
 
@@ -107,17 +108,16 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
     s = problem.V.shape[1]
     packing = Packing(s)
     deflation = Deflation(packing, problem.V, problem.frozen, problem.hollow)
-    R, mean = problem.R.copy(), problem.mean
-    rough = np.ascontiguousarray(R.T, dtype=np.float32)
+    cores, mean = Remainder(problem.R), problem.mean
     spectral = search.by_mean or search.n_squares > 0
-    squares = _sum_of_squares(R, packing) if spectral else np.zeros((s, s))
+    squares = _sum_of_squares(problem.R, packing) if spectral else np.zeros((s, s))
     Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
     agreement = np.full(d, np.nan)
     pool = search.warm.T  # (b, s), the vectors that no component has taken yet
-    pool_T = packing.outer(pool).astype(np.float32) @ rough  # (b, r) y^T C_i y, as R goes on
+    pool_T = cores.rough_forms(packing.rough_outer(pool))  # (b, r) y^T C_i y, as cores go on
     left = problem.left
+    quotient = Quotient(cores, packing, problem.V if problem.hollow else None)
     for k in range(d):
-        quotient = Quotient(R, packing, problem.V if problem.hollow else None, rough)
         starts = np.zeros((0, s))
         in_order = search.in_order or k < max(search.n_fixed, search.n_settled)
         stays = k < max(search.n_fixed, search.n_stayed)
@@ -127,7 +127,7 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             best = np.argsort(-_falls(quotient, deflation, pool, pool_T), kind="stable")
             starts = pool[best[: 1 if stays else search.n_pool]]
         if spectral:
-            starts = np.vstack([starts, *_spectral(search, R, mean, squares, packing)])
+            starts = np.vstack([starts, *_spectral(search, cores, mean, squares, packing)])
         if k < len(search.random) and not stays:
             starts = np.vstack([starts, search.random[k]])
         if len(starts) == 0:
@@ -157,14 +157,16 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             break
         Y[:, k] = y
         q, square = deflation.add(y)
-        t = R @ packing.outer(y[None])[0] / square
+        z = packing.outer(y[None])
+        t = cores.forms(z)[0] / square
         left -= square * float(t @ t)
         if spectral:
-            squares = _deflated_squares(squares, packing.unpack(t @ R), packing.unpack(q), t @ t)
-        linalg.blas.dger(-1.0, q, t, a=R.T, overwrite_a=True)  # R -= t q^T in place
-        linalg.blas.sger(-1.0, t, q, a=rough.T, overwrite_a=True)
-        pool_T -= np.outer(packing.outer(pool) @ q, t).astype(np.float32)
-        mean = mean - (mean @ packing.outer(y[None])[0] / square) * q
+            S = packing.unpack(cores.sums(t[None])[0])
+            squares = _deflated_squares(squares, S, packing.unpack(q), t @ t)
+        cores.take_off(t, q)
+        if len(pool):
+            pool_T -= np.outer(packing.outer(pool) @ q, t).astype(np.float32)
+        mean = mean - (mean @ z[0] / square) * q
     return CoreFit(Y, gains, stationarity, agreement, deflation)
 
 
@@ -220,14 +222,14 @@ def _deflated_squares(squares: Array, S: Array, Q: Array, t2: float) -> Array:
 
 
 def _spectral(
-    search: Search, R: Array, mean: Array, squares: Array, packing: Packing
+    search: Search, cores: Remainder, mean: Array, squares: Array, packing: Packing
 ) -> list[Array]:
     """Return top eigenvectors of the mean core, and of sum_i C_i^2.
 
     A mean that is rounding has none, and the latter take its place.
     """
     starts: list[Array] = []
-    if search.by_mean and linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(R):
+    if search.by_mean and linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(cores.rough):
         values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False, driver="evd")
         starts.append(vectors[:, np.argmax(np.abs(values))])
     n_squares = max(search.n_squares, not starts)

@@ -18,6 +18,7 @@ __all__ = [
     "packed_multiply",
     "packed_state",
     "raise_quotients",
+    "stay_on_tangent",
 ]
 
 announce_compiling()
@@ -27,7 +28,7 @@ _DONE = 1e-4  # gradient over eigenvalue: no start needs more
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def raise_quotients(Z: Array, Y: Array, n_steps: int) -> None:
+def raise_quotients(Z: NDArray[Any], Y: Array, n_steps: int) -> None:
     """Turn each row y of ``Y`` (b, s), in place, towards the top eigenvector of its own matrix.
 
     Each step goes to the best vector in the plane of y and the gradient of y^T S y, so that the
@@ -36,42 +37,84 @@ def raise_quotients(Z: Array, Y: Array, n_steps: int) -> None:
     Parameters
     ----------
     Z : (b, p)
-        Packed symmetric matrices S.
+        Packed symmetric matrices S; the work is done in their type.
     Y
         Unit vectors.
     n_steps
         Products with S at most.
     """
     b, s = Y.shape
-    S = np.empty((s, s))
-    w, g, Sg = np.empty(s), np.empty(s), np.empty(s)
+    number = Z.dtype.type
+    S = np.empty((s, s), dtype=Z.dtype)
+    y, w = np.empty(s, dtype=Z.dtype), np.empty(s, dtype=Z.dtype)
+    g, Sg = np.empty(s, dtype=Z.dtype), np.empty(s, dtype=Z.dtype)
     for i in range(b):
-        _unpack(Z[i], S)
-        y = Y[i]
+        z = Z[i]
+        largest = number(0.0)
+        for e in range(z.shape[0]):
+            largest = max(largest, abs(z[e]))
+        if largest == 0.0:
+            continue
+        _unpack(z, S)
         for row in range(s):
-            w[row] = np.dot(S[row], y)
+            y[row] = Y[i, row]
+            for column in range(s):  # so that squares below are within the range of the type
+                S[row, column] /= largest
+        _multiply(S, y, w)
         for _ in range(n_steps):
-            rho = np.dot(w, y)
+            rho = number(0.0)
+            for row in range(s):
+                rho += w[row] * y[row]
+            square = number(0.0)
             for row in range(s):
                 g[row] = w[row] - rho * y[row]
-            size = np.sqrt(np.dot(g, g))
+                square += g[row] * g[row]
+            size = np.sqrt(square)
             if size <= _DONE * abs(rho) or size == 0.0:
                 break
-            g /= size
             for row in range(s):
-                Sg[row] = np.dot(S[row], g)
+                g[row] /= size
+            _multiply(S, g, Sg)
+            corner = number(0.0)
+            for row in range(s):
+                corner += g[row] * Sg[row]
             # The plane's matrix is [[rho, size], [size, corner]]; the angle of its top vector:
-            angle = 0.5 * np.arctan2(2 * size, rho - np.dot(g, Sg))
-            cosine, sine = np.cos(angle), np.sin(angle)
+            angle = 0.5 * np.arctan2(2.0 * size, rho - corner)
+            cosine, sine = number(np.cos(angle)), number(np.sin(angle))
             for row in range(s):
                 y[row] = cosine * y[row] + sine * g[row]
                 w[row] = cosine * w[row] + sine * Sg[row]
-        y /= np.sqrt(np.dot(y, y))
+        norm = 0.0
+        for row in range(s):
+            Y[i, row] = y[row]
+            norm += Y[i, row] * Y[i, row]
+        norm = np.sqrt(norm)
+        for row in range(s):
+            Y[i, row] /= norm
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _multiply(S: NDArray[Any], y: NDArray[Any], w: NDArray[Any]) -> None:
+    """Fill ``w`` with S y, ``S`` symmetric: four rows at a time, which needs no sums of lanes."""
+    s = y.shape[0]
+    w[:] = 0
+    row = 0
+    while row + 4 <= s:
+        a, b, c, d = y[row], y[row + 1], y[row + 2], y[row + 3]
+        first, second, third, fourth = S[row], S[row + 1], S[row + 2], S[row + 3]
+        for e in range(s):
+            w[e] += a * first[e] + b * second[e] + c * third[e] + d * fourth[e]
+        row += 4
+    while row < s:
+        a, first = y[row], S[row]
+        for e in range(s):
+            w[e] += a * first[e]
+        row += 1
 
 
 @njit(cache=True, nogil=True)
-def pack_outer(Y: Array, out: Array) -> None:
-    """Fill ``out`` (b, p) with packed y y^T for the rows y of ``Y`` (b, s)."""
+def pack_outer(Y: Array, out: NDArray[Any]) -> None:
+    """Fill ``out`` (b, p), of any type, with packed y y^T for the rows y of ``Y`` (b, s)."""
     for i in range(Y.shape[0]):
         y, z = Y[i], out[i]
         e = 0
@@ -123,22 +166,33 @@ def packed_multiply(Z: Array, Y: Array, out: Array) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def packed_state(R: Array, y: Array, S: Array) -> float:
-    """Fill ``S`` (s, s) with sum_i (y^T C_i y) C_i, C_i a packed row of ``R`` (r, p).
+def packed_state(R: Array, taken: Array, Q: Array, y: Array, S: Array) -> float:
+    """Fill ``S`` (s, s) with sum_i (y^T C_i y) C_i, C_i a packed row of R - taken^T Q.
 
-    Returns sum_i (y^T C_i y)^2.
+    Returns sum_i (y^T C_i y)^2. ``R`` is (r, p), ``taken`` (k, r) and ``Q`` (k, p).
     """
-    s = y.shape[0]
+    s, k = y.shape[0], Q.shape[0]
     packed, total = np.empty((1, R.shape[1])), np.zeros(R.shape[1])
     pack_outer(y.reshape(1, s), packed)
     z = packed[0]
+    along, back = np.empty(k), np.zeros(k)
+    for j in range(k):
+        along[j] = np.dot(Q[j], z)
     T = 0.0
     for i in range(R.shape[0]):
-        t = np.dot(R[i], z)
-        T += t * t
         core = R[i]
+        t = np.dot(core, z)
+        for j in range(k):
+            t -= along[j] * taken[j, i]
+        T += t * t
         for e in range(total.shape[0]):
             total[e] += t * core[e]
+        for j in range(k):
+            back[j] += t * taken[j, i]
+    for j in range(k):
+        q = Q[j]
+        for e in range(total.shape[0]):
+            total[e] -= back[j] * q[e]
     _unpack(total, S)
     return T
 
@@ -167,13 +221,34 @@ def packed_curvature(RT: NDArray[Any], y: NDArray[Any], out: NDArray[Any]) -> No
     np.dot(B, B.T, out)
 
 
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def stay_on_tangent(K: Array, y: Array, f: float) -> None:
+    """Change the symmetric ``K`` (s, s), in place, so that all but y is as on its tangent space.
+
+    y gets an eigenvalue of its own, 4 f, above what it is for.
+    """
+    s = y.shape[0]
+    u = np.empty(s)
+    _multiply(K, y, u)
+    along = 0.0
+    for row in range(s):
+        along += y[row] * u[row]
+    along = 0.5 * along + 2.0 * f
+    for row in range(s):
+        u[row] -= along * y[row]
+    for row in range(s):
+        for column in range(s):
+            K[row, column] -= u[row] * y[column] + y[row] * u[column]
+
+
 @njit(cache=True, nogil=True)
-def _unpack(z: NDArray[Any], S: Array) -> None:
+def _unpack(z: NDArray[Any], S: NDArray[Any]) -> None:
     """Fill ``S`` (s, s) with the matrix that ``z`` (p,) is packed of."""
     e = 0
+    root = z.dtype.type(_SQRT2)
     for row in range(S.shape[0]):
         for column in range(row):
-            S[row, column] = S[column, row] = z[e] / _SQRT2
+            S[row, column] = S[column, row] = z[e] / root
             e += 1
         S[row, row] = z[e]
         e += 1

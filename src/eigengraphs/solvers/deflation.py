@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 from scipy import linalg
 
+from eigengraphs.solvers.growing import GrowingRows
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
@@ -67,9 +68,9 @@ class Deflation:
         keep = values > 1e-13 * max(values[-1:].sum(), 1e-300)
         # An orthonormal basis of the frozen components, as combinations of them.
         self._combination = (vectors[:, keep] / np.sqrt(values[keep])).T
-        self._Q = self._combination @ E  # V^T q_j V packed, (j, p)
-        self._squares = np.ones(len(self._Q))  # ||q_j||^2
-        self._n_old = len(self._Q)
+        self._q = GrowingRows(self._combination @ E)  # V^T q_j V packed, (j, p)
+        self._n_old = len(self._combination)
+        self._squares = np.ones(self._n_old)  # ||q_j||^2
 
     def _diagonal(self, y: Array) -> tuple[Array, float]:
         """Return the diagonal of h h^T in the basis, packed, and its squared norm."""
@@ -79,7 +80,7 @@ class Deflation:
 
     def remaining(self, Y: Array, squares: Array) -> Array:
         """Return ||q||^2, (b,), of rows of ``Y`` (b, s) whose ||e||^2 are in ``squares``."""
-        overlaps = self._packing.outer(Y) @ self._Q.T
+        overlaps = self._packing.outer(Y) @ self._q.rows.T
         left: Array = squares - (overlaps**2 / self._squares).sum(axis=1)
         return left
 
@@ -90,12 +91,13 @@ class Deflation:
         if self._hollow:
             on_diagonal, size = self._diagonal(y)
             e, square = z - on_diagonal, 1.0 - size
-        overlaps = self._Q @ z / self._squares  # <h h^T, q_j> / ||q_j||^2
-        q = e - overlaps @ self._Q
+        Q = self._q.rows
+        overlaps = Q @ z / self._squares  # <h h^T, q_j> / ||q_j||^2
+        q = e - overlaps @ Q
         if self._n_old == 0 and not self._hollow:
             # q lies in the core, and a second round keeps the digits of nearly dependent ones.
-            again = self._Q @ q / self._squares
-            overlaps, q = overlaps + again, q - again @ self._Q
+            again = Q @ q / self._squares
+            overlaps, q = overlaps + again, q - again @ Q
             square = float(q @ q)
         else:
             square -= float(overlaps**2 @ self._squares)
@@ -106,7 +108,7 @@ class Deflation:
         combination[j, :k] = -overlaps @ self._combination
         combination[j, k] = 1.0
         self._combination = combination
-        self._Q = np.vstack([self._Q, q])
+        self._q.append(q)
         self._squares = np.append(self._squares, square)
         return q, square
 
@@ -129,7 +131,7 @@ class Deflation:
         combination : (d, j)
             The q_k as combinations of all components, frozen ones first.
         """
-        Q, squares = self._Q[self._n_old :], self._squares[self._n_old :]
+        Q, squares = self._q.rows[self._n_old :], self._squares[self._n_old :]
         d = len(Q)
         overlaps = self._packing.outer(Y[:, :d].T) @ Q.T / squares  # (d, d)
         # T_k = Psi_k - sum_{j < k} T_j overlaps_kj: a triangular system.

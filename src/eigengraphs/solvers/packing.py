@@ -76,6 +76,12 @@ class Packing:
         pack_outer(np.ascontiguousarray(Y), packed)
         return packed
 
+    def rough_outer(self, Y: Array) -> NDArray[np.float32]:
+        """Return the same in float32."""
+        packed: NDArray[np.float32] = np.empty((len(Y), self.size), dtype=np.float32)
+        pack_outer(np.ascontiguousarray(Y), packed)
+        return packed
+
     def multiply(self, Z: Array, Y: Array) -> Array:
         """Return S_i y_i, (b, s), for packed matrices ``Z`` (b, p) and the rows of ``Y`` (b, s)."""
         products: Array = np.empty((len(Y), self._s))

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.solvers.core_kernels import packed_curvature, packed_state, raise_quotients
+from eigengraphs.solvers.core_kernels import packed_curvature, raise_quotients, stay_on_tangent
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.remainder import Remainder
 
 __all__ = ["BEND", "CONCENTRATED", "Quotient", "norm_curvature", "norm_gradient", "squared_norm"]
 
@@ -71,31 +72,22 @@ class Quotient:
 
     Parameters
     ----------
-    R : (r, p)
+    R : (r, p), or Remainder
         Packed weighted cores of what the earlier components left.
     packing
         Of s x s matrices.
     V : (n, s) or None
         The basis, if the diagonal is unobserved: then q depends on h and not on y alone.
-    rough : (p, r), float32, optional
-        R again, laid out as the Hessian wants it: does for that and for starts, at half the cost.
     """
 
-    def __init__(
-        self,
-        R: Array,
-        packing: Packing,
-        V: Array | None = None,
-        rough: NDArray[np.float32] | None = None,
-    ) -> None:
-        self._R = np.ascontiguousarray(R)  # kernels are compiled for one layout
-        self._rough = np.ascontiguousarray(R.T, dtype=np.float32) if rough is None else rough
+    def __init__(self, R: Array | Remainder, packing: Packing, V: Array | None = None) -> None:
+        self._cores = R if isinstance(R, Remainder) else Remainder(R)
         self._packing = packing
         self._V = V
 
     def numerators(self, Y: Array) -> Array:
         """Return sum_i (y^T C_i y)^2, roughly, of the rows of ``Y`` (b, s)."""
-        T = self._packing.outer(Y).astype(np.float32) @ self._rough
+        T = self._cores.rough_forms(self._packing.rough_outer(Y))
         return np.asarray(np.einsum("br,br->b", T, T, dtype=np.float64))
 
     def norms(self, Y: Array) -> Array:
@@ -113,10 +105,16 @@ class Quotient:
         bent, the step may lead down. It is done with the rough cores unless it must be ``exact``.
         """
         Y = Y.copy()
-        RT: NDArray[Any] = self._R.T if exact else self._rough
+        cores, packing = self._cores, self._packing
+        S: NDArray[Any]
+        T: NDArray[Any]
         for _ in range(n_steps):
-            T = self._packing.outer(Y).astype(RT.dtype, copy=False) @ RT
-            S = (T @ RT.T).astype(np.float64)
+            if exact:
+                T = cores.forms(packing.outer(Y))
+                S = cores.sums(T)
+            else:
+                T = cores.rough_forms(packing.rough_outer(Y))
+                S = cores.rough_sums(T)
             if self._V is not None:
                 for place, y in enumerate(Y):
                     h2 = (self._V @ y) ** 2
@@ -179,7 +177,7 @@ class Quotient:
     def _state(self, y: Array) -> tuple[float, Array, Array]:
         """Return f, the gradient of f q / 4 without its part along y, and S."""
         S = np.empty((len(y), len(y)))
-        f = packed_state(self._R, y, S)
+        f = self._cores.state(y, S)
         if self._V is None:
             r = S @ y - f * y
         else:
@@ -198,20 +196,15 @@ class Quotient:
         ``bent`` as if q were bent already.
         """
         BtB = np.empty(S.shape, dtype=np.float32)
-        packed_curvature(self._rough, y.astype(np.float32), BtB)
+        packed_curvature(self._cores.rough_T, y.astype(np.float32), BtB)
         K = -2.0 * BtB - S  # minus the Hessian
         if self._V is None:
             K.flat[:: len(y) + 1] += f
         else:
             K += f * self._norm_curvature(y, bent)
             r = r * float(squared_norm(((self._V @ y) ** 4).sum()))
-        # On the tangent space alone: y gets an eigenvalue of its own, above all others.
-        Ky = K @ y
-        u = Ky - (0.5 * (y @ Ky) + 2.0 * f) * y
-        uy = np.outer(u, y)
-        K -= uy
-        K -= uy.T
-        factor, info = linalg.lapack.dpotrf(K, lower=1)
+        stay_on_tangent(K, y, f)
+        factor, info = linalg.lapack.dpotrf(K.T, lower=1)  # as symmetric, and in Fortran's order
         if info == 0:
             if is_stationary:
                 return None, True
