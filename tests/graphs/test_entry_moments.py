@@ -122,3 +122,17 @@ def test_forms_of_few_vertices_are_those_of_many(n, dtype, monkeypatch):
     monkeypatch.setattr(view, "_THREADS_PAY_FROM", 0)
     monkeypatch.setattr(view, "_FORM_ENTRIES", 3 * n * n)
     assert np.array_equal(graphs.quadratic_forms(H), found)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("centre", [False, True])
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (63, 2), (64, 5), (65, 6), (300, 9)])
+def test_forms_by_bits_are_those_by_entries(m, n, storage, centre, rule):
+    stack, weights = stack_of(m, n, binary=True, storage=storage), np.ones(m)
+    mean = mean_graph(stack, weights) if centre else None
+    by_entries, by_bits = (StackView(stack, rule, mean, 0.25) for _ in range(2))
+    by_bits.entry_moment(weights)
+    assert by_bits._bits is not None
+    H = np.random.default_rng(0).standard_normal((n, 3))
+    assert np.allclose(by_entries.quadratic_forms(H), by_bits.quadratic_forms(H), atol=1e-12)

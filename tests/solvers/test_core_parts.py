@@ -120,7 +120,7 @@ def test_the_objective_falls_by_more_where_components_overlap_but_not_without_bo
         assert fall == pytest.approx(expected, rel=1e-4)  # rough cores are float32
     assert few > 0
     T = (packing.outer(Y) @ packing.pack(R).T).astype(np.float32)
-    assert np.allclose(_falls(quotient, deflation, Y, T), found, rtol=1e-4)
+    assert np.allclose(_falls(quotient, deflation, Y, T=T), found, rtol=1e-4)
 
 
 def test_sums_of_squares_follow_the_cores():

@@ -19,6 +19,7 @@ from eigengraphs.compiling import announce_compiling
 
 __all__ = [
     "WORD",
+    "bit_forms",
     "count_common",
     "dense_bits",
     "dense_entries",
@@ -149,6 +150,27 @@ def count_common(words: NDArray[np.uint64], lo: int, hi: int, counts: NDArray[np
             for w in range(mine.shape[0]):
                 total += _n_bits(mine[w] & other[w])
             counts[j, k] = total
+
+
+@njit(cache=True, nogil=True)
+def bit_forms(words: NDArray[np.uint64], X: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    """Fill ``out`` (m, d) with sum_j X_kj over the entries j of a graph that are 1.
+
+    ``words`` is (p, w), a bit a graph, and ``X`` (d, p).
+    """
+    m, d = out.shape
+    sums = np.empty((d, WORD))
+    for w in range(words.shape[1]):
+        sums[:] = 0.0
+        for j in range(words.shape[0]):
+            word = words[j, w]
+            for k in range(d):
+                x, mine = X[k, j], sums[k]
+                for g in range(WORD):
+                    mine[g] += x if (word >> np.uint64(g)) & np.uint64(1) else 0.0
+        for g in range(min(WORD, m - w * WORD)):
+            for k in range(d):
+                out[w * WORD + g, k] = sums[k, g]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

@@ -16,6 +16,7 @@ from scipy import linalg, sparse
 
 from eigengraphs.graphs.entry_kernels import (
     WORD,
+    bit_forms,
     count_common,
     dense_bits,
     dense_entries,
@@ -25,7 +26,7 @@ from eigengraphs.graphs.entry_kernels import (
 from eigengraphs.graphs.treated import DiagonalRule, Vector
 from eigengraphs.parallel import on_blocks, spans
 
-__all__ = ["Entries", "moment_of_counts", "moment_of_entries"]
+__all__ = ["Entries", "forms_of_bits", "moment_of_counts", "moment_of_entries"]
 
 Array = NDArray[np.float64]
 
@@ -162,15 +163,16 @@ def moment_of_entries(entries: Entries, weights: Vector) -> tuple[Array, Vector]
 
 
 def moment_of_counts(
-    entries: Entries, rule: DiagonalRule, weight: float
+    entries: Entries, bits: NDArray[np.uint64], rule: DiagonalRule, weight: float
 ) -> tuple[Array, Vector] | None:
     """Return what :func:`moment_of_entries` does, of graphs of zeros and ones that weigh the same.
 
     Two entries are 1 together in as many graphs as their bits have in common: 64 graphs a step, and
-    no rounding. None if something else than the mean of these graphs is taken off them.
+    no rounding. ``bits`` are those of the entries. None if something else than the mean of these
+    graphs is taken off them.
     """
     m, n = entries.n_graphs, entries.n_vertices
-    M = _common_counts(entries.bits())
+    M = _common_counts(bits)
     mean = M.diagonal().copy()
     diagonal = np.arange(n) * np.arange(3, n + 3) // 2
     if entries.mu.any():
@@ -189,6 +191,16 @@ def moment_of_counts(
     M *= weight * entries.scale**2
     mean *= weight * entries.scale
     return M, mean
+
+
+def forms_of_bits(bits: NDArray[np.uint64], H: Array, n_graphs: int) -> Array:
+    """Return h_k^T A_i h_k, (m, d), of graphs of zeros and ones with these bits, (p, w)."""
+    rows, columns = np.tril_indices(len(H))
+    X = H[rows] * H[columns]
+    X[rows != columns] *= 2.0  # an entry stands for its mirror image, too
+    forms = np.empty((n_graphs, H.shape[1]))
+    bit_forms(bits, np.ascontiguousarray(X.T), forms)
+    return forms
 
 
 def _replace_diagonal(

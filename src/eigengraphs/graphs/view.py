@@ -20,7 +20,12 @@ from scipy import sparse
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
 from eigengraphs.graphs.entry_kernels import dense_forms
-from eigengraphs.graphs.entry_moments import Entries, moment_of_counts, moment_of_entries
+from eigengraphs.graphs.entry_moments import (
+    Entries,
+    forms_of_bits,
+    moment_of_counts,
+    moment_of_entries,
+)
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
 from eigengraphs.graphs.view_dense import DenseProducts, as_rows
@@ -123,6 +128,8 @@ class StackView(TreatedStack):
                 if stack.is_sparse
                 else DenseProducts(stack.dense)
             )
+        # Of small graphs of zeros and ones, once somebody needed them: (p, ceil(m / 64)).
+        self._bits: NDArray[np.uint64] | None = None if like is None else like._bits
         super().__init__(stack, diagonal, mean, scale, like)
 
     def _line_sums(self) -> NDArray[np.float64]:
@@ -161,7 +168,9 @@ class StackView(TreatedStack):
 
     def quadratic_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return h_k^T Ã_i h_k, (m, d)."""
-        if self.n_vertices <= _FEW and not self._stack.is_sparse:
+        if self._bits is not None:
+            Psi = forms_of_bits(self._bits, H, self.n_graphs)
+        elif self.n_vertices <= _FEW and not self._stack.is_sparse:
             Psi = self._few_forms(H)
         else:
             Psi = self._raw.quadratic_forms(H.astype(self._stack.dtype, copy=False))
@@ -220,7 +229,9 @@ class StackView(TreatedStack):
         storage = self._stack.flat if self._stack.is_sparse else self._stack.dense
         entries = Entries(storage, self._D, M[np.tril_indices(n)], self._scale)
         if not self._stack.is_weighted and (weights == weights[0]).all():
-            found = moment_of_counts(entries, self._rule, float(weights[0]))
+            if self._bits is None:
+                self._bits = entries.bits()
+            found = moment_of_counts(entries, self._bits, self._rule, float(weights[0]))
             if found is not None:
                 return found
         return moment_of_entries(entries, weights)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers.deflation import Deflation
+from eigengraphs.solvers.eigen import eigen_small
 from eigengraphs.solvers.moment_kernels import put_back
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
@@ -115,6 +116,7 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
     agreement = np.full(d, np.nan)
     pool = search.warm.T  # (b, s), the vectors that no component has taken yet
     pool_T = cores.rough_forms(packing.rough_outer(pool))  # (b, r) y^T C_i y, as cores go on
+    pool_Z = packing.outer(pool)
     left = problem.left
     quotient = Quotient(cores, packing, problem.V if problem.hollow else None)
     for k in range(d):
@@ -122,9 +124,9 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
         in_order = search.in_order or k < max(search.n_fixed, search.n_settled)
         stays = k < max(search.n_fixed, search.n_stayed)
         if in_order:
-            starts, pool, pool_T = pool[:1], pool[1:], pool_T[1:]
+            starts, pool, pool_T, pool_Z = pool[:1], pool[1:], pool_T[1:], pool_Z[1:]
         elif len(pool):
-            best = np.argsort(-_falls(quotient, deflation, pool, pool_T), kind="stable")
+            best = np.argsort(-_falls(quotient, deflation, pool, pool_Z, pool_T), kind="stable")
             starts = pool[best[: 1 if stays else search.n_pool]]
         if spectral:
             starts = np.vstack([starts, *_spectral(search, cores, mean, squares, packing)])
@@ -151,7 +153,7 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             taken = np.abs(pool @ y)
             # One at least, lest a component that moved far leaves a place too few.
             kept = (taken < _SAME) & (taken < taken.max())
-            pool, pool_T = pool[kept], pool_T[kept]
+            pool, pool_T, pool_Z = pool[kept], pool_T[kept], pool_Z[kept]
         if left <= problem.nothing or gains[k] <= problem.floor:
             gains[k] = stationarity[k] = 0.0
             break
@@ -165,22 +167,26 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             squares = _deflated_squares(squares, S, packing.unpack(q), t @ t)
         cores.take_off(t, q)
         if len(pool):
-            pool_T -= np.outer(packing.outer(pool) @ q, t).astype(np.float32)
+            pool_T -= np.outer(pool_Z @ q, t).astype(np.float32)
         mean = mean - (mean @ z[0] / square) * q
     return CoreFit(Y, gains, stationarity, agreement, deflation)
 
 
 def _falls(
-    quotient: Quotient, deflation: Deflation, Y: Array, T: NDArray[np.float32] | None = None
+    quotient: Quotient,
+    deflation: Deflation,
+    Y: Array,
+    Z: Array | None = None,
+    T: NDArray[np.float32] | None = None,
 ) -> Array:
     """Return by how much the objective falls with each of the rows of ``Y`` (b, s).
 
     All loadings are solved again, so that it falls by more than f where components overlap. Among
-    maxima of f, the one to keep is the one that leaves least. ``T`` (b, r) holds y^T C_i y, if they
-    are known.
+    maxima of f, the one to keep is the one that leaves least. ``Z`` (b, p) holds packed y y^T and
+    ``T`` (b, r) y^T C_i y, if they are known.
     """
     norms = quotient.norms(Y)
-    left = np.maximum(deflation.remaining(Y, norms), _OVERLAP * norms)
+    left = np.maximum(deflation.remaining(Y, norms, Z), _OVERLAP * norms)
     numerators = quotient.numerators(Y) if T is None else np.einsum("br,br->b", T, T, dtype=float)
     falls: Array = numerators / left
     return falls
@@ -230,9 +236,9 @@ def _spectral(
     """
     starts: list[Array] = []
     if search.by_mean and linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(cores.rough):
-        values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False, driver="evd")
+        values, vectors = eigen_small(packing.unpack(mean))
         starts.append(vectors[:, np.argmax(np.abs(values))])
     n_squares = max(search.n_squares, not starts)
-    vectors = linalg.eigh(squares, check_finite=False, driver="evd")[1]
+    vectors = eigen_small(squares)[1]
     starts += list(vectors[:, max(0, len(squares) - n_squares) :].T)
     return starts

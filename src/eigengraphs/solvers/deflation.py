@@ -78,9 +78,12 @@ class Deflation:
         on_diagonal = self._symmetric.pack(self._V.T @ ((h**2)[:, None] * self._V))
         return on_diagonal, float((h**4).sum())
 
-    def remaining(self, Y: Array, squares: Array) -> Array:
-        """Return ||q||^2, (b,), of rows of ``Y`` (b, s) whose ||e||^2 are in ``squares``."""
-        overlaps = self._packing.outer(Y) @ self._q.rows.T
+    def remaining(self, Y: Array, squares: Array, Z: Array | None = None) -> Array:
+        """Return ||q||^2, (b,), of rows of ``Y`` (b, s) whose ||e||^2 are in ``squares``.
+
+        ``Z`` (b, p) holds them packed, if they are known.
+        """
+        overlaps = (self._packing.outer(Y) if Z is None else Z) @ self._q.rows.T
         left: Array = squares - (overlaps**2 / self._squares).sum(axis=1)
         return left
 

@@ -47,6 +47,7 @@ class Basis:
         self.V: Array = np.zeros((graphs.n_vertices, 0))
         self.cores: Array = np.zeros((graphs.n_graphs, 0))
         self.n_passes = 0
+        self._known: tuple[Array, Array] | None = None  # the last points, and their forms
 
     def append(self, B: Array) -> None:
         """Add the columns of B, orthonormal and orthogonal to V: one pass."""
@@ -55,6 +56,7 @@ class Basis:
         new = Packing(self.V.shape[1]).pack_last_rows(cross)
         self.cores = new if self.cores.shape[1] == 0 else np.hstack([self.cores, new])
         self.n_passes += 1
+        self._known = None
 
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
@@ -67,14 +69,18 @@ class Basis:
             turned[lo : lo + step] = new.pack(np.matmul(T.T, np.matmul(C, T)))
         self.cores = turned
         self.V = turned_basis(self.V, T)
+        self._known = None
 
     def compressed(self) -> tuple[Array, Array, bool]:
         """Return what :func:`core.compress` makes of the cores."""
         return compress(self.cores, self._weights)
 
     def forms(self, Y: Array) -> Array:
-        """Return h_k^T A_i h_k, (m, d), for h_k = V y_k."""
-        return np.asarray(self.cores @ Packing(len(Y)).outer(Y.T).T)
+        """Return h_k^T A_i h_k, (m, d), for h_k = V y_k; of the last points without any work."""
+        d = Y.shape[1]
+        if self._known is None or not np.array_equal(self._known[0][:, :d], Y):
+            self._known = (Y.copy(), self.cores @ Packing(len(Y)).outer(Y.T).T)
+        return self._known[1][:, :d].copy()
 
     def root_forms(self, Y: Array) -> Array:
         """Return sqrt(w_i) h_k^T A_i h_k, (m, d)."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers.core_kernels import packed_curvature, raise_quotients, stay_on_tangent
+from eigengraphs.solvers.eigen import eigen_small
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.remainder import Remainder
@@ -209,8 +210,7 @@ class Quotient:
             if is_stationary:
                 return None, True
             return np.asarray(linalg.lapack.dpotrs(factor, r, lower=1)[0]), True
-        # The default driver, evr, may fail where many eigenvalues are equal.
-        values, vectors = linalg.eigh(K, check_finite=False, driver="evd")
+        values, vectors = eigen_small(K)
         if is_stationary:
             if values[0] >= -_CURVED * f:
                 return None, False
