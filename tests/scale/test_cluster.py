@@ -9,6 +9,7 @@ import pickle
 import re
 import tempfile
 import threading
+import time
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -24,10 +25,10 @@ from eigengraphs.solvers.moments import Gradients
 
 distributed = pytest.importorskip("distributed")
 
-from cluster_graphs import Announced, Broken, InFile, SlowSum, Where, divide, where  # noqa: E402
+from cluster_graphs import Announced, Broken, InFile, SlowSum, Where, divide, results_here, where  # noqa: E402
 from cluster_processes import began, kill_one, meanwhile, processes  # noqa: E402
 
-from eigengraphs.scale import DaskStack, connect  # noqa: E402
+from eigengraphs.scale import DaskStack, FitJournal, connect  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +173,55 @@ def test_kept_products_serve_and_are_found_again(client, tmp_path):
         for H in (np.column_stack([V, B])[:, -2:], rng.standard_normal((60, 2))):
             found = other.weighted_multiply(W, H)
             assert np.allclose(one.weighted_multiply(W, H), found, atol=1e-10)
+
+
+def test_results_that_are_here_do_not_stay_on_workers(client, tmp_path):
+    stack = DaskStack(in_file(tmp_path, planted(80, 8, 2), 1), client, keep=False)
+    stack._rounds.start()
+    stack._rounds.shards = [(k, k + 1) for k in range(80)]
+    ahead = 2 * 4 + 1
+    assert max(stack.each(results_here)) <= ahead + 1  # of 80, 20 a worker, if all stayed
+    assert stack.total(results_here) <= 80 * ahead
+    stack.total(SlowSum(tmp_path, 0.04))  # beyond the time after which it looks for losses
+    deadline = time.monotonic() + 10
+    while (left := _results(client, stack._rounds._name)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == 0
+
+
+def _results(client, name):
+    kept = [key for keys in client.has_what().values() for key in keys if key.endswith(name)]
+    return sum("-read-" in key or "-work-" in key or "-add-" in key for key in kept)
+
+
+def test_a_complete_journal_is_asked_nothing_again(client, tmp_path):
+    source = in_file(tmp_path, planted(60, 240, 3, dtype=np.float32), 4)
+    fits = []
+    for resume in (False, True):
+        journal = FitJournal(tmp_path / "journal", resume=resume)
+        with journal.keeping():
+            fits.append(JointEmbedding(3, random_state=0).fit(DaskStack(source, client, keep=True)))
+    assert journal.n_asked == 0
+    assert journal.n_found == fits[0].n_passes_
+    assert np.array_equal(fits[0].loadings_, fits[1].loadings_)
+
+
+def test_a_worker_that_joins_gets_work(tmp_path):
+    source = in_file(tmp_path, planted(36, 8, 2), 3)
+    with processes(tmp_path) as cluster:
+        cluster.scheduler("--host", "127.0.0.1", "--port", "0")
+        cluster.worker()
+        with connect(cluster.file, timeout=60) as client:
+            stack = DaskStack(source, client, keep=True)
+            list(stack.each(where))
+            assert len(stack._rounds.runs(together=True)) == 1
+            cluster.worker()
+            client.wait_for_workers(2, timeout=60)
+            list(stack.each(where))
+            # It has nothing: shard by shard it may take from the other.
+            places = set(stack._rounds.watch.places(stack._rounds.kept))
+            shards = stack._rounds.runs(together=False)
+            assert len(places) > 1 or stack._rounds.runs(together=True) == shards
 
 
 def test_it_travels_as_its_source(client, tmp_path):

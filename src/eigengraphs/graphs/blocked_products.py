@@ -22,7 +22,9 @@ Array = NDArray[np.float64]
 
 _NAME = "products"  # in the memo of a block: one basis at a time
 _SPANNED = 1e-10  # of a unit column may be outside
-_ROOM = 128  # columns: room is made for so many at a time, as new pages take longer than products
+# Columns that room is made for at a time, as new pages take longer than products; no more than the
+# quarter of the graphs' own room that they may have.
+_ROOM = 128
 
 
 @dataclass
@@ -43,7 +45,8 @@ class _Kept:
         m, rows, n = self.room.shape
         s = self.U.shape[1]
         if s + b > rows:
-            wider = np.empty((m, -(-(s + b) // _ROOM) * _ROOM, n), dtype=self.room.dtype)
+            most = max(s + b, min(-(-(s + b) // _ROOM) * _ROOM, n // 4))
+            wider = np.empty((m, most, n), dtype=self.room.dtype)
             wider[:, :s] = self.P
             self.room = wider
         return self.room[:, s : s + b]

@@ -10,7 +10,7 @@ import logging
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby, pairwise
 from typing import Any
@@ -20,7 +20,7 @@ from eigengraphs.errors import ClusterError
 from eigengraphs.graphs.blocked import BlockedStack, Task
 from eigengraphs.scale.cluster_record import Round
 from eigengraphs.scale.cluster_tasks import add_all, add_parts, load, unpack
-from eigengraphs.scale.cluster_under_way import Run, UnderWay, name_of, pickled
+from eigengraphs.scale.cluster_under_way import Run, UnderWay, name_of, pickled, release
 from eigengraphs.scale.cluster_watch import Loss, Watch
 
 __all__ = ["Rounds"]
@@ -31,6 +31,7 @@ _FAN_IN = 8  # results that are added up at a time
 _PER_THREAD = 3  # shards, at least: enough to level out differences between workers
 _SHARD_BYTES = 2**28  # most that is lost, or moved, at a time
 _SHORT = 2**14  # vertices: of slim results of so many the last few are added up here
+_LEVEL = 0.5  # of its share of the shards: a worker with less takes from others
 _KEPT_SHARE = 0.6  # of the workers' memory, which beyond that they spill to disk
 
 
@@ -52,7 +53,6 @@ class Rounds:
         self.described: Any = None  # the source, on the cluster
         self.shards: list[tuple[int, int]] = []  # their first block, and the one behind the last
         self.kept: list[Any] | None = None
-        self._together: list[Run] | None = None  # what each thread has, once that is known
         self._shared: dict[int, Any] = {}  # by id, while it lives
         self.records: list[Round] = []
 
@@ -89,7 +89,7 @@ class Rounds:
 
     def release(self) -> None:
         """Forget everything on the cluster; the next round begins anew."""
-        self.described = self.kept = self._together = None
+        self.described = self.kept = None
         self._shared.clear()
 
     @property
@@ -161,7 +161,10 @@ class Rounds:
             parts = [self._added(parts[lo : lo + _FAN_IN]) for lo in range(0, len(parts), _FAN_IN)]
         if under_way.slim and self.source.n_vertices <= _SHORT:
             return add_all(under_way.results(parts))
-        return under_way.result(self.submit(add_all, parts, what="add", priority=10))
+        try:
+            return under_way.result(self.submit(add_all, parts, what="add", priority=10))
+        finally:
+            release(parts)
 
     def each(self, task: Task, shared: Any) -> Iterator[Any]:
         """Yield what a task returns for each block; few shards are ahead of the one awaited."""
@@ -185,16 +188,24 @@ class Rounds:
                 yield from results
 
     def runs(self, *, together: bool) -> list[Run]:
-        """Return what is worked on at a time: a shard, or neighbours that one thread has."""
-        if together and self.kept is not None and self._together is None:
-            self._together = self._neighbours(self.kept)
-        if together and self._together is not None:
-            return self._together
-        return [(i, i + 1) for i in range(len(self.shards))]
+        """Return what is worked on at a time: a shard, or neighbours that one thread has.
+
+        Where they are is asked every time: workers come and go, and take work from each other.
+        """
+        found = self._neighbours(self.kept) if together and self.kept is not None else None
+        return [(i, i + 1) for i in range(len(self.shards))] if found is None else found
 
     def _neighbours(self, kept: list[Any]) -> list[Run] | None:
-        """Return runs of shards that are in one place, or None while some are in none."""
+        """Return runs of shards that are in one place.
+
+        None if some are in none, or if a worker has far less than its share: shard by shard, it
+        takes from others.
+        """
         places = self.watch.places(kept)
+        each = len(places) / max(1, sum(self.watch.workers.values()))
+        for address, threads in self.watch.workers.items():
+            if each >= 1 and places.count(address) < max(1, int(_LEVEL * each * threads)):
+                return None
         if not all(places):
             return None
         runs: list[Run] = []
@@ -225,7 +236,6 @@ class Rounds:
         record.seconds = time.perf_counter() - begin
         self.records.append(record)
         if under_way.losses:
-            self._together = None
             self._tell_where(under_way.losses)
 
     def on_cluster(self, shared: Any) -> tuple[Any, int]:
@@ -246,21 +256,19 @@ class Rounds:
 
     # ------------------------------------------------------------------ losses
 
-    def blocks_of(self, keys: tuple[str, ...], futures: list[Any]) -> list[int]:
-        """Return the shards whose futures have these keys."""
+    def blocks_of(self, keys: tuple[str, ...], of_shards: Sequence[str | None]) -> list[int]:
+        """Return the shards whose keys are among these."""
         wanted = set(keys)
-        return [
-            i for i, future in enumerate(futures) if future is not None and future.key in wanted
-        ]
+        return [i for i, key in enumerate(of_shards) if key in wanted]
 
     def _tell_where(self, losses: list[Loss]) -> None:
         if self.kept is None:
             return
-        lost = self.blocks_of(tuple(key for loss in losses for key in loss.kept), self.kept)
+        keys = tuple(key for loss in losses for key in loss.kept)
+        lost = self.blocks_of(keys, [future.key for future in self.kept])
         if not lost:
             return
-        places = self.client.who_has([self.kept[i] for i in lost])
-        held = sorted({address for found in places.values() for address in found})
+        held = sorted({place for place in self.watch.places([self.kept[i] for i in lost]) if place})
         logger.warning(
             "%d blocks were loaded again by %s", self.n_blocks(lost), ", ".join(held) or "nobody"
         )

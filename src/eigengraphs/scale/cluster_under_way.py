@@ -15,7 +15,7 @@ from eigengraphs.scale.cluster_watch import Loss
 if TYPE_CHECKING:
     from eigengraphs.scale.cluster_rounds import Rounds
 
-__all__ = ["Run", "UnderWay", "name_of", "pickled"]
+__all__ = ["Run", "UnderWay", "name_of", "pickled", "release"]
 
 logger = logging.getLogger("eigengraphs.scale")
 
@@ -48,7 +48,8 @@ class UnderWay:
 
     def __init__(self, rounds: Rounds, record: Round, task: Any, shared: Any) -> None:
         self._rounds, self._record = rounds, record
-        self._futures: list[Any] = [None] * len(rounds.shards)
+        # Keys, as a future would keep its result on the workers.
+        self._keys: list[str | None] = [None] * len(rounds.shards)
         self.losses: list[Loss] = []
         self._task = task
         self.slim = bool(getattr(task, "slim", False))
@@ -57,19 +58,20 @@ class UnderWay:
         self._by_rows = callable(getattr(task, "with_rows", None))
         self._shared, size = rounds.on_cluster(shared)
         record.bytes_sent += size
-        self._common: Any = None
+        self._data: bytes | None = None  # of what all pieces of work have in common
         if self._by_rows:
             self._by_part = getattr(task, "rows", None) is not None
-            self._common = self._send(self._task.part(0, 0) if self._by_part else task)
+            self._data = pickled(self._task.part(0, 0) if self._by_part else task)
         elif not self._by_part:
-            self._common = self._send(task)
+            self._data = pickled(task)
+        self._common = self._send()
 
-    def _send(self, task: Any) -> Any:
-        data = pickled(task)
-        if len(data) * len(self.runs) <= _SMALL:
-            return data  # counted with every piece of work
-        self._record.bytes_sent += len(data)
-        return self._rounds.once(data, "task")
+    def _send(self) -> Any:
+        """Return what is sent with every piece of work: itself, or a future of it."""
+        if self._data is None or len(self._data) * len(self.runs) <= _SMALL:
+            return self._data  # counted with every piece of work
+        self._record.bytes_sent += len(self._data)
+        return self._rounds.once(self._data, "task")
 
     def submit(self, run: Run, *, adding: bool) -> Any:
         """Return a future of the task's results for a run of shards."""
@@ -92,29 +94,38 @@ class UnderWay:
         else:
             args = (work_on_read, rounds.described, lo, hi, *rest)
             future = rounds.submit(*args, what="read", workers=rounds.home(run[0]))
-        self._futures[slice(*run)] = [future] * (run[1] - run[0])
+        self._keys[slice(*run)] = [future.key] * (run[1] - run[0])
         return future
 
     def result(self, future: Any) -> Any:
         """Return what came of it, or raise what went wrong, with the block's name."""
-        return self.whole(self._rounds.watch.wait(future, self._tell))
+        try:
+            return self.whole(self._rounds.watch.wait(future, self._tell))
+        finally:
+            release([future])
 
     def results(self, futures: list[Any]) -> list[Any]:
         """Return what came of several, which come together."""
-        return [self.whole(found) for found in self._rounds.watch.wait_all(futures, self._tell)]
+        try:
+            found = self._rounds.watch.wait_all(futures, self._tell)
+            return [self.whole(each) for each in found]
+        finally:
+            release(futures)
 
     def in_any_case(self, ask: Callable[[], Any]) -> Any:
         """Return what ``ask`` does, which is called again if shards were scattered meanwhile."""
         try:
             return ask()
         except Scattered:
-            # To work on them together would bring them to one place, which may have no room.
-            self.runs = self._rounds.runs(together=False)
-            return ask()
+            pass  # and with it goes what keeps the first attempt alive
+        # To work on them together would bring them to one place, which may have no room.
+        self.runs = self._rounds.runs(together=False)
+        self._common = self._send()
+        return ask()
 
     def _tell(self, losses: list[Loss]) -> None:
-        self.tell(losses)
-        if losses and any(hi - lo > 1 for lo, hi in self.runs):
+        concerned = self.tell(losses)
+        if concerned and any(hi - lo > 1 for lo, hi in self.runs):
             raise Scattered
 
     def whole(self, found: Any) -> Any:
@@ -125,12 +136,14 @@ class UnderWay:
         self._record.bytes_received += _size(found)
         return found
 
-    def tell(self, losses: list[Loss]) -> None:
-        """Record workers that were lost, and say what that means."""
+    def tell(self, losses: list[Loss]) -> bool:
+        """Record workers that were lost, and say what that means; tell if they had shards."""
         rounds, record = self._rounds, self._record
+        concerned = False
         for loss in losses:
-            again = rounds.blocks_of(loss.kept, rounds.kept or [])
-            begun = rounds.blocks_of(loss.under_way, self._futures)
+            again = rounds.blocks_of(loss.kept, [future.key for future in rounds.kept or []])
+            begun = rounds.blocks_of(loss.under_way, self._keys)
+            concerned |= bool(again or begun)
             count = rounds.n_blocks(sorted({*again, *begun} if rounds.kept is None else {*again}))
             record.lost.append(loss.worker)
             record.reloaded += count
@@ -145,6 +158,13 @@ class UnderWay:
                 len(begun),
             )
         self.losses += losses
+        return concerned
+
+
+def release(futures: list[Any]) -> None:
+    """Let the workers forget results that are here; errors would keep futures for a while."""
+    for future in futures:
+        future.release()
 
 
 def _with_name(failed: Failed, source: BlockedStack) -> Exception:

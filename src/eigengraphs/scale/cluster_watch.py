@@ -130,12 +130,15 @@ class Watch:
         raise wrong
 
     def places(self, futures: list[Any]) -> list[str]:
-        """Return a worker that has the result of each, "" where there is none."""
+        """Return a worker that has the result of each, "" where there is none, or none is known."""
+        keys, client = [future.key for future in futures], self._client
         try:
-            found = self._client.who_has(futures)
-        except _LOST_CONNECTION:  # as the next round will find out
+            found = client.sync(
+                client.scheduler.who_has, keys=keys, callback_timeout=self._patience
+            )
+        except _LOST_CONNECTION:  # as the round itself will find out
             found = {}
-        return [next(iter(found.get(future.key, ())), "") for future in futures]
+        return [next(iter(found.get(key, ())), "") for key in keys]
 
     @property
     def address(self) -> str:

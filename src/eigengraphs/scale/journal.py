@@ -10,6 +10,7 @@ settings or the graphs are not, has another digest, and is answered from the gra
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import pickle
 import re
@@ -210,10 +211,26 @@ def _digest(question: tuple[Any, ...]) -> str:
         # Only made, never read: what is in the folder cannot bring code along. Arrays go into the
         # digest as they are in memory: a basis of many vertices is half of what there is.
         arrays = list[pickle.PickleBuffer]()
-        digest.update(pickle.dumps(part, protocol=5, buffer_callback=arrays.append))
+        written = io.BytesIO()
+        pickler = _Pickler(written, protocol=5, buffer_callback=arrays.append)
+        pickler.fast = True  # whether two equal parts are one object is no part of the question
+        pickler.dump(part)
+        digest.update(written.getbuffer())
         for array in arrays:
             digest.update(array.raw())
     return digest.hexdigest()[:32]
+
+
+class _Pickler(pickle.Pickler):
+    """Writes of arrays nothing but their numbers: what comes from other processes may differ."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Return what stands for an array."""
+        if type(obj) is not np.ndarray or obj.dtype.hasobject:
+            return NotImplemented
+        in_order: Any = obj if obj.flags.forc else np.ascontiguousarray(obj)
+        order = "C" if in_order.flags.c_contiguous else "F"
+        return tuple, ((obj.dtype.str, obj.shape, order, pickle.PickleBuffer(in_order)),)
 
 
 def _write(path: Path, answer: Any) -> None:
