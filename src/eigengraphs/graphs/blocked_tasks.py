@@ -103,6 +103,7 @@ class Sketch(WithRows):
     """Find the sums of a sketch; rows are the weights, None if all are 1."""
 
     Omega: Array
+    slim: ClassVar[bool] = True
 
     def __call__(self, block: Block, look: Look) -> Any:
         """Return sums over the block."""
