@@ -79,8 +79,16 @@ def test_colours_follow_the_column_and_so_do_shapes(page):
     assert len(set(looks(page))) == 1
 
 
+def in_view(locator):
+    """Scroll to it, and wait until the page knows: it then takes a tooltip away."""
+    locator.scroll_into_view_if_needed()
+    frame = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    locator.page.evaluate(frame)
+    return locator
+
+
 def test_hovering_tells_the_graph_and_its_columns(page):
-    points(page).nth(5).hover()
+    in_view(points(page).nth(5)).hover()
     page.locator("#tooltip").wait_for()
     text = page.locator("#tooltip").inner_text()
     assert text.startswith("sub-05")
@@ -184,8 +192,7 @@ def test_component_maps_hold_the_products_of_positions(page, report):
     for s, t in ((0, 1), (0, 13), (5, 9)):
         red, _, blue, _ = pixels[4 * (14 * s + t) : 4 * (14 * s + t) + 4]
         assert (red > blue) == (H[s, 1] * H[t, 1] > 0)
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
+    box = in_view(canvas).bounding_box()
     page.mouse.move(box["x"] + box["width"] * 2.5 / 14, box["y"] + box["height"] * 0.5 / 14)
     page.locator("#tooltip").wait_for()  # of what is not shown yet, the text has no lines
     text = page.locator("#tooltip").inner_text()

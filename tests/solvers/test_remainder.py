@@ -9,15 +9,16 @@ from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.remainder import Remainder
 
 S, R = 6, 9
+SHAPE = (R, Packing(S).size)
 
 
-def taken_off(k, seed=0):
-    """Return a remainder after k components, and what it stands for, (r, p)."""
-    rng = np.random.default_rng(seed)
-    cores = rng.standard_normal((R, Packing(S).size))
+def taken_off(k, shape=SHAPE):
+    """Return a remainder after k components, what it stands for, (r, p), and its cores."""
+    rng = np.random.default_rng(0)
+    cores = rng.standard_normal(shape)
     remainder, written_out = Remainder(cores), cores.copy()
     for _ in range(k):
-        t, q = rng.standard_normal(R), rng.standard_normal(cores.shape[1])
+        t, q = (rng.standard_normal(size) for size in shape)
         remainder.take_off(t, q)
         written_out -= np.outer(t, q)
     return remainder, written_out, cores
@@ -49,8 +50,10 @@ def test_rough_products_are_the_same_for_any_number_of_columns(b):
     assert remainder.rough_forms(Z).dtype == remainder.rough_sums(T).dtype == np.float32
 
 
-def test_both_orders_of_the_rough_cores_stay_the_same():
-    remainder, C, _ = taken_off(5)
+@pytest.mark.parametrize(("r", "p"), [(9, 21), (1, 21), (9, 1), (1, 1)])
+def test_both_orders_of_the_rough_cores_stay_the_same(r, p):
+    # Of one row, one order is the other: nothing may be taken off it twice.
+    remainder, C, _ = taken_off(5, shape=(r, p))
     assert np.allclose(remainder.rough, C, atol=1e-5)
     assert np.allclose(remainder.rough_T, C.T, atol=1e-5)
 

@@ -38,7 +38,7 @@ class Remainder:
         r, p = R.shape
         self._t, self._q = GrowingRows(np.zeros((0, r))), GrowingRows(np.zeros((0, p)))
         self.rough: NDArray[np.float32] = self._R.astype(np.float32)
-        self.rough_T: NDArray[np.float32] = np.ascontiguousarray(self.rough.T)
+        self.rough_T: NDArray[np.float32] = self.rough.T.copy(order="C")
 
     def take_off(self, t: Array, q: Array) -> None:
         """Take t q^T off, for ``t`` (r,) and ``q`` (p,)."""
