@@ -316,6 +316,15 @@ def test_a_cluster_that_is_gone_says_so_in_time(tmp_path):
                 stack.total(task)
 
 
+@pytest.mark.parametrize("slim", [False, True])
+def test_a_client_that_was_closed_is_named(tmp_path, slim):
+    with connect(1, timeout=60) as client:
+        stack = DaskStack(in_file(tmp_path, planted(6, 8, 2), 2), client, keep=True)
+        stack.total(SlowSum(tmp_path, 0.0, slim))
+    with pytest.raises(ClusterError, match="connect anew"):
+        stack.total(SlowSum(tmp_path, 0.0, slim))
+
+
 def test_where_nobody_answers_connecting_ends():
     with (
         pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"),

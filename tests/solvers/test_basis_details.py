@@ -20,6 +20,7 @@ from eigengraphs.solvers.directions import (
 )
 from eigengraphs.solvers.loadings import condition, solve_loadings
 from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.products import CachedBasis
 from eigengraphs.solvers.spectral import spectral
 from eigengraphs.solvers.symmetric import SymmetricSpace
 from eigengraphs.solvers.tall import subtract
@@ -232,3 +233,21 @@ def test_frozen_components_that_are_the_same_but_for_rounding_are_one(apart, ran
     assert deflation._n_old == rank
     y = np.array([0.6, 0.0, 0.8])
     assert deflation.remaining(y[None], np.ones(1))[0] < 1
+
+
+def test_forms_of_the_same_numbers_in_a_turned_basis_are_others():
+    A = random_symmetric(4, 9, 0)
+    basis = CachedBasis(StackView(GraphStack(A)), np.ones(4))
+    rng = np.random.default_rng(0)
+    Q, T = (np.linalg.qr(rng.standard_normal((n, 3)))[0] for n in (9, 3))
+    basis.append(Q)
+    Y = rng.standard_normal((3, 2))
+    for turned in (False, True):
+        if turned:
+            basis.rotate(T)
+        for points in (Y, Y[:, :1], Y):
+            H = basis.V @ points
+            expected = np.einsum("sk,ist,tk->ik", H, A, H)
+            assert np.allclose(basis.forms(points), expected, atol=1e-12)
+        basis.forms(Y)[:] = 0.0  # what is kept is not handed out
+    assert basis.forms(Y).any()

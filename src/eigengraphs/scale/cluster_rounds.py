@@ -60,6 +60,7 @@ class Rounds:
 
     def start(self) -> None:
         """Describe the source to the cluster, unless that is done; decide what is kept there."""
+        self.watch.require_client()
         if self.described is not None:
             return
         self.watch.start()

@@ -58,10 +58,14 @@ class Watch:
                 return
             time.sleep(min(_TICK, 0.1 * self._patience))
 
-    def look(self) -> list[Loss]:
-        """Return the workers that were lost since the last look, or raise if all hope is lost."""
+    def require_client(self) -> None:
+        """Raise if the client was closed, or has lost its scheduler."""
         if self._client.status != "running":
             raise self._gone()
+
+    def look(self) -> list[Loss]:
+        """Return the workers that were lost since the last look, or raise if all hope is lost."""
+        self.require_client()
         try:
             found = dict(self._client.nthreads(callback_timeout=self._patience))
         except _LOST_CONNECTION as error:

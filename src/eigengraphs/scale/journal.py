@@ -212,25 +212,15 @@ def _digest(question: tuple[Any, ...]) -> str:
         # digest as they are in memory: a basis of many vertices is half of what there is.
         arrays = list[pickle.PickleBuffer]()
         written = io.BytesIO()
-        pickler = _Pickler(written, protocol=5, buffer_callback=arrays.append)
-        pickler.fast = True  # whether two equal parts are one object is no part of the question
+        pickler = pickle.Pickler(written, protocol=5, buffer_callback=arrays.append)
+        # Whether equal parts are one object is no part of the question: types of arrays that
+        # came from another process are not the ones that there are here.
+        pickler.fast = True
         pickler.dump(part)
         digest.update(written.getbuffer())
         for array in arrays:
             digest.update(array.raw())
     return digest.hexdigest()[:32]
-
-
-class _Pickler(pickle.Pickler):
-    """Writes of arrays nothing but their numbers: what comes from other processes may differ."""
-
-    def reducer_override(self, obj: Any) -> Any:
-        """Return what stands for an array."""
-        if type(obj) is not np.ndarray or obj.dtype.hasobject:
-            return NotImplemented
-        in_order: Any = obj if obj.flags.forc else np.ascontiguousarray(obj)
-        order = "C" if in_order.flags.c_contiguous else "F"
-        return tuple, ((obj.dtype.str, obj.shape, order, pickle.PickleBuffer(in_order)),)
 
 
 def _write(path: Path, answer: Any) -> None:

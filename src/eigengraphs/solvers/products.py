@@ -56,7 +56,6 @@ class Basis:
         new = Packing(self.V.shape[1]).pack_last_rows(cross)
         self.cores = new if self.cores.shape[1] == 0 else np.hstack([self.cores, new])
         self.n_passes += 1
-        self._known = None
 
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
@@ -69,7 +68,7 @@ class Basis:
             turned[lo : lo + step] = new.pack(np.matmul(T.T, np.matmul(C, T)))
         self.cores = turned
         self.V = turned_basis(self.V, T)
-        self._known = None
+        self._known = None  # the same numbers are other points now
 
     def compressed(self) -> tuple[Array, Array, bool]:
         """Return what :func:`core.compress` makes of the cores."""
