@@ -221,8 +221,8 @@ def test_complete_graphs_have_no_mask_and_are_read_once(monkeypatch, storage):
     reads = []
     import eigengraphs.graphs.stack as module
 
-    scan = module.scan
-    monkeypatch.setattr(module, "scan", lambda *args: reads.append(1) or scan(*args))
+    scan = module.scan_and_pack
+    monkeypatch.setattr(module, "scan_and_pack", lambda *args: reads.append(1) or scan(*args))
     stack = GraphStack(A, missing="unobserved", storage=storage)
     assert stack.mask is None
     assert not stack.has_missing

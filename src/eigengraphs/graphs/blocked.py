@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
+from eigengraphs.graphs.bits import Words
 from eigengraphs.graphs.build import Storage, check_dtype, check_names
 from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.journaling import journal_in_use
@@ -126,8 +127,9 @@ class BlockedStack(GraphStack):
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
         mask: Mask | None = None,
+        words: Words | None = None,
     ) -> GraphStack:
-        return GraphStack._make(storage, facts, graph_names, vertex_names, mask)
+        return GraphStack._make(storage, facts, graph_names, vertex_names, mask, words)
 
     # ------------------------------------------------------------------ passes
 
@@ -243,9 +245,12 @@ class BlockedStack(GraphStack):
                 "without: choose fewer graphs (stack[:1000]), or open the store with more memory"
             )
         parts = [block.graphs for block in self.blocks()]
-        loaded = joined(parts, self._graph_names, self._vertex_names)
-        object.__setattr__(self, "_loaded", loaded)
-        return loaded
+        object.__setattr__(self, "_loaded", joined(parts, self._graph_names, self._vertex_names))
+        return self.load()
+
+    @property
+    def _words(self) -> Words | None:  # type: ignore[override]
+        return self.load()._words
 
     @property
     def _storage(self) -> Any:  # type: ignore[override]

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.graphs.bits import mirrored
 from eigengraphs.graphs.directed_columns import BothSides, Receiver
+from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.graphs.view_bits import BitProducts, dense_products
 from eigengraphs.graphs.view_dense import DenseProducts, add_cross_products, add_dots, as_rows
 from eigengraphs.parallel import on_blocks
 
@@ -15,12 +18,16 @@ __all__ = ["DirectedDense"]
 
 
 class DirectedDense:
-    """Products of ``A`` (m, n, n), C-contiguous."""
+    """Products of dense graphs, (m, n, n)."""
 
-    def __init__(self, A: NDArray[Any]) -> None:
+    def __init__(self, stack: GraphStack) -> None:
+        A = stack.dense
         self._A, self._AT = A, A.transpose(0, 2, 1)
-        self._left = DenseProducts(A)  # B^T A_i, the transpose of A_i^T B
-        self._right = DenseProducts(self._AT)
+        self._left = dense_products(stack)  # B^T A_i, the transpose of A_i^T B
+        words = stack.words
+        self._right = (
+            DenseProducts(self._AT) if words is None else BitProducts(self._AT, mirrored(words))
+        )
 
     def _on_blocks(self, work: Any, gather: Any = None) -> None:
         on_blocks(work, self._left.tasks, gather, threads=self._left.threads)

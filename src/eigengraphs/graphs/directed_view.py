@@ -57,7 +57,7 @@ class DirectedView(TreatedStack):
             self._raw = (
                 DirectedSparse(stack.flat, ones=not stack.is_weighted)
                 if stack.is_sparse
-                else DirectedDense(stack.dense)
+                else DirectedDense(stack)
             )
         super().__init__(stack, diagonal, mean, scale, like)
 

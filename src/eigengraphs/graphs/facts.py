@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from eigengraphs.graphs.bits import Words, bits_pay, pack_some, room_for_words
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.plain_flat_scan import scan_plain_flat
 from eigengraphs.graphs.plain_scan import scan_plain
 from eigengraphs.graphs.small_scan import SMALL, scan_small
+from eigengraphs.graphs.word_kernels import scan_words
 from eigengraphs.parallel import on_blocks, spans
 
-__all__ = ["GraphFacts", "about_observed", "scan"]
+__all__ = ["GraphFacts", "about_observed", "scan", "scan_and_pack"]
 
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 
@@ -86,7 +88,19 @@ def about_observed(facts: GraphFacts, diagonals: NDArray[np.float64], mask: Mask
 
 def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
     """Read a dense (m, n, n) or a flat sparse (m * n, n) stack once."""
+    return scan_and_pack(storage, n_vertices)[0]
+
+
+def scan_and_pack(
+    storage: NDArray[Any] | csr_array, n_vertices: int
+) -> tuple[GraphFacts, Words | None]:
+    """Read a dense (m, n, n) or a flat sparse (m * n, n) stack once.
+
+    Beside the facts return the graphs a bit an entry, if that pays and all entries are 0 or 1.
+    """
     n = n_vertices
+    words = room_for_words(storage) if bits_pay(storage) else None
+    weighted: list[int] = []  # where blocks begin that cannot be bits
     if isinstance(storage, np.ndarray):
         m, size = len(storage), storage.size
     else:
@@ -95,10 +109,15 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
     probes = np.random.default_rng(0).integers(-(2**31), 2**31, (2, n), dtype=np.int32)
 
     def scan_block(lo: int, hi: int) -> None:
-        if isinstance(storage, np.ndarray):
-            _scan_dense(storage[lo:hi], probes, table[lo:hi])
-        else:
+        if not isinstance(storage, np.ndarray):
             _scan_flat(storage, lo, probes, table[lo:hi])
+            return
+        if words is not None and not weighted:
+            if pack_some(storage[lo:hi], words[lo:hi]):
+                scan_words(words[lo:hi], table[lo:hi])
+                return
+            weighted.append(lo)
+        _scan_dense(storage[lo:hi], probes, table[lo:hi])
 
     threads = None if size >= _THREADS_PAY_FROM else 1
     on_blocks(
@@ -111,7 +130,7 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
     off_norm = np.sqrt(column["off_squares"])
     norm = np.sqrt(column["off_squares"] + column["diagonal_squares"])
     _mend_norms(storage, probes, column["max_abs"], norm, off_norm)
-    return GraphFacts(
+    facts = GraphFacts(
         norm=norm,
         off_norm=off_norm,
         n_nonzero=column["n_nonzero"].astype(np.int64),
@@ -122,6 +141,7 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
         is_symmetric=column["asymmetry"] <= rounding,
         first_bad=column["bad"].astype(np.int64),
     )
+    return facts, None if weighted else words
 
 
 def _scan_dense(A: NDArray[Any], probes: NDArray[np.int32], out: NDArray[np.float64]) -> None:

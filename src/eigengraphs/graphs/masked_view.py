@@ -24,7 +24,7 @@ from eigengraphs.graphs.mask_kernels import masked_dense_distances, masked_flat_
 from eigengraphs.graphs.masked_mean import MaskedMean
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view import DiagonalRule, weighted_sum
-from eigengraphs.graphs.view_dense import DenseProducts
+from eigengraphs.graphs.view_bits import dense_products
 from eigengraphs.graphs.view_sparse import SparseProducts
 from eigengraphs.parallel import on_blocks, spans
 
@@ -81,7 +81,7 @@ class MaskedView:
             self._raw = (
                 SparseProducts(stack.flat, ones=not stack.is_weighted)
                 if stack.is_sparse
-                else DenseProducts(stack.dense)
+                else dense_products(stack)
             )
             self._mean = None if mean is None else MaskedMean(self._mask, mean)
         self._like = like

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.align import VertexRule, check_vertex_rule, refuse_nameless
+from eigengraphs.graphs.bits import Words, bits_pay, pack
 from eigengraphs.graphs.build import (
     Storage,
     StorageRule,
@@ -19,7 +20,7 @@ from eigengraphs.graphs.build import (
     check_storage,
     read_names,
 )
-from eigengraphs.graphs.facts import GraphFacts, about_observed, scan
+from eigengraphs.graphs.facts import GraphFacts, about_observed, scan_and_pack
 from eigengraphs.graphs.mask import Mask, make_mask
 from eigengraphs.graphs.missing import (
     MissingRule,
@@ -88,7 +89,15 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
     2
     """
 
-    __slots__ = ("__weakref__", "_facts", "_graph_names", "_mask", "_storage", "_vertex_names")
+    __slots__ = (
+        "__weakref__",
+        "_facts",
+        "_graph_names",
+        "_mask",
+        "_storage",
+        "_vertex_names",
+        "_words",
+    )
 
     def __init__(
         self,
@@ -211,9 +220,10 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
         mask: Mask | None = None,
+        words: Words | None = None,
     ) -> Self:
         stack = object.__new__(cls)
-        stack._set(storage, facts, graph_names, vertex_names, mask)
+        stack._set(storage, facts, graph_names, vertex_names, mask, words)
         return stack
 
     def _set_hiding(
@@ -226,13 +236,15 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         shared: bool,
     ) -> None:
         """Set everything, with nan and absent vertices hidden."""
-        facts: GraphFacts | None = scan(storage, storage.shape[-1])
+        facts: GraphFacts | None
+        facts, words = scan_and_pack(storage, storage.shape[-1])
         hidden = None
-        if facts is not None and (facts.first_bad >= 0).any():
+        if (facts.first_bad >= 0).any():
             storage, hidden = take_out_nan(storage, shared=shared)
             facts = None
         mask = make_mask(present, hidden)
-        self._set(storage, facts if mask is None else None, graph_names, vertex_names, mask)
+        known = (facts, words) if mask is None else (None, None)
+        self._set(storage, known[0], graph_names, vertex_names, mask, known[1])
 
     def _set(
         self,
@@ -241,6 +253,7 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
         mask: Mask | None = None,
+        words: Words | None = None,
     ) -> None:
         if isinstance(storage, np.ndarray):
             storage = storage.view()  # read-only for us; the caller's array stays as it was
@@ -252,12 +265,14 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         object.__setattr__(self, "_graph_names", graph_names)
         object.__setattr__(self, "_vertex_names", vertex_names)
         object.__setattr__(self, "_mask", mask)
-        object.__setattr__(self, "_facts", facts or scan(storage, storage.shape[-1]))
+        found = (facts, words) if facts is not None else scan_and_pack(storage, storage.shape[-1])
+        object.__setattr__(self, "_facts", found[0])
+        object.__setattr__(self, "_words", found[1])
         if facts is None:
             self._refuse_non_finite()
             if mask is not None:
-                found = about_observed(self._facts, self.diagonals(), mask)
-                object.__setattr__(self, "_facts", found)
+                seen = about_observed(self._facts, self.diagonals(), mask)
+                object.__setattr__(self, "_facts", seen)
 
     def _refuse_non_finite(self) -> None:
         bad = np.flatnonzero(self._facts.first_bad >= 0)
@@ -288,7 +303,14 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
     @property
     def _parts(self) -> tuple[Any, ...]:
         names = (self._graph_names, self._vertex_names)
-        return (self._storage, self._facts, *names, self._mask)
+        return (self._storage, self._facts, *names, self._mask, self._words)
+
+    @property
+    def words(self) -> Words | None:
+        """The graphs a bit an entry, if they are large, dense and unweighted; found once."""
+        if self._words is None and not self.is_weighted and bits_pay(self._storage):
+            object.__setattr__(self, "_words", pack(self.dense))
+        return self._words
 
     # ------------------------------------------------------------------ as a sequence
 
@@ -322,14 +344,18 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
     def _several(self, which: Any, chosen: NDArray[np.intp]) -> GraphStack:
         """Return the graphs at some places; ``which`` is what the user wrote for them."""
         names = self._graph_names and tuple(self._graph_names[i] for i in chosen)
+        words = None
         if isinstance(self._storage, np.ndarray):
             contiguous = isinstance(which, slice) and which.step in (None, 1)
-            kept: Storage = self._storage[which] if contiguous else self._storage[chosen]
+            places = which if contiguous else chosen
+            kept: Storage = self._storage[places]
+            words = None if self._words is None else self._words[places]
         else:
             rows = (chosen[:, None] * self.n_vertices + np.arange(self.n_vertices)).ravel()
             kept = self._storage[rows]
         mask = None if self._mask is None else self._mask.take(chosen)
-        return self._make(kept, self._facts.take(chosen), names, self._vertex_names, mask)
+        facts = self._facts.take(chosen)
+        return self._make(kept, facts, names, self._vertex_names, mask, words)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if self._mask is None:

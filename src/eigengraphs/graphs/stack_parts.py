@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
+from eigengraphs.graphs.bits import Words
 from eigengraphs.graphs.build import Storage
 from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.mask import Mask
@@ -21,6 +22,7 @@ class StackParts(ABC):
     _graph_names: tuple[str, ...] | None
     _vertex_names: tuple[str, ...] | None
     _mask: Mask | None
+    _words: Words | None
 
     @property
     @abstractmethod
@@ -41,6 +43,7 @@ class StackParts(ABC):
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
         mask: Mask | None = None,
+        words: Words | None = None,
     ) -> Self: ...
 
     @abstractmethod

@@ -181,4 +181,4 @@ class StackVertices(StackParts):
         m, n, _ = self.shape
         graph = check_names(graph_names, m, "graph_names") or self._graph_names
         vertex = check_names(vertex_names, n, "vertex_names") or self._vertex_names
-        return self._make(self._storage, self._facts, graph, vertex, self._mask)
+        return self._make(self._storage, self._facts, graph, vertex, self._mask, self._words)

@@ -28,7 +28,8 @@ from eigengraphs.graphs.entry_moments import (
 )
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
-from eigengraphs.graphs.view_dense import DenseProducts, as_rows
+from eigengraphs.graphs.view_bits import dense_products
+from eigengraphs.graphs.view_dense import as_rows
 from eigengraphs.graphs.view_sparse import SparseProducts
 from eigengraphs.parallel import on_blocks, spans
 
@@ -126,7 +127,7 @@ class StackView(TreatedStack):
             self._raw = (
                 SparseProducts(stack.flat, ones=not stack.is_weighted)
                 if stack.is_sparse
-                else DenseProducts(stack.dense)
+                else dense_products(stack)
             )
         # Of small graphs of zeros and ones, once somebody needed them: (p, ceil(m / 64)).
         self._bits: NDArray[np.uint64] | None = None if like is None else like._bits

@@ -26,6 +26,7 @@ __all__ = [
 
 _BLOCK_BYTES = 2**25  # of cores that are turned at a time
 _ROW_BYTES = 2**21  # of products that are projected at a time
+_TYPED_SUM = 4096  # terms of a sum that the type of the graphs may take before float64 does
 _TASKS = 16  # of threads, where there is something for each graph
 
 
@@ -142,16 +143,23 @@ def leave(lo: int, hi: int, P: NDArray[Any]) -> None:
 
 
 def projected(part: NDArray[Any], V: Array) -> Array:
-    """Return V^T P_i^T, (m, s, b), for the rows P_i of ``part`` (m, b, n) and ``V`` (n, s)."""
+    """Return V^T P_i^T, (m, s, b), for the rows P_i of ``part`` (m, b, n) and ``V`` (n, s).
+
+    In the type of the part, some thousand terms of a sum at a time: its products are no better.
+    """
     m, b, n = part.shape
-    cross = np.empty((m, V.shape[1], b))
+    s = V.shape[1]
+    cross = np.zeros((m, s, b))
+    typed = [(lo, hi, V[lo:hi].astype(part.dtype)) for lo, hi in spans(n, _TYPED_SUM)]
 
     def work(lo: int, hi: int) -> None:
         # Some graphs in one product: BLAS copies V for each.
-        rows = part[lo:hi].reshape((hi - lo) * b, n).astype(np.float64, copy=False) @ V
-        cross[lo:hi] = rows.reshape(hi - lo, b, V.shape[1]).transpose(0, 2, 1)
+        rows = part[lo:hi].reshape((hi - lo) * b, n)
+        for first, last, some in typed:
+            found = (rows[:, first:last] @ some).reshape(hi - lo, b, s)
+            cross[lo:hi] += found.transpose(0, 2, 1)
 
-    on_blocks(work, spans(m, _ROW_BYTES // max(1, 8 * b * n)))
+    on_blocks(work, spans(m, _ROW_BYTES // max(1, part.itemsize * b * n)))
     return cross
 
 
