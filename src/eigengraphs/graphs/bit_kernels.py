@@ -38,67 +38,78 @@ _AT_HAND = 16  # vertices whose sums are put in their places at a time
 _INT64, _INT32 = ir.IntType(64), ir.IntType(32)
 
 
+def _reading_bits(_context: Any, x: Any) -> Any:
+    """Return the type and the code of 32 bits that are 0 if all bits of a float are."""
+    wide = x == types.float64
+
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        bits = builder.bitcast(args[0], _INT64 if wide else _INT32)
+        if not wide:
+            return bits
+        folded = builder.or_(bits, builder.lshr(bits, ir.Constant(_INT64, 32)))
+        return builder.trunc(folded, _INT32)
+
+    return types.int32(x), codegen
+
+
+_bits: Any = intrinsic(_reading_bits)
+
+
 @njit(cache=True, nogil=True)
-def pack_graphs(bits: NDArray[Any], one: Any, out: NDArray[np.uint32]) -> bool:
+def pack_graphs(A: NDArray[Any], out: NDArray[np.int32]) -> bool:
     """Fill ``out`` (m, ceil(n / WORD), n): entry (WORD w + j, t) of a graph is bit j of (w, t).
 
-    Parameters
-    ----------
-    bits : (m, n, n)
-        The entries as signed integers.
-    one
-        The integer that an entry of 1 is.
-    out
-        Where the words go.
-
-    Returns
-    -------
-    bool
-        Whether all entries are 0 or 1. If not, what is in ``out`` means nothing.
+    Returns whether all entries of ``A`` (m, n, n) are 0 or 1. If not, what is in ``out`` means
+    nothing.
     """
-    m, n, _ = bits.shape
+    m, n, _ = A.shape
     for i in range(m):
         for w in range(out.shape[1]):
             words, first, last = out[i, w], w * WORD, min(n, (w + 1) * WORD)
             words[:] = 0
-            fours = last - (last - first) % 4
-            others = False
-            for s in range(first, fours, 4):
-                others |= _pack_four(bits[i, s : s + 4], one, np.uint32(1 << (s - first)), words)
-            for s in range(fours, last):
-                others |= _pack_one(bits[i, s], one, np.uint32(1 << (s - first)), words)
-            if others:
+            eights = last - (last - first) % 8
+            plain = True
+            for s in range(first, eights, 8):
+                plain &= _pack_eight(A[i, s : s + 8], np.int32(s - first), words)
+            for s in range(eights, last):
+                plain &= _pack_one(A[i, s], np.int32(s - first), words)
+            if not plain:
                 return False
     return True
 
 
-@njit(cache=True, nogil=True)
-def _pack_four(bits: NDArray[Any], one: Any, flag: Any, words: NDArray[np.uint32]) -> bool:
-    """Set the flag, and those above it, where entries of four rows are 1; tell of other entries."""
-    a, b, c, d = bits[0], bits[1], bits[2], bits[3]
-    flags = (flag, np.uint32(flag << 1), np.uint32(flag << 2), np.uint32(flag << 3))
-    others = np.uint32(0)
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _pack_eight(A: NDArray[Any], j: Any, words: NDArray[np.int32]) -> bool:
+    """Put eight rows into the bits from ``j`` on; tell whether all entries are 0 or 1.
+
+    Those are the numbers with x^2 - x = 0. A number of eight bits is exact in any type, and adding
+    up takes one instruction an entry.
+    """
+    a, b, c, d, e, f, g, h = A[0], A[1], A[2], A[3], A[4], A[5], A[6], A[7]
+    number = A.dtype.type
+    two, four, eight, sixteen = number(2), number(4), number(8), number(16)
+    other = np.int32(0)
     for t in range(words.shape[0]):
-        word = words[t]
-        word = np.uint32(word | (flags[0] if a[t] == one else np.uint32(0)))
-        word = np.uint32(word | (flags[1] if b[t] == one else np.uint32(0)))
-        word = np.uint32(word | (flags[2] if c[t] == one else np.uint32(0)))
-        word = np.uint32(word | (flags[3] if d[t] == one else np.uint32(0)))
-        words[t] = word
-        odd = (a[t] != one) & (a[t] != 0) | (b[t] != one) & (b[t] != 0)
-        odd |= (c[t] != one) & (c[t] != 0) | (d[t] != one) & (d[t] != 0)
-        others = np.uint32(others | np.uint32(odd))
-    return bool(others != 0)
+        low = a[t] + two * b[t] + four * c[t] + eight * d[t]
+        high = e[t] + two * f[t] + four * g[t] + eight * h[t]
+        words[t] = np.int32(words[t] | np.int32(np.int32(low + sixteen * high) << j))
+        # Numba counts in 64 bits, of which a vector holds half as many.
+        some = np.int32(_bits(a[t] * a[t] - a[t]) | _bits(b[t] * b[t] - b[t]))
+        some = np.int32(some | _bits(c[t] * c[t] - c[t]) | _bits(d[t] * d[t] - d[t]))
+        some = np.int32(some | _bits(e[t] * e[t] - e[t]) | _bits(f[t] * f[t] - f[t]))
+        some = np.int32(some | _bits(g[t] * g[t] - g[t]) | _bits(h[t] * h[t] - h[t]))
+        other = np.int32(other | some)
+    return bool(other == 0)
 
 
-@njit(cache=True, nogil=True)
-def _pack_one(bits: NDArray[Any], one: Any, flag: Any, words: NDArray[np.uint32]) -> bool:
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _pack_one(row: NDArray[Any], j: Any, words: NDArray[np.int32]) -> bool:
     """Do the same with one row."""
-    others = np.uint32(0)
+    other = np.int32(0)
     for t in range(words.shape[0]):
-        words[t] = np.uint32(words[t] | (flag if bits[t] == one else np.uint32(0)))
-        others = np.uint32(others | np.uint32((bits[t] != one) & (bits[t] != 0)))
-    return bool(others != 0)
+        words[t] = np.int32(words[t] | np.int32(np.int32(row[t]) << j))
+        other = np.int32(other | _bits(row[t] * row[t] - row[t]))
+    return bool(other == 0)
 
 
 def _looking_up(

@@ -32,9 +32,7 @@ def room_for_words(A: NDArray[Any]) -> Words:
 
 def pack_some(A: NDArray[Any], out: Words) -> bool:
     """Fill ``out`` with the bits of ``A`` (m, n, n); False if an entry is neither 0 nor 1."""
-    kind = np.int32 if A.itemsize == 4 else np.int64
-    one = np.ones((), dtype=A.dtype).view(kind)[()]
-    return bool(pack_graphs(A.view(kind), one, out))
+    return bool(pack_graphs(A, out.view(np.int32)))
 
 
 def pack(A: NDArray[Any]) -> Words | None:

@@ -25,6 +25,7 @@ class DirectedDense:
         self._A, self._AT = A, A.transpose(0, 2, 1)
         self._left = dense_products(stack)  # B^T A_i, the transpose of A_i^T B
         words = stack.words
+        self._again = words is None  # numbers are at hand for the other side, bits always
         self._right = (
             DenseProducts(self._AT) if words is None else BitProducts(self._AT, mirrored(words))
         )
@@ -43,7 +44,7 @@ class DirectedDense:
         ]  # fmt: skip
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._left.steps(lo, hi, again=True):
+            for first, last in self._left.steps(lo, hi, again=self._again):
                 for products, BT, CT, one, receiver in sides:
                     place = None if receiver.out is None else receiver.out[first:last]
                     P = products.treated(first, last, BT, CT, one, place)
@@ -79,7 +80,7 @@ class DirectedDense:
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
-            for first, last in self._left.steps(lo, hi, again=True):
+            for first, last in self._left.steps(lo, hi, again=self._again):
                 w = W_typed[first:last]
                 parts[0] += np.einsum("ik,iks->ks", w, self._right.times(GT, first, last))
                 parts[1] += np.einsum("ik,iks->ks", w, self._left.times(HT, first, last))
@@ -128,7 +129,7 @@ class DirectedDense:
         forms = np.zeros((len(self._A), len(HT)))
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._left.steps(lo, hi, again=True):
+            for first, last in self._left.steps(lo, hi, again=self._again):
                 add_dots(GT, self._left.times(HT, first, last), forms[first:last])
 
         self._on_blocks(work)

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.blocked import Block, BlockedStack
+from eigengraphs.graphs.dense_sums import group_sums
 from eigengraphs.graphs.stack import GraphStack
 
 __all__ = ["group_means"]
-
-_BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
 def group_means(
@@ -74,15 +73,7 @@ def _group_sums(
     """Return sum_i share_i A_i over each group, (n_groups, n, n), or flat (n_groups * n, n)."""
     m, n, _ = stack.shape
     if not stack.is_sparse:
-        means = np.zeros((n_groups, n, n))
-        mixing = np.zeros((n_groups, m))
-        mixing[groups, np.arange(m)] = share
-        step = max(1, _BLOCK_BYTES // (n * n * stack.dtype.itemsize))
-        for lo in range(0, m, step):  # in the type of the stack within a block, float64 across
-            part = np.ascontiguousarray(mixing[:, lo : lo + step], dtype=stack.dtype)
-            rows = np.flatnonzero(part.any(axis=1))
-            means[rows] += np.tensordot(part[rows], stack.dense[lo : lo + step], axes=1)
-        return means
+        return group_sums(stack.dense, share, groups, n_groups)
     # Row s of a mean is a combination of rows s, n + s, 2n + s, ... of the flat matrix.
     places = (groups[:, None] * n + np.arange(n)).ravel()
     combine = sparse.csr_array(

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
+from eigengraphs.graphs.dense_sums import group_sums
 from eigengraphs.graphs.entry_kernels import dense_forms
 from eigengraphs.graphs.entry_moments import (
     Entries,
@@ -39,7 +40,6 @@ _ROWS = 2**15  # of a diagonal that are multiplied at a time
 _FEW = 32  # vertices
 _FORM_ENTRIES = 2**18  # of graphs in one task of a thread
 _THREADS_PAY_FROM = 2**24  # products of two numbers
-_BLOCK_BYTES = 2**25  # of graphs that are summed in their own type
 
 
 def mean_graph(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sparse.csr_array:
@@ -55,12 +55,7 @@ def weighted_sum(stack: GraphStack, weights: Vector) -> NDArray[np.float64] | sp
         return cast(sparse.csr_array, stack.total(_WeightedSum(weights)))
     m, n, _ = stack.shape
     if not stack.is_sparse:
-        dense = np.zeros((n, n))
-        step = max(1, _BLOCK_BYTES // (n * n * stack.dtype.itemsize))
-        for lo in range(0, m, step):  # in the type of the stack within a block, float64 across
-            part = weights[lo : lo + step].astype(stack.dtype)
-            dense += np.tensordot(part, stack.dense[lo : lo + step], axes=1)
-        return dense
+        return np.asarray(group_sums(stack.dense, weights, np.zeros(m, dtype=np.intp), 1)[0])
     # Row s of the sum is a combination of rows s, n + s, 2n + s, ... of the flat matrix.
     combine = sparse.csr_array(
         (np.repeat(weights, n), np.tile(np.arange(n), m), np.arange(m * n + 1)), shape=(m * n, n)
