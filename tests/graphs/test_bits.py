@@ -8,7 +8,7 @@ from known_graphs import random_directed, random_symmetric
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.graphs import bits, view
-from eigengraphs.graphs.bit_kernels import TABLE_ROWS, WORD, multiply_words
+from eigengraphs.graphs.bit_kernels import NARROW, WIDE, WORD, multiply_words, table_rows
 from eigengraphs.graphs.bits import mirrored, pack
 from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense
@@ -91,7 +91,7 @@ def test_products_are_those_of_numpy(b, n, dtype):
     A, BT = drawn(5, n, dtype), rng.standard_normal((b, n)).astype(dtype)
     exact, sizes = np.matmul(BT.astype(float), A.astype(float)), np.matmul(abs(BT), A)
     # A term goes through the sums of a table, those of a word in three steps, and that of words.
-    roundings = 6 + 3 + n / WORD + 2
+    roundings = 7 + 3 + n / WORD + 2
     products = BitProducts(A, pack(A))
     for lo, hi in [(0, 5), (1, 4), (2, 3)]:
         off = np.abs(products.times(BT, lo, hi) - exact[lo:hi])
@@ -102,15 +102,18 @@ def test_products_are_those_of_numpy(b, n, dtype):
     )
 
 
-def test_graphs_that_are_multiplied_together_change_nothing():
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_graphs_that_are_multiplied_together_change_nothing(width):
     A, BT = drawn(7, 40, np.float32), np.ones((3, 40), dtype=np.float32)
     BT[1] = np.linspace(0, 1, 40)
     found = []
     for few in (1, 2, 7):
-        scratch = [np.full((rows, 16), np.nan, "f4") for rows in (64, TABLE_ROWS, few * 40)]
+        rows = (64, table_rows(width), few * 40)
+        scratch = [np.full((count, width // 4), np.nan, "f4") for count in rows]
         out = np.full((7, 3, 40), np.nan, "f4")
         multiply_words(pack(A), BT, *scratch, out)
         found.append(out)
+    assert np.allclose(found[0], BT @ A, rtol=1e-6)
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])
 

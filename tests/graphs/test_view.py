@@ -187,9 +187,11 @@ def test_a_large_diagonal_does_not_hide_what_is_beside_it(storage):
     assert np.allclose(view.squared_norms(), 20 * np.array([1e-6, 4e-6]), rtol=1e-12)
 
 
-def test_blocks_of_graphs_do_not_change_the_mean(monkeypatch, storage):
-    stack = stored(GraphStack(random_symmetric(20, 10, seed=3)), storage)
-    weights = np.ones(20)
+def test_blocks_of_vertices_and_threads_do_not_change_the_mean(monkeypatch):
+    stack = GraphStack(random_symmetric(20, 10, seed=3))
+    weights = np.arange(20.0)
     before = mean_graph(stack, weights)
-    monkeypatch.setattr("eigengraphs.graphs.view._BLOCK_BYTES", 10 * 10 * 8 * 3)
-    assert np.allclose((before - mean_graph(stack, weights)).max(), 0)
+    assert np.allclose(before, np.average(stack.dense, axis=0, weights=weights))
+    monkeypatch.setattr("eigengraphs.graphs.dense_sums._CACHE_BYTES", 3 * 10 * 8)
+    monkeypatch.setattr("eigengraphs.graphs.dense_sums._THREADS_PAY_FROM", 0)
+    assert np.array_equal(before, mean_graph(stack, weights))

@@ -18,24 +18,39 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
-from eigengraphs.graphs.flat_kernels import vector_of
 
-__all__ = [
-    "TABLE_ROWS",
-    "WORD",
-    "multiply_words",
-    "pack_graphs",
-]
+__all__ = ["NARROW", "WIDE", "WORD", "multiply_words", "pack_graphs", "table_rows"]
 
 announce_compiling()
 
 WORD = 32  # entries
-_SIZES = (6, 6, 5, 5, 5, 5)  # of the groups of a word
-_FIRST_BITS = tuple(sum(_SIZES[:j]) for j in range(len(_SIZES)))
-_FIRST_ROWS = tuple(sum(1 << size for size in _SIZES[:j]) for j in range(len(_SIZES)))
-TABLE_ROWS = sum(1 << size for size in _SIZES)
+WIDE, NARROW = 64, 32  # bytes of a row of a table: a line of the cache, or one vector
+# Bits of the groups of a word. Narrow tables may be longer, and a word then needs fewer of them.
+_WIDE_SIZES, _NARROW_SIZES = (6, 6, 5, 5, 5, 5), (7, 7, 6, 6, 6)
 _AT_HAND = 16  # vertices whose sums are put in their places at a time
 _INT64, _INT32 = ir.IntType(64), ir.IntType(32)
+
+
+def _first_bits(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sum(sizes[:j]) for j in range(len(sizes)))
+
+
+def _first_rows(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sum(1 << size for size in sizes[:j]) for j in range(len(sizes)))
+
+
+_WIDE_BITS, _NARROW_BITS = _first_bits(_WIDE_SIZES), _first_bits(_NARROW_SIZES)
+_WIDE_ROWS, _NARROW_ROWS = _first_rows(_WIDE_SIZES), _first_rows(_NARROW_SIZES)
+
+
+def table_rows(width: int) -> int:
+    """Return how many rows the tables of a word have, if each is this many bytes."""
+    return sum(1 << size for size in (_WIDE_SIZES if width == WIDE else _NARROW_SIZES))
+
+
+def _vector(dtype: Any, width: int) -> ir.VectorType:
+    bits = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
+    return ir.VectorType(bits[dtype], 8 * width // dtype.bitwidth)
 
 
 def _reading_bits(_context: Any, x: Any) -> Any:
@@ -112,113 +127,131 @@ def _pack_one(row: NDArray[Any], j: Any, words: NDArray[np.int32]) -> bool:
     return bool(other == 0)
 
 
-def _looking_up(
-    _context: Any, words: Any, first: Any, count: Any, tables: Any, sums: Any, place: Any
-) -> Any:
-    """Add to row place + t of ``sums`` the rows of ``tables`` that word first + t names.
+def _looking_up(width: int, sizes: tuple[int, ...]) -> Any:
+    """Return the intrinsic that adds to row place + t of ``sums`` what word first + t names.
 
-    Arrays are flat and count is at least 1. The rows of a word are added up in pairs before the
-    running sum: fewer roundings pile up, and additions need not wait for each other.
+    These are rows of ``tables``, one of each group. Arrays are flat and count, the number of words,
+    is at least 1. The rows of a word are added up in pairs before the running sum: fewer roundings
+    pile up, and additions need not wait for each other.
     """
-    if {words.layout, tables.layout, sums.layout} != {"C"} or tables.dtype != sums.dtype:
-        raise TypingError("arrays must be C-contiguous, tables and sums of one type")
-    vector, align = vector_of(tables.dtype), tables.dtype.bitwidth // 8
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
+    @intrinsic
+    def look_up(
+        _context: Any, words: Any, first: Any, count: Any, tables: Any, sums: Any, place: Any
+    ) -> Any:
+        if {words.layout, tables.layout, sums.layout} != {"C"} or tables.dtype != sums.dtype:
+            raise TypingError("arrays must be C-contiguous, tables and sums of one type")
+        vector, align = _vector(tables.dtype, width), tables.dtype.bitwidth // 8
 
-        def pointer(place: int) -> Any:
-            return context.make_array(kinds[place])(context, builder, args[place]).data
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
 
-        def whole(place: int) -> Any:
-            return context.cast(builder, args[place], kinds[place], types.int64)
+            def pointer(place: int) -> Any:
+                return context.make_array(kinds[place])(context, builder, args[place]).data
 
-        def rows_of(base: Any) -> Any:
-            return builder.bitcast(base, vector.as_pointer())
+            def whole(place: int) -> Any:
+                return context.cast(builder, args[place], kinds[place], types.int64)
 
-        word_data = pointer(0)
-        table, total = rows_of(pointer(3)), rows_of(pointer(4))
-        first, count, place = whole(1), whole(2), whole(5)
-        before = builder.block
-        loop = builder.append_basic_block("words")
-        after = builder.append_basic_block("after")
-        builder.branch(loop)
-        builder.position_at_end(loop)
-        t = builder.phi(_INT64)
-        word = builder.load(builder.gep(word_data, [builder.add(first, t)]))
-        rows = []
-        for bit, size, start in zip(_FIRST_BITS, _SIZES, _FIRST_ROWS, strict=True):
-            shifted = builder.lshr(word, ir.Constant(_INT32, bit))
-            inside = builder.and_(shifted, ir.Constant(_INT32, (1 << size) - 1))
-            row = builder.add(builder.zext(inside, _INT64), ir.Constant(_INT64, start))
-            rows.append(builder.load(builder.gep(table, [row]), align=align))
-        while len(rows) > 1:
-            pairs = [builder.fadd(a, b) for a, b in zip(rows[::2], rows[1::2], strict=False)]
-            rows = pairs + rows[2 * len(pairs) :]
-        at = builder.gep(total, [builder.add(place, t)])
-        builder.store(builder.fadd(builder.load(at, align=align), rows[0]), at, align=align)
-        more = builder.add(t, ir.Constant(_INT64, 1))
-        builder.cbranch(builder.icmp_signed("<", more, count), loop, after)
-        t.add_incoming(ir.Constant(_INT64, 0), before)
-        t.add_incoming(more, loop)
-        builder.position_at_end(after)
-        return context.get_dummy_value()
+            def rows_of(base: Any) -> Any:
+                return builder.bitcast(base, vector.as_pointer())
 
-    return types.void(words, first, count, tables, sums, place), codegen
+            def named(word: Any, bit: int, size: int, start: int) -> Any:
+                shifted = builder.lshr(word, ir.Constant(_INT32, bit))
+                inside = builder.and_(shifted, ir.Constant(_INT32, (1 << size) - 1))
+                row = builder.add(builder.zext(inside, _INT64), ir.Constant(_INT64, start))
+                return builder.load(builder.gep(table, [row]), align=align)
+
+            word_data, table, total = pointer(0), rows_of(pointer(3)), rows_of(pointer(4))
+            first, count, place = whole(1), whole(2), whole(5)
+            before = builder.block
+            loop = builder.append_basic_block("words")
+            after = builder.append_basic_block("after")
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            t = builder.phi(_INT64)
+            word = builder.load(builder.gep(word_data, [builder.add(first, t)]))
+            groups = zip(_first_bits(sizes), sizes, _first_rows(sizes), strict=True)
+            rows = [named(word, *group) for group in groups]
+            while len(rows) > 1:
+                pairs = [builder.fadd(a, b) for a, b in zip(rows[::2], rows[1::2], strict=False)]
+                rows = pairs + rows[2 * len(pairs) :]
+            at = builder.gep(total, [builder.add(place, t)])
+            builder.store(builder.fadd(builder.load(at, align=align), rows[0]), at, align=align)
+            more = builder.add(t, ir.Constant(_INT64, 1))
+            builder.cbranch(builder.icmp_signed("<", more, count), loop, after)
+            t.add_incoming(ir.Constant(_INT64, 0), before)
+            t.add_incoming(more, loop)
+            builder.position_at_end(after)
+            return context.get_dummy_value()
+
+        return types.void(words, first, count, tables, sums, place), codegen
+
+    return look_up
 
 
-_look_up: Any = intrinsic(_looking_up)
+_look_up_wide = _looking_up(WIDE, _WIDE_SIZES)
+_look_up_narrow = _looking_up(NARROW, _NARROW_SIZES)
 
 
-def _adding_rows(_context: Any, tables: Any, place: Any, B: Any, b: Any, count: Any) -> Any:
-    """Set row place + count + x of ``tables`` to row place + x and row b of ``B``, x < count.
+def _adding(width: int) -> Any:
+    """Return the intrinsic that sets row place + count + x of ``tables``, for x < count.
 
-    Arrays are flat.
+    It becomes the sum of row place + x and of row b of ``B``. Arrays are flat.
     """
-    if {tables.layout, B.layout} != {"C"} or tables.dtype != B.dtype:
-        raise TypingError("arrays must be C-contiguous and of one type")
-    vector, align = vector_of(tables.dtype), tables.dtype.bitwidth // 8
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
+    @intrinsic
+    def add_row(_context: Any, tables: Any, place: Any, B: Any, b: Any, count: Any) -> Any:
+        if {tables.layout, B.layout} != {"C"} or tables.dtype != B.dtype:
+            raise TypingError("arrays must be C-contiguous and of one type")
+        vector, align = _vector(tables.dtype, width), tables.dtype.bitwidth // 8
 
-        def rows_of(place: int) -> Any:
-            base = context.make_array(kinds[place])(context, builder, args[place]).data
-            return builder.bitcast(base, vector.as_pointer())
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
 
-        def whole(place: int) -> Any:
-            return context.cast(builder, args[place], kinds[place], types.int64)
+            def rows_of(place: int) -> Any:
+                base = context.make_array(kinds[place])(context, builder, args[place]).data
+                return builder.bitcast(base, vector.as_pointer())
 
-        table, place, b, count = rows_of(0), whole(1), whole(3), whole(4)
-        row = builder.load(builder.gep(rows_of(2), [b]), align=align)
-        before = builder.block
-        loop = builder.append_basic_block("rows")
-        after = builder.append_basic_block("after")
-        builder.branch(loop)
-        builder.position_at_end(loop)
-        x = builder.phi(_INT64)
-        source = builder.add(place, x)
-        total = builder.fadd(builder.load(builder.gep(table, [source]), align=align), row)
-        builder.store(total, builder.gep(table, [builder.add(source, count)]), align=align)
-        more = builder.add(x, ir.Constant(_INT64, 1))
-        builder.cbranch(builder.icmp_signed("<", more, count), loop, after)
-        x.add_incoming(ir.Constant(_INT64, 0), before)
-        x.add_incoming(more, loop)
-        builder.position_at_end(after)
-        return context.get_dummy_value()
+            def whole(place: int) -> Any:
+                return context.cast(builder, args[place], kinds[place], types.int64)
 
-    return types.void(tables, place, B, b, count), codegen
+            table, place, b, count = rows_of(0), whole(1), whole(3), whole(4)
+            row = builder.load(builder.gep(rows_of(2), [b]), align=align)
+            before = builder.block
+            loop = builder.append_basic_block("rows")
+            after = builder.append_basic_block("after")
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            x = builder.phi(_INT64)
+            source = builder.add(place, x)
+            total = builder.fadd(builder.load(builder.gep(table, [source]), align=align), row)
+            builder.store(total, builder.gep(table, [builder.add(source, count)]), align=align)
+            more = builder.add(x, ir.Constant(_INT64, 1))
+            builder.cbranch(builder.icmp_signed("<", more, count), loop, after)
+            x.add_incoming(ir.Constant(_INT64, 0), before)
+            x.add_incoming(more, loop)
+            builder.position_at_end(after)
+            return context.get_dummy_value()
+
+        return types.void(tables, place, B, b, count), codegen
+
+    return add_row
 
 
-_add_row: Any = intrinsic(_adding_rows)
+_add_row_wide, _add_row_narrow = _adding(WIDE), _adding(NARROW)
 
 
 @njit(cache=True, nogil=True)
-def _fill_tables(B: NDArray[Any], first: int, tables: NDArray[Any]) -> None:
+def _fill_tables(B: NDArray[Any], first: int, tables: NDArray[Any], wide: bool) -> None:
     """Fill ``tables`` with the sums of subsets of WORD rows of B, flat both; zeros stay zero."""
-    for j in range(len(_SIZES)):
-        for bit in range(_SIZES[j]):
-            _add_row(tables, _FIRST_ROWS[j], B, first + _FIRST_BITS[j] + bit, 1 << bit)
+    if wide:
+        for j in range(len(_WIDE_SIZES)):
+            for bit in range(_WIDE_SIZES[j]):
+                _add_row_wide(tables, _WIDE_ROWS[j], B, first + _WIDE_BITS[j] + bit, 1 << bit)
+    else:
+        for j in range(len(_NARROW_SIZES)):
+            for bit in range(_NARROW_SIZES[j]):
+                _add_row_narrow(tables, _NARROW_ROWS[j], B, first + _NARROW_BITS[j] + bit, 1 << bit)
 
 
 @njit(cache=True, nogil=True)
@@ -237,10 +270,11 @@ def multiply_words(
     words : (m, w, n)
         Graphs, by :func:`pack_graphs`.
     BT : (b, n)
-        Columns as rows; b of them are at most WIDTH_BYTES wide.
+        Columns as rows.
     columns : (w * WORD, c)
-        Scratch for the columns, c numbers of WIDTH_BYTES. All scratch is in the type of B.
-    tables : (TABLE_ROWS, c)
+        Scratch for the columns, c >= b, in rows of WIDE or NARROW bytes. All scratch is in the type
+        of B.
+    tables : (table_rows, c)
         Scratch.
     sums : (k n, c)
         Scratch for the sums of k graphs, which are multiplied together.
@@ -256,15 +290,18 @@ def multiply_words(
         for t in range(n):
             columns[t, k] = row[t]
     lines[:] = 0  # of nothing the sum stays zero
-    few = sums.shape[0] // n
+    few, wide = sums.shape[0] // n, c * columns.itemsize == WIDE
     for lo in range(0, m, few):
         some = words[lo : min(m, lo + few)]
         flat = some.reshape(-1)
         totals[:] = 0
         for w in range(n_words):
-            _fill_tables(B, w * WORD, lines)
+            _fill_tables(B, w * WORD, lines, wide)
             for i in range(some.shape[0]):
-                _look_up(flat, (i * n_words + w) * n, n, lines, totals, i * n)
+                if wide:
+                    _look_up_wide(flat, (i * n_words + w) * n, n, lines, totals, i * n)
+                else:
+                    _look_up_narrow(flat, (i * n_words + w) * n, n, lines, totals, i * n)
         for i in range(some.shape[0]):
             _turn(totals[i * n * c : (i + 1) * n * c], c, out[lo + i])
 

@@ -6,13 +6,13 @@ way to multiply: by tables of sums (:mod:`bit_kernels`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.graphs.bit_kernels import TABLE_ROWS, WORD, multiply_words
-from eigengraphs.graphs.flat_kernels import WIDTH_BYTES
+from eigengraphs.graphs.bit_kernels import NARROW, WIDE, WORD, multiply_words, table_rows
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.word_kernels import column_counts
@@ -43,8 +43,6 @@ class BitProducts(DenseProducts):
     def __init__(self, A: NDArray[Any], words: NDArray[np.uint32]) -> None:
         super().__init__(A)
         self._words = words
-        self._wide = WIDTH_BYTES // A.itemsize  # columns that are multiplied at a time
-        self._few = max(1, _CACHE_BYTES // (A.shape[1] * WIDTH_BYTES))  # graphs for their tables
         self._once = len(A)  # all of a task, whatever is done with the products
         self._again = max(1, _STEP_WORDS // words[0].size)  # those that count nothing are skipped
 
@@ -53,35 +51,37 @@ class BitProducts(DenseProducts):
     ) -> NDArray[Any]:
         """Return B^T A_i, (hi - lo, b, n)."""
         P = np.empty((hi - lo, *BT.shape), dtype=self._A.dtype) if out is None else out
-        columns, tables, sums = self._scratch(hi - lo)
-        for k in range(0, len(BT), self._wide):
-            some = slice(k, k + self._wide)
+        for some, (columns, tables, sums) in self._slabs(len(BT), hi - lo):
             multiply_words(self._words[lo:hi], BT[some], columns, tables, sums, P[:, some])
         return P
 
     def times_each(self, P: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:
         """Return P_i A_i for ``P`` (hi - lo, b, n), rows of its own for each graph."""
         Q = np.empty_like(P)
-        columns, tables, sums = self._scratch(1)
-        for i in range(hi - lo):
-            for k in range(0, P.shape[1], self._wide):
-                words, some = self._words[lo + i : lo + i + 1], slice(k, k + self._wide)
-                multiply_words(words, P[i, some], columns, tables, sums, Q[i : i + 1, some])
+        for some, (columns, tables, sums) in self._slabs(P.shape[1], 1):
+            for i in range(hi - lo):
+                words, place = self._words[lo + i : lo + i + 1], Q[i : i + 1, some]
+                multiply_words(words, P[i, some], columns, tables, sums, place)
         return Q
+
+    def _slabs(self, b: int, n_graphs: int) -> Iterator[tuple[slice, tuple[NDArray[Any], ...]]]:
+        """Yield which of b columns are multiplied together, and scratch for some graphs."""
+        k, itemsize = 0, self._A.itemsize
+        _, n_words, n = self._words.shape
+        while k < b:
+            width = WIDE if (b - k) * itemsize > NARROW else NARROW
+            few = min(n_graphs, max(1, _CACHE_BYTES // (n * width)))
+            rows, c = (n_words * WORD, table_rows(width), few * n), width // itemsize
+            yield slice(k, k + c), tuple(_in_lines(count, c, self._A.dtype) for count in rows)
+            k += c
 
     def row_sums(self) -> NDArray[np.float64]:
         """Return A_i 1, (m, n), of symmetric graphs."""
         return column_counts(self._words)
 
-    def _scratch(self, n_graphs: int) -> tuple[NDArray[Any], ...]:
-        """Return room for columns, for tables and for the running sums of some graphs."""
-        _, n_words, n = self._words.shape
-        rows = (n_words * WORD, TABLE_ROWS, min(n_graphs, self._few) * n)
-        return tuple(_in_lines(count, self._wide, self._A.dtype) for count in rows)
-
 
 def _in_lines(rows: int, columns: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an empty array each of whose rows, WIDTH_BYTES long, is a line of the cache."""
-    room = np.empty((rows + 1) * columns, dtype=dtype)
-    first = -room.ctypes.data % WIDTH_BYTES // dtype.itemsize
+    """Return an empty array none of whose rows, WIDE or NARROW bytes, cross a line of the cache."""
+    room = np.empty(rows * columns + WIDE // dtype.itemsize, dtype=dtype)
+    first = -room.ctypes.data % WIDE // dtype.itemsize
     return room[first : first + rows * columns].reshape(rows, columns)
