@@ -91,7 +91,7 @@ def test_products_are_those_of_numpy(b, n, dtype):
     A, BT = drawn(5, n, dtype), rng.standard_normal((b, n)).astype(dtype)
     exact, sizes = np.matmul(BT.astype(float), A.astype(float)), np.matmul(abs(BT), A)
     # A term goes through the sums of a table, those of a word in three steps, and that of words.
-    roundings = 7 + 3 + n / WORD + 2
+    roundings = 8 + 3 + n / WORD + 2
     products = BitProducts(A, pack(A))
     for lo, hi in [(0, 5), (1, 4), (2, 3)]:
         off = np.abs(products.times(BT, lo, hi) - exact[lo:hi])

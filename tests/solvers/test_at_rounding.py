@@ -26,7 +26,7 @@ class ToldQuotient(Quotient):
     def _state(self, y):
         at_start = np.array_equal(y, START)
         size = SIZE if at_start else self.size
-        return (1.0 if at_start else self.f), size * np.eye(S)[2], np.eye(S)
+        return (1.0 if at_start else self.f), size * np.eye(S)[2], np.eye(S), np.ones(2)
 
     def _step(self, y, f, r, S, is_stationary, bent=False):
         self.n_steps += 1
@@ -101,7 +101,7 @@ def test_after_the_step_and_the_bent_step_comes_a_climb(hollow):
     A = random_symmetric(3, 5, 0, hollow=hollow)
     quotient = quotient_of(A, hollow=hollow)
     y = np.array([1.0, 2, 3, 4, 5]) / np.sqrt(55)
-    f, r, matrix = quotient._state(y)
+    f, r, matrix, _ = quotient._state(y)
     step, _ = quotient._step(y, f, r, matrix, is_stationary=False)
     trials = list(quotient._trials(y, f, r, matrix, step))
     assert len(trials) == (13 if hollow else 7)
@@ -117,7 +117,7 @@ def test_at_a_maximum_no_step_is_offered_and_at_a_saddle_the_way_up():
     quotient = quotient_of(np.diag([3.0, 2.0, 1.0])[None])
     e = np.eye(3)
     for k in (0, 1):
-        f, r, matrix = quotient._state(e[k])
+        f, r, matrix, _ = quotient._state(e[k])
         step, concave = quotient._step(e[k], f, r, matrix, is_stationary=True)
         assert concave == (k == 0)
         if k == 0:
@@ -129,7 +129,7 @@ def test_at_a_maximum_no_step_is_offered_and_at_a_saddle_the_way_up():
 @pytest.mark.parametrize(("excess", "leads_up"), [(1e-6, False), (1e-4, True)])
 def test_what_hardly_bends_up_is_a_maximum(excess, leads_up):
     quotient = quotient_of(np.diag([1.0, 1.0 + excess, 0.0])[None])
-    f, r, matrix = quotient._state(np.eye(3)[0])
+    f, r, matrix, _ = quotient._state(np.eye(3)[0])
     step, concave = quotient._step(np.eye(3)[0], f, r, matrix, is_stationary=True)
     assert (step is not None) == leads_up
     assert not concave
@@ -139,7 +139,7 @@ def test_flat_directions_get_long_steps_but_not_endless_ones():
     # Towards e_2 the curvature is 4 - 4 = 0: it counts as a thousandth of f.
     quotient = quotient_of(np.diag([2.0, 2.0 + 1e-9, -1.0])[None])
     y, r = np.eye(3)[0], np.eye(3)[1]
-    f, _, matrix = quotient._state(y)
+    f, _, matrix, _ = quotient._state(y)
     step, _ = quotient._step(y, f, r, matrix, is_stationary=False)
     assert np.allclose(step, r / (1e-3 * f))
     step, _ = quotient._step(y, f, np.eye(3)[2], matrix, is_stationary=False)
@@ -151,7 +151,7 @@ def test_far_from_any_maximum_it_climbs_first():
     y = np.eye(6)[0]
     A[:, 0, 0] = 1e-3
     quotient = quotient_of(A)
-    f, r, _ = quotient._state(y)
+    f, r, _, _ = quotient._state(y)
     assert np.linalg.norm(r) > f > 0
     asked = []
     climb = quotient.climb

@@ -69,7 +69,9 @@ def test_the_state_and_the_curvature_are_sums_over_the_graphs(s):
     forms = np.einsum("s,ist,t->i", y, C, y)
     S = np.full((s, s), np.nan)  # what was there before must not matter
     none = (np.zeros((0, 7)), np.zeros((0, R.shape[1])))
-    assert packed_state(R, *none, y, S) == pytest.approx(forms @ forms, rel=1e-12)
+    found = np.full(7, np.nan)
+    assert packed_state(R, *none, y, S, found) == pytest.approx(forms @ forms, rel=1e-12)
+    assert np.allclose(found, forms, rtol=1e-12)
     assert np.allclose(S, np.einsum("i,ist->st", forms, C), rtol=0, atol=1e-12)
     for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-4)):
         out = np.full((s, s), np.nan, dtype=dtype)

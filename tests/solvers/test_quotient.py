@@ -78,7 +78,7 @@ def test_the_norm_is_bent_beyond_one_half_and_smooth_there():
 def test_gradients_are_slopes(hollow, seed):
     problem = Problem(5, 12, 4, seed, hollow=hollow)
     for y in unit(np.random.default_rng(seed).standard_normal((4, 4))):
-        f, r, _ = problem.quotient._state(y)
+        f, r, _, _ = problem.quotient._state(y)
         assert f == pytest.approx(problem.f(y), rel=1e-12)
         assert np.allclose(4 * r, slope(problem.f, y), atol=1e-6 * f)
 
@@ -86,7 +86,7 @@ def test_gradients_are_slopes(hollow, seed):
 def test_gradients_are_slopes_in_the_bent_part():
     problem, y = concentrated_problem()
     assert (y**4).sum() > CONCENTRATED + 0.05
-    f, r, _ = problem.quotient._state(y)
+    f, r, _, _ = problem.quotient._state(y)
     assert np.allclose(4 * r, slope(problem.f, y), atol=1e-5 * f)
 
 
@@ -175,7 +175,7 @@ def test_a_saddle_point_is_left_for_a_maximum():
     R = packing.pack(np.array([[[1.0, 0], [0, -1]], [[0, 0.1], [0.1, 0]]]))
     quotient = Quotient(R, packing, None)
     saddle = np.array([1.0, 1.0]) / np.sqrt(2)
-    f, r, _ = quotient._state(saddle)
+    f, r, _, _ = quotient._state(saddle)
     assert linalg.norm(r) < 1e-15
     y, found, size = quotient.maximise(saddle, 1e-10)
     assert found == pytest.approx(1.0)

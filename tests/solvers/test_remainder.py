@@ -12,15 +12,20 @@ S, R = 6, 9
 SHAPE = (R, Packing(S).size)
 
 
-def taken_off(k, shape=SHAPE):
-    """Return a remainder after k components, what it stands for, (r, p), and its cores."""
+def taken_off(k, shape=SHAPE, asked=()):
+    """Return a remainder after k components, what it stands for, (r, p), and its cores.
+
+    After those that are ``asked``, it has to write itself out.
+    """
     rng = np.random.default_rng(0)
     cores = rng.standard_normal(shape)
     remainder, written_out = Remainder(cores), cores.copy()
-    for _ in range(k):
+    for j in range(k):
         t, q = (rng.standard_normal(size) for size in shape)
         remainder.take_off(t, q)
         written_out -= np.outer(t, q)
+        if j in asked:
+            assert np.allclose(remainder.rough, written_out, atol=1e-5)
     return remainder, written_out, cores
 
 
@@ -34,7 +39,9 @@ def test_factors_are_what_is_written_out(k):
     assert np.allclose(remainder.sums(T), T @ C, rtol=0, atol=1e-11)
     y = rng.standard_normal(S)
     z, found = Packing(S).outer(y[None])[0], np.full((S, S), np.nan)
-    assert remainder.state(y, found) == pytest.approx(float((C @ z) @ (C @ z)), rel=1e-12)
+    total, forms = remainder.state(y, found)
+    assert total == pytest.approx(float((C @ z) @ (C @ z)), rel=1e-12)
+    assert np.allclose(forms, C @ z, rtol=0, atol=1e-11)
     assert np.allclose(found, Packing(S).unpack((C @ z) @ C), rtol=0, atol=1e-10)
     assert np.array_equal(cores, before)
 
@@ -50,10 +57,11 @@ def test_rough_products_are_the_same_for_any_number_of_columns(b):
     assert remainder.rough_forms(Z).dtype == remainder.rough_sums(T).dtype == np.float32
 
 
+@pytest.mark.parametrize("asked", [(), (0,), (1, 2), (4,), range(5)])
 @pytest.mark.parametrize(("r", "p"), [(9, 21), (1, 21), (9, 1), (1, 1)])
-def test_both_orders_of_the_rough_cores_stay_the_same(r, p):
+def test_both_orders_of_the_rough_cores_stay_the_same(r, p, asked):
     # Of one row, one order is the other: nothing may be taken off it twice.
-    remainder, C, _ = taken_off(5, shape=(r, p))
+    remainder, C, _ = taken_off(5, shape=(r, p), asked=asked)
     assert np.allclose(remainder.rough, C, atol=1e-5)
     assert np.allclose(remainder.rough_T, C.T, atol=1e-5)
 

@@ -19,7 +19,7 @@ class ToldQuotient(Quotient):
 
     def _state(self, y):
         f, size = (1.0, SIZE) if np.array_equal(y, START) else (self.f, self.size)
-        return f, size * OTHER, np.eye(3)
+        return f, size * OTHER, np.eye(3), np.ones(2)
 
     def _step(self, y, f, r, S, is_stationary, bent=False):
         return TRIAL, True

@@ -26,7 +26,7 @@ announce_compiling()
 WORD = 32  # entries
 WIDE, NARROW = 64, 32  # bytes of a row of a table: a line of the cache, or one vector
 # Bits of the groups of a word. Narrow tables may be longer, and a word then needs fewer of them.
-_WIDE_SIZES, _NARROW_SIZES = (6, 6, 5, 5, 5, 5), (7, 7, 6, 6, 6)
+_WIDE_SIZES, _NARROW_SIZES = (7, 7, 6, 6, 6), (8, 8, 8, 8)
 _AT_HAND = 16  # vertices whose sums are put in their places at a time
 _INT64, _INT32 = ir.IntType(64), ir.IntType(32)
 

@@ -83,7 +83,7 @@ def compress(packed: Array, weights: Array) -> tuple[Array, Array, bool]:
     factorisation does, and half the digits.
     """
     m, p = packed.shape
-    R = packed * np.sqrt(weights)[:, None]
+    R = packed if (weights == 1.0).all() else packed * np.sqrt(weights)[:, None]
     mean = weights @ packed / np.sqrt(weights.sum())
     if m <= p:
         return R, mean, False
@@ -160,11 +160,11 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
         Y[:, k] = y
         q, square = deflation.add(y)
         z = packing.outer(y[None])
-        t = cores.forms(z)[0] / square
+        t = quotient.forms / square
         left -= square * float(t @ t)
         if spectral:
             S = packing.unpack(cores.sums(t[None])[0])
-            squares = _deflated_squares(squares, S, packing.unpack(q), t @ t)
+            squares = _deflated_squares(squares, S, packing.unpack(q), float(t @ t))
         cores.take_off(t, q)
         if len(pool):
             pool_T -= np.outer(pool_Z @ q, t).astype(np.float32)

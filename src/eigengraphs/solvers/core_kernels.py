@@ -166,10 +166,11 @@ def packed_multiply(Z: Array, Y: Array, out: Array) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def packed_state(R: Array, taken: Array, Q: Array, y: Array, S: Array) -> float:
-    """Fill ``S`` (s, s) with sum_i (y^T C_i y) C_i, C_i a packed row of R - taken^T Q.
+def packed_state(R: Array, taken: Array, Q: Array, y: Array, S: Array, forms: Array) -> float:
+    """Fill ``forms`` (r,) with y^T C_i y and ``S`` (s, s) with sum_i (y^T C_i y) C_i.
 
-    Returns sum_i (y^T C_i y)^2. ``R`` is (r, p), ``taken`` (k, r) and ``Q`` (k, p).
+    C_i is a packed row of R - taken^T Q, for ``R`` (r, p), ``taken`` (k, r) and ``Q`` (k, p).
+    Returns sum_i (y^T C_i y)^2.
     """
     s, k = y.shape[0], Q.shape[0]
     packed, total = np.empty((1, R.shape[1])), np.zeros(R.shape[1])
@@ -184,6 +185,7 @@ def packed_state(R: Array, taken: Array, Q: Array, y: Array, S: Array) -> float:
         t = np.dot(core, z)
         for j in range(k):
             t -= along[j] * taken[j, i]
+        forms[i] = t
         T += t * t
         for e in range(total.shape[0]):
             total[e] += t * core[e]

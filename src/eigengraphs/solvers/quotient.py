@@ -79,12 +79,18 @@ class Quotient:
         Of s x s matrices.
     V : (n, s) or None
         The basis, if the diagonal is unobserved: then q depends on h and not on y alone.
+
+    Attributes
+    ----------
+    forms : (r,)
+        y^T C_i y at the last y that :meth:`maximise` or :meth:`measure` returned.
     """
 
     def __init__(self, R: Array | Remainder, packing: Packing, V: Array | None = None) -> None:
         self._cores = R if isinstance(R, Remainder) else Remainder(R)
         self._packing = packing
         self._V = V
+        self.forms: Array = np.zeros(0)
 
     def numerators(self, Y: Array) -> Array:
         """Return sum_i (y^T C_i y)^2, roughly, of the rows of ``Y`` (b, s)."""
@@ -132,12 +138,12 @@ class Quotient:
         which leads away from saddle points.
         """
         y = np.ascontiguousarray(y)
-        f, r, S = self._state(y)
+        f, r, S, self.forms = self._state(y)
         if _norm(r) > f > 0:  # far from any maximum, where Newton's steps are short
             higher = self.climb(y[None], 4, exact=True)[0]
             if self._state(higher)[0] > f:
                 y = higher
-                f, r, S = self._state(y)
+                f, r, S, self.forms = self._state(y)
         is_maximum = False
         for _ in range(_NEWTON_STEPS):
             small = _norm(r) <= tol * f
@@ -149,20 +155,20 @@ class Quotient:
             # Concave a short step before: so it is here, and need not be looked at again.
             is_maximum = concave and _norm(step) <= _SHORT
             for trial in self._trials(y, f, r, S, step):
-                f_new, r_new, S_new = self._state(trial)
+                f_new, r_new, S_new, forms = self._state(trial)
                 if f_new > f * (1 + 4 * _EPS):
                     break
                 if f_new >= f * (1 - 100 * _EPS) and _norm(r_new) < 0.5 * _norm(r):
                     break  # at the rounding of f the gradient decides
             else:
                 break
-            y, f, r, S = trial, f_new, r_new, S_new
+            y, f, r, S, self.forms = trial, f_new, r_new, S_new, forms
         return y, f, _norm(r) / f if f > 0 else 0.0
 
     def measure(self, y: Array, tol: float) -> tuple[Array, float, float]:  # noqa: ARG002
         """Return what :meth:`maximise` does, of ``y`` as it is."""
         y = np.ascontiguousarray(y)
-        f, r, _ = self._state(y)
+        f, r, _, self.forms = self._state(y)
         return y, f, _norm(r) / f if f > 0 else 0.0
 
     def _trials(self, y: Array, f: float, r: Array, S: Array, step: Array) -> Iterator[Array]:
@@ -175,10 +181,10 @@ class Quotient:
                 yield from _along(y, bent)
         yield self.climb(y[None], 1, exact=True)[0]  # slower
 
-    def _state(self, y: Array) -> tuple[float, Array, Array]:
-        """Return f, the gradient of f q / 4 without its part along y, and S."""
+    def _state(self, y: Array) -> tuple[float, Array, Array, Array]:
+        """Return f, the gradient of f q / 4 without its part along y, S, and y^T C_i y, (r,)."""
         S = np.empty((len(y), len(y)))
-        f = self._cores.state(y, S)
+        f, forms = self._cores.state(y, S)
         if self._V is None:
             r = S @ y - f * y
         else:
@@ -187,7 +193,7 @@ class Quotient:
             f /= q
             r = S @ y - f * (self._V.T @ norm_gradient(h[:, None])[:, 0])
             r /= q
-        return f, r - (r @ y) * y, S
+        return f, r - (r @ y) * y, S, forms
 
     def _step(
         self, y: Array, f: float, r: Array, S: Array, is_stationary: bool, bent: bool = False
