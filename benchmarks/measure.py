@@ -9,11 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["Ratio", "Run", "best_seconds", "interleave", "median_seconds", "ratio", "timed"]
+__all__ = [
+    "IN_A_ROW",
+    "Ratio",
+    "Run",
+    "best_seconds",
+    "interleave",
+    "median_seconds",
+    "ratio",
+    "timed",
+]
 
 T = TypeVar("T")
 
 _LONG = 5  # seconds, from which whoever waits is told
+_IN_A_ROW = 3  # runs of a method in a round, of which the one in the middle counts
+_ONCE = 10  # seconds, from which a run is long enough to count alone
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,9 @@ def interleave(
     """Run all methods in each of several rounds.
 
     The methods take turns at being first, so that a busy spell of the machine falls on all of
-    them, and so does whatever the first of a round suffers.
+    them, and so does whatever the first of a round suffers. In a round each
+    runs some times in a row, and the run in the middle counts: a short one hits or misses a busy
+    moment, and the first after a pause finds that the system took its memory back.
 
     Parameters
     ----------
@@ -73,12 +86,20 @@ def interleave(
         for name in names[shift:] + names[:shift]:
             if r >= at_most.get(name, repetitions):
                 continue
-            run = methods[name]()
+            run = _in_the_middle(methods[name])
             if run.seconds > _LONG:
                 print(f"  round {r + 1}: {name}: {run.seconds:.0f} s", file=sys.stderr, flush=True)
             if r >= 0:
                 runs[name].append(run)
     return runs
+
+
+def _in_the_middle(method: Callable[[], Run[T]]) -> Run[T]:
+    """Return the run of median time of some, or the first if that is long."""
+    runs = [method()]
+    while runs[0].seconds < _ONCE and len(runs) < _IN_A_ROW:
+        runs.append(method())
+    return sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
 
 
 def median_seconds(runs: Sequence[Run[T]]) -> float:
