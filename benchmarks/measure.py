@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 __all__ = [
-    "IN_A_ROW",
     "Ratio",
     "Run",
     "best_seconds",

@@ -24,9 +24,9 @@ _TITLE = """# Results of the benchmarks
 
 Written by `make bench`; each section by the benchmark that it is named after. Times are medians
 of wall-clock seconds on a machine that others use at the same time, and are here for
-information: read the ratios, which compare runs of one round. In a round a method runs three times
-in a row and the run in the middle counts, unless one takes ten seconds: a short run hits or misses a
-busy moment, and the first after a pause finds that the system took its memory back.
+information: read the ratios, which compare runs of one round. In a round a method runs three
+times in a row and the run in the middle counts, unless one takes ten seconds: a short run hits or
+misses a busy moment, and the first after a pause finds that the system took its memory back.
 """
 _SUMMARY = "bars"
 
