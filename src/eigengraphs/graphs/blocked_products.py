@@ -8,6 +8,7 @@ nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.graphs.blocked import Block
 from eigengraphs.graphs.blocked_tasks import Look, WithRows
+from eigengraphs.parallel import spans
 
 __all__ = ["Combine", "Project"]
 
@@ -25,6 +27,7 @@ _SPANNED = 1e-10  # of a unit column may be outside
 # Columns that room is made for at a time, as new pages take longer than products; no more than the
 # quarter of the graphs' own room that they may have.
 _ROOM = 128
+_TYPED_SUM = 4096  # terms of a sum that the type of the graphs may take before float64 does
 
 
 @dataclass
@@ -62,15 +65,23 @@ class Project:
 
     def __call__(self, block: Block, look: Look) -> Array:
         """Return them for the block."""
-        both = np.column_stack([self.V, self.B])
         kept = self._of_V(block, look)
         new = kept.for_new(self.B.shape[1])
         look.at(block).products(self.B, _ignore, new)
-        kept.U = both
+        kept.U = self._both
         block.memo[_NAME] = kept
-        m, b, n = new.shape
-        rows = new.astype(np.float64).reshape(m * b, n)
-        return np.asarray((rows @ both).reshape(m, b, -1).transpose(0, 2, 1))
+        (m, b, n), s = new.shape, self._both.shape[1]
+        cross = np.zeros((m, s, b))
+        for lo, hi in spans(n, _TYPED_SUM):  # in the type of the graphs: products are no better
+            rows = new[:, :, lo:hi].reshape(m * b, hi - lo)
+            found = rows @ self._both[lo:hi].astype(rows.dtype)
+            cross += found.reshape(m, b, s).transpose(0, 2, 1)
+        return cross
+
+    @cached_property
+    def _both(self) -> Array:
+        """[V B], one array for all blocks that the task comes to."""
+        return np.column_stack([self.V, self.B])
 
     def _of_V(self, block: Block, look: Look) -> _Kept:
         """Return V^T A_i: what is kept, or made of it if V is in its span, or found anew."""
@@ -99,7 +110,7 @@ class Combine(WithRows):
         """Return the sum over the block."""
         W = self._of(block.lo, block.hi)
         assert W is not None
-        Y = _within(block, look, self.H)
+        Y = self._in_basis(block, look)
         if Y is None:
             return np.asarray(look.at(block).weighted_multiply(W, self.H))
         P = block.memo[_NAME].P
@@ -107,6 +118,21 @@ class Combine(WithRows):
         each = np.matmul(Y.T.astype(P.dtype), P)  # (graphs, d, n)
         total = np.matmul(W.T[:, None, :].astype(P.dtype), each.transpose(1, 0, 2))[:, 0]
         return np.asarray(total.T, dtype=np.float64)
+
+    def _in_basis(self, block: Block, look: Look) -> Array | None:
+        """Return Y with U Y = H, if there is one; found once for blocks that share their U."""
+        kept: _Kept | None = block.memo.get(_NAME)
+        if kept is None or kept.key != look.key:
+            return None
+        known = self._known.get(id(kept.U))
+        if known is None:
+            known = self._known[id(kept.U)] = (kept.U, _within(block, look, self.H))
+        return known[1]
+
+    @cached_property
+    def _known(self) -> dict[int, tuple[Array, Array | None]]:
+        """U, which must live as long as its place is known, and Y."""
+        return {}
 
 
 def _within(block: Block, look: Look, columns: Array) -> Array | None:
