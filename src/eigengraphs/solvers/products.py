@@ -20,6 +20,7 @@ __all__ = [
     "StreamedBasis",
     "combined",
     "leave",
+    "part_for",
     "projected",
     "rotated",
 ]
@@ -108,10 +109,11 @@ class CachedBasis(Basis):
     def __init__(self, graphs: BlockGraphs, weights: Array) -> None:
         super().__init__(graphs, weights)
         self._parts: list[NDArray[Any]] = []  # V_j^T A_i, (m, b_j, n), in the type of the graphs
+        self._free: list[NDArray[Any]] = []  # room of earlier ones: new memory takes its time
 
     def _cross(self, B: Array) -> Array:
         m, n, b = self._graphs.n_graphs, self._graphs.n_vertices, B.shape[1]
-        part = np.empty((m, b, n), dtype=self._graphs.dtype)
+        part = part_for(m, b, n, self._graphs.dtype, self._free)
         self._graphs.products(B, leave, out=part)
         self._parts.append(part)
         return projected(part, np.column_stack([self.V, B]))
@@ -122,7 +124,8 @@ class CachedBasis(Basis):
 
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
-        self._parts = rotated(self._parts, T)
+        before, self._parts = self._parts, rotated(self._parts, T)
+        self._free = before[len(self._parts) :]
         super().rotate(T)
 
 
@@ -180,17 +183,38 @@ def combined(parts: list[NDArray[Any]], n: int, W: Array, Y: Array) -> Array:
 
 
 def rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
-    """Return T^T P_i as one part, for the parts (m, b_j, n) of P_i one above the other."""
+    """Return T^T P_i in parts, for the parts (m, b_j, n) of P_i one above the other.
+
+    T has no more columns than rows. What is returned is in the place of the first parts, which are
+    used up, and the others are free.
+    """
     if not parts:
         return []
-    m, _, n = parts[0].shape
+    m = len(parts[0])
     TT = T.T.astype(parts[0].dtype)
-    turned = np.empty((m, len(TT), n), dtype=parts[0].dtype)
+    kept: list[NDArray[Any]] = []
+    left = len(TT)
+    for part in parts:
+        if left > 0:
+            kept.append(part[:, :left])
+            left -= kept[-1].shape[1]
+    ends = np.cumsum([0, *(part.shape[1] for part in kept)])
 
     def turn(lo: int, hi: int) -> None:
         for i in range(lo, hi):
-            P = np.concatenate([part[i] for part in parts]) if len(parts) > 1 else parts[0][i]
-            np.matmul(TT, P, out=turned[i])
+            turned = TT @ (np.concatenate([part[i] for part in parts]))
+            for part, first, last in zip(kept, ends, ends[1:], strict=False):
+                part[i] = turned[first:last]
 
     on_blocks(turn, spans(m, -(-m // _TASKS)))
-    return [turned]
+    return kept
+
+
+def part_for(
+    m: int, b: int, n: int, dtype: np.dtype[Any], free: list[NDArray[Any]]
+) -> NDArray[Any]:
+    """Return room for products, (m, b, n): the first that is free and large enough, or new."""
+    for place, part in enumerate(free):
+        if part.shape[1] >= b:
+            return free.pop(place)[:, :b]
+    return np.empty((m, b, n), dtype=dtype)

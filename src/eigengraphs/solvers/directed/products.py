@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directed.pairs import PairPacking
-from eigengraphs.solvers.products import combined, leave, projected, rotated
+from eigengraphs.solvers.products import combined, leave, part_for, projected, rotated
 from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs
 
 __all__ = ["CachedPairBasis", "PairBasis", "StreamedPairBasis"]
@@ -101,11 +101,12 @@ class CachedPairBasis(PairBasis):
         # U_j^T A_i, (m, b_j, n), and V_j^T A_i^T, (m, c_j, n), in the type of the graphs
         self._left: list[NDArray[Any]] = []
         self._right: list[NDArray[Any]] = []
+        self._free: list[NDArray[Any]] = []  # room of earlier ones: new memory takes its time
 
     def _cross(self, left: Array, right: Array) -> tuple[Array, Array]:
         m, n, dtype = self._graphs.n_graphs, self._graphs.n_vertices, self._graphs.dtype
-        of_left = np.empty((m, left.shape[1], n), dtype=dtype)
-        of_right = np.empty((m, right.shape[1], n), dtype=dtype)
+        of_left = part_for(m, left.shape[1], n, dtype, self._free)
+        of_right = part_for(m, right.shape[1], n, dtype, self._free)
         self._graphs.products(left, right, leave, leave, of_left, of_right)
         self._left.append(of_left)
         self._right.append(of_right)
@@ -119,7 +120,9 @@ class CachedPairBasis(PairBasis):
 
     def rotate(self, P: Array, Q: Array) -> None:
         """Replace U by U P and V by V Q."""
-        self._left, self._right = rotated(self._left, P), rotated(self._right, Q)
+        left, self._left = self._left, rotated(self._left, P)
+        right, self._right = self._right, rotated(self._right, Q)
+        self._free = left[len(self._left) :] + right[len(self._right) :]
         super().rotate(P, Q)
 
 
