@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from known_graphs import random_directed, random_symmetric
 
-from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs import GraphStack, JointEmbedding, open_store, select_dimension
 from eigengraphs.graphs import bits, view
 from eigengraphs.graphs.bit_kernels import NARROW, WIDE, WORD, multiply_words, table_rows
 from eigengraphs.graphs.bits import mirrored, pack
+from eigengraphs.graphs.blocked_products import Project
 from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense
 from eigengraphs.graphs.masked_view import MaskedView
@@ -17,6 +18,7 @@ from eigengraphs.graphs.view import StackView, mean_graph
 from eigengraphs.graphs.view_bits import BitProducts
 from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.word_kernels import column_counts, scan_words
+from eigengraphs.scale import write_store
 
 SIZES = [1, 2, 31, 32, 33, 64, 70, 131]  # fewer vertices than a word has bits, as many, and more
 
@@ -229,3 +231,39 @@ def test_a_fit_is_that_of_the_same_graphs_as_numbers(settings, monkeypatch):
     assert asked_for
     assert by_bits.converged_
     assert np.allclose(by_bits.loadings_, by_numbers.loadings_, rtol=1e-6)
+
+
+def test_few_blocks_without_noise_converge_in_float32():
+    rng = np.random.default_rng(2)
+    blocks = np.eye(3)[rng.integers(3, size=600)]
+    A = np.einsum("sk,ik,tk->ist", blocks, rng.random((6, 3)) < 0.6, blocks)
+    for graphs in (A, 3 * A):
+        fit = JointEmbedding(3, diagonal="observed", tol=1e-7, random_state=0)
+        assert fit.fit(graphs.astype(np.float32)).converged_
+
+
+def test_sums_over_many_graphs_keep_their_digits(all_in_bits):
+    stack = GraphStack(np.tile(drawn(1, 40, np.float32, directed=False), (600, 1, 1)))
+    H, W = np.ones((40, 2)), np.full((600, 2), 0.1)
+    exact = 60 * stack.dense[0].sum(axis=1)
+    found = StackView(stack).weighted_multiply(W, H)[:, 0]
+    assert np.abs(found / exact - 1).max() < 1e-6
+
+
+def test_a_stack_in_blocks_has_the_bits_of_what_it_loads(all_in_bits, tmp_path):
+    A = drawn(6, 40, directed=False)
+    write_store(tmp_path / "graphs.egs", GraphStack(A))
+    stored = open_store(tmp_path / "graphs.egs")
+    assert np.array_equal(stored.words, pack(A))
+    assert np.array_equal(stored[2:4].words, pack(A[2:4]))
+    assert np.array_equal(GraphStack(stored).words, pack(A))
+    chosen = [select_dimension(graphs, method="pairs", random_state=0) for graphs in (A, stored)]
+    assert chosen[0].n_components == chosen[1].n_components
+
+
+def test_a_task_travels_without_what_it_found_on_the_way():
+    task = Project(np.eye(40)[:, :2], np.eye(40)[:, 2:5])
+    alone = pickle.dumps(task)
+    assert task._both.shape == (40, 5)
+    assert pickle.dumps(task) == alone
+    assert np.array_equal(pickle.loads(alone)._both, task._both)

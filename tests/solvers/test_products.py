@@ -10,7 +10,14 @@ from eigengraphs.graphs.view import StackView, mean_graph
 from eigengraphs.solvers import directions, tall
 from eigengraphs.solvers.directions import basis_width, orthonormal, turned_basis, widened
 from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.products import CachedBasis, StreamedBasis
+from eigengraphs.solvers.products import (
+    CachedBasis,
+    StreamedBasis,
+    freed,
+    part_for,
+    projected,
+    rotated,
+)
 
 M, N = 5, 12
 KINDS = [CachedBasis, StreamedBasis]
@@ -135,3 +142,35 @@ def test_a_tall_basis_grows_and_turns_in_its_place(monkeypatch):
     assert np.allclose(turned, expected @ T, rtol=1e-14, atol=1e-14)
     beyond = widened(turned, most)  # more than there was room for
     assert np.allclose(beyond, np.column_stack([expected @ T, most]), rtol=1e-14, atol=1e-14)
+
+
+def test_room_is_used_again_and_given_up_where_it_does_not_fit():
+    parts = [np.zeros((M, b, N)) for b in (4, 2, 3)]
+    for number, part in enumerate(parts):
+        part[:] = number
+    T = np.eye(9)[:, [8, 0, 1, 2, 4]]  # the last column first
+    kept = rotated(parts, T)
+    assert [part.shape[1] for part in kept] == [4, 1]
+    assert all(np.shares_memory(mine, part) for mine, part in zip(kept, parts, strict=False))
+    assert kept[0][0, :, 0].tolist() == [2, 0, 0, 0]
+    assert kept[1][0, :, 0].tolist() == [1]
+    free = freed([*parts, np.zeros((M, 7, N))[:, :2]], kept)
+    assert [part.shape[1] for part in free] == [3, 7]  # whole, where a part had a share of it
+    none = part_for(M, 0, N, np.dtype(float), free)
+    assert none.shape == (M, 0, N)
+    assert len(free) == 2
+    mine = part_for(M, 2, N, np.dtype(float), free)
+    assert mine.shape == (M, 2, N)
+    assert np.shares_memory(mine, parts[2])
+    new = part_for(M, 8, N, np.dtype(float), free)
+    assert new.shape == (M, 8, N)
+    assert free == []
+
+
+def test_sums_of_one_sign_keep_their_digits_in_float32():
+    # Of a graph with few blocks all terms of a sum are alike, and roundings go one way.
+    part = np.full((2, 3, 5000), 0.7, dtype=np.float32)
+    V = np.full((5000, 2), 1 / np.sqrt(5000))
+    exact = part.astype(float) @ V
+    found = projected(part, V).transpose(0, 2, 1)
+    assert np.abs(found / exact - 1).max() < 3 * np.finfo(np.float32).eps

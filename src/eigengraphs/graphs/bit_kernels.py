@@ -1,9 +1,9 @@
 """Numba kernels for dense graphs of zeros and ones, with 32 entries of a column in one word.
 
 A product with a few columns B needs no multiplication then. The 32 rows of B that meet a word are
-cut into six groups, a table of each holds the sums of all its subsets, and a word adds six rows of
-these tables: less than a fifth of the numbers that a product loads and adds otherwise. Tables stay
-in the first level of cache, and graphs take a 32nd of the memory.
+cut into a few groups, a table of each holds the sums of all its subsets, and a word adds one row of
+each: a sixth of the numbers that a product loads and adds otherwise. Tables stay in the first level
+of cache, and graphs take a 32nd of the memory.
 """
 
 from __future__ import annotations

@@ -249,6 +249,11 @@ class BlockedStack(GraphStack):
         return self.load()
 
     @property
+    def words(self) -> Words | None:
+        """The graphs a bit an entry, of all that are loaded."""
+        return self.load().words
+
+    @property
     def _words(self) -> Words | None:  # type: ignore[override]
         return self.load()._words
 

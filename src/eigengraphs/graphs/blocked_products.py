@@ -27,7 +27,7 @@ _SPANNED = 1e-10  # of a unit column may be outside
 # Columns that room is made for at a time, as new pages take longer than products; no more than the
 # quarter of the graphs' own room that they may have.
 _ROOM = 128
-_TYPED_SUM = 4096  # terms of a sum that the type of the graphs may take before float64 does
+_TYPED_SUM = 64  # terms of a sum that the type of the graphs may take before float64 does
 
 
 @dataclass
@@ -71,12 +71,15 @@ class Project:
         kept.U = self._both
         block.memo[_NAME] = kept
         (m, b, n), s = new.shape, self._both.shape[1]
-        cross = np.zeros((m, s, b))
-        for lo, hi in spans(n, _TYPED_SUM):  # in the type of the graphs: products are no better
+        found = np.zeros((m * b, s))
+        for lo, hi in spans(n, _TYPED_SUM):
             rows = new[:, :, lo:hi].reshape(m * b, hi - lo)
-            found = rows @ self._both[lo:hi].astype(rows.dtype)
-            cross += found.reshape(m, b, s).transpose(0, 2, 1)
-        return cross
+            found += rows @ self._both[lo:hi].astype(rows.dtype)
+        return np.asarray(found.reshape(m, b, s).transpose(0, 2, 1))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is found on the way, which another thread may be about to add.
+        return {"V": self.V, "B": self.B}
 
     @cached_property
     def _both(self) -> Array:

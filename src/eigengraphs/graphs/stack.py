@@ -63,8 +63,8 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
     dtype : float32 or float64, optional
         Type of the weights. By default float32 stays float32 and all else becomes float64.
     copy : bool
-        With False, a float array (m, n, n) is shared and not copied: then whoever changes it
-        changes the stack.
+        With False, a float array (m, n, n) is shared and not copied: then it must stay as it is,
+        because norms, kinds and the bits of unweighted graphs are found once.
     missing : {"error", "unobserved"}
         What to do with entries that are nan, or masked in a ``numpy.ma`` array. "unobserved" hides
         them: they take no part in any loss, and ``mask`` knows them. Then the vertices that a graph

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.graphs.bit_kernels import NARROW, WIDE, WORD, multiply_words, table_rows
 from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.graphs.view_dense import DenseProducts
+from eigengraphs.graphs.view_dense import DenseProducts, products_at_hand
 from eigengraphs.graphs.word_kernels import column_counts
 
 __all__ = ["BitProducts", "dense_products"]
@@ -43,7 +43,7 @@ class BitProducts(DenseProducts):
     def __init__(self, A: NDArray[Any], words: NDArray[np.uint32]) -> None:
         super().__init__(A)
         self._words = words
-        self._once = len(A)  # all of a task, whatever is done with the products
+        self._once = products_at_hand(A)
         self._again = max(1, _STEP_WORDS // words[0].size)  # those that count nothing are skipped
 
     def times(

@@ -21,7 +21,7 @@ from eigengraphs.graphs.dense_kernels import (
 )
 from eigengraphs.parallel import on_blocks, spans
 
-__all__ = ["DenseProducts", "add_cross_products", "add_dots", "as_rows"]
+__all__ = ["DenseProducts", "add_cross_products", "add_dots", "as_rows", "products_at_hand"]
 
 _TASK_BYTES = 2**26  # of graphs in one task of a thread: each costs a word with the others
 _TASKS = 16  # at least, if there are as many graphs
@@ -54,9 +54,8 @@ class DenseProducts:
         wide = n * A.itemsize >= TILE_BYTES
         self._in_rows, self._in_columns = wide and in_rows, wide and in_columns and not in_rows
         # Graphs that are read again, as BLAS does; or products, if the kernel reads graphs once.
-        products = _USUAL_COLUMNS * n * A.itemsize
         self._again = max(1, _CACHE_BYTES // a_graph)
-        self._once = max(1, _CACHE_BYTES // products) if self._in_rows else self._again
+        self._once = products_at_hand(A) if self._in_rows else self._again
         self.threads = None if A.size >= _THREADS_PAY_FROM else 1
 
     def steps(self, lo: int, hi: int, *, again: bool = False) -> Iterator[tuple[int, int]]:
@@ -189,6 +188,11 @@ class DenseProducts:
         """Return A_i 1, (m, n)."""
         ones = np.ones(self._A.shape[1], dtype=self._A.dtype)
         return np.asarray(self._A @ ones, dtype=np.float64)
+
+
+def products_at_hand(A: NDArray[Any]) -> int:
+    """Return of how many of the graphs (m, n, n) products are found, and summed up, at a time."""
+    return max(1, int(_CACHE_BYTES // (_USUAL_COLUMNS * A.shape[1] * A.itemsize)))
 
 
 def add_cross_products(ZT: NDArray[Any], P: NDArray[Any], out: NDArray[np.float64]) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "CachedBasis",
     "StreamedBasis",
     "combined",
+    "freed",
     "leave",
     "part_for",
     "projected",
@@ -27,7 +28,7 @@ __all__ = [
 
 _BLOCK_BYTES = 2**25  # of cores that are turned at a time
 _ROW_BYTES = 2**21  # of products that are projected at a time
-_TYPED_SUM = 4096  # terms of a sum that the type of the graphs may take before float64 does
+_TYPED_SUM = 64  # terms of a sum that the type of the graphs may take before float64 does
 _TASKS = 16  # of threads, where there is something for each graph
 
 
@@ -125,7 +126,7 @@ class CachedBasis(Basis):
     def rotate(self, T: Array) -> None:
         """Replace V by V T."""
         before, self._parts = self._parts, rotated(self._parts, T)
-        self._free = before[len(self._parts) :]
+        self._free = freed(before, self._parts)
         super().rotate(T)
 
 
@@ -148,19 +149,21 @@ def leave(lo: int, hi: int, P: NDArray[Any]) -> None:
 def projected(part: NDArray[Any], V: Array) -> Array:
     """Return V^T P_i^T, (m, s, b), for the rows P_i of ``part`` (m, b, n) and ``V`` (n, s).
 
-    In the type of the part, some thousand terms of a sum at a time: its products are no better.
+    A few terms of a sum are added in the type of the part, and those sums in float64: float32 alone
+    loses a digit where all terms have one sign, as in graphs of few blocks.
     """
     m, b, n = part.shape
     s = V.shape[1]
-    cross = np.zeros((m, s, b))
+    cross = np.empty((m, s, b))
     typed = [(lo, hi, V[lo:hi].astype(part.dtype)) for lo, hi in spans(n, _TYPED_SUM)]
 
     def work(lo: int, hi: int) -> None:
         # Some graphs in one product: BLAS copies V for each.
         rows = part[lo:hi].reshape((hi - lo) * b, n)
+        found = np.zeros((len(rows), s))
         for first, last, some in typed:
-            found = (rows[:, first:last] @ some).reshape(hi - lo, b, s)
-            cross[lo:hi] += found.transpose(0, 2, 1)
+            found += rows[:, first:last] @ some
+        cross[lo:hi] = found.reshape(hi - lo, b, s).transpose(0, 2, 1)
 
     on_blocks(work, spans(m, _ROW_BYTES // max(1, part.itemsize * b * n)))
     return cross
@@ -213,8 +216,19 @@ def rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
 def part_for(
     m: int, b: int, n: int, dtype: np.dtype[Any], free: list[NDArray[Any]]
 ) -> NDArray[Any]:
-    """Return room for products, (m, b, n): the first that is free and large enough, or new."""
-    for place, part in enumerate(free):
-        if part.shape[1] >= b:
-            return free.pop(place)[:, :b]
+    """Return room for products, (m, b, n): the least that is free and large enough, or new.
+
+    Where none is large enough, all that is free is given up: it would be there beside the new one.
+    """
+    enough = [place for place, part in enumerate(free) if part.shape[1] >= b]
+    if b > 0 and enough:
+        return free.pop(min(enough, key=lambda place: free[place].shape[1]))[:, :b]
+    if b > 0:
+        free.clear()
     return np.empty((m, b, n), dtype=dtype)
+
+
+def freed(before: list[NDArray[Any]], kept: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return the room of parts that are no longer needed, whole where they had a share of it."""
+    rest = before[len(kept) :]
+    return [part if part.base is None else part.base for part in rest if part.shape[1]]

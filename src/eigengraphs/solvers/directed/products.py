@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directed.pairs import PairPacking
-from eigengraphs.solvers.products import combined, leave, part_for, projected, rotated
+from eigengraphs.solvers.products import combined, freed, leave, part_for, projected, rotated
 from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs
 
 __all__ = ["CachedPairBasis", "PairBasis", "StreamedPairBasis"]
@@ -122,7 +122,7 @@ class CachedPairBasis(PairBasis):
         """Replace U by U P and V by V Q."""
         left, self._left = self._left, rotated(self._left, P)
         right, self._right = self._right, rotated(self._right, Q)
-        self._free = left[len(self._left) :] + right[len(self._right) :]
+        self._free = freed(left, self._left) + freed(right, self._right)
         super().rotate(P, Q)
 
 
