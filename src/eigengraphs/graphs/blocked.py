@@ -14,18 +14,18 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.bits import Words
-from eigengraphs.graphs.build import Storage, check_dtype, check_names
+from eigengraphs.graphs.build import Storage, check_names
 from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.journaling import journal_in_use
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.ordering import PairedSum, add_up, order_is_fixed
 from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.graphs.transforms import SymmetrizeRule
+from eigengraphs.graphs.waiting import WaitingTransforms
 from eigengraphs.parallel import in_order, thread_count
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Block:
 Task: TypeAlias = Callable[[Block, Any], Any]
 
 
-class BlockedStack(GraphStack):
+class BlockedStack(WaitingTransforms):
     """Graphs in blocks; everything else about them is as of any stack.
 
     Those who make one give :attr:`spans` and :meth:`read_block`, and what a stack knows of itself
@@ -313,61 +313,6 @@ class BlockedStack(GraphStack):
         from eigengraphs.graphs.lazy import LazyStack  # which is made of this class
 
         return LazyStack.of(self)
-
-    # Each of these waits for the blocks, and means what it means for graphs in memory.
-
-    def symmetrize(self, how: SymmetrizeRule = "mean") -> Any:
-        """Return undirected graphs, block by block; see :meth:`GraphStack.symmetrize`."""
-        return self._lazy().then("symmetrize", how)
-
-    def binarize(self, threshold: float = 0.0) -> Any:
-        """Return unweighted graphs, block by block; see :meth:`GraphStack.binarize`."""
-        return self._lazy().then("binarize", threshold)
-
-    def log1p(self) -> Any:
-        """Return log(1 + weight), block by block; see :meth:`GraphStack.log1p`."""
-        return self._lazy().then("log1p")
-
-    def signed_log1p(self) -> Any:
-        """Return signed logarithms, block by block; see :meth:`GraphStack.signed_log1p`."""
-        return self._lazy().then("signed_log1p")
-
-    def fisher_z(self) -> Any:
-        """Return arctanh of the weights, block by block; see :meth:`GraphStack.fisher_z`."""
-        return self._lazy().then("fisher_z")
-
-    def rank(self) -> Any:
-        """Return ranks for weights, block by block; see :meth:`GraphStack.rank`."""
-        return self._lazy().then("rank")
-
-    def signed_rank(self) -> Any:
-        """Return signed ranks, block by block; see :meth:`GraphStack.signed_rank`."""
-        return self._lazy().then("signed_rank")
-
-    def unit_norm(self) -> Any:
-        """Return graphs of norm 1, block by block; see :meth:`GraphStack.unit_norm`."""
-        return self._lazy().then("unit_norm")
-
-    def drop_loops(self) -> Any:
-        """Return graphs without loops, block by block; see :meth:`GraphStack.drop_loops`."""
-        return self._lazy().then("drop_loops")
-
-    def select_vertices(self, which: Any) -> Any:
-        """Return induced graphs, block by block; see :meth:`GraphStack.select_vertices`."""
-        return self._lazy().then("select_vertices", self._kept(which))
-
-    def astype(self, dtype: DTypeLike) -> Any:
-        """Return float32 or float64 weights, block by block."""
-        wanted = check_dtype(dtype)
-        return self if wanted == self.dtype else self._lazy().then("astype", wanted)
-
-    def to_dense(self) -> Any:
-        """Return graphs that come as arrays, block by block."""
-        return self._lazy().then("to_dense") if self.is_sparse else self
-
-    def to_sparse(self) -> Any:
-        """Return graphs that come as CSR matrices, block by block."""
-        return self if self.is_sparse else self._lazy().then("to_sparse")
 
     def with_names(
         self,
