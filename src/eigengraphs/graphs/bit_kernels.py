@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
+from eigengraphs.graphs.codegen import INT32, INT64, Arguments, for_each, vector_of_bytes
 
 __all__ = ["NARROW", "WIDE", "WORD", "multiply_words", "pack_graphs", "table_rows"]
 
@@ -28,7 +29,6 @@ WIDE, NARROW = 64, 32  # bytes of a row of a table: a line of the cache, or one 
 # Bits of the groups of a word. Narrow tables may be longer, and a word then needs fewer of them.
 _WIDE_SIZES, _NARROW_SIZES = (7, 7, 6, 6, 6), (8, 8, 8, 8)
 _AT_HAND = 16  # vertices whose sums are put in their places at a time
-_INT64, _INT32 = ir.IntType(64), ir.IntType(32)
 
 
 def _first_bits(sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -48,21 +48,16 @@ def table_rows(width: int) -> int:
     return sum(1 << size for size in (_WIDE_SIZES if width == WIDE else _NARROW_SIZES))
 
 
-def _vector(dtype: Any, width: int) -> ir.VectorType:
-    bits = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
-    return ir.VectorType(bits[dtype], 8 * width // dtype.bitwidth)
-
-
 def _reading_bits(_context: Any, x: Any) -> Any:
     """Return the type and the code of 32 bits that are 0 if all bits of a float are."""
     wide = x == types.float64
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        bits = builder.bitcast(args[0], _INT64 if wide else _INT32)
+        bits = builder.bitcast(args[0], INT64 if wide else INT32)
         if not wide:
             return bits
-        folded = builder.or_(bits, builder.lshr(bits, ir.Constant(_INT64, 32)))
-        return builder.trunc(folded, _INT32)
+        folded = builder.or_(bits, builder.lshr(bits, ir.Constant(INT64, 32)))
+        return builder.trunc(folded, INT32)
 
     return types.int32(x), codegen
 
@@ -141,47 +136,34 @@ def _looking_up(width: int, sizes: tuple[int, ...]) -> Any:
     ) -> Any:
         if {words.layout, tables.layout, sums.layout} != {"C"} or tables.dtype != sums.dtype:
             raise TypingError("arrays must be C-contiguous, tables and sums of one type")
-        vector, align = _vector(tables.dtype, width), tables.dtype.bitwidth // 8
+        vector, align = vector_of_bytes(tables.dtype, width), tables.dtype.bitwidth // 8
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kinds = signature.args
-
-            def pointer(place: int) -> Any:
-                return context.make_array(kinds[place])(context, builder, args[place]).data
-
-            def whole(place: int) -> Any:
-                return context.cast(builder, args[place], kinds[place], types.int64)
-
-            def rows_of(base: Any) -> Any:
-                return builder.bitcast(base, vector.as_pointer())
+            given = Arguments(context, builder, signature, args)
+            word_data, first, place = given.pointer(0), given.whole(1), given.whole(5)
+            table, total = (
+                builder.bitcast(given.pointer(which), vector.as_pointer()) for which in (3, 4)
+            )
 
             def named(word: Any, bit: int, size: int, start: int) -> Any:
-                shifted = builder.lshr(word, ir.Constant(_INT32, bit))
-                inside = builder.and_(shifted, ir.Constant(_INT32, (1 << size) - 1))
-                row = builder.add(builder.zext(inside, _INT64), ir.Constant(_INT64, start))
+                shifted = builder.lshr(word, ir.Constant(INT32, bit))
+                inside = builder.and_(shifted, ir.Constant(INT32, (1 << size) - 1))
+                row = builder.add(builder.zext(inside, INT64), ir.Constant(INT64, start))
                 return builder.load(builder.gep(table, [row]), align=align)
 
-            word_data, table, total = pointer(0), rows_of(pointer(3)), rows_of(pointer(4))
-            first, count, place = whole(1), whole(2), whole(5)
-            before = builder.block
-            loop = builder.append_basic_block("words")
-            after = builder.append_basic_block("after")
-            builder.branch(loop)
-            builder.position_at_end(loop)
-            t = builder.phi(_INT64)
-            word = builder.load(builder.gep(word_data, [builder.add(first, t)]))
-            groups = zip(_first_bits(sizes), sizes, _first_rows(sizes), strict=True)
-            rows = [named(word, *group) for group in groups]
-            while len(rows) > 1:
-                pairs = [builder.fadd(a, b) for a, b in zip(rows[::2], rows[1::2], strict=False)]
-                rows = pairs + rows[2 * len(pairs) :]
-            at = builder.gep(total, [builder.add(place, t)])
-            builder.store(builder.fadd(builder.load(at, align=align), rows[0]), at, align=align)
-            more = builder.add(t, ir.Constant(_INT64, 1))
-            builder.cbranch(builder.icmp_signed("<", more, count), loop, after)
-            t.add_incoming(ir.Constant(_INT64, 0), before)
-            t.add_incoming(more, loop)
-            builder.position_at_end(after)
+            def add_word(t: Any) -> None:
+                word = builder.load(builder.gep(word_data, [builder.add(first, t)]))
+                groups = zip(_first_bits(sizes), sizes, _first_rows(sizes), strict=True)
+                rows = [named(word, *group) for group in groups]
+                while len(rows) > 1:
+                    pairs = [
+                        builder.fadd(a, b) for a, b in zip(rows[::2], rows[1::2], strict=False)
+                    ]
+                    rows = pairs + rows[2 * len(pairs) :]
+                at = builder.gep(total, [builder.add(place, t)])
+                builder.store(builder.fadd(builder.load(at, align=align), rows[0]), at, align=align)
+
+            for_each(builder, given.whole(2), add_word)
             return context.get_dummy_value()
 
         return types.void(words, first, count, tables, sums, place), codegen
@@ -203,34 +185,22 @@ def _adding(width: int) -> Any:
     def add_row(_context: Any, tables: Any, place: Any, B: Any, b: Any, count: Any) -> Any:
         if {tables.layout, B.layout} != {"C"} or tables.dtype != B.dtype:
             raise TypingError("arrays must be C-contiguous and of one type")
-        vector, align = _vector(tables.dtype, width), tables.dtype.bitwidth // 8
+        vector, align = vector_of_bytes(tables.dtype, width), tables.dtype.bitwidth // 8
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kinds = signature.args
+            given = Arguments(context, builder, signature, args)
+            table, rows = (
+                builder.bitcast(given.pointer(which), vector.as_pointer()) for which in (0, 2)
+            )
+            place, count = given.whole(1), given.whole(4)
+            row = builder.load(builder.gep(rows, [given.whole(3)]), align=align)
 
-            def rows_of(place: int) -> Any:
-                base = context.make_array(kinds[place])(context, builder, args[place]).data
-                return builder.bitcast(base, vector.as_pointer())
+            def set_row(x: Any) -> None:
+                source = builder.add(place, x)
+                total = builder.fadd(builder.load(builder.gep(table, [source]), align=align), row)
+                builder.store(total, builder.gep(table, [builder.add(source, count)]), align=align)
 
-            def whole(place: int) -> Any:
-                return context.cast(builder, args[place], kinds[place], types.int64)
-
-            table, place, b, count = rows_of(0), whole(1), whole(3), whole(4)
-            row = builder.load(builder.gep(rows_of(2), [b]), align=align)
-            before = builder.block
-            loop = builder.append_basic_block("rows")
-            after = builder.append_basic_block("after")
-            builder.branch(loop)
-            builder.position_at_end(loop)
-            x = builder.phi(_INT64)
-            source = builder.add(place, x)
-            total = builder.fadd(builder.load(builder.gep(table, [source]), align=align), row)
-            builder.store(total, builder.gep(table, [builder.add(source, count)]), align=align)
-            more = builder.add(x, ir.Constant(_INT64, 1))
-            builder.cbranch(builder.icmp_signed("<", more, count), loop, after)
-            x.add_incoming(ir.Constant(_INT64, 0), before)
-            x.add_incoming(more, loop)
-            builder.position_at_end(after)
+            for_each(builder, count, set_row)
             return context.get_dummy_value()
 
         return types.void(tables, place, B, b, count), codegen

@@ -19,6 +19,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
+from eigengraphs.graphs.codegen import INT32, INT64, Arguments, vector_of_bytes
 
 __all__ = ["TILE_BYTES", "as_padded_rows", "multiply_graphs", "multiply_transposes"]
 
@@ -31,12 +32,6 @@ TILE_BYTES = _LANES * _LANE_BYTES
 _CHUNK = 16  # rows of a graph that stay in the nearest caches while all tiles use them
 _LINES, _OTHERS = 3, 4  # rows of a graph and of the other factor in a tile for transposes
 _FUSED = ("contract",)  # a product and a sum may be one instruction
-_INT64, _INT32 = ir.IntType(64), ir.IntType(32)
-
-
-def _vector(dtype: Any) -> ir.VectorType:
-    bits = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
-    return ir.VectorType(bits[dtype], 8 * _LANE_BYTES // dtype.bitwidth)
 
 
 def _tile(n_rows: int) -> Any:
@@ -63,20 +58,18 @@ def _tile(n_rows: int) -> Any:
     ) -> Any:
         if {A.layout, B.layout, out.layout} != {"C"} or not A.dtype == B.dtype == out.dtype:
             raise TypingError("arrays must be C-contiguous and of one type")
-        vector, align = _vector(A.dtype), A.dtype.bitwidth // 8  # numpy promises no more
+        vector, align = (
+            vector_of_bytes(A.dtype, _LANE_BYTES),
+            A.dtype.bitwidth // 8,
+        )  # numpy promises no more
         signature = types.void(A, a, n, count, ahead, B, b, stride, out, o, width)
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kinds = signature.args
-
-            def pointer(place: int) -> Any:
-                return context.make_array(kinds[place])(context, builder, args[place]).data
-
-            def whole(place: int) -> Any:
-                return context.cast(builder, args[place], kinds[place], types.int64)
+            given = Arguments(context, builder, signature, args)
+            pointer, whole = given.pointer, given.whole
 
             def number(x: int) -> Any:
-                return ir.Constant(_INT64, x)
+                return ir.Constant(INT64, x)
 
             def vector_at(base: Any, where: Any) -> Any:
                 return builder.bitcast(builder.gep(base, [where]), vector.as_pointer())
@@ -94,7 +87,7 @@ def _tile(n_rows: int) -> Any:
             after = builder.append_basic_block("after")
             builder.branch(loop)
             builder.position_at_end(loop)
-            t, in_A, in_B = (builder.phi(_INT64) for _ in range(3))
+            t, in_A, in_B = (builder.phi(INT64) for _ in range(3))
             sums = [builder.phi(vector) for _ in places]
             _prefetch(builder, builder.gep(A_data, [builder.add(in_A, ahead)]))
             entries = [
@@ -133,17 +126,17 @@ def _tile(n_rows: int) -> Any:
 
 def _splat(builder: Any, vector: ir.VectorType, x: Any) -> Any:
     """Return a vector all of whose elements are ``x``."""
-    one = builder.insert_element(ir.Constant(vector, ir.Undefined), x, ir.Constant(_INT32, 0))
-    zeros = ir.Constant(ir.VectorType(_INT32, vector.count), None)
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), x, ir.Constant(INT32, 0))
+    zeros = ir.Constant(ir.VectorType(INT32, vector.count), None)
     return builder.shuffle_vector(one, one, zeros)
 
 
 def _prefetch(builder: Any, where: Any) -> None:
     """Ask for the line of the cache at this address, which need not exist."""
     byte = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [byte, _INT32, _INT32, _INT32])
+    kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
     prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-    flags = [ir.Constant(_INT32, x) for x in (0, 3, 1)]  # to read, for long, data
+    flags = [ir.Constant(INT32, x) for x in (0, 3, 1)]  # to read, for long, data
     builder.call(prefetch, [builder.bitcast(where, byte), *flags])
 
 
@@ -241,20 +234,15 @@ def _dots(n_lines: int) -> Any:
     def dots(_context: Any, A: Any, a: Any, n: Any, B: Any, b: Any, stride: Any, out: Any) -> Any:
         if {A.layout, B.layout, out.layout} != {"C"} or not A.dtype == B.dtype == out.dtype:
             raise TypingError("arrays must be C-contiguous and of one type")
-        vector, align = _vector(A.dtype), A.dtype.bitwidth // 8
+        vector, align = vector_of_bytes(A.dtype, _LANE_BYTES), A.dtype.bitwidth // 8
         signature = types.void(A, a, n, B, b, stride, out)
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kinds = signature.args
-
-            def pointer(place: int) -> Any:
-                return context.make_array(kinds[place])(context, builder, args[place]).data
-
-            def whole(place: int) -> Any:
-                return context.cast(builder, args[place], kinds[place], types.int64)
+            given = Arguments(context, builder, signature, args)
+            pointer, whole = given.pointer, given.whole
 
             def number(x: int) -> Any:
-                return ir.Constant(_INT64, x)
+                return ir.Constant(INT64, x)
 
             A_data, B_data, out_data = pointer(0), pointer(3), pointer(6)
             a, n, b, stride = (whole(place) for place in (1, 2, 4, 5))
@@ -290,7 +278,7 @@ def _dots(n_lines: int) -> Any:
             end = builder.mul(builder.sdiv(n, lanes), lanes)
             builder.branch(loop)
             builder.position_at_end(loop)
-            t, sums = builder.phi(_INT64), [builder.phi(vector) for _ in range(n_lines * _OTHERS)]
+            t, sums = builder.phi(INT64), [builder.phi(vector) for _ in range(n_lines * _OTHERS)]
             more, next_t = added(sums, t, t), builder.add(t, lanes)
             builder.cbranch(builder.icmp_signed("<", next_t, end), loop, after)
             zeros = [ir.Constant(vector, None)] * len(sums)
@@ -324,13 +312,13 @@ def _sum(builder: Any, total: Any) -> Any:
     count = total.type.count
     while count > 1:
         count //= 2
-        kind = ir.VectorType(_INT32, count)
+        kind = ir.VectorType(INT32, count)
         low, high = (
             builder.shuffle_vector(total, total, ir.Constant(kind, list(range(lo, lo + count))))
             for lo in (0, count)
         )
         total = builder.fadd(low, high)
-    return builder.extract_element(total, ir.Constant(_INT32, 0))
+    return builder.extract_element(total, ir.Constant(INT32, 0))
 
 
 _dots_of_some, _dots_of_one = _dots(_LINES), _dots(1)

@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
 from eigengraphs.graphs.bit_kernels import WORD
+from eigengraphs.graphs.codegen import INT32, INT64, Arguments
 
 __all__ = ["column_counts", "mirror_words", "scan_words"]
 
 announce_compiling()
 
-_INT64, _INT32 = ir.IntType(64), ir.IntType(32)
-_EIGHT = ir.VectorType(_INT32, 8)
+_EIGHT = ir.VectorType(INT32, 8)
 
 
 def _count_bits(_context: Any, _word: Any) -> Any:
     """Return the type and the code of the number of bits of a word that are 1."""
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [_INT32]), args)
+        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [INT32]), args)
 
     return types.uint32(types.uint32), codegen
 
@@ -85,11 +85,11 @@ def _same(x: int) -> Any:
 
 def _places(context: Any, builder: Any, signature: Any, args: Any, array: int) -> list[Any]:
     """Return where the vectors are of the block that begins at the argument behind the array."""
-    base = context.make_array(signature.args[array])(context, builder, args[array]).data
-    first = context.cast(builder, args[array + 1], signature.args[array + 1], types.int64)
-    at = builder.bitcast(builder.gep(base, [first]), _EIGHT.as_pointer())
+    given = Arguments(context, builder, signature, args)
+    first = builder.gep(given.pointer(array), [given.whole(array + 1)])
+    at = builder.bitcast(first, _EIGHT.as_pointer())
     count = WORD // _EIGHT.count
-    return [builder.gep(at, [ir.Constant(_INT64, j)]) for j in range(count)]
+    return [builder.gep(at, [ir.Constant(INT64, j)]) for j in range(count)]
 
 
 def _mirroring(_context: Any, words: Any, here: Any, out: Any, there: Any) -> Any:
@@ -118,9 +118,9 @@ def _comparing(_context: Any, words: Any, here: Any, others: Any, there: Any) ->
         differs = _same(0)
         for at, one in zip(_places(context, builder, signature, args, 2), block, strict=True):
             differs = builder.or_(differs, builder.xor(one, builder.load(at, align=4)))
-        unlike = ir.Constant(_INT32, 0)
+        unlike = ir.Constant(INT32, 0)
         for lane in range(_EIGHT.count):
-            one = builder.extract_element(differs, ir.Constant(_INT32, lane))
+            one = builder.extract_element(differs, ir.Constant(INT32, lane))
             unlike = builder.or_(unlike, one)
         return unlike
 

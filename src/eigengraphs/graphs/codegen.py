@@ -1,0 +1,53 @@
+"""What the intrinsics of kernels have in common: arguments, vectors and loops in LLVM's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+__all__ = ["INT32", "INT64", "Arguments", "for_each", "vector_of_bytes"]
+
+INT64, INT32 = ir.IntType(64), ir.IntType(32)
+
+
+class Arguments:
+    """The arguments of an intrinsic, by their places."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
+        self._context, self._builder = context, builder
+        self._kinds, self._args = signature.args, args
+
+    def pointer(self, place: int) -> Any:
+        """Return the address of the first element of an array."""
+        array = self._context.make_array(self._kinds[place])
+        return array(self._context, self._builder, self._args[place]).data
+
+    def whole(self, place: int) -> Any:
+        """Return an integer of 64 bits."""
+        args, kinds = self._args, self._kinds
+        return self._context.cast(self._builder, args[place], kinds[place], types.int64)
+
+
+def vector_of_bytes(dtype: Any, width: int) -> ir.VectorType:
+    """Return the type of a vector of floats that is this many bytes wide."""
+    bits = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
+    return ir.VectorType(bits[dtype], 8 * width // dtype.bitwidth)
+
+
+def for_each(builder: Any, count: Any, body: Callable[[Any], None]) -> None:
+    """Write a loop of ``body(t)``, which has no branches, for t < count; count is at least 1."""
+    before = builder.block
+    loop = builder.append_basic_block("loop")
+    after = builder.append_basic_block("after")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    t = builder.phi(INT64)
+    body(t)
+    more = builder.add(t, ir.Constant(INT64, 1))
+    builder.cbranch(builder.icmp_signed("<", more, count), loop, after)
+    t.add_incoming(ir.Constant(INT64, 0), before)
+    t.add_incoming(more, loop)
+    builder.position_at_end(after)
