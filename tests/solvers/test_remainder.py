@@ -26,6 +26,7 @@ def taken_off(k, shape=SHAPE, asked=()):
         written_out -= np.outer(t, q)
         if j in asked:
             assert np.allclose(remainder.rough, written_out, atol=1e-5)
+            assert np.allclose(remainder.rough_T, written_out.T, atol=1e-5)
     return remainder, written_out, cores
 
 
