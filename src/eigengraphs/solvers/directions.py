@@ -28,6 +28,7 @@ _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them 
 _SKETCHED_SHARE = 0.25
 TALL = 200_000  # vertices: beyond, every array with a row for each counts
 _SHARED = 8  # further columns of the first basis that come from the mean graph
+_HOLLOWED = 0.9  # of the diagonal of sum_i A_i^2 that a sketch does without
 _WIDTHS = (64, 80)  # columns of the basis: least and most before it is shortened
 STREAMED_WIDTH = 48
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
@@ -38,7 +39,7 @@ def first_basis(
 ) -> Array:
     """Return an orthonormal basis of given columns and the main directions of the graphs."""
     weights, Omega = sketch_weights(graphs.n_vertices, weights, sizes, rng)
-    return basis_from_sketch(*graphs.sketch(Omega, weights), given)
+    return basis_from_sketch(*graphs.sketch(Omega, weights), Omega, given)
 
 
 def sketch_weights(
@@ -57,17 +58,35 @@ def sketch_weights(
     return weights, rng.standard_normal((n, _SKETCH))
 
 
-def basis_from_sketch(squares: Array, sums: Array, given: Array) -> Array:
-    """Return an orthonormal basis of given columns and of a sketch, each (n, b).
+def basis_from_sketch(squares: Array, sums: Array, Omega: Array, given: Array) -> Array:
+    """Return an orthonormal basis of given columns and of a sketch with ``Omega``, each (n, b).
 
     Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
-    share, in the mean, where the noise is averaged.
+    share, in the mean, where the noise is averaged. ``squares`` is changed.
     """
+    _take_diagonal_off(squares, Omega)
     if len(sums) <= min(MANY, TALL):
         main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]
     else:  # the same but for rounding, without further copies of it
         main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, :_SHARED]
     return np.column_stack([given, orthonormal(np.column_stack([main, squares]), given)])
+
+
+def _take_diagonal_off(squares: Array, Omega: Array) -> None:
+    """Take most of Diag(D) Omega off ``squares`` = S Omega, (n, b), D the diagonal of S.
+
+    D sums up all squared entries of the graphs: of sparse ones, most of S Omega is
+    a multiple of Omega, which knows nothing of them. What is known of D is how a row of S Omega
+    goes along with that of Omega. Some of D stays, lest the middle of a star, whose row has nothing
+    else, is lost.
+    """
+
+    def work(lo: int, hi: int) -> None:
+        rows = Omega[lo:hi]
+        along = np.einsum("sk,sk->s", squares[lo:hi], rows) / np.einsum("sk,sk->s", rows, rows)
+        squares[lo:hi] -= (_HOLLOWED * along)[:, None] * rows
+
+    on_rows(work, len(squares))
 
 
 def random_starts(rng: np.random.Generator, d: int, b: int, s: int) -> Array:

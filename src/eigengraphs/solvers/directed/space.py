@@ -115,7 +115,7 @@ class PairSpace:
             self._rest.sketch(Omega, weights), (given[:n], given[n:]), strict=True
         ):
             given_basis = orthonormal(columns, np.zeros((n, 0)))
-            side = basis_from_sketch(squares, sums, given_basis)
+            side = basis_from_sketch(squares, sums, Omega, given_basis)
             if side.shape[1] == 0:  # the graphs are zero, and any direction is as good
                 side = orthonormal(rng.standard_normal((n, size)), side)
             sides.append(side)
