@@ -38,8 +38,9 @@ _FAR = 0.03  # relative gradient: with all others above, those before that are b
 _GAP = 4.0  # if they gain this many times as much as the others, which will not overtake them,
 _ALIKE = 2.0  # and which gain alike, up to this factor, as noise does
 _FROM_POOL = 3  # earlier components that a place is given to while searching, the best later
-_INERTIA = 1e-3
-_HISTORY = 2  # earlier solutions that a shortened basis keeps
+_INERTIA = 1e-2  # by how much more another must gain to take a place, when none is searched
+_HISTORY = 2  # earlier solutions that a shortened basis keeps,
+_SHORT_HISTORY = 1  # or, where every pass multiplies by all of it, the last alone
 _ROUGH = 3e-3  # relative gradient in the core that is enough for components far from finished
 FLAT = 1e-6  # relative gradient that the bend of an unobserved diagonal's norm resolves for sure
 _PATIENCE = 3  # rounds without progress near the rounding of the products
@@ -334,7 +335,8 @@ class _State:
         self._r = self._r[:, self._n_at_work :].copy()
         points = self._space.shorten([self._Y, *self._history], r.shape[1])
         wider = self._space.widen(r, points)
-        self._history = (points if wider is None else wider)[:_HISTORY]
+        kept = _HISTORY if self._job.wide else _SHORT_HISTORY
+        self._history = (points if wider is None else wider)[:kept]
         self._warm = self._history[0]
         return wider is not None
 
