@@ -6,6 +6,7 @@ from known_graphs import random_symmetric
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs import facts
+from eigengraphs.graphs.entry_kernels import dense_bits
 from eigengraphs.graphs.facts import _scan_dense
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense
 from eigengraphs.graphs.small_scan import SMALL
@@ -91,3 +92,40 @@ def test_the_unit_of_weights_changes_no_digit_of_norms(power, storage):
         other = GraphStack(np.ldexp(A, power), storage=storage).facts
         assert np.array_equal(other.norm, np.ldexp(one.norm, power))
         assert np.array_equal(other.off_norm, np.ldexp(one.off_norm, power))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m", [1, 64, 65, 200])
+def test_small_graphs_of_ones_are_scanned_by_their_bits(m, dtype):
+    A = (random_symmetric(m, 9, seed=m, density=0.4) != 0).astype(dtype)
+    A[0, range(9), range(9)] = 1  # loops everywhere
+    A[-1, range(9), range(9)] = 0
+    assert np.array_equal(quickly(A), carefully(A))
+    A[m // 2] = 0
+    assert np.array_equal(quickly(A), carefully(A))
+
+
+@pytest.mark.parametrize("entry", [2.0, -1.0, 0.5, 1 + 1e-6, 1e-40, 1e30, np.inf, np.nan])
+@pytest.mark.parametrize("place", [0, 70, 129])
+def test_one_weight_among_ones_is_seen(entry, place):
+    A = (random_symmetric(130, 5, seed=1, density=0.5) != 0).astype(float)
+    A[place, 1, 3] = A[place, 3, 1] = entry
+    assert np.array_equal(quickly(A), carefully(A), equal_nan=True)
+
+
+def test_many_small_graphs_of_ones_keep_the_bits_of_the_scan():
+    m, n = 300, 6
+    A = (random_symmetric(m, n, seed=2, density=0.5) != 0).astype(float)
+    expected = np.empty((n * (n + 1) // 2, -(-m // 64)), dtype=np.uint64)
+    dense_bits(A, expected)
+    found = GraphStack(A).entry_bits
+    if facts.SMALL == 0:
+        assert found is None
+        return
+    assert np.array_equal(found, expected)
+    assert GraphStack(A[:84]).entry_bits is None  # few
+    assert GraphStack(A)[:200].entry_bits is None  # others than those that were scanned
+    A[299, 0, 0] = 2
+    assert GraphStack(A).entry_bits is None
+    A[299, 0, 0], A[150, 1, 4] = 1, 1 - A[150, 1, 4]
+    assert GraphStack(A).entry_bits is None  # a direction

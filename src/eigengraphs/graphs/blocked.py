@@ -20,7 +20,7 @@ from scipy import sparse
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.bits import Words
 from eigengraphs.graphs.build import Storage, check_names
-from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.facts import EntryBits, GraphFacts
 from eigengraphs.graphs.journaling import journal_in_use
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.ordering import PairedSum, add_up, order_is_fixed
@@ -256,6 +256,10 @@ class BlockedStack(WaitingTransforms):
     @property
     def _words(self) -> Words | None:  # type: ignore[override]
         return self.load()._words
+
+    @property
+    def _entry_bits(self) -> EntryBits | None:  # type: ignore[override]
+        return self.load()._entry_bits
 
     @property
     def _storage(self) -> Any:  # type: ignore[override]

@@ -26,6 +26,8 @@ __all__ = [
     "dense_forms",
     "flat_bits",
     "flat_entries",
+    "lower_words",
+    "set_bits",
 ]
 
 announce_compiling()
@@ -102,21 +104,32 @@ def flat_entries(
 
 
 @njit(cache=True, nogil=True)
+def set_bits(entries: NDArray[Any], bit: Any, words: NDArray[np.uint64]) -> None:
+    """Set a bit of the words of those entries, (q,) both, that differ from zero."""
+    for j in range(words.shape[0]):
+        words[j] |= np.uint64(entries[j] != 0.0) << bit
+
+
+@njit(cache=True, nogil=True)
 def dense_bits(A: NDArray[Any], out: NDArray[np.uint64]) -> None:
     """Fill ``out`` (p, ceil(b / WORD)): a bit a graph, whether the entry differs from zero."""
     b, n, _ = A.shape
-    words = np.empty(out.shape[0], dtype=np.uint64)
+    words = np.empty(n * n, dtype=np.uint64)  # of all entries: rows of a triangle are short
     for w in range(out.shape[1]):
         words[:] = np.uint64(0)
         for i in range(w * WORD, min(b, (w + 1) * WORD)):
-            bit, first = np.uint64(i - w * WORD), 0
-            for s in range(n):
-                row, place = A[i, s], words[first : first + s + 1]
-                for t in range(s + 1):
-                    place[t] |= np.uint64(row[t] != 0.0) << bit
-                first += s + 1
-        for j in range(out.shape[0]):
-            out[j, w] = words[j]
+            set_bits(A[i].reshape(n * n), np.uint64(i - w * WORD), words)
+        lower_words(words, n, out[:, w])
+
+
+@njit(cache=True, nogil=True)
+def lower_words(words: NDArray[np.uint64], n: int, out: NDArray[np.uint64]) -> None:
+    """Fill ``out`` (p,) with the words of the entries of the lower triangle, of ``words`` (n^2,)."""
+    first = 0
+    for s in range(n):
+        for t in range(s + 1):
+            out[first + t] = words[s * n + t]
+        first += s + 1
 
 
 @njit(cache=True, nogil=True)

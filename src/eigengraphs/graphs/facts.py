@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from eigengraphs.graphs.bits import Words, bits_pay, pack_some, room_for_words
+from eigengraphs.graphs.entry_kernels import WORD
 from eigengraphs.graphs.kernels import SCAN_FIELDS, scan_dense, scan_flat
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.plain_flat_scan import scan_plain_flat
@@ -19,9 +20,12 @@ from eigengraphs.graphs.small_scan import SMALL, scan_small
 from eigengraphs.graphs.word_kernels import scan_words
 from eigengraphs.parallel import on_blocks, spans
 
-__all__ = ["GraphFacts", "about_observed", "scan", "scan_and_pack"]
+__all__ = ["EntryBits", "GraphFacts", "about_observed", "scan", "scan_and_pack"]
+
+EntryBits = NDArray[np.uint64]  # (p, ceil(m / WORD)), a bit a graph for each entry s >= t
 
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
+_MANY = 4  # times p graphs: so many small ones are summed up by their bits
 
 
 @dataclass(frozen=True)
@@ -93,13 +97,15 @@ def scan(storage: NDArray[Any] | csr_array, n_vertices: int) -> GraphFacts:
 
 def scan_and_pack(
     storage: NDArray[Any] | csr_array, n_vertices: int
-) -> tuple[GraphFacts, Words | None]:
+) -> tuple[GraphFacts, Words | None, EntryBits | None]:
     """Read a dense (m, n, n) or a flat sparse (m * n, n) stack once.
 
-    Beside the facts return the graphs a bit an entry, if that pays and all entries are 0 or 1.
+    Beside the facts return the graphs a bit an entry, in the order that large ones are multiplied
+    in, and in that many small ones are summed up in; each if that pays, and all entries are 0 or 1.
     """
     n = n_vertices
     words = room_for_words(storage) if bits_pay(storage) else None
+    entries = _room_for_entries(storage)
     weighted: list[int] = []  # where blocks begin that cannot be bits
     if isinstance(storage, np.ndarray):
         m, size = len(storage), storage.size
@@ -117,12 +123,15 @@ def scan_and_pack(
                 scan_words(words[lo:hi], table[lo:hi])
                 return
             weighted.append(lo)
-        _scan_dense(storage[lo:hi], probes, table[lo:hi])
+        kept = entries[:, lo // WORD : -(-hi // WORD)]
+        if not _scan_dense(storage[lo:hi], probes, table[lo:hi], kept):
+            weighted.append(lo)
 
     threads = None if size >= _THREADS_PAY_FROM else 1
-    on_blocks(
-        scan_block, spans(m, -(-_THREADS_PAY_FROM * m // (8 * max(size, 1)))), threads=threads
-    )
+    step = -(-_THREADS_PAY_FROM * m // (8 * max(size, 1)))
+    if entries.size:
+        step = -(-step // WORD) * WORD
+    on_blocks(scan_block, spans(m, step), threads=threads)
 
     column = dict(zip(SCAN_FIELDS, table.T, strict=True))
     # Rounding, as in a correlation matrix, is not direction; one count among millions is.
@@ -141,21 +150,43 @@ def scan_and_pack(
         is_symmetric=column["asymmetry"] <= rounding,
         first_bad=column["bad"].astype(np.int64),
     )
-    return facts, None if weighted else words
+    if weighted:
+        return facts, None, None
+    return facts, words, entries if entries.size else None
 
 
-def _scan_dense(A: NDArray[Any], probes: NDArray[np.int32], out: NDArray[np.float64]) -> None:
-    """Fill the table, quickly where graphs are plain and carefully where they are not."""
+def _room_for_entries(storage: NDArray[Any] | csr_array) -> EntryBits:
+    """Return room for a bit for each entry of each graph, or for nothing where it does not pay."""
+    m, p = 0, 0
+    if isinstance(storage, np.ndarray) and storage.shape[1] <= SMALL:
+        p = storage.shape[1] * (storage.shape[1] + 1) // 2
+        m = len(storage) if len(storage) > _MANY * p else 0
+    return np.empty((p, -(-m // WORD)), dtype=np.uint64)
+
+
+def _scan_dense(
+    A: NDArray[Any],
+    probes: NDArray[np.int32],
+    out: NDArray[np.float64],
+    kept: EntryBits | None = None,
+) -> bool:
+    """Fill the table, quickly where graphs are plain and carefully where they are not.
+
+    Of small graphs, fill ``kept`` with their bits and tell whether they have no weights.
+    """
     marks = _marks(A.dtype)
     bits = A.view(marks.dtype)
+    all_ones = False
     if A.shape[1] <= SMALL:
         tops = np.empty(len(A), dtype=marks.dtype)
-        scan_small(A, bits, marks, tops, out)
+        kept = np.empty((0, 0), dtype=np.uint64) if kept is None else kept
+        all_ones = bool(scan_small(A, bits, marks, tops, kept, out))
         out[:, 0] += tops.view(A.dtype)  # nan stays nan
     else:
         scan_plain(A, bits, marks, probes, out)
     for i in np.flatnonzero(np.isnan(out[:, 0])):
         scan_dense(A[i : i + 1], out[i : i + 1])
+    return all_ones
 
 
 def _scan_flat(

@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
+from eigengraphs.graphs.entry_kernels import WORD, lower_words, set_bits
 
 __all__ = ["SMALL", "scan_small"]
 
@@ -23,8 +24,9 @@ def scan_small(
     bits: NDArray[Any],
     marks: NDArray[Any],
     tops: NDArray[Any],
+    kept: NDArray[np.uint64],
     out: NDArray[np.float64],
-) -> None:
+) -> bool:
     """Fill ``out`` as :func:`kernels.scan_dense` does; a row of it with nan means: not plain.
 
     Rows of few entries are too short for vector instructions; a graph is one row here. Each entry
@@ -41,30 +43,90 @@ def scan_small(
     tops : (m,)
         Filled with the bits of the largest |entry| of each graph, in place of the first column of
         ``out``: those without a sign are in the order of the floats, infinity and nan above all.
+    kept : (p, ceil(m / WORD)) or nothing
+        Filled as :func:`entry_kernels.dense_bits` does, if all graphs are of zeros and ones.
     out
         (m, len(SCAN_FIELDS)).
+
+    Returns
+    -------
+    bool
+        Whether all graphs are symmetric and of zeros and ones.
     """
     m, n, _ = A.shape
     off = np.ones(n * n, dtype=A.dtype)  # 0 on the diagonal
     off[:: n + 1] = 0.0
-    for i in range(m):
-        values = out[i]
-        zeros, ones, tops[i], off_squares = _count(
-            A[i].reshape(n * n), bits[i].reshape(n * n), off, marks[0], marks[2]
-        )
-        if tops[i] >= marks[1] or _is_lopsided(bits[i]):
-            values[:] = np.nan
+    words = np.empty(n * n, dtype=np.uint64)
+    all_ones = True
+    for lo in range(0, m, WORD):
+        hi = min(m, lo + WORD)
+        if _are_ones(A[lo:hi], words, out[lo:hi]):
+            for i in range(lo, hi):
+                tops[i] = marks[2] if out[i, 2] > 0 else marks[2] & 0
+            if kept.size > 0:
+                lower_words(words, n, kept[:, lo // WORD])
             continue
-        diagonal_squares, n_loops = 0.0, 0
-        low, high = np.inf, -np.inf
+        all_ones = False
+        for i in range(lo, hi):
+            _scan_one(A[i], bits[i], marks, off, tops[i : i + 1], out[i])
+    return all_ones
+
+
+@njit(cache=True, nogil=True)
+def _scan_one(
+    A: NDArray[Any],
+    bits: NDArray[Any],
+    marks: NDArray[Any],
+    off: NDArray[Any],
+    top: NDArray[Any],
+    values: NDArray[np.float64],
+) -> None:
+    """Fill ``values`` and ``top`` for one graph of any weights."""
+    n = A.shape[0]
+    zeros, ones, top[0], off_squares = _count(
+        A.reshape(n * n), bits.reshape(n * n), off, marks[0], marks[2]
+    )
+    if top[0] >= marks[1] or _is_lopsided(bits):
+        values[:] = np.nan
+        return
+    diagonal_squares, n_loops = 0.0, 0
+    low, high = np.inf, -np.inf
+    for s in range(n):
+        x = np.float64(A[s, s])
+        diagonal_squares += x * x
+        n_loops += x != 0.0
+        low, high = min(low, x), max(high, x)
+    values[0], values[1], values[2], values[3] = 0.0, off_squares, n * n - zeros, n_loops
+    values[4], values[5], values[6] = low, high, n * n - zeros - ones
+    values[7], values[8], values[9] = 0.0, -1.0, diagonal_squares
+
+
+@njit(cache=True, nogil=True)
+def _are_ones(A: NDArray[Any], words: NDArray[np.uint64], out: NDArray[np.float64]) -> bool:
+    """Fill ``out`` if all of at most WORD graphs are symmetric and of zeros and ones; or say no.
+
+    With a bit a graph, one comparison of words looks at a pair of entries of all of them.
+    """
+    m, n, _ = A.shape
+    words[:] = np.uint64(0)
+    for i in range(m):
+        graph = A[i].reshape(n * n)
+        total, other = _sum_ones(graph)
+        if not other == 0.0:  # nan is no more a one than 2 is
+            return False
+        set_bits(graph, np.uint64(i), words)
+        n_loops = 0.0
         for s in range(n):
-            x = np.float64(A[i, s, s])
-            diagonal_squares += x * x
-            n_loops += x != 0.0
-            low, high = min(low, x), max(high, x)
-        values[0], values[1], values[2], values[3] = 0.0, off_squares, n * n - zeros, n_loops
-        values[4], values[5], values[6] = low, high, n * n - zeros - ones
-        values[7], values[8], values[9] = 0.0, -1.0, diagonal_squares
+            n_loops += graph[s * (n + 1)]
+        values = out[i]
+        values[0], values[1], values[2], values[3] = 0.0, total - n_loops, total, n_loops
+        values[4], values[5] = n_loops == n, n_loops > 0
+        values[6], values[7], values[8], values[9] = 0.0, 0.0, -1.0, n_loops
+    differs = np.uint64(0)
+    for s in range(1, n):
+        for t in range(s):
+            differs |= words[s * n + t] ^ words[t * n + s]
+    return bool(differs == np.uint64(0))
 
 
 # A function each: with both in one, the compiler no longer finds its vector instructions.
@@ -78,6 +140,16 @@ def _is_lopsided(bits: NDArray[Any]) -> bool:
         for t in range(s):
             differs |= bits[s, t] ^ bits[t, s]
     return bool(differs != 0)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _sum_ones(graph: NDArray[Any]) -> tuple[float, Any]:
+    """Return the sum of all entries, and that of |x^2 - x|, which is 0 for zeros and ones alone."""
+    total = other = graph.dtype.type(0)
+    for j in range(graph.shape[0]):
+        total += graph[j]
+        other += abs(graph[j] * graph[j] - graph[j])
+    return float(total), other
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

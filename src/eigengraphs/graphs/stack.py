@@ -20,7 +20,7 @@ from eigengraphs.graphs.build import (
     check_storage,
     read_names,
 )
-from eigengraphs.graphs.facts import GraphFacts, about_observed, scan_and_pack
+from eigengraphs.graphs.facts import EntryBits, GraphFacts, about_observed, scan_and_pack
 from eigengraphs.graphs.mask import Mask, make_mask
 from eigengraphs.graphs.missing import (
     MissingRule,
@@ -91,6 +91,7 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
 
     __slots__ = (
         "__weakref__",
+        "_entry_bits",
         "_facts",
         "_graph_names",
         "_mask",
@@ -237,7 +238,7 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
     ) -> None:
         """Set everything, with nan and absent vertices hidden."""
         facts: GraphFacts | None
-        facts, words = scan_and_pack(storage, storage.shape[-1])
+        facts, words, _ = scan_and_pack(storage, storage.shape[-1])
         hidden = None
         if (facts.first_bad >= 0).any():
             storage, hidden = take_out_nan(storage, shared=shared)
@@ -265,9 +266,12 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         object.__setattr__(self, "_graph_names", graph_names)
         object.__setattr__(self, "_vertex_names", vertex_names)
         object.__setattr__(self, "_mask", mask)
-        found = (facts, words) if facts is not None else scan_and_pack(storage, storage.shape[-1])
-        object.__setattr__(self, "_facts", found[0])
-        object.__setattr__(self, "_words", found[1])
+        entry_bits = None
+        if facts is None:
+            found, words, entry_bits = scan_and_pack(storage, storage.shape[-1])
+        object.__setattr__(self, "_facts", found if facts is None else facts)
+        object.__setattr__(self, "_words", words)
+        object.__setattr__(self, "_entry_bits", entry_bits)
         if facts is None:
             self._refuse_non_finite()
             if mask is not None:
@@ -311,6 +315,11 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         if self._words is None and not self.is_weighted and bits_pay(self._storage):
             object.__setattr__(self, "_words", pack(self.dense))
         return self._words
+
+    @property
+    def entry_bits(self) -> EntryBits | None:
+        """A bit for each entry of each graph, if the scan of many small ones found ones alone."""
+        return self._entry_bits
 
     # ------------------------------------------------------------------ as a sequence
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from eigengraphs.graphs.bits import Words
 from eigengraphs.graphs.build import Storage
-from eigengraphs.graphs.facts import GraphFacts
+from eigengraphs.graphs.facts import EntryBits, GraphFacts
 from eigengraphs.graphs.mask import Mask
 
 __all__ = ["StackParts"]
@@ -23,6 +23,7 @@ class StackParts(ABC):
     _vertex_names: tuple[str, ...] | None
     _mask: Mask | None
     _words: Words | None
+    _entry_bits: EntryBits | None
 
     @property
     @abstractmethod

@@ -125,7 +125,7 @@ class StackView(TreatedStack):
                 else dense_products(stack)
             )
         # Of small graphs of zeros and ones, once somebody needed them: (p, ceil(m / 64)).
-        self._bits: NDArray[np.uint64] | None = None if like is None else like._bits
+        self._bits: NDArray[np.uint64] | None = stack.entry_bits if like is None else like._bits
         super().__init__(stack, diagonal, mean, scale, like)
 
     def _line_sums(self) -> NDArray[np.float64]:
