@@ -124,7 +124,7 @@ def dense_bits(A: NDArray[Any], out: NDArray[np.uint64]) -> None:
 
 @njit(cache=True, nogil=True)
 def lower_words(words: NDArray[np.uint64], n: int, out: NDArray[np.uint64]) -> None:
-    """Fill ``out`` (p,) with the words of the entries of the lower triangle, of ``words`` (n^2,)."""
+    """Fill ``out`` (p,) with the words, of all (n^2,), of the entries of the lower triangle."""
     first = 0
     for s in range(n):
         for t in range(s + 1):

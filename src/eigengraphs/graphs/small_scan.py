@@ -112,7 +112,7 @@ def _are_ones(A: NDArray[Any], words: NDArray[np.uint64], out: NDArray[np.float6
     for i in range(m):
         graph = A[i].reshape(n * n)
         total, other = _sum_ones(graph)
-        if not other == 0.0:  # nan is no more a one than 2 is
+        if other != 0.0:  # so is nan
             return False
         set_bits(graph, np.uint64(i), words)
         n_loops = 0.0
