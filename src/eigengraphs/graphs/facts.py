@@ -25,6 +25,7 @@ __all__ = ["EntryBits", "GraphFacts", "about_observed", "scan", "scan_and_pack"]
 EntryBits = NDArray[np.uint64]  # (p, ceil(m / WORD)), a bit a graph for each entry s >= t
 
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
+_AT_ONCE = 2**22  # entries that a thread reads at most before it asks for more
 _MANY = 4  # times p graphs: so many small ones are summed up by their bits
 
 
@@ -128,7 +129,8 @@ def scan_and_pack(
             weighted.append(lo)
 
     threads = None if size >= _THREADS_PAY_FROM else 1
-    step = -(-_THREADS_PAY_FROM * m // (8 * max(size, 1)))
+    at_once = max(_THREADS_PAY_FROM // 8, min(_AT_ONCE, size // 64))
+    step = -(-at_once * m // max(size, 1))
     if entries.size:
         step = -(-step // WORD) * WORD
     on_blocks(scan_block, spans(m, step), threads=threads)
