@@ -28,7 +28,8 @@ __all__ = ["BLOCK", "FLAT", "Block", "Job", "Keep", "Space", "find_block"]
 Keep: TypeAlias = Literal["products", "cores", "moments"]
 
 BLOCK = 12  # components that are searched together
-_SEARCH = 3  # rounds that search
+_SEARCH = 3  # rounds that search,
+_FRESH = 2  # the first of them from spectral starts, too,
 _SEARCH_ON = 8  # and until this one from the first component on that moved elsewhere
 _RANDOM_ON = 3  # with so many random starts at most: bases are wide by then
 _FEW = BLOCK // 3  # if fewer stay, it is noise, and one maximum is as good as another
@@ -239,8 +240,8 @@ class _State:
         first = searching = together and self._n_together < self._searches
         if self._searches and together and not first:
             searching = self._n_together < _SEARCH_ON and _FEW <= self._n_stayed < self._size
-        fresh = self._n_iter == 0  # later, most maxima are known, and wait in the pool
-        n_random = job.n_random if searching else job.n_beside_given * fresh
+        fresh = self._n_iter < _FRESH  # later, most maxima are known, and wait in the pool
+        n_random = job.n_random if searching else job.n_beside_given * (self._n_iter == 0)
         if searching and not first:
             n_random = min(n_random, _RANDOM_ON)
         search = Search(

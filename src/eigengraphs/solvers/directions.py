@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
+_SHORT_SKETCH = 8  # where a round costs less than further columns do in all that follow
 _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
 _SKETCHED_SHARE = 0.25
 TALL = 200_000  # vertices: beyond, every array with a row for each counts
@@ -35,15 +36,24 @@ _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width 
 
 
 def first_basis(
-    graphs: BlockGraphs, given: Array, weights: Array, sizes: Array, rng: np.random.Generator
+    graphs: BlockGraphs,
+    given: Array,
+    weights: Array,
+    sizes: Array,
+    rng: np.random.Generator,
+    *,
+    short: bool = False,
 ) -> Array:
-    """Return an orthonormal basis of given columns and the main directions of the graphs."""
-    weights, Omega = sketch_weights(graphs.n_vertices, weights, sizes, rng)
+    """Return an orthonormal basis of given columns and the main directions of the graphs.
+
+    A ``short`` one has 16 columns beside those that are given, others have 24.
+    """
+    weights, Omega = sketch_weights(graphs.n_vertices, weights, sizes, rng, short=short)
     return basis_from_sketch(*graphs.sketch(Omega, weights), Omega, given)
 
 
 def sketch_weights(
-    n: int, weights: Array, sizes: Array, rng: np.random.Generator
+    n: int, weights: Array, sizes: Array, rng: np.random.Generator, *, short: bool = False
 ) -> tuple[Array, Array]:
     """Return the weights for a sketch, zero for most of many graphs, and its columns, (n, b)."""
     counted = np.flatnonzero(sizes)
@@ -55,7 +65,7 @@ def sketch_weights(
         share = sizes[others] / sizes[others].sum()
         chosen = rng.choice(others, few - len(heaviest), replace=False, p=share)
         weights = np.where(np.isin(np.arange(len(weights)), [*heaviest, *chosen]), weights, 0.0)
-    return weights, rng.standard_normal((n, _SKETCH))
+    return weights, rng.standard_normal((n, _SHORT_SKETCH if short else _SKETCH))
 
 
 def basis_from_sketch(squares: Array, sums: Array, Omega: Array, given: Array) -> Array:

@@ -88,7 +88,7 @@ class SymmetricSpace:
         """Make the first basis; return the given components in it, (s, b)."""
         job, n = self._job, self.n_vertices
         given_basis = orthonormal(given, np.zeros((n, 0)))
-        first = first_basis(self._rest, given_basis, job.weights, job.sizes, rng)
+        first = first_basis(self._rest, given_basis, job.weights, job.sizes, rng, short=job.wide)
         self._basis.n_passes += 1 + (self._frozen.shape[1] > 0)
         if first.shape[1] == 0:  # the graphs are zero, and any direction is as good
             first = orthonormal(rng.standard_normal((n, size)), first)
