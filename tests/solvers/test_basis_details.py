@@ -134,7 +134,7 @@ def test_the_first_basis_is_of_the_given_the_main_of_the_mean_and_the_squares(ta
     left, right = (np.linalg.qr(rng.standard_normal((n, 12)))[0] for n in (40, 16))
     sums = (left * 2.0 ** -np.arange(12)) @ right.T
     squares, given = rng.standard_normal((40, 5)), left[:, :1]
-    V = basis_from_sketch(squares, sums, given)
+    V = basis_from_sketch(squares, sums, rng.standard_normal((40, 5)), given)
     assert V.shape == (40, 1 + 7 + 5)  # eight of the mean, of which one is given
     assert np.allclose(V.T @ V, np.eye(13), atol=1e-12)
     assert np.array_equal(V[:, :1], given)
@@ -142,6 +142,43 @@ def test_the_first_basis_is_of_the_given_the_main_of_the_mean_and_the_squares(ta
     assert np.allclose(inside[:8], 1)
     assert inside[8:].max() < 1e-4
     assert np.allclose(np.linalg.norm(V.T @ squares, axis=0), np.linalg.norm(squares, axis=0))
+
+
+@pytest.mark.parametrize("rows", [3000, 10])
+def test_a_sketch_sees_components_beside_a_large_diagonal(rows, monkeypatch):
+    # As of sparse graphs: D sums up all squared entries, and hides what h is beside.
+    monkeypatch.setattr(tall, "_ROWS", rows)
+    rng = np.random.default_rng(0)
+    n = 3000
+    h, Omega = rng.standard_normal(n) / np.sqrt(n), rng.standard_normal((n, 16))
+    D = 1000 + 100 * rng.random(n)
+
+    def share_of_h(hollowed):
+        monkeypatch.setattr(directions, "_HOLLOWED", hollowed)
+        squares = D[:, None] * Omega + 2000 * np.outer(h, h @ Omega)
+        V = basis_from_sketch(squares, np.zeros((n, 16)), Omega, np.zeros((n, 0)))
+        return np.linalg.norm(V.T @ h)
+
+    kept = directions._HOLLOWED
+    assert share_of_h(0.0) < 0.3
+    assert share_of_h(kept) > 0.8
+
+
+def test_a_sketch_keeps_the_middle_of_a_star():
+    n = 12
+    A = np.zeros((n, n))
+    A[0, 1:] = A[1:, 0] = 1
+    Omega = np.random.default_rng(0).standard_normal((n, 4))
+    nothing = np.zeros((n, 0))
+    V = basis_from_sketch(A @ A @ Omega, np.zeros((n, 4)), Omega, nothing)
+    assert np.linalg.norm(V[0]) > 0.9  # without it, h^T A h = 0 in all of the basis
+    assert np.linalg.norm(V.T @ (A[0] / np.sqrt(n - 1))) > 0.9
+
+
+@pytest.mark.parametrize(("short", "columns"), [(False, 16), (True, 8)])
+def test_a_short_sketch_has_half_the_columns(short, columns):
+    _, Omega = sketch_weights(7, np.ones(5), np.ones(5), np.random.default_rng(1), short=short)
+    assert Omega.shape == (7, columns)
 
 
 def test_random_starts_are_units_of_their_own():

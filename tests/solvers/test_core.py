@@ -149,6 +149,21 @@ def test_warm_starts_without_an_order_go_to_the_best_place():
     assert (np.diff(fit.gains) < 0).all()
 
 
+def test_a_component_keeps_its_place_until_another_gains_clearly_more():
+    C, Y = planted([3.0, 2.99, 1.0])
+    for inertia, first in ((0.0, 0), (1e-3, 0), (1e-2, 1)):  # gains are squares: 0.7 % apart
+        search = Search(Y[:, [1, 0, 2]], False, False, 0, np.zeros((0, 0, 8)), inertia=inertia)
+        fit = solve_core(problem_of(C), 3, search, 1e-10)
+        assert np.abs(fit.Y.T @ Y)[[0, 1, 2], [first, 1 - first, 2]].min() > 1 - 1e-8
+
+
+def test_ranks_know_who_was_first():
+    search = Search(np.zeros((3, 0)), False, False, 0, np.zeros((0, 0, 3)), inertia=0.1)
+    gains = np.array([1.0, 1.09, 1.11, 0.5])
+    assert search.ranked(gains).tolist() == [2, 0, 1, 3]
+    assert gains[0] == 1.0
+
+
 def test_the_share_of_agreeing_starts():
     C, _ = planted([3.0])
     fit = solve_core(problem_of(C), 1, everywhere(8, 1), 1e-8)

@@ -62,8 +62,19 @@ class Search:
     n_settled: int = 0  # and so many start from those of warm, in order
     n_stayed: int = 0  # and so many from the best that is left, alone
     n_pool: int = 1  # how many of those that are left, when not in order
-    inertia: float = 0.0  # by how much more, relatively, another must gain to take a place
+    inertia: float = 0.0  # by how much more another of these must gain to take a place
     to_the_top: bool = False  # compare finalists at their maxima and not on their way
+
+    def ranked(self, gains: Array) -> NDArray[np.intp]:
+        """Return the places of those that are left, (b,), the best first.
+
+        The first of them had the place before and keeps it, but for one that gains clearly more:
+        two components that gain alike would change places round after round, and each time all
+        that come after them begin anew.
+        """
+        weighed = gains.copy()
+        weighed[0] *= 1.0 + self.inertia
+        return np.argsort(-weighed, kind="stable")
 
 
 @dataclass(frozen=True)
@@ -127,11 +138,8 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
         if in_order:
             starts, pool, pool_T, pool_Z = pool[:1], pool[1:], pool_T[1:], pool_Z[1:]
         elif len(pool):
-            falls = _falls(quotient, deflation, pool, pool_Z, pool_T)
-            falls[0] *= 1.0 + search.inertia  # its place, if nothing has changed
-            best = np.argsort(-falls, kind="stable")
+            best = search.ranked(_falls(quotient, deflation, pool, pool_Z, pool_T))
             starts = pool[best[: 1 if stays else search.n_pool]]
-        known = starts[0] if len(starts) else None
         if spectral:
             starts = np.vstack([starts, *_spectral(search, cores, mean, squares, packing)])
         if k < len(search.random) and not stays:
@@ -146,10 +154,7 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
         elif len(starts) > 1:
             starts = quotient.climb(starts, _FINAL_CLIMB)
         if len(starts) > 1:
-            falls = _falls(quotient, deflation, starts)
-            if known is not None and search.inertia:
-                falls[np.argmax(np.abs(starts @ known))] *= 1.0 + search.inertia
-            starts = starts[[np.argmax(falls)]]
+            starts = starts[[np.argmax(_falls(quotient, deflation, starts))]]
         climb = quotient.measure if k < search.n_fixed else quotient.maximise
         y, gains[k], stationarity[k] = climb(starts[0], tol[k])
         if left > problem.nothing and gains[k] <= problem.floor:

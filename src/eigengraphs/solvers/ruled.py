@@ -204,7 +204,7 @@ class RuledSpace(SymmetricSpace):
         if in_order:
             starts, pool = pool[:1], pool[1:]
         elif len(pool):
-            best = np.argsort(-ascent.gains(pool), kind="stable")
+            best = search.ranked(ascent.gains(pool))
             starts = pool[best[: 1 if stays else search.n_pool]]
         if k < search.n_fixed:
             return (*ascent.measure(starts[0]), np.nan), pool
