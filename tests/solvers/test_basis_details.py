@@ -32,11 +32,11 @@ N = 14
 # ---------------------------------------------------------------------------------- the basis
 
 
-def space(n_frozen=0, *, n=N, m=4, zero=False, keep="products"):
+def space(n_frozen=0, *, n=N, m=4, zero=False, keep="products", init="auto"):
     A = 0.0 * random_symmetric(m, n, 0) if zero else random_symmetric(m, n, 0)
     view = Counted(StackView(GraphStack(A)))
     job = make_job(
-        view, weights=np.ones(m), init="auto", n_init=1, tol=1e-6, max_iter=9,
+        view, weights=np.ones(m), init=init, n_init=1, tol=1e-6, max_iter=9,
         cache=keep == "products", wide=None, moments=False, hollow=False, watch=None,
     )  # fmt: skip
     view.calls.clear()
@@ -56,6 +56,19 @@ def test_the_first_basis_holds_what_is_given_and_its_passes_are_counted(n_frozen
     assert found.n_passes == view.total == 2 + (n_frozen > 0)
     assert found.most == N * (N + 1) // 2 - n_frozen
     assert found.n_vertices == N
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_given", "columns"),
+    [({}, 0, 16), ({"keep": "cores"}, 0, 24), ({"init": "svd"}, 0, 24), ({}, 2, 26)],
+)  # fmt: skip
+def test_the_first_basis_is_short_where_bases_get_wide_and_starts_are_many(
+    settings, n_given, columns
+):
+    found, _ = space(n=60, **settings)
+    given = np.random.default_rng(0).standard_normal((60, n_given))
+    found.begin(given, 5, np.random.default_rng(0))
+    assert found._basis.V.shape == (60, columns)
 
 
 def test_graphs_of_zero_on_many_vertices_get_a_basis_as_wide_as_the_block(monkeypatch):

@@ -101,12 +101,12 @@ def test_a_block_has_a_fixed_size_or_all_there_can_be_or_what_is_given(most, wan
 # -------------------------------------------------------------------------------- who searches
 
 
-def test_the_first_three_rounds_search_and_the_first_alone_from_spectral_places():
+def test_the_first_three_rounds_search_and_the_first_two_from_spectral_places():
     space = Told(FAR, FAR, FAR, NEAR, DONE)
     run(space)
     assert space.n_random == [5, 5, 5, 0, 0]
-    assert [search.by_mean for search in space.searches] == [True] + [False] * 4
-    assert [search.n_squares for search in space.searches] == [3, 0, 0, 0, 0]
+    assert [search.by_mean for search in space.searches] == [True, True, False, False, False]
+    assert [search.n_squares for search in space.searches] == [3, 3, 0, 0, 0]
     assert [search.n_pool for search in space.searches] == [3, 3, 3, 1, 1]
     assert not any(search.in_order for search in space.searches)
     assert not run_first(by_mean=False).by_mean
@@ -116,6 +116,20 @@ def run_first(**settings):
     space = Told(DONE)
     run(space, **settings)
     return space.searches[0]
+
+
+@pytest.mark.parametrize(("wide", "longest"), [(True, 3), (False, 2)])
+def test_narrow_bases_keep_fewer_earlier_solutions(wide, longest):
+    class Remembering(Told):
+        n_points = ()
+
+        def shorten(self, points, n_new):
+            self.n_points += (len(points),)
+            return super().shorten(points, n_new)
+
+    space = Remembering(*[FAR] * 6, DONE)
+    run(space, wide=wide)
+    assert space.n_points == (1, *[min(k, longest) for k in range(2, 7)])
 
 
 def test_given_components_are_not_searched_and_keep_their_order():

@@ -6,7 +6,14 @@ from known_graphs import random_symmetric
 from scipy import linalg
 from written_out import objective, residuals
 
-from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
+from eigengraphs.solvers.core import (
+    CoreProblem,
+    Search,
+    compress,
+    contenders,
+    root_of_moment,
+    solve_core,
+)
 from eigengraphs.solvers.packing import Packing
 
 
@@ -149,19 +156,23 @@ def test_warm_starts_without_an_order_go_to_the_best_place():
     assert (np.diff(fit.gains) < 0).all()
 
 
-def test_a_component_keeps_its_place_until_another_gains_clearly_more():
-    C, Y = planted([3.0, 2.99, 1.0])
-    for inertia, first in ((0.0, 0), (1e-3, 0), (1e-2, 1)):  # gains are squares: 0.7 % apart
-        search = Search(Y[:, [1, 0, 2]], False, False, 0, np.zeros((0, 0, 8)), inertia=inertia)
-        fit = solve_core(problem_of(C), 3, search, 1e-10)
-        assert np.abs(fit.Y.T @ Y)[[0, 1, 2], [first, 1 - first, 2]].min() > 1 - 1e-8
+def test_the_first_contends_with_whoever_seems_better():
+    assert contenders(np.array([0, 2, 1]), 1).tolist() == [0]
+    assert contenders(np.array([2, 0, 1]), 1).tolist() == [2, 0]
+    assert contenders(np.array([2, 1, 0]), 2).tolist() == [2, 1]  # a search has starts enough
 
 
-def test_ranks_know_who_was_first():
-    search = Search(np.zeros((3, 0)), False, False, 0, np.zeros((0, 0, 3)), inertia=0.1)
-    gains = np.array([1.0, 1.09, 1.11, 0.5])
-    assert search.ranked(gains).tolist() == [2, 0, 1, 3]
-    assert gains[0] == 1.0
+def test_a_place_goes_to_whoever_is_better_after_climbing():
+    C, Y = planted([3.0, 2.8, 1.0])
+    # Off its maximum, the best seems to gain less than the second, which is at its own.
+    off = Y[:, 0] + 0.4 * Y[:, 2]
+    warm = np.column_stack([off / np.linalg.norm(off), Y[:, 1], Y[:, 2]])
+    f = (np.einsum("sk,ist,tk->ik", warm, C, warm) ** 2).sum(axis=0)
+    assert f[0] < f[1]
+    search = Search(warm, False, False, 0, np.zeros((0, 0, 8)))
+    fit = solve_core(problem_of(C), 3, search, 1e-10)
+    assert np.abs(np.abs(fit.Y.T @ Y) - np.eye(3)).max() < 1e-8
+    assert np.isnan(fit.agreement).all()
 
 
 def test_the_share_of_agreeing_starts():

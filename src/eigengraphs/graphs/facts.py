@@ -26,7 +26,8 @@ EntryBits = NDArray[np.uint64]  # (p, ceil(m / WORD)), a bit a graph for each en
 
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 _AT_ONCE = 2**22  # entries that a thread reads at most before it asks for more
-_MANY = 4  # times p graphs: so many small ones are summed up by their bits
+_MANY = 4  # times p graphs, of at most so many vertices: solvers sum these up, by their bits
+_SUMMED_UP = 72
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def scan_and_pack(
     n = n_vertices
     words = room_for_words(storage) if bits_pay(storage) else None
     entries = _room_for_entries(storage)
-    weighted: list[int] = []  # where blocks begin that cannot be bits
+    not_bits: list[int] = []  # where blocks begin that cannot be bits
     if isinstance(storage, np.ndarray):
         m, size = len(storage), storage.size
     else:
@@ -119,20 +120,20 @@ def scan_and_pack(
         if not isinstance(storage, np.ndarray):
             _scan_flat(storage, lo, probes, table[lo:hi])
             return
-        if words is not None and not weighted:
+        if words is not None and not not_bits:
             if pack_some(storage[lo:hi], words[lo:hi]):
                 scan_words(words[lo:hi], table[lo:hi])
                 return
-            weighted.append(lo)
-        kept = entries[:, lo // WORD : -(-hi // WORD)]
+            not_bits.append(lo)
+        kept = None if entries is None else entries[:, lo // WORD : -(-hi // WORD)]
         if not _scan_dense(storage[lo:hi], probes, table[lo:hi], kept):
-            weighted.append(lo)
+            not_bits.append(lo)
 
     threads = None if size >= _THREADS_PAY_FROM else 1
     at_once = max(_THREADS_PAY_FROM // 8, min(_AT_ONCE, size // 64))
     step = -(-at_once * m // max(size, 1))
-    if entries.size:
-        step = -(-step // WORD) * WORD
+    if entries is not None:
+        step = -(-step // WORD) * WORD  # a word is of one block
     on_blocks(scan_block, spans(m, step), threads=threads)
 
     column = dict(zip(SCAN_FIELDS, table.T, strict=True))
@@ -152,18 +153,16 @@ def scan_and_pack(
         is_symmetric=column["asymmetry"] <= rounding,
         first_bad=column["bad"].astype(np.int64),
     )
-    if weighted:
-        return facts, None, None
-    return facts, words, entries if entries.size else None
+    return (facts, None, None) if not_bits else (facts, words, entries)
 
 
-def _room_for_entries(storage: NDArray[Any] | csr_array) -> EntryBits:
-    """Return room for a bit for each entry of each graph, or for nothing where it does not pay."""
-    m, p = 0, 0
-    if isinstance(storage, np.ndarray) and storage.shape[1] <= SMALL:
-        p = storage.shape[1] * (storage.shape[1] + 1) // 2
-        m = len(storage) if len(storage) > _MANY * p else 0
-    return np.empty((p, -(-m // WORD)), dtype=np.uint64)
+def _room_for_entries(storage: NDArray[Any] | csr_array) -> EntryBits | None:
+    """Return room for a bit for each entry of each graph, or None where it does not pay."""
+    if not isinstance(storage, np.ndarray) or storage.shape[1] > min(SMALL, _SUMMED_UP):
+        return None
+    m, n, _ = storage.shape
+    p = n * (n + 1) // 2
+    return np.empty((p, -(-m // WORD)), dtype=np.uint64) if m > _MANY * p else None
 
 
 def _scan_dense(

@@ -266,13 +266,13 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         object.__setattr__(self, "_graph_names", graph_names)
         object.__setattr__(self, "_vertex_names", vertex_names)
         object.__setattr__(self, "_mask", mask)
-        entry_bits = None
+        entry_bits, scanned = None, facts is None
         if facts is None:
-            found, words, entry_bits = scan_and_pack(storage, storage.shape[-1])
-        object.__setattr__(self, "_facts", found if facts is None else facts)
+            facts, words, entry_bits = scan_and_pack(storage, storage.shape[-1])
+        object.__setattr__(self, "_facts", facts)
         object.__setattr__(self, "_words", words)
         object.__setattr__(self, "_entry_bits", entry_bits)
-        if facts is None:
+        if scanned:
             self._refuse_non_finite()
             if mask is not None:
                 seen = about_observed(self._facts, self.diagonals(), mask)

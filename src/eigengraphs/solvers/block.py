@@ -39,9 +39,8 @@ _FAR = 0.03  # relative gradient: with all others above, those before that are b
 _GAP = 4.0  # if they gain this many times as much as the others, which will not overtake them,
 _ALIKE = 2.0  # and which gain alike, up to this factor, as noise does
 _FROM_POOL = 3  # earlier components that a place is given to while searching, the best later
-_INERTIA = 1e-2  # by how much more another must gain to take a place, when none is searched
 _HISTORY = 2  # earlier solutions that a shortened basis keeps,
-_SHORT_HISTORY = 1  # or, where every pass multiplies by all of it, the last alone
+_SHORT_HISTORY = 1  # or, of bases that stay narrow, the last alone
 _ROUGH = 3e-3  # relative gradient in the core that is enough for components far from finished
 FLAT = 1e-6  # relative gradient that the bend of an unobserved diagonal's norm resolves for sure
 _PATIENCE = 3  # rounds without progress near the rounding of the products
@@ -254,7 +253,6 @@ class _State:
             n_stayed=self._n_stayed,
             n_settled=self._n_settled,
             n_pool=_FROM_POOL if searching else 1,
-            inertia=0.0 if searching else _INERTIA,
         )
         fit = space.solve(k, search, self._core_tol[:k])
         self._asked = self._core_tol

@@ -62,19 +62,7 @@ class Search:
     n_settled: int = 0  # and so many start from those of warm, in order
     n_stayed: int = 0  # and so many from the best that is left, alone
     n_pool: int = 1  # how many of those that are left, when not in order
-    inertia: float = 0.0  # by how much more another of these must gain to take a place
     to_the_top: bool = False  # compare finalists at their maxima and not on their way
-
-    def ranked(self, gains: Array) -> NDArray[np.intp]:
-        """Return the places of those that are left, (b,), the best first.
-
-        The first of them had the place before and keeps it, but for one that gains clearly more:
-        two components that gain alike would change places round after round, and each time all
-        that come after them begin anew.
-        """
-        weighed = gains.copy()
-        weighed[0] *= 1.0 + self.inertia
-        return np.argsort(-weighed, kind="stable")
 
 
 @dataclass(frozen=True)
@@ -138,16 +126,19 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
         if in_order:
             starts, pool, pool_T, pool_Z = pool[:1], pool[1:], pool_T[1:], pool_Z[1:]
         elif len(pool):
-            best = search.ranked(_falls(quotient, deflation, pool, pool_Z, pool_T))
-            starts = pool[best[: 1 if stays else search.n_pool]]
+            best = np.argsort(-_falls(quotient, deflation, pool, pool_Z, pool_T), kind="stable")
+            starts = pool[contenders(best, 1 if stays else search.n_pool)]
+        n_left = len(starts)
         if spectral:
             starts = np.vstack([starts, *_spectral(search, cores, mean, squares, packing)])
         if k < len(search.random) and not stays:
             starts = np.vstack([starts, search.random[k]])
         if len(starts) == 0:
             starts = _elsewhere(quotient, s)[None]
+        searched = len(starts) > n_left or (search.n_pool > 1 and not stays)
         if len(starts) > 1:
-            starts, agreement[k] = _explore(quotient, deflation, starts)
+            starts, agreed = _explore(quotient, deflation, starts)
+            agreement[k] = agreed if searched else np.nan  # two that contend are no search
         if len(starts) > 1 and search.to_the_top:
             enough = max(tol[k], _ROUGH)
             starts = np.array([quotient.maximise(start, enough)[0] for start in starts])
@@ -182,6 +173,17 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             pool_T -= np.outer(pool_Z @ q, t).astype(np.float32)
         mean = mean - (mean @ z[0] / square) * q
     return CoreFit(Y, gains, stationarity, agreement, deflation)
+
+
+def contenders(best: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """Return which of the components that are left may take a place: the best ``count`` of them.
+
+    Where one alone may, and it is not the first, which had the place before, both climb, and then
+    the better takes it. As they are, either may seem the better as long as the other has the place,
+    and they would change places round after round.
+    """
+    chosen = best[:count]
+    return chosen if count > 1 or chosen[0] == 0 else np.append(chosen, 0)
 
 
 def _falls(

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _SKETCH = 16  # columns of the first basis; products with 16 columns cost what 10 do
-_SHORT_SKETCH = 8  # where a round costs less than further columns do in all that follow
+_SHORT_SKETCH = 8  # where bases get wide: fewer columns, in all that follow
 _SKETCHED = 64  # graphs that the first basis is taken from, or a share of them if that is more
 _SKETCHED_SHARE = 0.25
 TALL = 200_000  # vertices: beyond, every array with a row for each counts
@@ -46,7 +46,7 @@ def first_basis(
 ) -> Array:
     """Return an orthonormal basis of given columns and the main directions of the graphs.
 
-    A ``short`` one has 16 columns beside those that are given, others have 24.
+    A ``short`` one has at most 16 columns beside those that are given, others have 24.
     """
     weights, Omega = sketch_weights(graphs.n_vertices, weights, sizes, rng, short=short)
     return basis_from_sketch(*graphs.sketch(Omega, weights), Omega, given)
@@ -72,8 +72,9 @@ def basis_from_sketch(squares: Array, sums: Array, Omega: Array, given: Array) -
     """Return an orthonormal basis of given columns and of a sketch with ``Omega``, each (n, b).
 
     Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
-    share, in the mean, where the noise is averaged. ``squares`` is changed.
+    share, in the mean, where the noise is averaged. ``squares`` is changed, if it may be.
     """
+    squares = squares if squares.flags.writeable else squares.copy()
     _take_diagonal_off(squares, Omega)
     if len(sums) <= min(MANY, TALL):
         main = linalg.svd(sums, full_matrices=False, check_finite=False)[0][:, :_SHARED]

@@ -96,6 +96,8 @@ class RuledSpace(SymmetricSpace):
         Which loadings there may be.
     """
 
+    _short = False  # under a rule, what a round missed is not found later
+
     def __init__(
         self, graphs: BlockGraphs, job: Job, frozen: Array, Psi: Array, rule: LoadingRule
     ) -> None:
@@ -204,7 +206,7 @@ class RuledSpace(SymmetricSpace):
         if in_order:
             starts, pool = pool[:1], pool[1:]
         elif len(pool):
-            best = search.ranked(ascent.gains(pool))
+            best = np.argsort(-ascent.gains(pool), kind="stable")
             starts = pool[best[: 1 if stays else search.n_pool]]
         if k < search.n_fixed:
             return (*ascent.measure(starts[0]), np.nan), pool

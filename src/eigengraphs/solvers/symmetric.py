@@ -47,6 +47,8 @@ class SymmetricSpace:
         Where the first basis comes from, if ``graphs`` still hold the frozen components.
     """
 
+    _short = True  # what a short first basis lacks, many starts make up for
+
     def __init__(
         self,
         graphs: BlockGraphs,
@@ -88,7 +90,8 @@ class SymmetricSpace:
         """Make the first basis; return the given components in it, (s, b)."""
         job, n = self._job, self.n_vertices
         given_basis = orthonormal(given, np.zeros((n, 0)))
-        first = first_basis(self._rest, given_basis, job.weights, job.sizes, rng, short=job.wide)
+        short = self._short and job.wide and job.n_squares > 0 and given.shape[1] == 0
+        first = first_basis(self._rest, given_basis, job.weights, job.sizes, rng, short=short)
         self._basis.n_passes += 1 + (self._frozen.shape[1] > 0)
         if first.shape[1] == 0:  # the graphs are zero, and any direction is as good
             first = orthonormal(rng.standard_normal((n, size)), first)

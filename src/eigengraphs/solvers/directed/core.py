@@ -127,7 +127,7 @@ def solve_pairs(problem: PairProblem, d: int, search: Search, tol: Array | float
         if in_order:
             starts, pool = pool[:1], pool[1:]
         elif len(pool):
-            best = search.ranked(_falls(quotient, deflation, pool))
+            best = np.argsort(-_falls(quotient, deflation, pool), kind="stable")
             starts = pool[best[: 1 if stays else search.n_pool]]
         if spectral:
             starts = np.vstack([starts, *state.spectral_starts(search)])
