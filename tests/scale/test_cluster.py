@@ -342,7 +342,7 @@ def test_where_nobody_answers_connecting_ends():
 
 def test_bytes_of_a_round_do_not_grow_with_the_number_of_graphs(client, tmp_path):
     found = []
-    for m in (4000, 12_000):  # many either way: their second moment is all
+    for m in (4200, 12_000):  # many either way: their second moment is all
         A = planted(m, 40, 3, dtype=np.float32)
         stack = DaskStack(in_file(tmp_path, A, m // 12), client)
         JointEmbedding(3, random_state=0).fit(stack)
