@@ -1,12 +1,15 @@
 """Blocks of work on threads: in order, few at a time, and errors come through."""
 
 import _thread
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -75,6 +78,113 @@ def test_blocks_that_no_other_thread_begins_are_done_here():
     on_blocks(work, spans(9, 1), threads=2)
     assert sorted(done) == list(range(9))
     assert released.is_set()
+
+
+def test_nobody_waits_for_a_block_of_this_thread():
+    done, waited = [], []
+    begun, others = threading.Event(), threading.Event()
+
+    def work(lo, hi):
+        if threading.current_thread() is not threading.main_thread():
+            begun.wait(5)
+        elif not waited:
+            begun.set()
+            waited.append(others.wait(5))  # this core is slow; the other goes on meanwhile
+        done.append(lo)
+        if len(done) == 19:
+            others.set()
+
+    on_blocks(work, spans(20, 1), threads=2)
+    assert waited == [True]
+    assert sorted(done) == list(range(20))
+
+
+def test_of_several_errors_that_of_the_first_block_is_raised():
+    second = threading.Event()
+
+    def work(lo, hi):
+        if lo == 3:
+            second.wait(5)
+            raise KeyError(lo)
+        if lo == 4:
+            second.set()
+            raise ZeroDivisionError(lo)
+        time.sleep(0.001)
+
+    for _ in range(5):
+        second.clear()
+        with pytest.raises(KeyError):
+            on_blocks(work, spans(30, 1), threads=2)
+
+
+def test_an_interrupt_is_not_lost_to_an_error():
+    both = threading.Barrier(2, timeout=5)
+
+    def work(lo, hi):
+        both.wait()
+        raise (KeyboardInterrupt if lo == 1 else ValueError)
+
+    with pytest.raises(KeyboardInterrupt):
+        on_blocks(work, spans(2, 1), threads=2)
+
+
+def test_an_error_keeps_nothing_alive():
+    class Data:
+        pass
+
+    def fail():
+        data = Data()
+
+        def work(lo, hi):
+            if lo == 3:
+                raise ValueError(data)
+            return data
+
+        on_blocks(work, spans(9, 1), lambda result: None, threads=2)
+
+    gc.collect()
+    gc.disable()
+    try:
+        try:
+            fail()
+        except ValueError as error:
+            seen = weakref.ref(error.args[0])
+            error.args = ()
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+def test_a_thread_that_does_not_start_stops_nothing_else(monkeypatch):
+    submit = ThreadPoolExecutor.submit
+    calls = []
+
+    def fails_once(self, *args):
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("can't start new thread")
+        return submit(self, *args)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", fails_once)
+    gathered = []
+    with pytest.raises(RuntimeError, match="new thread"):
+        on_blocks(lambda lo, hi: lo, spans(50, 1), gathered.append, threads=3)
+    on_blocks(lambda lo, hi: lo, spans(50, 1), gathered.append, threads=3)
+    assert gathered == list(range(50))
+
+
+def test_what_gathering_raises_stops_the_threads():
+    started = []
+
+    def gather(result):
+        raise ZeroDivisionError("here")
+
+    with pytest.raises(ZeroDivisionError, match="here"):
+        on_blocks(lambda lo, hi: started.append(lo), spans(1000, 1), gather, threads=2)
+    count = len(started)
+    assert count < 20
+    time.sleep(0.05)
+    assert len(started) == count
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 __all__ = ["alone", "in_order", "on_blocks", "spans", "thread_count"]
 
@@ -103,7 +103,7 @@ def on_blocks(
         Ends of the blocks.
     gather : callable, optional
         Called in this thread with the results in the order of the blocks. Few of them wait for
-        it at any time.
+        it at any time. After an error no further ones are gathered.
     threads : int, optional
         How many; :func:`thread_count` by default. With 1, everything happens in this thread.
     """
@@ -116,48 +116,131 @@ def on_blocks(
             if gather is not None:
                 gather(result)
         return
-    under_way: deque[tuple[Future[T], tuple[int, int]]] = deque()
+    queue = _Queue(work, blocks, None if gather is None else threads + 1)
     pool = _pool(threads - 1)  # this thread is the last of them
-
-    def finish_first() -> None:
-        while not under_way[0][0].done() and _take_over(work, under_way):
-            pass
-        result = under_way.popleft()[0].result()
-        if gather is not None:
-            gather(result)
-
+    others: list[Future[None]] = []
     try:
-        for lo, hi in blocks:
-            under_way.append((pool.submit(work, lo, hi), (lo, hi)))
-            if len(under_way) > threads:
-                finish_first()
-        while under_way:
-            finish_first()
+        for _ in range(threads - 1):
+            others.append(pool.submit(queue.run))
+        queue.run_here(gather)
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
-        for future, _ in under_way:
-            future.cancel()
-        wait(future for future, _ in under_way)
+        queue.stop()
+        wait(future for future in others if not future.cancel())
         if _here.working:
             pool.shutdown()
+    error = queue.close()
+    if error is not None:
+        try:
+            raise error
+        finally:
+            del error, queue, work  # or the error would keep what it came from, and itself
 
 
-def _take_over(
-    work: Callable[[int, int], T], under_way: deque[tuple[Future[T], tuple[int, int]]]
-) -> bool:
-    """Do the last block that no thread has begun in this one; tell whether there was one.
+class _Queue(Generic[T]):
+    """Blocks that threads take, one after the other, whoever is free.
 
-    A thread that waited for others would leave a core alone and, where cores are few and others
-    use them, wait long.
+    Without results to gather, no thread waits for another that has a block: were they given out,
+    one on a slow core would leave the others without work. With results, few of them may wait.
+
+    Parameters
+    ----------
+    work
+        Called with the ends of a block.
+    blocks
+        All of them.
+    ahead
+        Block k is not begun before k - ahead + 1 results are gathered; None if none is.
     """
-    for place in range(len(under_way) - 1, -1, -1):
-        future, block = under_way[place]
-        if future.cancel():
-            done: Future[T] = Future()
-            done.set_result(work(*block))
-            under_way[place] = (done, block)
-            return True
-    return False
+
+    def __init__(
+        self, work: Callable[[int, int], T], blocks: list[tuple[int, int]], ahead: int | None
+    ) -> None:
+        self._work, self._blocks, self._ahead = work, blocks, ahead
+        self._lock = threading.Lock()  # entered as it is: an interrupt cannot come in between
+        self._changed = threading.Condition(self._lock)
+        self._next = self._n_done = self._n_gathered = 0
+        self._results: dict[int, T] = {}
+        self._errors: dict[int, BaseException] = {}
+        self._stopped = False
+
+    def run(self) -> None:
+        """Do blocks until there are none."""
+        while True:
+            with self._lock:
+                self._changed.wait_for(lambda: self._stopped or self._is_over() or self._is_open())
+                k = self._take()
+            if k is None:
+                return
+            self._do(k)
+
+    def run_here(self, gather: Callable[[T], Any] | None) -> None:
+        """Do blocks, gather results in their order, and wait for those of others."""
+        while not self._stopped:
+            while gather is not None and self._n_gathered in self._results:
+                gather(self._results.pop(self._n_gathered))
+                with self._lock:
+                    self._n_gathered += 1
+                    self._changed.notify_all()
+            with self._lock:
+                k = self._take()
+                if k is None:
+                    if gather is None and self._n_done == len(self._blocks):
+                        return
+                    if self._n_gathered == len(self._blocks):
+                        return
+                    self._changed.wait_for(
+                        lambda: (
+                            self._stopped
+                            or self._n_gathered in self._results
+                            or self._n_done == len(self._blocks)
+                        )
+                    )
+            if k is not None:
+                self._do(k)
+
+    def stop(self) -> None:
+        """Begin no further block."""
+        with self._lock:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def close(self) -> BaseException | None:
+        """Return what the first block raised that did, if any; an interrupt before all others."""
+        errors = [self._errors[k] for k in sorted(self._errors)]
+        errors.sort(key=lambda error: isinstance(error, Exception))
+        self._errors.clear()
+        self._results.clear()
+        del self._work
+        return errors[0] if errors else None
+
+    def _is_over(self) -> bool:
+        return self._next == len(self._blocks)
+
+    def _is_open(self) -> bool:
+        return self._ahead is None or self._next < self._n_gathered + self._ahead
+
+    def _take(self) -> int | None:
+        """Return the number of the next block, if it may begin; called with the lock."""
+        if self._stopped or self._is_over() or not self._is_open():
+            return None
+        self._next += 1
+        return self._next - 1
+
+    def _do(self, k: int) -> None:
+        try:
+            result = self._work(*self._blocks[k])
+        except BaseException as error:  # of any thread, to be raised in the one that asked
+            with self._lock:
+                self._errors[k] = error
+                self._stopped = True
+                self._changed.notify_all()
+            return
+        with self._lock:
+            if self._ahead is not None:
+                self._results[k] = result
+            self._n_done += 1
+            self._changed.notify_all()
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
