@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -234,6 +234,13 @@ class JointEmbedding(
         self.deterministic = deterministic
         self.verbose = verbose
         self.callback = callback
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        # Once: to look at the signature takes as long as the loadings of thousands of small graphs.
+        names: list[str] = super()._get_param_names()
+        return names
 
     # ------------------------------------------------------------------ fit
 

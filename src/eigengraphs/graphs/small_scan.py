@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
-from eigengraphs.graphs.entry_kernels import WORD, lower_words, set_bits
+from eigengraphs.graphs.entry_kernels import WORD, lower_words
 
 __all__ = ["SMALL", "scan_small"]
 
@@ -60,7 +60,7 @@ def scan_small(
     all_ones = True
     for lo in range(0, m, WORD):
         hi = min(m, lo + WORD)
-        if _are_ones(A[lo:hi], words, out[lo:hi]):
+        if _are_ones(bits[lo:hi], marks[2], words, out[lo:hi]):
             for i in range(lo, hi):
                 tops[i] = marks[2] if out[i, 2] > 0 else marks[2] & 0
             if kept.size > 0:
@@ -102,22 +102,26 @@ def _scan_one(
 
 
 @njit(cache=True, nogil=True)
-def _are_ones(A: NDArray[Any], words: NDArray[np.uint64], out: NDArray[np.float64]) -> bool:
+def _are_ones(
+    bits: NDArray[Any], one: Any, words: NDArray[np.uint64], out: NDArray[np.float64]
+) -> bool:
     """Fill ``out`` if all of at most WORD graphs are symmetric and of zeros and ones; or say no.
 
     With a bit a graph, one comparison of words looks at a pair of entries of all of them.
     """
-    m, n, _ = A.shape
+    m, n, _ = bits.shape
+    lowest = 0  # of the bits of 1
+    while not (one >> lowest) & 1:
+        lowest += 1
     words[:] = np.uint64(0)
     for i in range(m):
-        graph = A[i].reshape(n * n)
-        total, other = _sum_ones(graph)
-        if other != 0.0:  # so is nan
+        graph = bits[i].reshape(n * n)
+        total, other = _set_ones(graph, one, lowest, np.uint64(i), words)
+        if other != 0:
             return False
-        set_bits(graph, np.uint64(i), words)
         n_loops = 0.0
         for s in range(n):
-            n_loops += graph[s * (n + 1)]
+            n_loops += graph[s * (n + 1)] == one
         values = out[i]
         values[0], values[1], values[2], values[3] = 0.0, total - n_loops, total, n_loops
         values[4], values[5] = n_loops == n, n_loops > 0
@@ -142,14 +146,22 @@ def _is_lopsided(bits: NDArray[Any]) -> bool:
     return bool(differs != 0)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _sum_ones(graph: NDArray[Any]) -> tuple[float, Any]:
-    """Return the sum of all entries, and that of |x^2 - x|, which is 0 for zeros and ones alone."""
-    total = other = graph.dtype.type(0)
+@njit(cache=True, nogil=True)
+def _set_ones(
+    graph: NDArray[Any], one: Any, lowest: int, bit: Any, words: NDArray[np.uint64]
+) -> tuple[int, Any]:
+    """Set a bit of the words, (q,), of those entries of ``graph`` (q,) that are 1.
+
+    Entries are the bits of floats. Returns how many are 1, and bits that some have which neither 0
+    nor 1 has, or has not where 1 has them.
+    """
+    total, other = 0, one & 0
     for j in range(graph.shape[0]):
-        total += graph[j]
-        other += abs(graph[j] * graph[j] - graph[j])
-    return float(total), other
+        is_one = (graph[j] >> lowest) & 1
+        other |= graph[j] ^ (-is_one & one)
+        total += is_one
+        words[j] |= np.uint64(is_one) << bit
+    return total, other
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
