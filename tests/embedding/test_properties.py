@@ -62,6 +62,18 @@ def test_a_weight_of_two_counts_as_the_graph_twice(center):
     assert column_errors(without.latent_positions_, left_out.latent_positions_).max() < 1e-5
 
 
+@pytest.mark.parametrize("m", [40, 80])
+def test_graphs_of_no_weight_do_not_change_how_others_are_searched(m):
+    # With them there are more than 48 graphs, of which starts see combinations.
+    stack = GraphStack(random_symmetric(m + 20, 110, seed=m))
+    weights = np.append(np.ones(m), np.zeros(20))
+    settings = {"diagonal": "observed", "tol": 1e-4, "random_state": 0}
+    alone = JointEmbedding(2, **settings).fit(stack[:m])
+    among = JointEmbedding(2, **settings).fit(stack, sample_weight=weights)
+    assert column_errors(alone.latent_positions_, among.latent_positions_).max() < 1e-2
+    assert among.objective_path_[-1] == pytest.approx(alone.objective_path_[-1], rel=1e-6)
+
+
 def test_one_seed_gives_one_answer_and_signs_are_settled():
     stack = section_5_1(32, 9, loops=False).stack
     options = {"init": "random", "n_init": 2}

@@ -5,9 +5,11 @@ import pytest
 from known_graphs import random_symmetric
 from written_out import slope
 
-from eigengraphs.solvers.ascent import Ascent
+from eigengraphs.solvers.ascent import Ascent, Shrink
+from eigengraphs.solvers.left_cores import LeftCores
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.quotient import Quotient, _along, norm_curvature, squared_norm
+from eigengraphs.solvers.remainder import Remainder
 
 EPS = float(np.finfo(float).eps)
 S = 3
@@ -23,12 +25,12 @@ class ToldQuotient(Quotient):
         super().__init__(packing.pack(random_symmetric(2, S, 0)), packing)
         self.f, self.size, self.n_steps, self.length = f, size, 0, 1.0
 
-    def _state(self, y):
+    def _state(self, y, rough=False):
         at_start = np.array_equal(y, START)
         size = SIZE if at_start else self.size
         return (1.0 if at_start else self.f), size * np.eye(S)[2], np.eye(S), np.ones(2)
 
-    def _step(self, y, f, r, S, is_stationary, bent=False):
+    def _step(self, y, f, r, S, is_stationary, bent=False, climb=False):
         self.n_steps += 1
         self.asked = is_stationary
         return self.length * np.eye(3)[1], True
@@ -106,7 +108,7 @@ def test_after_the_step_and_the_bent_step_comes_a_climb(hollow):
     trials = list(quotient._trials(y, f, r, matrix, step))
     assert len(trials) == (13 if hollow else 7)
     assert np.allclose(trials[:6], list(_along(y, step)))
-    assert np.allclose(trials[-1], quotient.climb(y[None], 1, exact=True)[0])
+    assert np.allclose(trials[-1], quotient.climb(y[None], 1)[0])
     if hollow:
         bent, _ = quotient._step(y, f, r, matrix, is_stationary=False, bent=True)
         assert np.allclose(trials[6:12], list(_along(y, bent)))
@@ -146,23 +148,61 @@ def test_flat_directions_get_long_steps_but_not_endless_ones():
     assert np.allclose(step, np.eye(3)[2] / 6)  # -2 - 4
 
 
-def test_far_from_any_maximum_it_climbs_first():
-    A = random_symmetric(3, 6, 1)
-    y = np.eye(6)[0]
-    A[:, 0, 0] = 1e-3
-    quotient = quotient_of(A)
+@pytest.mark.parametrize("hollow", [False, True])
+def test_far_from_any_maximum_it_climbs_first(hollow):
+    """On the main cores; where the diagonal is unobserved, on all, and from farther away."""
+    A = random_symmetric(3, 6, 1, hollow=hollow)
+    y = np.array([0.9, 0.1, 0.2, 0.2, 0.1, 0.1]) if hollow else np.eye(6)[0]
+    y /= np.linalg.norm(y)
+    A[:, 0, 0] = 0.0 if hollow else 1e-3
+    quotient = quotient_of(A, hollow=hollow)
     f, r, _, _ = quotient._state(y)
-    assert np.linalg.norm(r) > f > 0
+    assert np.linalg.norm(r) > (0.03 if not hollow else 1.0) * f > 0
     asked = []
-    climb = quotient.climb
-    quotient.climb = lambda *args, **kwargs: asked.append(args[1]) or climb(*args, **kwargs)
-    assert quotient.maximise(y, 1e-9)[2] <= 1e-9
-    assert asked[0] == 4
-    asked.clear()
-    top = quotient.maximise(y, 1e-9)[0]
+    name = "climb" if hollow else "_on_main"
+    real = getattr(quotient, name)
+    setattr(quotient, name, lambda *args: asked.append(args[1]) or real(*args))
+    top, _, size = quotient.maximise(y, 1e-9)
+    assert size <= 1e-9
+    assert asked[0] == (4 if hollow else 1e-3)
     asked.clear()
     quotient.maximise(top, 1e-9)
     assert asked == []
+
+
+def test_float32_does_where_tolerances_are_rough_but_forms_are_exact():
+    A = random_symmetric(8, 6, 1)
+    y = np.random.default_rng(0).standard_normal(6)
+    y /= np.linalg.norm(y)
+    for tol, rough in ((1e-3, True), (1e-4, True), (1e-5, False)):
+        quotient = quotient_of(A)
+        asked = []
+        real = quotient._state
+        quotient._state = lambda x, r=False, real=real, asked=asked: asked.append(r) or real(x, r)
+        found, f, size = quotient.maximise(y, tol, exact=False)
+        assert all(r == rough for r in asked)
+        assert size <= tol
+        forms = np.einsum("s,ist,t->i", found, A, found)
+        assert np.allclose(quotient.forms, forms, rtol=1e-13, atol=1e-13)
+        assert f == pytest.approx(forms @ forms, rel=1e-13)
+        asked.clear()
+        quotient.maximise(y, tol)
+        assert not any(asked)
+
+
+def test_what_is_next_to_nothing_is_not_left_to_float32():
+    # Beside a component of 1 that was taken off, 1e-9 is left, and rounding of 1e-8 in float32.
+    packing = Packing(4)
+    H = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 2)))[0]
+    Z = packing.outer(H.T)
+    cores = Remainder(np.stack([Z[0], 1e-9 * Z[1]]))
+    cores.take_off(np.array([1.0, 0.0]), Z[0], 1.0)
+    quotient = Quotient(cores, packing, None, 1)
+    start = H[:, 1] + 0.1 * H[:, 0]
+    y, f, size = quotient.maximise(start / np.linalg.norm(start), 1e-3, exact=False)
+    assert f == pytest.approx(1e-18, rel=1e-5)
+    assert abs(y @ H[:, 1]) == pytest.approx(1, abs=1e-5)
+    assert size <= 1e-3
 
 
 def test_the_bend_adds_its_own_curvature():
@@ -192,7 +232,7 @@ def test_bending_bends_along_the_slope_of_what_is_concentrated():
 def test_where_no_graph_takes_part_a_rule_moves_nothing():
     packing = Packing(5)
     R = packing.pack(np.diag([0, 0, 0, 0, 9.0])[None])
-    ascent = Ascent(R, np.ones(1), packing, np.asarray, np.asarray, np.zeros(1))
+    ascent = Ascent(LeftCores.of(R), np.ones(1), Shrink(nonnegative=False), np.zeros(1))
     y, f, size = ascent.maximise(np.eye(5)[0], 1e-9)
     assert np.array_equal(y, np.eye(5)[0])
     assert (f, size) == (0.0, 0.0)

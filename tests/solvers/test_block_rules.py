@@ -254,10 +254,11 @@ def test_nothing_left_is_told_from_what_is_found():
 
 def test_the_core_is_solved_as_exactly_as_the_next_digits_need():
     sizes = np.array([0.03, 0.0299, 0.02] + [1.5e-3] * 9)
-    space = Told(FAR, sizes)
+    far = np.array([5.0, 0.3, 0.1, 0.05] + [0.03] * 8)
+    space = Told(far, sizes)
     run(space, max_iter=3)
-    assert np.allclose(space.asked[0], 3e-3)
-    assert np.allclose(space.asked[1], 3e-3)
+    assert np.allclose(space.asked[0], 1e-2)  # nothing is known yet
+    assert np.allclose(space.asked[1], [1e-2, 1e-2, 5e-3] + [3e-3] * 9)
     assert np.allclose(space.asked[2], [3e-3, 2.99e-4, 2e-4] + [1e-4] * 9)
 
 
@@ -286,7 +287,7 @@ def test_when_nothing_is_outside_the_core_is_asked_for_all_its_digits_once():
     space = Told(NEAR, narrow=range(9))
     block = run(space)
     assert block.n_iter == 2
-    assert np.allclose(space.asked[0], 3e-3)
+    assert np.allclose(space.asked[0], 1e-2)
     assert np.allclose(space.asked[1], 0.1 * TOL)
     assert block.reasons == ("stalled", "stalled")
 

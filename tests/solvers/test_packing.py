@@ -75,7 +75,7 @@ def test_the_state_and_the_curvature_are_sums_over_the_graphs(s):
     assert np.allclose(S, np.einsum("i,ist->st", forms, C), rtol=0, atol=1e-12)
     for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-4)):
         out = np.full((s, s), np.nan, dtype=dtype)
-        packed_curvature(np.ascontiguousarray(R.T, dtype=dtype), y.astype(dtype), out)
+        packed_curvature(np.ascontiguousarray(R.T, dtype=dtype), *none, y.astype(dtype), out)
         assert np.allclose(out, (C @ y).T @ (C @ y), rtol=tolerance, atol=tolerance)
 
 

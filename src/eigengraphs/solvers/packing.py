@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,28 @@ from eigengraphs.solvers.core_kernels import pack_last, pack_outer, packed_multi
 from eigengraphs.solvers.moment_kernels import unpack_all
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["Packing"]
+__all__ = ["Packer", "Packing"]
+
+
+class Packer(Protocol):
+    """Matrices as vectors, of one kind or another, and points as components of that kind."""
+
+    @property
+    def size(self) -> int:
+        """Length p of a packed matrix."""
+        ...
+
+    def pack(self, C: Array) -> Array:
+        """Return packed matrices, (..., p)."""
+        ...
+
+    def outer(self, Y: Array) -> Array:
+        """Return packed components, (b, p), of norm 1, for points, the rows of ``Y``."""
+        ...
+
+    def rough_outer(self, Y: Array) -> NDArray[np.float32]:
+        """Return the same in float32."""
+        ...
 
 
 class Packing:

@@ -71,11 +71,12 @@ def pursue_rows(C: Array, Psi: Array, most: int, signed: bool, previous: Array, 
             _pursue(C, Psi[i], most, order, L, beta)
         else:
             _pursue_nonnegative(C, Psi[i], most, allowed, order, L, beta, sigma)
-        nonzeros = 0
+        nonzeros, same = 0, True
         for k in range(d):
             allowed[k] = previous[i, k] != 0
             nonzeros += allowed[k]
-        if nonzeros == 0 or nonzeros > most:
+            same &= allowed[k] == (beta[k] != 0)
+        if nonzeros == 0 or nonzeros > most or same:
             continue
         other[:] = 0.0
         if signed:

@@ -18,21 +18,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.solvers.ascent import Ascent
+from eigengraphs.solvers.ascent import Ascent, Shrink
 from eigengraphs.solvers.block import Job
 from eigengraphs.solvers.core import Search
 from eigengraphs.solvers.deflated import DeflatedGraphs
+from eigengraphs.solvers.eigen import eigen_small
+from eigengraphs.solvers.left_cores import LeftCores
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 from eigengraphs.solvers.rules import LoadingRule, PenalisedLoadings, SparseLoadings, objective_of
 from eigengraphs.solvers.symmetric import SymmetricSpace
 
-__all__ = ["RuledFit", "RuledSpace", "lone_loadings", "stage_loadings"]
+__all__ = ["RuledFit", "RuledSpace", "shrink_of", "stage_loadings"]
 
-_CLIMB = 4  # steps of every start
+_STEPS, _EAGER = 4, 2  # of every start, and those of them without thresholds and costs
 _FINALISTS = 3  # that go on to their maximum
 _CLOSE = 0.9  # to the best: how good a finalist must be
 _ROUGH = 1e-2  # relative gradient at which finalists are compared
@@ -40,12 +43,10 @@ _SAME = 0.99  # |cosine| of starts that climbed to one maximum
 _NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores is rounding
 
 
-def lone_loadings(rule: LoadingRule, T: Array) -> Array:
-    """Return the loadings that the rule gives one component of norm 1 alone, of its forms."""
+def shrink_of(rule: LoadingRule) -> Shrink:
+    """Return how the rule makes loadings of the forms of one component of norm 1 alone."""
     penalty = rule.penalty if isinstance(rule, PenalisedLoadings) else 0.0
-    if rule.nonnegative:
-        return np.maximum(T - penalty, 0.0)
-    return T if penalty == 0.0 else np.sign(T) * np.maximum(np.abs(T) - penalty, 0.0)
+    return Shrink(rule.nonnegative, float(penalty))
 
 
 def stage_loadings(rule: LoadingRule, Gamma: Array, Psi: Array) -> list[Array]:
@@ -73,10 +74,29 @@ class RuledFit:
 
     Y: Array  # (s, d), unit columns, zero where nothing was left
     gains: Array  # (d,) f at y_k
-    stationarity: Array  # (d,) relative gradient within the core
+    stationarity: Array  # (d,) relative gradient within the core; nan for those that are fixed
     agreement: Array  # (d,) share of the starts that climbed to the same maximum
     Psi: Array  # (m, k + d) forms of the frozen components and these
     beside: tuple[_Beside, ...]  # what each component meets
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Components that no place has been given to yet."""
+
+    Y: Array  # (b, s)
+    T: Array  # (b, m) y^T C_i y of the cores as they are, roughly
+
+    @classmethod
+    def of(cls, Y: Array, cores: LeftCores, packing: Packing) -> _Pool:
+        return cls(Y, (packing.rough_outer(Y) @ cores.rough[0].T).astype(np.float64))
+
+    def only(self, which: NDArray[np.intp]) -> _Pool:
+        return _Pool(self.Y[which], self.T[which])
+
+    def gains(self, ascent: Ascent, Lam: Array, X: Array) -> Array:
+        """Return f of each, (b,), beside loadings ``Lam`` (m, k) of the columns of ``X`` (s, k)."""
+        return ascent.gains(self.T - (self.Y @ X) ** 2 @ Lam.T)
 
 
 class RuledSpace(SymmetricSpace):
@@ -102,6 +122,7 @@ class RuledSpace(SymmetricSpace):
         self, graphs: BlockGraphs, job: Job, frozen: Array, Psi: Array, rule: LoadingRule
     ) -> None:
         self._rule, self._weights, self._Psi = rule, job.weights, Psi
+        self._shrink = shrink_of(rule)
         self._Gamma = component_gram(frozen)
         self._Lam = stage_loadings(rule, self._Gamma, Psi)[-1]  # (m, k), of the frozen ones
         self._total = float(job.sizes.sum())
@@ -118,25 +139,30 @@ class RuledSpace(SymmetricSpace):
         in_basis = basis.V.T @ self._frozen  # (s, k + found)
         Gamma, Psi, Lam = self._Gamma, self._Psi, self._Lam
         beside: list[_Beside] = []
-        pool = search.warm.T  # (b, s), the vectors that no component has taken yet
+        cores = LeftCores.of(basis.cores)
+        pool = _Pool.of(search.warm.T, cores, packing)
         for k in range(d):
             E = packing.outer(in_basis.T)
             for meets in self._choices(Gamma, Psi, Lam):
-                R = basis.cores - meets.Lam @ E
-                ascent = Ascent(R, self._weights, packing, self._lone, self._eager, meets.costs)
-                found, rest = self._next(ascent, R, search, k, pool, tol[k], packing)
-                if found[1] > floor:
+                left = cores.less(meets.Lam, E)
+                ascent = Ascent(left, self._weights, self._shrink, meets.costs)
+                now = pool.gains(ascent, meets.Lam, in_basis)
+                found, rest = self._next(ascent, left, search, k, pool, now, tol[k], packing)
+                y, stationarity[k], agreement[k] = found
+                forms = cores.exact[0] @ packing.outer(y[None])[0]  # h^T A_i h, exactly
+                overlaps = (in_basis.T @ y) ** 2
+                gains[k] = ascent.gains(forms - meets.Lam @ overlaps)
+                if gains[k] > floor:
                     break
             beside.append(meets)
-            (y, gains[k], stationarity[k], agreement[k]), pool = found, rest
-            left = self._total + float(self._weights @ objective_of(Gamma, Psi, Lam))
-            if left <= self._job.nothing or gains[k] <= floor:
+            pool = rest
+            remains = self._total + float(self._weights @ objective_of(Gamma, Psi, Lam))
+            if remains <= self._job.nothing or gains[k] <= floor:
                 gains[k] = stationarity[k] = 0.0
                 break
             Y[:, k] = y
-            cross = (in_basis.T @ y) ** 2
-            Gamma = np.block([[Gamma, cross[:, None]], [cross[None], np.ones((1, 1))]])
-            Psi = np.column_stack([Psi, basis.cores @ packing.outer(y[None])[0]])
+            Gamma = np.block([[Gamma, overlaps[:, None]], [overlaps[None], np.ones((1, 1))]])
+            Psi = np.column_stack([Psi, forms])
             in_basis = np.column_stack([in_basis, y])
             Lam = self._rule.solve(Gamma, Psi, Lam)
         return RuledFit(Y, gains, stationarity, agreement, Psi, tuple(beside))
@@ -155,7 +181,7 @@ class RuledSpace(SymmetricSpace):
         for k in range(active):
             Lam, costs = fit.beside[k].Lam, fit.beside[k].costs
             t = fit.Psi[:, known + k] - Lam @ overlaps[: known + k, k] ** 2
-            lone = self._lone(t)
+            lone = self._shrink(t)
             WT[:, k] = self._weights * np.where(costs < lone**2, lone, 0.0)
             N[k, : known + k] = WT[:, k] @ Lam
             theta[k] = WT[:, k] @ t
@@ -164,12 +190,6 @@ class RuledSpace(SymmetricSpace):
         r -= H * (H * r).sum(axis=0)
         sizes = np.sqrt((r**2).sum(axis=0)) / np.maximum(theta, 1e-300)
         return np.pad(r, ((0, 0), (0, d - active))), np.pad(sizes, (0, d - active))
-
-    def _lone(self, T: Array) -> Array:
-        return lone_loadings(self._rule, T)
-
-    def _eager(self, T: Array) -> Array:
-        return np.maximum(T, 0.0) if self._rule.nonnegative else T
 
     def _choices(self, Gamma: Array, Psi: Array, Lam: Array) -> list[_Beside]:
         """Return what a further component may meet, the best first."""
@@ -192,62 +212,76 @@ class RuledSpace(SymmetricSpace):
     def _next(
         self,
         ascent: Ascent,
-        R: Array,
+        left: LeftCores,
         search: Search,
         k: int,
-        pool: Array,
+        pool: _Pool,
+        now: Array,
         tol: float,
         packing: Packing,
-    ) -> tuple[tuple[Array, float, float, float], Array]:
-        """Return component k (y, f, relative gradient, agreement), and what is left of the pool."""
+    ) -> tuple[tuple[Array, float, float], _Pool]:
+        """Return component k (y, relative gradient, agreement), and what is left of the pool."""
         starts = np.zeros((0, packing.order))
         in_order = search.in_order or k < max(search.n_fixed, search.n_settled)
         stays = k < max(search.n_fixed, search.n_stayed)
         if in_order:
-            starts, pool = pool[:1], pool[1:]
-        elif len(pool):
-            best = np.argsort(-ascent.gains(pool), kind="stable")
-            starts = pool[best[: 1 if stays else search.n_pool]]
+            starts = pool.Y[:1]
+            pool = pool.only(np.arange(1, len(pool.Y)))
+        elif len(pool.Y):
+            best = np.argsort(-now, kind="stable")
+            starts = pool.Y[best[: 1 if stays else search.n_pool]]
         if k < search.n_fixed:
-            return (*ascent.measure(starts[0]), np.nan), pool
-        if not stays or len(starts) == 0:
-            starts = np.vstack([starts, *self._further(search, k, R, packing)])
-        start, agreement = _best_of(ascent, starts, max(tol, _ROUGH))
-        y, f, stationarity = ascent.maximise(start, tol)
-        if not in_order and len(pool):
-            taken = np.abs(pool @ y)
+            return (starts[0], np.nan, np.nan), pool
+        n_known = len(starts)
+        if not stays or n_known == 0:
+            starts = np.vstack([starts, *self._further(search, k, left, packing)])
+        y, size, agreement = _best_of(ascent, starts, n_known, max(tol, _ROUGH))
+        if size > tol:
+            y, _, size = ascent.maximise(y, tol)
+        if not in_order and len(pool.Y):
+            taken = np.abs(pool.Y @ y)
             # One at least, lest a component that moved far leaves a place too few.
-            pool = pool[(taken < _SAME) & (taken < taken.max())]
-        return (y, f, stationarity, agreement), pool
+            pool = pool.only(np.flatnonzero((taken < _SAME) & (taken < taken.max())))
+        return (y, size, agreement), pool
 
-    def _further(self, search: Search, k: int, R: Array, packing: Packing) -> list[Array]:
+    def _further(self, search: Search, k: int, left: LeftCores, packing: Packing) -> list[Array]:
         """Return starts from the mean core, the sum of squared cores, and at random, (b, s)."""
         starts: list[Array] = []
+        spectral = search.by_mean or search.n_squares > 0
+        R = left.written_out() if spectral else np.zeros((0, packing.size))
         if search.by_mean:
             mean = self._weights @ R / self._weights.sum()
             if linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(R) / np.sqrt(len(R)):
-                values, vectors = linalg.eigh(packing.unpack(mean), check_finite=False)
+                values, vectors = eigen_small(packing.unpack(mean))
                 best = np.argmax(values if self._rule.nonnegative else np.abs(values))
                 starts.append(vectors[:, [best]].T)
         if search.n_squares or (search.by_mean and not starts):
             C = packing.unpack(R * np.sqrt(self._weights)[:, None]).reshape(-1, packing.order)
-            vectors = linalg.eigh(C.T @ C, check_finite=False)[1]
+            vectors = eigen_small(C.T @ C)[1]
             starts.append(vectors[:, -max(search.n_squares, 1) :].T)
         if k < len(search.random):
             starts.append(search.random[k])
         return starts
 
 
-def _best_of(ascent: Ascent, starts: Array, enough: float) -> tuple[Array, float]:
-    """Return the best place that the starts (b, s) lead to, (s,), and how many agree on it."""
+def _best_of(
+    ascent: Ascent, starts: Array, n_known: int, enough: float
+) -> tuple[Array, float, float]:
+    """Return the best place that the starts (b, s) lead to, (s,), and how many agree on it.
+
+    Between them is its relative gradient, infinite where it is a start as it is. The first
+    ``n_known`` starts were components before: without thresholds and costs, they would leave maxima
+    that they are at, and come back, round after round.
+    """
     if len(starts) == 0:
         s = starts.shape[1]
         starts = np.random.default_rng(s).standard_normal((4, s))
         starts /= np.sqrt((starts**2).sum(axis=1, keepdims=True))
     if len(starts) == 1:
-        return starts[0], np.nan
-    climbed = ascent.climb(starts, _CLIMB)
-    gains = ascent.gains(climbed)
+        return starts[0], np.inf, np.nan
+    parts = [(starts[:n_known], 0), (starts[n_known:], _EAGER)]
+    ways = [ascent.climb(Y, n_eager, _STEPS - n_eager) for Y, n_eager in parts if len(Y)]
+    climbed, gains = (np.concatenate(both) for both in zip(*ways, strict=True))
     order = np.argsort(-gains, kind="stable")
     finalists = climbed[order[:1]]
     for place in order[1:]:
@@ -255,6 +289,7 @@ def _best_of(ascent: Ascent, starts: Array, enough: float) -> tuple[Array, float
             break
         if np.abs(finalists @ climbed[place]).max() < _SAME:
             finalists = np.vstack([finalists, climbed[place]])
-    ends = np.array([ascent.maximise(y, enough)[0] for y in finalists])
-    best = int(np.argmax(ascent.gains(ends)))
-    return ends[best], float((np.abs(climbed @ finalists[best]) > _SAME).mean())
+    ends = [ascent.maximise(y, enough) for y in finalists]
+    best = int(np.argmax([f for _, f, _ in ends]))
+    y, _, size = ends[best]
+    return y, size, float((np.abs(climbed @ finalists[best]) > _SAME).mean())

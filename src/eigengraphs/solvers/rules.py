@@ -211,7 +211,9 @@ def _padded(previous: Array | None, Psi: Array) -> Array:
             f"previous loadings have shape {previous.shape}, expected ({len(Psi)}, at most "
             f"{Psi.shape[1]}): one row a graph, one column for each of the first components"
         )
-    return np.pad(previous, ((0, 0), (0, Psi.shape[1] - previous.shape[1])))
+    padded = np.zeros_like(Psi)
+    padded[:, : previous.shape[1]] = previous
+    return padded
 
 
 def _penalised(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigengraphs.solvers.deflation import Deflation
+from eigengraphs.solvers.directed.kernels import pack_pairs
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.protocol import Array
 
@@ -30,10 +32,17 @@ class PairPacking:
         """Return matrices, (..., s, t), of packed ones ``Z`` (..., p)."""
         return Z.reshape(*Z.shape[:-1], self.s, self.t)
 
-    def outer(self, X: Array) -> Array:
-        """Return packed y z^T, (b, p), for the rows (y, z) of ``X`` (b, s + t)."""
-        packed: Array = X[:, : self.s, None] * X[:, None, self.s :]
-        return packed.reshape(len(X), self.size)
+    def outer(self, Y: Array) -> Array:
+        """Return packed y z^T, (b, p), for the rows (y, z) of ``Y`` (b, s + t)."""
+        packed: Array = np.empty((len(Y), self.size))
+        pack_pairs(np.ascontiguousarray(Y), self.s, packed)
+        return packed
+
+    def rough_outer(self, Y: Array) -> NDArray[np.float32]:
+        """Return the same in float32."""
+        packed: NDArray[np.float32] = np.empty((len(Y), self.size), dtype=np.float32)
+        pack_pairs(np.ascontiguousarray(Y), self.s, packed)
+        return packed
 
     def cosines(self, X: Array, other: Array) -> Array:
         """Return <y z^T, y' z'^T>, (b, c), for the rows of ``X`` (b, s + t) and ``other``."""

@@ -56,9 +56,8 @@ def find_whole_pairs(
     # Drawn for the components before, too: a component's starts do not hang on a resumption.
     n_random = job.n_beside_given if given.shape[1] else job.n_random
     random = unit_pairs(rng.standard_normal((n_before + d, n_random, 2 * n)), n)[n_before:]
-    search = Search(given[:, :d], True, job.by_mean, job.n_squares, random)
-    if given.shape[1]:
-        search = Search(given[:, :d], True, False, 0, random)
+    spectral = (False, 0) if given.shape[1] else (job.by_mean, job.n_squares)
+    search = Search(given[:, :d], True, *spectral, random, to_the_top=True)
     eye = np.eye(n)
     problem = PairProblem(R, mean, eye, eye, frozen, job.hollow, floor, left, job.nothing)
     fit = solve_pairs(problem, d, search, 0.1 * job.tol)
