@@ -54,9 +54,8 @@ class FittedAttributes:
         self.latent_positions_ = fit.H.astype(self._dtype)
         if fit.G is not None:
             self.latent_positions_right_ = fit.G.astype(self._dtype)
-        Lam = projection.loadings(rule)
+        Lam, path = projection.loadings_and_path(rule, plan.weights)
         self.loadings_ = (Lam / scale).astype(self._dtype)
-        path = projection.objective_path(rule, plan.weights)
         if plan.groups is not None:
             assert isinstance(projection, Projection)
             mixing = plan.groups.mixing(plan.weights)

@@ -53,8 +53,12 @@ class Projection:
 
     def objective_path(self, rule: LoadingRule, weights: Array) -> Array:
         """Return sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components, (d + 1,)."""
+        return self.loadings_and_path(rule, weights)[1]
+
+    def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
+        """Return what :meth:`loadings` and :meth:`objective_path` do: the path ends with them."""
         stages = stage_loadings(rule, self.Gamma, self.Psi)
-        return np.array([weights @ self.residuals(Lam) for Lam in stages])
+        return stages[-1], np.array([weights @ self.residuals(Lam) for Lam in stages])
 
     def grouped_path(self, mixing: Array, group_weights: Array, weights: Array) -> Array:
         """Return the objective's path when the graphs of a group share their loadings, (d + 1,).
@@ -91,9 +95,10 @@ class BatchProjection(Projection):
         mine = super().first(k)
         return BatchProjection(mine.Gamma, mine.Psi, mine.squared_norms, self.rows.first(k))
 
-    def objective_path(self, rule: LoadingRule, weights: Array) -> Array:  # noqa: ARG002
-        """Return the objective of all graphs with the first 0, 1, ..., d components, (d + 1,)."""
-        return self.rows.objective_path(rule, np.ones(len(self.rows.Psi)))
+    def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:  # noqa: ARG002
+        """Return the loadings of the last graphs, (m, d), and the objective's path of all."""
+        ones = np.ones(len(self.rows.Psi))
+        return self.loadings(rule), self.rows.objective_path(rule, ones)
 
 
 @dataclass(frozen=True)
@@ -131,8 +136,15 @@ class MaskedProjection:
 
     def objective_path(self, rule: LoadingRule, weights: Array) -> Array:
         """Return sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components, (d + 1,)."""
-        stages = (self.first(k).loadings(rule) for k in range(self.Psi.shape[1] + 1))
-        return np.array([weights @ self.residuals(Lam) for Lam in stages])
+        return self.loadings_and_path(rule, weights)[1]
+
+    def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
+        """Return what :meth:`loadings` and :meth:`objective_path` do."""
+        path = []
+        for k in range(self.Psi.shape[1] + 1):
+            Lam = self.first(k).loadings(rule)
+            path.append(weights @ self.residuals(Lam))
+        return Lam, np.array(path)
 
 
 def gram(fit: Fit, *, hollow: bool) -> Array:

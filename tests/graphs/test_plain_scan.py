@@ -112,6 +112,16 @@ def test_one_weight_among_ones_is_seen(entry, place):
     assert np.array_equal(quickly(A), carefully(A), equal_nan=True)
 
 
+@pytest.mark.parametrize("entry", [0.0, 3.0])
+@pytest.mark.parametrize("place", [(0, 1), (6, 79), (39, 40), (78, 79)])
+def test_one_entry_is_seen_wherever_it_is(entry, place):
+    A = np.ones((3, 80, 80), dtype=np.float32)
+    A[(1, *place)] = A[(1, *place[::-1])] = entry
+    assert np.array_equal(quickly(A), carefully(A))
+    A[(1, *place)] = 1  # a direction
+    assert np.array_equal(quickly(A), carefully(A))
+
+
 def test_many_small_graphs_of_ones_keep_the_bits_of_the_scan(monkeypatch):
     m, n = 300, 6
     A = (random_symmetric(m, n, seed=2, density=0.5) != 0).astype(float)

@@ -6,6 +6,7 @@ from known_graphs import random_symmetric
 from scipy import linalg
 from written_out import objective, residuals
 
+from eigengraphs.solvers import core
 from eigengraphs.solvers.core import (
     CoreProblem,
     Search,
@@ -55,6 +56,24 @@ def test_the_root_of_a_moment_has_as_many_rows_as_its_rank():
     assert R.shape == (4, 9)
     assert np.allclose(R.T @ R, B.T @ B)
     assert root_of_moment(np.zeros((3, 3))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("least", [1.0, 1e-8, 1e-12, 1e-15, 1e-20, 0.0])
+@pytest.mark.parametrize("copied", [True, False])
+def test_roots_of_moments_however_small_their_least_part(monkeypatch, least, copied):
+    if not copied:
+        monkeypatch.setattr(core, "_SMALL_MOMENT", 0)
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((6, 6)))[0]
+    M = (Q * np.append(np.ones(5), least)) @ Q.T
+    upper = np.asfortranarray(np.triu(M) + np.tril(np.full((6, 6), np.nan), -1))
+    given = upper.copy("K")
+    R = root_of_moment(upper)
+    assert np.allclose(R.T @ R, M, rtol=0, atol=1e-14)
+    assert np.array_equal(upper, given, equal_nan=True)
+    assert len(R) == 6 if least >= 1e-12 else len(R) == 5 or least > 0
+    assert R.flags.c_contiguous
+    again = root_of_moment(upper, overwrite=True)
+    assert np.array_equal(R, again)
 
 
 def best_of_circle(R, weights, found, n=20_001):

@@ -116,6 +116,19 @@ def test_by_falls_it_is_the_fall_that_never_sinks_and_otherwise_f(seed):
     assert np.abs((one * other).sum(axis=1)).min() < 0.999
 
 
+def test_climbs_are_the_same_on_many_cores():
+    W, Q = packed_cores(), orthonormal_rows(3)
+    nothing = np.zeros((200, P))  # adds to no sum
+    by_falls = np.arange(12) >= 6
+    ends = []
+    for cores in (W, np.vstack([nothing, W])):
+        M, Y, falls = np.vstack([cores, 0.7 * Q]).astype(np.float32), rows(12), np.empty(12)
+        climb_main(M, len(cores), Y, 4, 8, by_falls, LEAST, falls)
+        ends.append((Y, falls))
+    assert np.allclose(ends[0][0], ends[1][0], atol=1e-4)
+    assert np.allclose(ends[0][1], ends[1][1], rtol=1e-4)
+
+
 def state(W, y):
     T = W @ Packing(S).outer(y[None])[0]
     gradient = Packing(S).unpack((T @ W)[None].astype(float))[0] @ y

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from eigengraphs.solvers.moment_kernels import put_back, unpack_all
+from eigengraphs.solvers.moment_kernels import put_back, squares_in_moment, unpack_all
 from eigengraphs.solvers.packing import Packing
 
 
@@ -50,3 +50,15 @@ def test_sums_over_triangles_become_those_of_packed_ones():
     Z = packing.pack(C)
     assert np.allclose(M, Z.T @ Z)
     assert np.allclose(mean, Z.sum(axis=0))
+
+
+@pytest.mark.parametrize("s", [1, 2, 7])
+def test_the_sum_of_squares_is_in_the_second_moment(s):
+    C = np.random.default_rng(s).standard_normal((5, s, s))
+    C += C.transpose(0, 2, 1)
+    rows, columns = np.tril_indices(s)
+    c = C[:, rows, columns]
+    M = np.triu(c.T @ c) + np.tril(np.full((len(rows),) * 2, np.nan), -1)  # upper triangle alone
+    found = np.full((s, s), np.nan)
+    squares_in_moment(np.asfortranarray(M), found)
+    assert np.allclose(found, (C @ C).sum(axis=0))

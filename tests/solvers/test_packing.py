@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from known_graphs import random_symmetric
 
-from eigengraphs.solvers.core_kernels import packed_curvature, packed_state, raise_quotients
+from eigengraphs.solvers.core_kernels import (
+    packed_curvature,
+    packed_state,
+    raise_quotients,
+    top_of_plane,
+)
 from eigengraphs.solvers.packing import Packing
 
 ORDERS = [1, 2, 5, 9]
@@ -108,3 +113,14 @@ def test_a_vector_that_is_an_eigenvector_stays():
     zero = np.array([[0.6, 0.8, 0.0]])
     raise_quotients(np.zeros((1, 6)), zero, 8)
     assert np.allclose(zero, [[0.6, 0.8, 0.0]])
+
+
+@pytest.mark.parametrize("number", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1e-30, 1e-9, 1e-3, 1.0, 50.0])
+@pytest.mark.parametrize(("rho", "corner"), [(1, -1), (-1, 1), (2, 2), (0, 0), (3, 2.9), (0, 1)])
+def test_the_top_of_a_plane_to_all_digits(number, size, rho, corner):
+    rho, size, corner = number(rho), number(size), number(corner)
+    cosine, sine = top_of_plane(rho, size, corner)
+    long = np.longdouble  # or the cosine near a right angle has no digits to compare with
+    angle = np.arctan2(2 * long(size), long(rho) - long(corner)) / 2
+    assert np.allclose([cosine, sine], [np.cos(angle), np.sin(angle)], rtol=1e-14, atol=1e-18)

@@ -113,7 +113,7 @@ def test_the_watcher_is_told_once(core):
 def test_many_graphs_are_summed_up_and_few_are_kept(m):
     A, weights = random_symmetric(m, N, 0), np.linspace(0.5, 2, m)
     view = Counted(StackView(GraphStack(A)))
-    packed, R, mean, rounding = _packed_graphs(view, weights)
+    packed, R, mean, rounding, squares = _packed_graphs(view, weights)
     C = Packing(N).pack(A)
     assert np.allclose(R.T @ R, C.T @ (weights[:, None] * C))
     assert np.allclose(mean * np.sqrt(weights.sum()), weights @ C)
@@ -124,6 +124,9 @@ def test_many_graphs_are_summed_up_and_few_are_kept(m):
     else:
         assert packed is None
         assert 0 < rounding < 1e-8 * (C**2).sum()
+        squares = _packed_graphs(StackView(GraphStack(A)), weights).squares
+    assert squares is None or np.allclose(squares, np.einsum("i,ist,itu->su", weights, A, A))
+    assert (squares is None) == (m == 4 * P)
 
 
 @pytest.mark.parametrize("m", [2, 4 * P + 1])

@@ -7,8 +7,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.extending import intrinsic
 
-__all__ = ["INT32", "INT64", "Arguments", "for_each", "vector_of_bytes"]
+__all__ = ["INT32", "INT64", "Arguments", "fetch", "for_each", "prefetch", "vector_of_bytes"]
 
 INT64, INT32 = ir.IntType(64), ir.IntType(32)
 
@@ -51,3 +52,28 @@ def for_each(builder: Any, count: Any, body: Callable[[Any], None]) -> None:
     t.add_incoming(ir.Constant(INT64, 0), before)
     t.add_incoming(more, loop)
     builder.position_at_end(after)
+
+
+def prefetch(builder: Any, where: Any) -> None:
+    """Ask for the line of the cache at this address, which need not exist."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
+    ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+    flags = [ir.Constant(INT32, x) for x in (0, 3, 1)]  # to read, for long, data
+    builder.call(ask, [builder.bitcast(where, byte), *flags])
+
+
+def _fetching(_context: Any, array: Any, place: Any) -> Any:
+    """Return the type and the code of what asks for a line of the cache."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        given = Arguments(context, builder, signature, args)
+        prefetch(builder, builder.gep(given.pointer(0), [given.whole(1)]))
+        return context.get_dummy_value()
+
+    return types.void(array, place), codegen
+
+
+# ``fetch(array, place)``: ask for the line of the cache with an element of an array (q,), or of
+# what lies behind its end.
+fetch: Any = intrinsic(_fetching)

@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
-from eigengraphs.graphs.codegen import INT32, INT64, Arguments, vector_of_bytes
+from eigengraphs.graphs.codegen import INT32, INT64, Arguments, prefetch, vector_of_bytes
 
 __all__ = ["TILE_BYTES", "as_padded_rows", "multiply_graphs", "multiply_transposes"]
 
@@ -89,7 +89,7 @@ def _tile(n_rows: int) -> Any:
             builder.position_at_end(loop)
             t, in_A, in_B = (builder.phi(INT64) for _ in range(3))
             sums = [builder.phi(vector) for _ in places]
-            _prefetch(builder, builder.gep(A_data, [builder.add(in_A, ahead)]))
+            prefetch(builder, builder.gep(A_data, [builder.add(in_A, ahead)]))
             entries = [
                 builder.load(
                     vector_at(A_data, builder.add(in_A, number(j * vector.count))), align=align
@@ -129,15 +129,6 @@ def _splat(builder: Any, vector: ir.VectorType, x: Any) -> Any:
     one = builder.insert_element(ir.Constant(vector, ir.Undefined), x, ir.Constant(INT32, 0))
     zeros = ir.Constant(ir.VectorType(INT32, vector.count), None)
     return builder.shuffle_vector(one, one, zeros)
-
-
-def _prefetch(builder: Any, where: Any) -> None:
-    """Ask for the line of the cache at this address, which need not exist."""
-    byte = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
-    prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-    flags = [ir.Constant(INT32, x) for x in (0, 3, 1)]  # to read, for long, data
-    builder.call(prefetch, [builder.bitcast(where, byte), *flags])
 
 
 _rows_1, _rows_2, _rows_3, _rows_4, _rows_5, _rows_6 = (_tile(k) for k in range(1, _ROWS + 1))

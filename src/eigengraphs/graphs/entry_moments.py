@@ -7,6 +7,7 @@ do not depend on how many threads find them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +27,7 @@ from eigengraphs.graphs.entry_kernels import (
 from eigengraphs.graphs.treated import DiagonalRule, Vector
 from eigengraphs.parallel import on_blocks, spans
 
-__all__ = ["Entries", "forms_of_bits", "moment_of_counts", "moment_of_entries"]
+__all__ = ["Entries", "forms_of_bits", "moment_of_counts", "moment_of_entries", "triangle"]
 
 Array = NDArray[np.float64]
 
@@ -195,12 +196,22 @@ def moment_of_counts(
 
 def forms_of_bits(bits: NDArray[np.uint64], H: Array, n_graphs: int) -> Array:
     """Return h_k^T A_i h_k, (m, d), of graphs of zeros and ones with these bits, (p, w)."""
-    rows, columns = np.tril_indices(len(H))
-    X = H[rows] * H[columns]
-    X[rows != columns] *= 2.0  # an entry stands for its mirror image, too
+    rows, columns = triangle(len(H))
+    HT = np.ascontiguousarray(H.T)
+    X = HT[:, rows] * HT[:, columns]
+    X *= 2.0 - (rows == columns)  # an entry stands for its mirror image, too
     forms = np.empty((n_graphs, H.shape[1]))
-    bit_forms(bits, np.ascontiguousarray(X.T), forms)
+    bit_forms(bits, X, forms)
     return forms
+
+
+@lru_cache(maxsize=16)
+def triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the entries of a lower triangle, (p,) each: many ask for them."""
+    rows, columns = np.tril_indices(n)
+    for part in (rows, columns):
+        part.setflags(write=False)
+    return rows, columns
 
 
 def _replace_diagonal(
@@ -214,7 +225,7 @@ def _replace_diagonal(
     if rule == "hollow" or n == 1:
         return
     T = np.zeros((n, p))  # what a diagonal entry is made of
-    for side in np.tril_indices(n):
+    for side in triangle(n):
         T[side, np.arange(p)] = 1 / (n - 1)
     T[:, diagonal] = 0.0
     filled = T @ np.triu(M) + T @ np.triu(M, 1).T
@@ -227,12 +238,13 @@ def _replace_diagonal(
 def _common_counts(words: NDArray[np.uint64]) -> Array:
     """Return the upper triangle of how many bits the rows of ``words`` (p, w) share, (p, p)."""
     p, w = words.shape
-    counts = np.zeros((p, p))
+    counts, threads = np.zeros((p, p)), _threads(p * p * w)
     # Rows of a triangle: as many numbers in each task.
-    ends = np.round(p * np.sqrt(np.linspace(0, 1, _COUNT_TASKS + 1))).astype(int).tolist()
+    n_tasks = 1 if threads == 1 else _COUNT_TASKS
+    ends = np.round(p * np.sqrt(np.linspace(0, 1, n_tasks + 1))).astype(int).tolist()
 
     def work(lo: int, hi: int) -> None:
         count_common(words, lo, hi, counts)
 
-    on_blocks(work, pairwise(ends), threads=_threads(p * p * w))
+    on_blocks(work, pairwise(ends), threads=threads)
     return counts.T  # the lower triangle by rows is the upper one by columns

@@ -131,7 +131,7 @@ def scan_and_pack(
 
     threads = None if size >= _THREADS_PAY_FROM else 1
     at_once = max(_THREADS_PAY_FROM // 8, min(_AT_ONCE, size // 64))
-    step = -(-at_once * m // max(size, 1))
+    step = m if threads == 1 else -(-at_once * m // size)
     if entries is not None:
         step = -(-step // WORD) * WORD  # a word is of one block
     on_blocks(scan_block, spans(m, step), threads=threads)

@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
+from eigengraphs.graphs.codegen import fetch
 from eigengraphs.graphs.entry_kernels import WORD, lower_words
 
 __all__ = ["SMALL", "scan_small"]
@@ -16,6 +17,8 @@ __all__ = ["SMALL", "scan_small"]
 announce_compiling()
 
 SMALL = 80  # vertices: a graph and its mirror image stay at hand in the first levels of cache
+_LINE = 8  # entries of float64 in a line of the cache; those of float32 are asked for twice
+_AHEAD = 512  # entries, of which the next so many are asked for: few graphs are as long
 
 
 @njit(cache=True, nogil=True)
@@ -115,10 +118,15 @@ def _are_ones(
         lowest += 1
     words[:] = np.uint64(0)
     for i in range(m):
-        graph = bits[i].reshape(n * n)
-        total, other = _set_ones(graph, one, lowest, np.uint64(i), words)
-        if other != 0:
-            return False
+        graph, total = bits[i].reshape(n * n), 0
+        for first in range(0, n * n, _AHEAD):
+            last = min(first + _AHEAD, n * n)
+            for j in range(last, last + _AHEAD, _LINE):
+                fetch(graph, j)
+            more, other = _set_ones(graph[first:last], one, lowest, np.uint64(i), words[first:last])
+            if other != 0:
+                return False
+            total += more
         n_loops = 0.0
         for s in range(n):
             n_loops += graph[s * (n + 1)] == one

@@ -26,6 +26,7 @@ from eigengraphs.graphs.entry_moments import (
     forms_of_bits,
     moment_of_counts,
     moment_of_entries,
+    triangle,
 )
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
@@ -223,7 +224,7 @@ class StackView(TreatedStack):
         M = np.array(M if isinstance(M, np.ndarray) else M.toarray())
         M[np.diag_indices(n)] += self._D_M
         storage = self._stack.flat if self._stack.is_sparse else self._stack.dense
-        entries = Entries(storage, self._D, M[np.tril_indices(n)], self._scale)
+        entries = Entries(storage, self._D, M[triangle(n)], self._scale)
         if not self._stack.is_weighted and (weights == weights[0]).all():
             if self._bits is None:
                 self._bits = entries.bits()

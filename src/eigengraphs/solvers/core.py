@@ -42,6 +42,9 @@ _ROUGH = 1e-2  # relative gradient at which they are compared where no rounds fo
 NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores, as when centred, is rounding
 _SAME = 0.99  # |cosine| of starts that climbed to one maximum
 _MANY = 4  # times p: so many graphs are summed up in their second moment
+_SMALL_MOMENT = 2**22  # bytes
+_DEFINITE = 1e3  # times p roundings: pivots of this size at least leave no doubt of the rank
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class CoreProblem:
     floor: float  # a gain below this is rounding
     left: float = np.inf  # sum_i w_i ||A_i||^2 of the graphs without the frozen components
     nothing: float = 0.0  # of which this much is rounding
+    squares: Array | None = None  # (s, s) sum_i w_i C_i^2, if it is known
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,15 @@ def compress(packed: Array, weights: Array) -> tuple[Array, Array, bool]:
 
 
 def root_of_moment(M: Array, *, overwrite: bool = False) -> Array:
-    """Return R (r, p) with R^T R = M, r the rank, by Cholesky with pivoting.
+    """Return R (r, p) with R^T R = M, r the rank, by Cholesky, with pivoting if need be.
 
     The upper triangle of M is enough. With ``overwrite``, one in Fortran's order is used up.
     """
+    if M.nbytes <= _SMALL_MOMENT:  # a copy costs less than the pivoting that few need
+        factor, info = linalg.lapack.dpotrf(M.T, lower=1, clean=1)
+        least = _DEFINITE * len(M) * _EPS * M.diagonal().max(initial=0.0)
+        if info == 0 and (factor.diagonal() ** 2).min(initial=np.inf) > least:
+            return np.ascontiguousarray(factor.T)
     factor, pivots, rank, _ = linalg.lapack.dpstrf(M, lower=0, overwrite_a=overwrite)
     R = np.zeros((rank, len(M)))
     put_back(factor, pivots, R)
@@ -321,7 +330,8 @@ class _Squares:
 
     def __init__(self, problem: CoreProblem, cores: Remainder, packing: Packing) -> None:
         self._cores, self._packing, self._mean = cores, packing, problem.mean
-        self._squares = _sum_of_squares(problem.R, packing)
+        known = problem.squares
+        self._squares = _sum_of_squares(problem.R, packing) if known is None else known
 
     def starts(self, search: Search) -> list[Array]:
         """Return unit vectors, (s,) each."""

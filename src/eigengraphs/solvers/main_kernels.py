@@ -25,6 +25,7 @@ __all__ = ["SHORTEST", "climb_main", "newton_main", "solve_positive"]
 announce_compiling()
 
 SHORTEST = 1e-6  # of f, by which it may seem to fall: float32 has no more to tell
+_WIDE = 128  # cores from which products with few vectors are faster by a copy in the other order
 
 
 @njit(cache=True, nogil=True)
@@ -58,9 +59,15 @@ def climb_main(
     Z, T = np.empty((d, p), np.float32), np.empty((d, k), np.float32)
     S = np.empty((s, s), np.float32)
     ones = np.ones(d)
+    MT = np.empty((p, k if k >= _WIDE else 0), np.float32)
+    if k >= _WIDE:
+        MT[:] = M.T
     for step in range(n_steps + 1):
         pack_outer(Y, Z)
-        np.dot(Z, M.T, T)
+        if k >= _WIDE:
+            np.dot(Z, MT, T)
+        else:
+            np.dot(Z, M.T, T)
         weigh_overlaps(T, b, ones, least, falls)
         if step == n_steps:
             break

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
 
-__all__ = ["put_back", "unpack_all"]
+__all__ = ["put_back", "squares_in_moment", "unpack_all"]
 
 announce_compiling()
 
@@ -28,6 +28,23 @@ def put_back(factor: NDArray[np.float64], pivots: NDArray[Any], R: NDArray[np.fl
         place = pivots[j] - 1
         for row in range(min(r, j + 1)):
             R[row, place] = factor[row, j]
+
+
+@njit(cache=True, nogil=True)
+def squares_in_moment(M: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    """Fill ``out`` (s, s) with sum_i C_i^2 for M (p, p) = sum_i c_i c_i^T, its upper triangle.
+
+    c_i is the lower triangle of a symmetric C_i, row by row: what is summed up is in M already.
+    """
+    s = out.shape[0]
+    for row in range(s):
+        for column in range(row + 1):
+            total = 0.0
+            for k in range(s):
+                one = max(row, k) * (max(row, k) + 1) // 2 + min(row, k)
+                other = max(column, k) * (max(column, k) + 1) // 2 + min(column, k)
+                total += M[min(one, other), max(one, other)]
+            out[row, column] = out[column, row] = total
 
 
 @njit(cache=True, nogil=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eigengraphs.solvers.block import FLAT, Block, Job
 from eigengraphs.solvers.core import CoreProblem, Search, compress, root_of_moment, solve_core
 from eigengraphs.solvers.directions import random_starts
+from eigengraphs.solvers.moment_kernels import squares_in_moment
 from eigengraphs.solvers.moments import CoreMoments
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, SplitGraphs
@@ -47,15 +48,16 @@ def find_whole(
     """Find d components with the unit vectors as the basis; see :func:`block.find_block`."""
     n = graphs.n_vertices
     if job.keep == "moments":
-        packed, R, mean, rounding = _moments(cast(SplitGraphs, graphs), job, frozen)
+        read = _moments(cast(SplitGraphs, graphs), job, frozen)
     else:
-        packed, R, mean, rounding = _packed_graphs(graphs, job.weights)
+        read = _packed_graphs(graphs, job.weights)
     block = search_whole(
-        R, mean, rounding, d, job, frozen, left, given, seed, n_before, passes_before
-    )
-    if packed is None:
+        read.R, read.mean, read.rounding, d, job, frozen, left, given, seed, n_before,
+        passes_before, squares=read.squares,
+    )  # fmt: skip
+    if read.packed is None:
         return block
-    return replace(block, Psi=packed @ Packing(n).outer(block.H.T).T)
+    return replace(block, Psi=read.packed @ Packing(n).outer(block.H.T).T)
 
 
 def search_whole(
@@ -70,12 +72,15 @@ def search_whole(
     seed: np.random.SeedSequence,
     n_before: int,
     passes_before: int,
+    *,
+    squares: Array | None = None,
 ) -> Block:
     """Find d components of packed graphs; nothing is known of their forms.
 
     ``R`` (r, p) is a root of the second moment of the graphs without the frozen components,
     ``mean`` (p,) their mean times the root of the weights' sum, and ``rounding`` what rounding may
-    be of a gain. For the others, see :func:`block.find_block`.
+    be of a gain; ``squares`` (n, n) is the sum of their squares, if it is known. For the others,
+    see :func:`block.find_block`.
     """
     n = len(frozen)
     V = np.eye(n)
@@ -86,7 +91,7 @@ def search_whole(
     random = random_starts(rng, n_before + d, n_random, n)[n_before:]
     spectral = (False, 0) if given.shape[1] else (job.by_mean, job.n_squares)
     search = Search(given[:, :d], True, *spectral, random, to_the_top=True)
-    problem = CoreProblem(R, mean, V, frozen, job.hollow, floor, left, job.nothing)
+    problem = CoreProblem(R, mean, V, frozen, job.hollow, floor, left, job.nothing, squares)
     fit = solve_core(problem, d, search, 0.1 * job.tol)
     H, gains, stationarity, agreement = fit.Y, fit.gains, fit.stationarity, fit.agreement
     if job.watch is not None:
@@ -104,17 +109,25 @@ def search_whole(
     return Block(H, None, gains, stationarity, agreement, reasons, d, 1, 1, interrupted=False)
 
 
-def _moments(
-    graphs: SplitGraphs, job: Job, frozen: Array
-) -> tuple[Array | None, Array, Array, float]:
+class _Read(NamedTuple):
+    """What a read of all graphs leaves."""
+
+    packed: Array | None  # (m, p) the graphs themselves, if they are few
+    R: Array  # (r, p) and the rest as :func:`search_whole` takes it
+    mean: Array
+    rounding: float
+    squares: Array | None = None
+
+
+def _moments(graphs: SplitGraphs, job: Job, frozen: Array) -> _Read:
     """Return what :func:`_packed_graphs` does, of graphs in several places."""
     task = CoreMoments(frozen, job.hollow, np.eye(graphs.n_vertices))
     M, mean = graphs.total(task, job.weights)
     R = root_of_packed(M, len(mean))
-    return None, R, mean / np.sqrt(job.weights.sum()), moment_rounding(R)
+    return _Read(None, R, mean / np.sqrt(job.weights.sum()), moment_rounding(R))
 
 
-def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, Array, Array, float]:
+def _packed_graphs(graphs: BlockGraphs, weights: Array) -> _Read:
     """Return the packed graphs, what :func:`core.compress` makes of them, and R's rounding.
 
     Of many graphs only the second moment is kept, summed up block by block, and no packed ones.
@@ -130,13 +143,15 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, A
 
         graphs.products(np.eye(n), keep)
         R, mean, _ = compress(packed, weights)
-        return packed, R, mean, 0.0
+        return _Read(packed, R, mean, 0.0)
     entry_moment = getattr(graphs, "entry_moment", None)  # as :class:`EntryGraphs` have it
     if entry_moment is not None:
         M, mean = entry_moment(weights)
+        squares = np.empty((n, n))
+        squares_in_moment(M, squares)
         packing.scale_moment(M, mean)
         R = root_of_moment(M, overwrite=True)
-        return None, R, mean / np.sqrt(weights.sum()), moment_rounding(R)
+        return _Read(None, R, mean / np.sqrt(weights.sum()), moment_rounding(R), squares)
     found = MomentSum(weights, p)
 
     def add(lo: int, hi: int, P: NDArray[Any]) -> None:
@@ -144,4 +159,4 @@ def _packed_graphs(graphs: BlockGraphs, weights: Array) -> tuple[Array | None, A
 
     graphs.products(np.eye(n), add)
     R = found.root()
-    return None, R, found.mean / np.sqrt(weights.sum()), moment_rounding(R)
+    return _Read(None, R, found.mean / np.sqrt(weights.sum()), moment_rounding(R))

@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
+from eigengraphs.solvers.core_kernels import top_of_plane
 from eigengraphs.solvers.protocol import Array
 
 __all__ = [
@@ -85,9 +86,8 @@ def raise_pair(packed: NDArray[Any], x: Array, s: int, n_steps: int) -> None:
         g /= size
         Sg = np.dot(S, g)
         wg = np.dot(Sg, S)
-        # The plane's matrix is [[rho, size], [size, corner]]; the angle of its top vector:
-        angle = 0.5 * np.arctan2(2.0 * size, rho - np.dot(g, wg))
-        cosine, sine = number(np.cos(angle)), number(np.sin(angle))
+        along, across = top_of_plane(rho, size, np.dot(g, wg))
+        cosine, sine = number(along), number(across)
         z = cosine * z + sine * g
         Sz = cosine * Sz + sine * Sg
         w = cosine * w + sine * wg
