@@ -7,6 +7,7 @@ from scipy import linalg
 from written_out import slope
 
 from eigengraphs.solvers.ascent import Ascent, Shrink
+from eigengraphs.solvers.ascent_kernels import newton_ruled
 from eigengraphs.solvers.left_cores import LeftCores
 from eigengraphs.solvers.packing import Packing
 
@@ -275,3 +276,15 @@ def test_from_far_away_an_exact_answer_is_where_the_rough_one_leads():
     near = unit(y + 1e-4)
     problem.ascent.maximise(near, 1e-10)
     assert np.array_equal(steps[-1], near)
+
+
+@pytest.mark.parametrize(("curved", "is_maximum"), [(1e-5, True), (-1e-5, False)])
+def test_where_f_is_flat_it_is_the_curvature_allowed_that_decides(curved, is_maximum):
+    cores = LeftCores.of(Packing(S).pack(np.eye(S)[None] * np.ones((3, 1, 1))))  # f is 3 anywhere
+    y = np.random.default_rng(0).standard_normal(S)
+    y /= linalg.norm(y)
+    found = newton_ruled(
+        *cores.rough, np.ones(3), np.zeros(3), False, 0.0, y, 1e-3, 40, 8, curved
+    )  # fmt: skip
+    assert found[0] == pytest.approx(3)
+    assert found[2] == is_maximum

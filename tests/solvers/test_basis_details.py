@@ -221,6 +221,20 @@ def test_a_direction_is_new_from_a_ten_billionth_on(left, n_kept):
 # ------------------------------------------------------- few vertices, one graph, loadings
 
 
+@pytest.mark.parametrize("left", [1e-3, 1e-6, 1e-8])
+def test_small_remainders_are_at_right_angles_to_all(left):
+    n, s = 28, 26
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+        V, rest = Q[:, :s], Q[:, s:]
+        columns = V @ rng.standard_normal((s, 3)) + left * rest @ rng.standard_normal((2, 3))
+        found = orthonormal(columns, V)
+        assert found.shape[1] == 2
+        both = np.column_stack([V, found])
+        assert np.allclose(both.T @ both, np.eye(n), atol=1e-13)
+
+
 @pytest.mark.parametrize(
     ("m", "n", "pays"),
     [

@@ -56,6 +56,9 @@ def test_the_root_of_a_moment_has_as_many_rows_as_its_rank():
     assert R.shape == (4, 9)
     assert np.allclose(R.T @ R, B.T @ B)
     assert root_of_moment(np.zeros((3, 3))).shape == (0, 3)
+    for seed in range(20):  # one rounding short of a rank more, or less
+        B = np.random.default_rng(seed).standard_normal((8, 9))
+        assert root_of_moment(B.T @ B).shape == (8, 9)
 
 
 @pytest.mark.parametrize("least", [1.0, 1e-8, 1e-12, 1e-15, 1e-20, 0.0])

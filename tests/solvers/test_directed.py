@@ -144,9 +144,9 @@ def test_so_are_they_with_the_diagonal_unobserved(n):
 # ------------------------------------------------------------------ next to nothing
 
 
-@pytest.mark.parametrize("n", [1, SMALL, LARGE])
-def test_zero_graphs_leave_nothing(n, storage):
-    fit = solve(observed(stored(GraphStack(np.zeros((3, n, n))), storage)), 1)
+@pytest.mark.parametrize(("m", "n"), [(3, 1), (3, SMALL), (3, LARGE), (20, 1), (60, 3)])
+def test_zero_graphs_leave_nothing(m, n, storage):
+    fit = solve(observed(stored(GraphStack(np.zeros((m, n, n))), storage)), 1)
     assert [stage.stop_reason for stage in fit.stages] == ["exhausted"]
     Lam = solve_loadings(active_gram(fit.H, fit.active, G=fit.G), fit.Psi)
     assert (Lam == 0).all()

@@ -47,6 +47,27 @@ def of_few_patterns(m, seed=0):
 # ------------------------------------------------------------------ the remainder
 
 
+def test_sums_of_squares_follow_what_is_taken_off():
+    R = np.random.default_rng(2).standard_normal((7, S * T))
+    problem = PairProblem(
+        R, R.sum(axis=0), np.eye(S), np.eye(T), np.zeros((S + T, 0)), False, 0.0
+    )  # fmt: skip
+    cores = PairRemainder(R, PairPacking(S, T))
+    squares, written = core._Squares(problem, cores, 2), R.copy()
+    for seed in range(2):
+        q = np.random.default_rng(seed).standard_normal(S * T)
+        square = float(q @ q)
+        t = written @ q / square
+        squares.take_off(t, q, q, square)
+        cores.take_off(t, q, square)
+        written -= np.outer(t, q)
+        C = written.reshape(7, S, T)
+        rows, columns = squares._squares
+        assert np.allclose(rows, np.einsum("ist,iut->su", C, C))
+        assert np.allclose(columns, np.einsum("ist,isu->tu", C, C))
+        assert np.allclose(squares._mean, written.sum(axis=0))
+
+
 def test_what_is_left_is_as_if_it_were_written_out():
     R = np.random.default_rng(1).standard_normal((7, S * T))
     cores, written = two_taken_off(R)

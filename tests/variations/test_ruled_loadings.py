@@ -210,3 +210,39 @@ def test_float32_stays_float32():
 def test_settings_that_do_not_go_together(chosen, text):
     with pytest.raises(InputError, match=text):
         JointEmbedding(1, **chosen).fit(random_symmetric(4, 5, seed=0), [0, 1, 0, 1])
+
+
+@pytest.mark.filterwarnings("ignore:no direction is left")
+@pytest.mark.parametrize("rule", ["nonnegative", "both"])
+@pytest.mark.parametrize("d", [1, 4])
+def test_one_edge_of_all_graphs(rule, d):
+    A = np.zeros((2, 5, 5))  # half of its square is on each side of zero
+    A[:, 2, 3] = A[:, 3, 2] = 1
+    fit = JointEmbedding(d, diagonal="observed", random_state=0, **RULES[rule]).fit(A)
+    assert np.allclose(fit.objective_path_, [4.0] + [2.0] * d)
+    assert fit.stop_reason_ == ("stationary", *["exhausted"] * (d - 1))
+
+
+@pytest.mark.parametrize("seed", [12, 17, 50])
+def test_a_swap_that_is_rounding_takes_no_place(seed):
+    B = np.random.default_rng(seed).standard_normal((8, 8))
+    A = np.repeat((B + B.T)[None], 20, axis=0)
+    left = []
+    for factor in (1, 3, 7, 1000):
+        for random_state in range(3):
+            je = JointEmbedding(
+                2, diagonal="filled", n_init=20, random_state=random_state, **RULES["one"]
+            )
+            path = je.fit(factor * A).objective_path_
+            left.append(path[-1] / path[0])
+    assert np.allclose(left, min(left), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("seed", "n"), [(47, 26), (148, 26), (173, 41)])
+def test_components_are_units_where_the_basis_gets_all_there_is(seed, n):
+    rng = np.random.default_rng(seed)
+    rng.integers(25, 45)
+    A = rng.standard_normal((1, n, n))
+    fit = JointEmbedding(2, random_state=0, **RULES["one"]).fit(A + A.transpose(0, 2, 1))
+    assert np.allclose(np.linalg.norm(fit.latent_positions_, axis=0), 1, atol=1e-12)
+    assert fit.converged_

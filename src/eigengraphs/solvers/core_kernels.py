@@ -68,8 +68,8 @@ def raise_one(z: NDArray[Any], top: Array, n_steps: int, S: NDArray[Any]) -> Non
     whole = 0.0
     for e in range(z.shape[0]):
         whole += np.float64(z[e]) * np.float64(z[e])
-    if whole == 0.0:
-        return
+    if whole == 0.0 or np.isinf(number(1.0 / np.sqrt(whole))):
+        return  # nothing, or what has no digits in the type
     unpack_one(z, 1.0 / np.sqrt(whole), S)  # squares below are within the range of the type
     for row in range(s):
         y[row] = top[row]

@@ -32,6 +32,7 @@ _SHARED = 8  # further columns of the first basis that come from the mean graph
 _HOLLOWED = 0.9  # of the diagonal of sum_i A_i^2 that a sketch does without
 _WIDTHS = (64, 80)  # columns of the basis: least and most before it is shortened
 STREAMED_WIDTH = 48
+_CLEAR = 1e-4  # of a column: so much outside of the basis is at right angles to it after two sweeps
 _CORE_NUMBERS = 5 * 2**18  # entries of the compressed cores that set the width between these
 
 
@@ -164,13 +165,25 @@ def orthonormal(columns: Array, V: Array) -> Array:
     # One after the other: QR with pivoting would let rounding choose among equals, and without
     # it a dependent column becomes an arbitrary direction that the later ones then lose.
     for place, size in enumerate(sizes):
+        if kept == V.shape[0] - V.shape[1]:
+            break  # they span everything
         row = B[place]
         for _ in range(2):
             row = row - (B[:kept] @ row) @ B[:kept]
         left = float(linalg.norm(row))
-        if left > 1e-10 * size:
-            B[kept] = row / left
-            kept += 1
+        if left <= 1e-10 * size:
+            continue
+        row = row / left
+        if left < _CLEAR * size and V.shape[1]:
+            # Rounding along V has grown with it, and the later ones would not know of that.
+            row -= V @ (row @ V)
+            row -= (B[:kept] @ row) @ B[:kept]
+            left = float(linalg.norm(row))
+            if left < 0.5:
+                continue  # it was rounding
+            row /= left
+        B[kept] = row
+        kept += 1
     found = np.ascontiguousarray(B[:kept].T)
     if kept and V.shape[1]:  # small remainders lose their orthogonality to V
         subtract(found, V, V.T @ found)

@@ -160,8 +160,8 @@ def solve_positive(K: NDArray[Any], x: Array) -> bool:
         pivot = line[row]
         for e in range(row):
             pivot -= line[e] * line[e]
-        if pivot <= 0.0:
-            return False
+        if not pivot > 0.0:
+            return False  # nor if it is no number
         line[row] = np.sqrt(pivot)
     for row in range(s):
         line = K[row]

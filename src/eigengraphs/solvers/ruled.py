@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from eigengraphs.solvers.ascent import Ascent, Shrink
 from eigengraphs.solvers.block import Job
@@ -27,7 +26,7 @@ from eigengraphs.solvers.core import Search
 from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.eigen import eigen_small
 from eigengraphs.solvers.left_cores import LeftCores
-from eigengraphs.solvers.loadings import component_gram
+from eigengraphs.solvers.loadings import component_gram, rounding_share
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 from eigengraphs.solvers.rules import LoadingRule, PenalisedLoadings, SparseLoadings, objective_of
@@ -132,7 +131,7 @@ class RuledSpace(SymmetricSpace):
     def solve(self, d: int, search: Search, tol: Array) -> RuledFit:
         """Find d components within the basis."""
         basis, floor = self._basis, self._job.floor
-        s = basis.V.shape[1]
+        s, rounding = basis.V.shape[1], rounding_share(len(basis.V))
         packing = Packing(s)
         Y, gains, stationarity = np.zeros((s, d)), np.zeros(d), np.zeros(d)
         agreement = np.full(d, np.nan)
@@ -152,7 +151,8 @@ class RuledSpace(SymmetricSpace):
                 forms = cores.exact[0] @ packing.outer(y[None])[0]  # h^T A_i h, exactly
                 overlaps = (in_basis.T @ y) ** 2
                 gains[k] = ascent.gains(forms - meets.Lam @ overlaps)
-                if gains[k] > floor:
+                # What a graph gives up is a difference, of which more than of squares is rounding.
+                if gains[k] > floor + rounding * float(self._weights @ meets.costs):
                     break
             beside.append(meets)
             pool = rest
@@ -251,7 +251,8 @@ class RuledSpace(SymmetricSpace):
         R = left.written_out() if spectral else np.zeros((0, packing.size))
         if search.by_mean:
             mean = self._weights @ R / self._weights.sum()
-            if linalg.norm(mean) > _NEGLIGIBLE * linalg.norm(R) / np.sqrt(len(R)):
+            squares = np.einsum("ip,ip->i", R, R)
+            if mean @ mean > _NEGLIGIBLE**2 * float(self._weights @ squares) / self._weights.sum():
                 values, vectors = eigen_small(packing.unpack(mean))
                 best = np.argmax(values if self._rule.nonnegative else np.abs(values))
                 starts.append(vectors[:, [best]].T)

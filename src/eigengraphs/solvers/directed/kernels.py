@@ -70,8 +70,8 @@ def raise_pair(packed: NDArray[Any], x: Array, s: int, n_steps: int) -> None:
     whole = 0.0
     for e in range(packed.shape[0]):
         whole += np.float64(packed[e]) * np.float64(packed[e])
-    if whole == 0.0:
-        return
+    if whole == 0.0 or np.isinf(number(1.0 / np.sqrt(whole))):
+        return  # nothing, or what has no digits in the type
     S = packed.reshape(s, t) * number(1.0 / np.sqrt(whole))  # squares stay in the type's range
     z = np.empty(t, dtype=packed.dtype)
     z[:] = x[s:]

@@ -57,6 +57,8 @@ class MainPairs(MainCores):
         multiply_pairs(self.cores, halves[0], halves[1], products)
         # BLAS may warn of what lies beside short vectors of float32: hence the other type.
         B = (products[:, s:] if side == 0 else products[:, :s]).astype(np.float64)
+        if not len(B):  # all graphs are zero
+            return np.full(B.shape[1], 1.0 / np.sqrt(B.shape[1]))
         z = B[np.argmax(np.einsum("it,it->i", B, B))]
         for _ in range(_POWER_STEPS):
             length = float(np.sqrt(z @ z))
