@@ -230,8 +230,11 @@ def test_small_remainders_are_at_right_angles_to_all(left):
         V, rest = Q[:, :s], Q[:, s:]
         columns = V @ rng.standard_normal((s, 3)) + left * rest @ rng.standard_normal((2, 3))
         found = orthonormal(columns, V)
-        assert found.shape[1] == 2
         both = np.column_stack([V, found])
+        assert np.allclose(both.T @ both, np.eye(n), atol=1e-13)
+        # A direction again, and at full length: beside it there is rounding along V.
+        again = np.column_stack([V @ np.ones(s) + left * rest[:, 0], rest, rest[:, 0]])
+        both = np.column_stack([V, orthonormal(again, V)])
         assert np.allclose(both.T @ both, np.eye(n), atol=1e-13)
 
 

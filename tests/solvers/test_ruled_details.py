@@ -223,6 +223,15 @@ def test_a_mean_that_is_rounding_gives_way_to_the_squares():
     assert abs(starts[0][0] @ top) == pytest.approx(1)
 
 
+def test_graphs_of_weight_zero_have_no_say_in_what_is_rounding():
+    found, A, _ = space(FreeLoadings())
+    found._weights = np.where(np.arange(len(A)) == 0, 0.0, WEIGHTS)
+    A[0] *= 1e9
+    mean = found._further(search(), 0, LeftCores.of(Packing(N).pack(A)), Packing(N))[0]
+    values, vectors = linalg.eigh(np.tensordot(found._weights, A, axes=1))
+    assert abs(mean[0] @ vectors[:, np.argmax(np.abs(values))]) == pytest.approx(1)
+
+
 def test_the_pool_knows_what_each_would_gain_beside_others():
     rule = PenalisedLoadings(0.5)
     rng = np.random.default_rng(2)

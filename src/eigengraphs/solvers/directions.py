@@ -165,8 +165,6 @@ def orthonormal(columns: Array, V: Array) -> Array:
     # One after the other: QR with pivoting would let rounding choose among equals, and without
     # it a dependent column becomes an arbitrary direction that the later ones then lose.
     for place, size in enumerate(sizes):
-        if kept == V.shape[0] - V.shape[1]:
-            break  # they span everything
         row = B[place]
         for _ in range(2):
             row = row - (B[:kept] @ row) @ B[:kept]
