@@ -21,7 +21,7 @@ from eigengraphs.solvers.core_kernels import (
     stay_on_tangent,
     unpack_one,
 )
-from eigengraphs.solvers.main_kernels import solve_positive
+from eigengraphs.solvers.main_kernels import SHORTEST, solve_positive
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["climb_ruled", "newton_ruled", "ruled_curvature", "ruled_state"]
@@ -29,7 +29,6 @@ __all__ = ["climb_ruled", "newton_ruled", "ruled_curvature", "ruled_state"]
 announce_compiling()
 
 _SQRT2 = np.sqrt(2.0)
-_SHORTEST = 1e-6  # of f, by which a step must raise it: float32 has no more to tell
 
 
 @njit(cache=True, nogil=True)
@@ -238,7 +237,7 @@ def newton_ruled(
         f, theta = ruled_state(R, Lam, Q, w, costs, nonnegative, penalty, y, S, t)
         if theta <= 0.0:
             return 0.0, 0.0, False
-        if f <= f_before * (1.0 - _SHORTEST):
+        if f <= f_before * (1.0 - SHORTEST):
             # From where it came from a climb cannot lead down.
             y[:] = before
             ruled_state(R, Lam, Q, w, costs, nonnegative, penalty, y, S, t)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.solvers.ascent import Ascent, Shrink
 from eigengraphs.solvers.block import Job
-from eigengraphs.solvers.core import Search
+from eigengraphs.solvers.core import NEGLIGIBLE, Search
 from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.eigen import eigen_small
 from eigengraphs.solvers.left_cores import LeftCores
@@ -39,7 +39,6 @@ _FINALISTS = 3  # that go on to their maximum
 _CLOSE = 0.9  # to the best: how good a finalist must be
 _ROUGH = 1e-2  # relative gradient at which finalists are compared
 _SAME = 0.99  # |cosine| of starts that climbed to one maximum
-_NEGLIGIBLE = 1e-6  # a mean core smaller than this beside the cores is rounding
 
 
 def shrink_of(rule: LoadingRule) -> Shrink:
@@ -252,7 +251,7 @@ class RuledSpace(SymmetricSpace):
         if search.by_mean:
             mean = self._weights @ R / self._weights.sum()
             squares = np.einsum("ip,ip->i", R, R)
-            if mean @ mean > _NEGLIGIBLE**2 * float(self._weights @ squares) / self._weights.sum():
+            if mean @ mean > NEGLIGIBLE**2 * float(self._weights @ squares) / self._weights.sum():
                 values, vectors = eigen_small(packing.unpack(mean))
                 best = np.argmax(values if self._rule.nonnegative else np.abs(values))
                 starts.append(vectors[:, [best]].T)
