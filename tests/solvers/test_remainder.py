@@ -48,6 +48,27 @@ def test_factors_are_what_is_written_out(k):
     assert np.array_equal(cores, before)
 
 
+class Flagged(np.ndarray):
+    """An array whose products are right and raise the flag of an invalid one."""
+
+    def __matmul__(self, other):
+        np.subtract(np.float32(np.inf), np.float32(np.inf))
+        return np.asarray(self) @ other
+
+
+def test_a_flag_that_blas_raises_without_cause_is_no_warning():
+    # Five graphs, s = 59, and one run in some hundreds: too seldom to wait for it here.
+    remainder, *_ = taken_off(1, (5, Packing(S).size))
+    remainder._rough_T = remainder._rough_T.view(Flagged)
+    with pytest.warns(RuntimeWarning, match="invalid value"):
+        assert np.isfinite(remainder._rough_T @ np.ones(5, dtype=np.float32)).all()
+    y = np.ones(S)
+    found, plain = np.empty((S, S)), np.empty((S, S))
+    total, _ = remainder.rough_state(y, found)  # a warning is an error here
+    assert total == pytest.approx(remainder.state(y, plain)[0], rel=1e-5)
+    assert np.allclose(found, plain, rtol=0, atol=1e-5 * total)
+
+
 @pytest.mark.parametrize(("r", "p"), [(9, 21), (1, 21), (9, 1), (1, 1)])
 @pytest.mark.parametrize("asked", [(), (0,), (1, 2), range(5)])
 def test_what_starts_see_is_brought_up_to_date_when_it_is_asked_for(r, p, asked):
