@@ -57,7 +57,8 @@ class Flagged(np.ndarray):
 
 
 def test_a_flag_that_blas_raises_without_cause_is_no_warning():
-    # Five graphs, s = 59, and one run in some hundreds: too seldom to wait for it here.
+    # OpenBLAS with AVX-512 does so for rows of five float32, where a signalling NaN happens to lie
+    # on the stack: one process in some hundreds, too seldom to wait for it here.
     remainder, *_ = taken_off(1, (5, Packing(S).size))
     remainder._rough_T = remainder._rough_T.view(Flagged)
     with pytest.warns(RuntimeWarning, match="invalid value"):

@@ -87,8 +87,8 @@ class Remainder:
         packing = Packing(len(y))
         z = packing.outer(y[None])[0]
         forms = self.rough_forms(z)
-        # OpenBLAS 0.3.31 with AVX-512 now and then raises the flag where a row is five float32,
-        # though all that goes in is finite and the product is right.
+        # Where a row is five float32, OpenBLAS 0.3.31 with AVX-512 also multiplies what an earlier
+        # call left on the stack: it does not enter the product, but may raise the flag.
         with np.errstate(invalid="ignore"):
             whole = self._rough_T @ forms.astype(np.float32)
         unpack_one(whole - (self._t.rows @ forms) @ self._q.rows, 1.0, S)
