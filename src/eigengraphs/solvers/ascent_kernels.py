@@ -144,6 +144,7 @@ def _packed_product(z: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> None:
         total = z.dtype.type(0.0)
         for column in range(row):
             total += entry[column] * y[column]
+        for column in range(row):
             x[column] += entry[column] * half
         x[row] += total / root + z[e + row] * y[row]
         e += row + 1

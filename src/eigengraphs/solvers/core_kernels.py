@@ -78,9 +78,10 @@ def raise_one(z: NDArray[Any], top: Array, n_steps: int, S: NDArray[Any]) -> Non
         rho = number(0.0)
         for row in range(s):
             rho += w[row] * y[row]
-        square = number(0.0)
         for row in range(s):
             g[row] = w[row] - rho * y[row]
+        square = number(0.0)
+        for row in range(s):  # a loop of its own, as all sums: see ARCHITECTURE.md
             square += g[row] * g[row]
         size = np.sqrt(square)
         if size <= _DONE * abs(rho) or size == 0.0:
@@ -98,11 +99,10 @@ def raise_one(z: NDArray[Any], top: Array, n_steps: int, S: NDArray[Any]) -> Non
             w[row] = cosine * w[row] + sine * Sg[row]
     norm = 0.0
     for row in range(s):
-        top[row] = y[row]
-        norm += top[row] * top[row]
+        norm += np.float64(y[row]) * np.float64(y[row])
     norm = np.sqrt(norm)
     for row in range(s):
-        top[row] /= norm
+        top[row] = y[row] / norm
 
 
 @njit(cache=True, nogil=True)

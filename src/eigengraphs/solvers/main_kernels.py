@@ -164,10 +164,10 @@ def solve_positive(K: NDArray[Any], x: Array) -> bool:
             return False  # nor if it is no number
         line[row] = np.sqrt(pivot)
     for row in range(s):
-        line = K[row]
+        line, total = K[row], x[row]
         for e in range(row):
-            x[row] -= line[e] * x[e]
-        x[row] /= line[row]
+            total -= line[e] * x[e]
+        x[row] = total / line[row]
     for row in range(s - 1, -1, -1):
         line = K[row]
         x[row] /= line[row]

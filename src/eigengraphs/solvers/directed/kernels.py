@@ -150,6 +150,7 @@ def multiply_pairs(R: NDArray[Any], y: NDArray[Any], z: NDArray[Any], B: NDArray
             total = R.dtype.type(0.0)
             for column in range(t):
                 total += line[column] * z[column]
+            for column in range(t):
                 right[column] += share * line[column]
             left[row] = total
 
