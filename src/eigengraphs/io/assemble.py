@@ -25,7 +25,7 @@ from eigengraphs.io.raw import EdgeGraph, RawGraph
 
 __all__ = [
     "Assembled", "VerticesRule", "assemble", "canonical", "naming_files", "on_vertices",
-    "refuse_unknown", "vertex_sets", "without_bad_diagonal",
+    "refuse_shifted", "refuse_unknown", "vertex_sets", "without_bad_diagonal",
 ]  # fmt: skip
 
 VerticesRule: TypeAlias = Literal["auto", "union", "intersection", "strict"]
@@ -104,6 +104,7 @@ def vertex_sets(
     if not any(named):
         raise ReadError(f"{paths[0]} has no edges, and so no vertices: leave it out")
     free = [isinstance(graph, EdgeGraph) and not graph.declared for graph in graphs]
+    doubt = refuse_shifted(named, paths) if all(free) and vertices != "union" else ""
     unique = {own: frozenset(own) for own in named}  # most files have the same
     sets = [unique[own] for own in named]
     if len(set(sets)) == 1:
@@ -125,12 +126,57 @@ def vertex_sets(
             "union",
             f"{lacking} of {len(sets)} graphs name only some of the {len(every)} vertices (from "
             f"{sizes[0]} to {sizes[-1]} of them); a vertex that a graph does not name has no edges "
-            "there",
+            f"there{doubt}",
         )
     )
     # In a list of edges, a vertex that is not named is there and has no edges.
     wide = [order if loose else own for own, loose in zip(named, free, strict=True)]
     return "union", order, list(wide)
+
+
+def refuse_shifted(
+    names: Sequence[tuple[str, ...]],
+    where: Sequence[object],
+    remedy: str = "name them in a table with a column 'index' (labels=), or pass vertices='union'",
+) -> str:
+    """Refuse edge lists of which some number the vertices from 0 and others from 1.
+
+    So it looks where no list uses both the first and the last number of all lists. By chance, a
+    list lacks one of the two with probability 2 f, where f is the share of the numbers between
+    that lists lack; that all do must be rarer than one in a thousand. Where it is not, or where
+    many numbers are lacking, the doubt is returned in words.
+    """
+    ends: dict[tuple[str, ...], tuple[int, int]] = {}
+    for own in {own: None for own in names if own}:
+        if not all(name.isdecimal() and len(name) < 19 for name in own):
+            return ""
+        numbers = [int(name) for name in own]
+        ends[own] = min(numbers), max(numbers)
+    low, high = min(a for a, _ in ends.values()), max(b for _, b in ends.values())
+    sides: tuple[list[int], list[int]] = (
+        [i for i, own in enumerate(names) if own and ends[own][0] == low],
+        [i for i, own in enumerate(names) if own and ends[own][1] == high],
+    )
+    reach = max(ends[names[i]][1] for i in sides[0]), min(ends[names[i]][0] for i in sides[1])
+    if reach != (high - 1, low + 1):
+        return ""
+    m = sum(map(bool, names))
+    cells = m * (high - low - 1)
+    lacking = cells - sum(map(len, names)) + len(sides[0]) + len(sides[1])
+    f = (lacking + 1) / (cells + 2)
+    seems = f"no file uses both {low} and {high}: some seem to be numbered from {low}, others from "
+    seems += str(low + 1)
+    if f >= 0.1 or (2 * f) ** m >= 1e-3:
+        return f"; {seems}?"
+    said = [(group, f"{a} to {b}") for group, (a, b) in
+            zip(sides, ((low, high - 1), (low + 1, high)), strict=True)]  # fmt: skip
+    (odd, here), (usual, there) = sorted(said, key=lambda group: len(group[0]))
+    more = f" and {len(odd) - 1} more number their" if len(odd) > 1 else " numbers its"
+    raise ReadError(
+        f"{where[odd[0]]}{more} vertices {here}, and {len(usual)} of {m} graphs {there}, such as "
+        f"{where[usual[0]]}; {seems}. Number all in one way. If these are "
+        f"{high - low + 1} different vertices, {remedy}"
+    )
 
 
 def _same_sizes(graphs: Sequence[RawGraph], paths: Sequence[Path]) -> None:

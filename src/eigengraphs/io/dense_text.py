@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import NoReturn
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import MatrixGraph
-from eigengraphs.io.text import TextFile, is_number, number
+from eigengraphs.io.text import TextFile, is_number, number, whole
 
 __all__ = ["read_dense"]
 
@@ -46,17 +47,19 @@ def _without_numbers(
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """Take off a first row, or a first column, of running numbers, or refuse the shape."""
     rows, columns = matrix.shape
-    if rows == columns + 1 and _is_running(matrix[0]):
-        return matrix[1:], tuple(str(int(value)) for value in matrix[0])
-    if columns == rows + 1 and _is_running(matrix[:, 0]):
-        return matrix[:, 1:], tuple(str(int(value)) for value in matrix[:, 0])
+    # Names from the text: floats hold no long numbers.
+    if rows == columns + 1 and (names := _running(text.cells(0, 1)[0])):
+        return matrix[1:], names
+    if columns == rows + 1 and (names := _running([row[0] for row in text.cells()])):
+        return matrix[:, 1:], names
     return _refuse_shape(text, rows, columns)
 
 
-def _is_running(values: NDArray[np.float64]) -> bool:
-    """Tell whether numbers could be vertices: whole, and each larger than the one before."""
-    finite = bool(np.isfinite(values).all())
-    return finite and bool((values == np.round(values)).all() and (np.diff(values) > 0).all())
+def _running(cells: list[str]) -> tuple[str, ...] | None:
+    """Return numbers that could be vertices: whole, and each larger than the one before."""
+    names = tuple(name for cell in cells if (name := whole(cell)) is not None and len(name) < 1000)
+    rising = all(int(a) < int(b) for a, b in pairwise(names))
+    return names if len(names) == len(cells) and rising else None
 
 
 def _refuse_shape(text: TextFile, rows: int, columns: int) -> NoReturn:
@@ -198,7 +201,7 @@ def _named(
         return matrix, tuple(names), []
     if set(header) != set(index):
         only = sorted(set(header) ^ set(index))
-        if all(map(is_number, index)) and _is_running(np.array(index, dtype=np.float64)):
+        if _running(index):
             # Rows are numbered and columns named, as a spreadsheet does it.
             return matrix, tuple(header), []
         raise ReadError(

@@ -15,10 +15,12 @@ from eigengraphs.io.kinds import SOURCE, TARGET, WEIGHT
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph
-from eigengraphs.io.text import TextFile, data_at, number
+from eigengraphs.io.text import TextFile, data_at, number, whole
 from eigengraphs.limits import read_json
 
 __all__ = ["edge_graph", "read_edges"]
+
+_PADDED = re.compile(r"(?<![0-9.+-])0[0-9]")  # may be an id such as 007
 
 
 def read_edges(text: TextFile) -> EdgeGraph:
@@ -107,7 +109,8 @@ def _are_padded(text: TextFile, declared: tuple[str, ...] | None) -> bool:
     """Tell whether ids are written like 007, which is a name and not the number 7."""
     if declared is not None:
         return not all(re.fullmatch(r"0|-?[1-9][0-9]*", name) for name in declared)
-    cells = [cell for row in text.cells(0, 20) for cell in row[:2]]
+    near = (i for i, line in enumerate(text.lines) if _PADDED.search(line))
+    cells = (cell for i in near for cell in text.cells(i, i + 1)[0][:2])
     return any(re.fullmatch(r"0[0-9]+", cell) for cell in cells)
 
 
@@ -122,8 +125,11 @@ def _numbers(text: TextFile) -> NDArray[np.float64] | None:
 
 
 def _whole(values: NDArray[np.float64]) -> NDArray[np.int64] | None:
-    """Return ids as integers, or None if they are none, or too large to be kept exactly."""
-    if not np.isfinite(values).all() or np.abs(values).max(initial=0) > 2**53:
+    """Return ids as integers, or None if they are none, or too large to be kept exactly.
+
+    What is 2**53 as a float may have been 2**53 + 1 in the file.
+    """
+    if not np.isfinite(values).all() or np.abs(values).max(initial=0) >= 2**53:
         return None
     ids = values.astype(np.int64)
     return ids if np.array_equal(ids, values) else None
@@ -208,7 +214,6 @@ def _with_data(text: TextFile, i: int) -> list[str]:
 
 def _whole_ids(sources: list[str], targets: list[str]) -> tuple[list[str], list[str]]:
     """Return names, whole numbers without a point: 1.0, as some programs write it, is 1."""
-    if not all(re.fullmatch(r"-?[0-9]+\.0*", name) for name in [*sources, *targets]):
-        return sources, targets
-    sides = [[name.partition(".")[0] for name in names] for names in (sources, targets)]
-    return sides[0], sides[1]
+    sides = [[whole(name) for name in names] for names in (sources, targets)]
+    left, right = ([name for name in names if name is not None] for names in sides)
+    return (left, right) if len(left) + len(right) == 2 * len(sources) else (sources, targets)

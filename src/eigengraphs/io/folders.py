@@ -12,7 +12,7 @@ from eigengraphs.io.formats import TEXT_ENDINGS, ending, is_known
 from eigengraphs.io.kinds import looks_like_graph
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
-from eigengraphs.io.text import open_text
+from eigengraphs.io.text import AUTO, AmbiguousComma, Notation, open_text
 
 __all__ = ["Found", "search_folder"]
 
@@ -35,7 +35,7 @@ class Found:
     notices: tuple[Notice, ...]
 
 
-def search_folder(folder: Path, *, bids: bool = False) -> Found:
+def search_folder(folder: Path, *, bids: bool = False, notation: Notation = AUTO) -> Found:
     """Return the graph files of a folder and its folders; of one ending, or refuse to choose."""
     every = sorted(
         (
@@ -75,7 +75,7 @@ def search_folder(folder: Path, *, bids: bool = False) -> Found:
     for path in known:
         groups.setdefault(ending(path), []).append(path)
     if len(groups) > 1:
-        taken = [name for name, paths in groups.items() if _are_graphs(name, paths)]
+        taken = [name for name, paths in groups.items() if _are_graphs(name, paths, notation)]
         if len(taken) != 1:
             _refuse_mixed(folder, {name: groups[name] for name in taken or groups})
         rest = [path for name in groups if name != taken[0] for path in groups[name]]
@@ -91,15 +91,17 @@ def _is_beside(path: Path) -> bool:
     return _BESIDE.match(name) is not None
 
 
-def _are_graphs(name: str, paths: list[Path]) -> bool:
+def _are_graphs(name: str, paths: list[Path], notation: Notation) -> bool:
     if name not in TEXT_ENDINGS:
         return True
     # Not the first few: files that are named alike lie side by side.
     step = max(1, len(paths) // _LOOK_AT)
     for path in paths[::step][:_LOOK_AT]:
         try:
-            if looks_like_graph(open_text(path, path.read_bytes())):
+            if looks_like_graph(open_text(path, path.read_bytes(), notation)):
                 return True
+        except AmbiguousComma:  # to be refused, and not left out
+            return True
         except (ReadError, OSError):
             continue
     return False

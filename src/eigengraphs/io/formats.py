@@ -17,7 +17,7 @@ from eigengraphs.io.numpy_files import read_npy, read_npz
 from eigengraphs.io.parquet import read_parquet
 from eigengraphs.io.raw import RawGraph
 from eigengraphs.io.soundness import reading_of, sound
-from eigengraphs.io.text import TextFile, open_text
+from eigengraphs.io.text import Notation, TextFile, open_text
 from eigengraphs.limits import DEFAULT, Cap, gunzip
 
 __all__ = [
@@ -71,21 +71,21 @@ def read_one(
     *,
     format: Format,
     key: str | None,
-    delimiter: str | None,
+    notation: Notation,
     cap: Cap = DEFAULT,
 ) -> list[RawGraph]:
     """Read every graph of one file, whose bytes are given; it may declare as much as ``cap``."""
     if not data:
         raise ReadError(f"{path} is empty (0 bytes): leave it out, or write it again")
     with reading_of(path):
-        found = _graphs(path, data, format, key, delimiter, cap)
+        found = _graphs(path, data, format, key, notation, cap)
         if not found:
             raise ReadError(f"{path} holds no graphs: leave it out, or write it again")
         return [sound(path, graph) for graph in found]
 
 
 def _graphs(
-    path: Path, data: bytes, format: Format, key: str | None, delimiter: str | None, cap: Cap
+    path: Path, data: bytes, format: Format, key: str | None, notation: Notation, cap: Cap
 ) -> list[RawGraph]:
     if path.name.lower().endswith(".gz"):
         data = gunzip(path, data, cap)
@@ -99,7 +99,7 @@ def _graphs(
         return list(read_mat(path, data, key, cap))
     if format == "parquet" or (format in ("auto", "bids") and kind in (".parquet", ".pq")):
         return read_parquet(path, data, key, cap)
-    return [_read_text(open_text(path, data, delimiter), format)]
+    return [_read_text(open_text(path, data, notation), format)]
 
 
 def _read_text(text: TextFile, format: Format) -> RawGraph:

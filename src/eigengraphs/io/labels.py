@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import few
 from eigengraphs.io.tables import Table, check_lengths, column_of, open_file, open_table
-from eigengraphs.io.text import TextFile, is_number
+from eigengraphs.io.text import Notation, TextFile, is_number, whole
 
 __all__ = ["VertexTable", "read_vertices"]
 
@@ -104,7 +104,13 @@ class VertexTable:
         return f"VertexTable({len(self)} vertices{where}; columns: {', '.join(self.columns)})"
 
 
-def read_vertices(path: str | os.PathLike[str], n: int | None = None) -> VertexTable:
+def read_vertices(
+    path: str | os.PathLike[str],
+    n: int | None = None,
+    *,
+    decimal: str | None = None,
+    thousands: str | None = None,
+) -> VertexTable:
     """Read names of vertices from a table or from a colour table.
 
     Parameters
@@ -114,6 +120,8 @@ def read_vertices(path: str | os.PathLike[str], n: int | None = None) -> VertexT
         like; a list of names, one a line; or lines ``index name R G B A`` as FreeSurfer has them.
     n : int, optional
         Number of vertices to expect.
+    decimal, thousands : str, optional
+        Marks in numbers, as in :func:`eigengraphs.read`.
 
     Returns
     -------
@@ -133,7 +141,7 @@ def read_vertices(path: str | os.PathLike[str], n: int | None = None) -> VertexT
     >>> table.names, table.coordinates.shape
     (('V1', 'V2'), (2, 3))
     """
-    text = open_file(Path(path))
+    text = open_file(Path(path), Notation(None, decimal, thousands).checked())
     table = _read(text)
     if (
         n is not None
@@ -185,7 +193,7 @@ def _with_header(table: Table, text: TextFile) -> VertexTable:
             f"it has: {', '.join(table.columns)}"
         )
     names = _unique(text, table.columns[name], _hemispheres(table, lower))
-    numbers = None if ids is None else tuple(table.columns[ids])
+    numbers = None if ids is None else tuple(whole(cell) or cell for cell in table.columns[ids])
     axes = [find([form.format(axis) for form in _AXES]) for axis in "xyz"]
     coordinates = None
     if all(axis is not None for axis in axes):

@@ -14,6 +14,7 @@ from eigengraphs.io.naming import name_graphs
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import RawGraph
 from eigengraphs.io.sources import SourceFile
+from eigengraphs.io.text import Notation
 from eigengraphs.limits import DEFAULT, Cap
 
 __all__ = ["Loaded", "names_of", "one_layout", "same_content", "settle_ambiguous"]
@@ -44,7 +45,7 @@ def one_layout(loaded: Sequence[Loaded]) -> None:
 
 
 def settle_ambiguous(
-    loaded: list[Loaded], key: str | None, delimiter: str | None, cap: Cap = DEFAULT
+    loaded: list[Loaded], key: str | None, notation: Notation, cap: Cap = DEFAULT
 ) -> list[Loaded]:
     """Read a file that could be a matrix or an edge list as what the others are."""
     unsure = [any(said.kind == "ambiguous" for said in item.graph.notices) for item in loaded]
@@ -59,7 +60,7 @@ def settle_ambiguous(
             settled.append(item)
             continue
         path = item.file.path
-        options: Any = {"format": format, "key": key, "delimiter": delimiter, "cap": cap}
+        options: Any = {"format": format, "key": key, "notation": notation, "cap": cap}
         graphs = read_one(path, path.read_bytes(), **options)
         settled.append(replace(item, graph=graphs[0]))
     return settled

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
+from eigengraphs.io.assemble import refuse_shifted
 from eigengraphs.io.kinds import SOURCE, TARGET, WEIGHT
 from eigengraphs.io.naming import natural
 from eigengraphs.io.optional import need
@@ -78,13 +79,20 @@ def read_parquet(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -
     which = np.array([keys.index(name) for name in used], dtype=np.intp)[codes]
     order = np.argsort(which, kind="stable")
     cuts = np.searchsorted(which[order], np.arange(len(keys) + 1))
-    graphs = list[RawGraph]()
+    graphs = list[EdgeGraph]()
     for i, name in enumerate(keys):
         mine = order[cuts[i] : cuts[i + 1]]
         # All graphs of one table are on its vertices.
         parts = (s[mine], t[mine], values[mine], names)
         graphs.append(EdgeGraph(*parts, True, said.get("directed"), key=name, format="Parquet"))
-    return graphs
+    if "vertices" not in said:
+        own = [np.unique(np.concatenate([graph.source, graph.target])) for graph in graphs]
+        refuse_shifted(
+            [tuple(names[s] for s in places.tolist()) for places in own],
+            [f"{path}, graph {name!r}," for name in keys],
+            "give them names that are not numbers",
+        )
+    return [*graphs]
 
 
 def told(schema: Any) -> dict[str, Any]:
@@ -116,6 +124,12 @@ def _coded(path: Path, table: Any, name: str, listed: bool) -> tuple[NDArray[np.
     coded = column if hasattr(column, "dictionary") else column.dictionary_encode()
     used = coded.dictionary.to_pylist()
     if used and all(isinstance(value, float) and value.is_integer() for value in used):
+        most = 2**24 if "float" in str(coded.dictionary.type) else 2**53
+        if max(map(abs, used)) >= most:
+            raise ReadError(
+                f"{path}: column {name!r} holds floats such as {max(used, key=abs):.0f}, which are "
+                "not exact as ids: write the column as integers or as texts"
+            )
         used = [int(value) for value in used]  # as a column of numbers with gaps becomes
     codes = np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.intp)
     if not listed:  # the file's own list of texts may hold some that no row has

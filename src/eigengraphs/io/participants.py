@@ -17,6 +17,7 @@ from eigengraphs.io.bids import entities
 from eigengraphs.io.notices import few
 from eigengraphs.io.reading import Reading
 from eigengraphs.io.tables import check_lengths, column_of, read_table
+from eigengraphs.io.text import Notation
 
 __all__ = ["Joined", "Participants", "join", "read_participants"]
 
@@ -124,7 +125,9 @@ class Joined:
         )
 
 
-def read_participants(path: str | os.PathLike[str]) -> Participants:
+def read_participants(
+    path: str | os.PathLike[str], *, decimal: str | None = None, thousands: str | None = None
+) -> Participants:
     """Read ``participants.tsv``, or another table with a column of people.
 
     Parameters
@@ -132,6 +135,8 @@ def read_participants(path: str | os.PathLike[str]) -> Participants:
     path : str or path
         A table with a header and a column ``participant_id``, ``subject`` or the like; with a
         column ``session_id``, there may be a row for each session.
+    decimal, thousands : str, optional
+        Marks in numbers, as in :func:`eigengraphs.read`.
 
     Returns
     -------
@@ -151,7 +156,7 @@ def read_participants(path: str | os.PathLike[str]) -> Participants:
     >>> len(people), people.sessions
     (2, None)
     """
-    table = read_table(Path(path))
+    table = read_table(Path(path), Notation(None, decimal, thousands).checked())
     lower = {name.lower(): name for name in table.columns}
     person = next((lower[word] for word in _PERSON if word in lower), None)
     if person is None:

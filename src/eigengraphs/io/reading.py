@@ -32,6 +32,7 @@ from eigengraphs.io.notices import Notice, summarise
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
 from eigengraphs.io.sources import Source, SourceLike, find_files
+from eigengraphs.io.text import Notation
 from eigengraphs.limits import Cap, MaxBytes
 from eigengraphs.scale import is_store, open_store
 
@@ -126,6 +127,8 @@ def read(
     format: Format = "auto",
     key: str | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     vertices: VerticesRule = "auto",
     labels: LabelsLike | None = None,
     directed: DirectedRule = "auto",
@@ -149,6 +152,9 @@ def read(
         the column of weights of Parquet.
     delimiter : str, optional
         What is between cells of text files; found where it is not given.
+    decimal, thousands : str, optional
+        The mark of decimals in numbers of text files, "." or ",", and the mark between thousands,
+        as in "12,438". A file in which it cannot be told is refused.
     vertices : {"auto", "union", "intersection", "strict"}
         What to do with graphs on different vertices. "auto": the union for edge lists, which do
         not name vertices without edges; others are refused.
@@ -186,6 +192,8 @@ def read(
         format=format,
         key=key,
         delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
         vertices=vertices,
         labels=labels,
         directed=directed,
@@ -206,6 +214,8 @@ def read_files(
     format: Format = "auto",
     key: str | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     vertices: VerticesRule = "auto",
     labels: LabelsLike | None = None,
     directed: DirectedRule = "auto",
@@ -217,7 +227,7 @@ def read_files(
 
     Parameters
     ----------
-    source, format, key, delimiter, vertices, labels, directed, missing, max_bytes
+    source, format, key, delimiter, decimal, thousands, vertices, labels, directed, missing, max_bytes
         As of :func:`eigengraphs.read`.
     memory : str or int, optional
         What work on the graphs of a store may take; see :func:`eigengraphs.open_store`.
@@ -250,9 +260,10 @@ def read_files(
         )
     if directed != "auto" and not isinstance(directed, bool):
         raise InputError(f"directed must be 'auto', True or False, got {directed!r}")
-    found = find_files(source, bids=format == "bids")
+    notation = Notation(delimiter, decimal, thousands).checked()
+    found = find_files(source, bids=format == "bids", notation=notation)
     of_all = list(found.notices)
-    loaded = _load(found, format, key, delimiter, of_all, cap)
+    loaded = _load(found, format, key, notation, of_all, cap)
     names = names_of(loaded, searched=found.searched)
     of_all += same_content(loaded, names)
     if found.searched:
@@ -303,7 +314,7 @@ def _load(
     found: Source,
     format: Format,
     key: str | None,
-    delimiter: str | None,
+    notation: Notation,
     of_all: list[Notice],
     cap: Cap,
 ) -> list[Loaded]:
@@ -315,7 +326,7 @@ def _load(
         except OSError as error:
             raise ReadError(f"cannot read {file.path}: {error.strerror}") from None
         try:
-            options: Any = {"format": format, "key": key, "delimiter": delimiter, "cap": cap}
+            options: Any = {"format": format, "key": key, "notation": notation, "cap": cap}
             graphs = read_one(file.path, data, **options)
         except IsTable as error:
             tables.append(error)
@@ -325,7 +336,7 @@ def _load(
         loaded += [Loaded(file, sha256, graph, len(graphs) > 1) for graph in graphs]
     if tables and (not found.searched or len(tables) >= len(loaded)):
         raise ReadError(str(tables[0]))
-    settled = settle_ambiguous(loaded, key, delimiter, cap)
+    settled = settle_ambiguous(loaded, key, notation, cap)
     if found.searched:
         one_layout(settled)
     return settled

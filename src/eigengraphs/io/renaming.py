@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
+from eigengraphs.io.assemble import refuse_shifted
 from eigengraphs.io.labels import VertexTable, read_vertices
+from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import few
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 
@@ -39,16 +41,16 @@ def rename(graphs: Sequence[RawGraph], paths: Sequence[Path], table: VertexTable
     Matrices without names take them in order. Vertices that are called by the table's ids, or by
     running numbers from 0 or 1, take the name that belongs to the number.
     """
-    change = renamer((graph.names or () for graph in graphs), paths[0], table)
+    change = renamer([graph.names or () for graph in graphs], paths, table)
     return [change(graph, path) for graph, path in zip(graphs, paths, strict=True)]
 
 
 def renamer(
-    names: Iterable[Sequence[str]], example: Path, table: VertexTable
+    names: Sequence[tuple[str, ...]], paths: Sequence[Path], table: VertexTable
 ) -> Callable[[RawGraph, Path], RawGraph]:
     """Return the function that names one graph, for graphs that call their vertices ``names``."""
-    used = set[str]().union(*names)
-    mapping = _mapping(used, table, example) if used else {}
+    mapping = _mapping(names, paths, table)
+    used = bool(mapping)
     everything = table.names
     if table.colours and used:
         # A colour table lists the regions of all atlases: only those of the graphs count.
@@ -81,8 +83,11 @@ def _rename_matrix(
     return replace(graph, names=names)
 
 
-def _mapping(used: set[str], table: VertexTable, example: Path) -> dict[str, str]:
+def _mapping(
+    names: Sequence[tuple[str, ...]], paths: Sequence[Path], table: VertexTable
+) -> dict[str, str]:
     """Return the table's name for everything that graphs call a vertex."""
+    used = set[str]().union(*names)
     if used <= set(table.names):
         return {name: name for name in used}
     if table.ids is not None and used <= set(table.ids):
@@ -100,8 +105,15 @@ def _mapping(used: set[str], table: VertexTable, example: Path) -> dict[str, str
                 f"{n} labels: whether numbers start at 0 or 1 cannot be told; give the labels a "
                 "column 'index'"
             )
-    unknown = sorted(used - set(table.ids or table.names))
+    refuse_shifted(names, paths, "give each a row in the table of vertices")
+    strange = used - set(table.ids or table.names)
+    if table.ids is None:  # running numbers up to n are known
+        beyond = {name for name in strange if not (name.isdecimal() and len(name) < 19
+                                                   and int(name) <= n)}  # fmt: skip
+        strange = beyond or strange
+    unknown = sorted(strange, key=natural)
+    culprit = next(path for path, own in zip(paths, names, strict=True) if strange & set(own))
     raise ReadError(
         f"the labels do not know {few([repr(name) for name in unknown], 6)}, vertices of graphs "
-        f"such as {example.name}; give the table a column 'index' or 'name' that has them"
+        f"such as {culprit.name}; give the table a column 'index' or 'name' that has them"
     )

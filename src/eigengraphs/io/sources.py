@@ -16,6 +16,7 @@ from eigengraphs.io.folders import search_folder
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.tables import read_table
+from eigengraphs.io.text import AUTO, Notation
 
 __all__ = ["Source", "SourceFile", "SourceLike", "find_files"]
 
@@ -43,9 +44,9 @@ class Source:
     notices: tuple[Notice, ...] = ()
 
 
-def find_files(source: SourceLike, *, bids: bool = False) -> Source:
+def find_files(source: SourceLike, *, bids: bool = False, notation: Notation = AUTO) -> Source:
     """Return the files that a folder, a pattern, a list, a manifest or one path stands for."""
-    found = _found(source, bids)
+    found = _found(source, bids, notation)
     for file in found.files:
         if re.search("[\ud800-\udfff]", str(file.path)):  # bytes that Python could not read
             raise ReadError(
@@ -55,9 +56,9 @@ def find_files(source: SourceLike, *, bids: bool = False) -> Source:
     return found
 
 
-def _found(source: SourceLike, bids: bool) -> Source:
+def _found(source: SourceLike, bids: bool, notation: Notation) -> Source:
     if isinstance(source, str | os.PathLike):
-        return _from_one(Path(source), os.fspath(source), bids)
+        return _from_one(Path(source), os.fspath(source), bids, notation)
     items: Any = source
     if isinstance(items, bytes) or not isinstance(items, Iterable):
         raise InputError(
@@ -82,16 +83,16 @@ def _checked(item: Any) -> str | os.PathLike[str]:
     return item
 
 
-def _from_one(path: Path, text: str, bids: bool) -> Source:
+def _from_one(path: Path, text: str, bids: bool, notation: Notation) -> Source:
     if path.is_dir():
         manifest = path / "manifest.tsv"
         if manifest.is_file():
-            return _from_manifest(manifest)
-        found = search_folder(path, bids=bids)
+            return _from_manifest(manifest, notation)
+        found = search_folder(path, bids=bids, notation=notation)
         return Source(tuple(map(SourceFile, found.paths)), True, found.notices)
     if path.is_file():
         if _is_manifest(path):
-            return _from_manifest(path)
+            return _from_manifest(path, notation)
         return Source((SourceFile(path),), searched=False)
     if any(mark in text for mark in "*?["):
         # Not Path.glob, which takes no pattern with a root.
@@ -137,9 +138,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _from_manifest(manifest: Path) -> Source:
+def _from_manifest(manifest: Path, notation: Notation) -> Source:
     """Read a table of files; paths are relative to its folder."""
-    table = read_table(manifest)
+    table = read_table(manifest, notation)
     lower = {name.lower(): name for name in table.columns}
     column = next((lower[word] for word in _PATH if word in lower), None)
     if column is None:

@@ -22,6 +22,7 @@ from eigengraphs.io.optional import need
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table
 from eigengraphs.io.sources import SourceLike, find_files
 from eigengraphs.io.survey import survey
+from eigengraphs.io.text import Notation
 from eigengraphs.limits import Cap, MaxBytes
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import STORE_JSON, Batch
@@ -75,6 +76,8 @@ def convert_to_store(
     format: Format = "auto",
     key: str | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     vertices: VerticesRule = "auto",
     labels: LabelsLike | None = None,
     directed: DirectedRule = "auto",
@@ -90,7 +93,7 @@ def convert_to_store(
 
     Parameters
     ----------
-    source, format, key, delimiter, vertices, labels, directed, max_bytes
+    source, format, key, delimiter, decimal, thousands, vertices, labels, directed, max_bytes
         As in :func:`eigengraphs.read`; the source may also be a store.
     target : str or path
         The store.
@@ -121,19 +124,20 @@ def convert_to_store(
     """
     check_format(format)
     cap = Cap.of(max_bytes)
+    notation = Notation(delimiter, decimal, thousands).checked()
     say: Watch = watch or (lambda what, done, total: None)  # noqa: ARG005
     text = os.fspath(source) if isinstance(source, str | os.PathLike) else "a list of files"
     command = command or shlex.join(
         ["eigengraphs", "convert", text, os.fspath(target), *["--append"] * append]
     )
     options = {
-        "format": format, "key": key, "delimiter": delimiter, "vertices": vertices,
+        "format": format, "key": key, **notation._asdict(), "vertices": vertices,
         "directed": directed, "storage": storage, "labels": _labels(labels),
     }  # fmt: skip
     folder = Folder(target)
     if scale.is_store(source):
         _refuse_itself(source, folder)
-    listing = _listing(source, bids=format == "bids")
+    listing = _listing(source, format == "bids", notation)
     there = Store(folder, unfinished=True) if folder.exists(STORE_JSON) else None
     resume = there is not None and not there.layout.finished
     if there is not None:
@@ -196,6 +200,7 @@ def _from_files(
 ) -> _Opened:
     table = None if labels is None else as_vertex_table(labels)
     settings = {**options, "labels": table}
+    settings["notation"] = Notation(*(settings.pop(name) for name in Notation._fields))
     found = survey(source, known=known, watch=say, cap=cap, **settings)
 
     def blocks(first: int) -> Blocks:
@@ -268,12 +273,12 @@ def _labels(labels: Any) -> str | None:
 # ---------------------------------------------------------------------- whether it is the same
 
 
-def _listing(source: Any, *, bids: bool) -> list[tuple[str, int, int]]:
+def _listing(source: Any, bids: bool, notation: Notation) -> list[tuple[str, int, int]]:
     """Return path, size and time of change of every file that graphs come from."""
     if scale.is_store(source):
         store = Store(Folder(source))
         return [(f"{store.folder}/{STORE_JSON}", int(store.digest[:15], 16), 0)]
-    found = find_files(source, bids=bids)
+    found = find_files(source, bids=bids, notation=notation)
     paths = [file.path.absolute() for file in found.files]
     return [(str(path), info.st_size, info.st_mtime_ns) for path in paths if (info := path.stat())]
 

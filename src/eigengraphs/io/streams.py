@@ -23,6 +23,7 @@ from eigengraphs.io.optional import need
 from eigengraphs.io.parquet import told
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 from eigengraphs.io.soundness import each_sound
+from eigengraphs.io.text import Notation
 from eigengraphs.limits import DEFAULT, Cap
 from eigengraphs.scale.tables import check_declared
 
@@ -32,7 +33,7 @@ _LARGE = 2**25  # bytes; smaller files are read whole
 
 
 def graphs_of_file(
-    path: Path, *, format: Format, key: str | None, delimiter: str | None, cap: Cap = DEFAULT
+    path: Path, *, format: Format, key: str | None, notation: Notation, cap: Cap = DEFAULT
 ) -> tuple[str, Iterator[RawGraph]]:
     """Return the hash of a file, '' for a large one, and its graphs.
 
@@ -48,7 +49,7 @@ def graphs_of_file(
         data = path.read_bytes()
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
-    graphs = read_one(path, data, format=format, key=key, delimiter=delimiter, cap=cap)
+    graphs = read_one(path, data, format=format, key=key, notation=notation, cap=cap)
     return hashlib.sha256(data).hexdigest(), iter(graphs)
 
 

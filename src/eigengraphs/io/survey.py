@@ -24,6 +24,7 @@ from eigengraphs.io.assemble import (
     canonical,
     naming_files,
     on_vertices,
+    refuse_shifted,
     refuse_unknown,
     vertex_sets,
     without_bad_diagonal,
@@ -47,6 +48,7 @@ from eigengraphs.io.raw import EdgeGraph, RawGraph
 from eigengraphs.io.renaming import renamer
 from eigengraphs.io.sources import SourceFile, SourceLike, find_files
 from eigengraphs.io.streams import graphs_of_file
+from eigengraphs.io.text import Notation
 from eigengraphs.limits import Cap
 
 __all__ = ["Survey", "survey"]
@@ -82,7 +84,7 @@ class Survey:
     keep: bool  # direction
     directed: DirectedRule
     key: str | None
-    delimiter: str | None
+    notation: Notation
     cap: Cap
     rename: Callable[[RawGraph, Path], RawGraph] | None
     notices: tuple[Notice, ...]
@@ -101,7 +103,7 @@ class Survey:
                 at += count
                 continue
             of_file = {**entities(file.path), **file.columns}
-            options: Any = {"format": form, "key": self.key, "delimiter": self.delimiter}
+            options: Any = {"format": form, "key": self.key, "notation": self.notation}
             _, graphs = graphs_of_file(file.path, cap=self.cap, **options)
             found = 0
             for graph in graphs:
@@ -158,7 +160,7 @@ def survey(
     *,
     format: Format,
     key: str | None,
-    delimiter: str | None,
+    notation: Notation,
     vertices: VerticesRule,
     labels: VertexTable | None,
     directed: DirectedRule,
@@ -171,7 +173,7 @@ def survey(
 
     ``known`` are the vertices of a store that lists of edges are added to.
     """
-    found = find_files(source, bids=format == "bids")
+    found = find_files(source, bids=format == "bids", notation=notation)
     of_all = list(found.notices)
     loaded, seen, tables = list[Loaded](), list[_Seen](), list[IsTable]()
     texts: dict[str, str] = {}
@@ -180,7 +182,7 @@ def survey(
         watch("looking at files", k, len(found.files))
         try:
             sha256, stream = graphs_of_file(
-                file.path, format=format, key=key, delimiter=delimiter, cap=cap
+                file.path, format=format, key=key, notation=notation, cap=cap
             )
             for i, graph in enumerate(stream):
                 husk, facts = _look(graph, file.path, of_all)
@@ -197,7 +199,7 @@ def survey(
             of_all.append(Notice.of("table", file.path))
     if tables and (not found.searched or len(tables) >= len(loaded)):
         raise ReadError(str(tables[0]))
-    loaded, formats = _settled(loaded, seen, format, key, delimiter, of_all, cap)
+    loaded, formats = _settled(loaded, seen, format, key, notation, of_all, cap)
     if found.searched:
         one_layout(loaded)
         of_all += several_in_each_folder([file.path for file in found.files])
@@ -207,7 +209,7 @@ def survey(
     paths = [item.file.path for item in loaded]
     rename = None
     if labels is not None:
-        rename = renamer((graph.names or () for graph in graphs), paths[0], labels)
+        rename = renamer([graph.names or () for graph in graphs], paths, labels)
         graphs = [rename(graph, path) for graph, path in zip(graphs, paths, strict=True)]
     order = _vertices(graphs, paths, vertices, known, of_all)
     keep = keeps_direction(
@@ -240,7 +242,7 @@ def survey(
         keep=keep,
         directed=directed,
         key=key,
-        delimiter=delimiter,
+        notation=notation,
         cap=cap,
         rename=rename,
         notices=tuple(summarise([*of_all, *of_files])),
@@ -274,7 +276,7 @@ def _settled(
     seen: list[_Seen],
     format: Format,
     key: str | None,
-    delimiter: str | None,
+    notation: Notation,
     notices: list[Notice],
     cap: Cap,
 ) -> tuple[list[Loaded], dict[Path, Format]]:
@@ -282,7 +284,7 @@ def _settled(
     formats = {item.file.path: format for item in loaded}
     done = list[Loaded]()
     for i, (old, new) in enumerate(
-        zip(loaded, settle_ambiguous(loaded, key, delimiter, cap), strict=True)
+        zip(loaded, settle_ambiguous(loaded, key, notation, cap), strict=True)
     ):
         if new is not old:
             husk, seen[i] = _look(new.graph, new.file.path, notices)
@@ -306,12 +308,15 @@ def _vertices(
         every = set[str]().union(*(graph.names or () for graph in graphs))
         if not every:
             raise ReadError(f"{paths[0]} has no edges, and so no vertices: leave it out")
+        doubt = ""
+        if vertices == "auto":
+            doubt = refuse_shifted([graph.names or () for graph in graphs], paths)
         if known is not None and every <= set(known):
             return known
         fewer = sum(len(graph.names or ()) < len(every) for graph in graphs)
         if fewer:
             text = f"{fewer} of {len(graphs)} graphs name only some of the {len(every)} vertices; "
-            text += "a vertex that a graph does not name has no edges there"
+            text += f"a vertex that a graph does not name has no edges there{doubt}"
             notices.append(Notice("union", text))
         return tuple(sorted(every, key=natural))
     named = [i for i, graph in enumerate(graphs) if graph.names is not None]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
-from eigengraphs.io.text import MISSING, TextFile, number, open_text
+from eigengraphs.io.text import AUTO, MISSING, Notation, TextFile, number, open_text, whole
 from eigengraphs.limits import DEFAULT
 
 __all__ = ["Table", "check_lengths", "column_of", "open_table", "read_table"]
@@ -26,18 +26,18 @@ class Table:
     places: list[int]  # line of every row in the file
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, notation: Notation = AUTO) -> Table:
     """Read a table with a header; delimiter and encoding are found."""
-    return open_table(open_file(path))
+    return open_table(open_file(path, notation))
 
 
-def open_file(path: Path) -> TextFile:
+def open_file(path: Path, notation: Notation = AUTO) -> TextFile:
     """Open a text file, or say that it is not there."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
-    text = open_text(path, data)
+    text = open_text(path, data, notation._replace(delimiter=None))
     if not text.lines:
         raise ReadError(f"{path} holds nothing but comments: it must have a header and rows")
     return text
@@ -75,9 +75,14 @@ def check_lengths(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
 
 
 def column_of(cells: list[str]) -> NDArray[np.float64] | NDArray[np.str_]:
-    """Return numbers if all that is there are numbers, nan for none; else words, '' for none."""
+    """Return numbers if all that is there are numbers, nan for none; else words, '' for none.
+
+    Whole numbers that floats cannot hold are ids, and stay words.
+    """
     values = [number(cell) for cell in cells]
-    if None not in values and any(cell.lower() not in MISSING for cell in cells):
+    exact = not any(abs(value or 0.0) >= 2**53 and whole(cell)
+                    for value, cell in zip(values, cells, strict=True))  # fmt: skip
+    if exact and None not in values and any(cell.lower() not in MISSING for cell in cells):
         return np.array(values, dtype=np.float64)
     unknown = MISSING - {"none"}  # which is a word among words: medication is none or ssri
     return np.array(["" if cell.lower() in unknown else cell for cell in cells], dtype=np.str_)

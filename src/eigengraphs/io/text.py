@@ -1,31 +1,66 @@
-"""Text files as lines and cells: encoding, comments, the delimiter, decimal commas."""
+"""Text files as lines and cells: encoding, comments, the delimiter, commas in numbers."""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from eigengraphs.errors import InputError, ReadError
 from eigengraphs.io.notices import Notice
 from eigengraphs.tables import unguarded
 
-__all__ = ["DECIMAL_COMMA", "MISSING", "TextFile", "is_number", "number", "open_text"]
+__all__ = [
+    "AUTO", "MISSING", "AmbiguousComma", "Notation", "TextFile", "is_number", "number", "open_text",
+    "whole",
+]  # fmt: skip
 
 # Cells that say that a value is not known.
 MISSING = frozenset({"", "na", "n/a", "nan", "-nan", "+nan", "null", "none", ".", "missing"})
 
-DECIMAL_COMMA = re.compile(r"^[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?$")
-# The same as a whole cell between semicolons, perhaps in quotes.
-_CELL_WITH_COMMA = re.compile(
-    r'((?:^|(?<=;))\s*"?[+-]?[0-9]+),([0-9]+(?:[eE][+-]?[0-9]+)?"?\s*(?=;|$))'
-)
-_CELL_WITH_POINT = re.compile(r'(?:^|;)\s*"?[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?"?\s*(?=;|$)')
+_EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
+_COMMA = rf"[+-]?[0-9]+,[0-9]+{_EXPONENT}"
+_POINT = rf"[+-]?[0-9]*\.[0-9]+{_EXPONENT}"
+_DECIMAL_COMMA = re.compile(f"^{_COMMA}$")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")  # could be, or three decimals
+_WHOLE = re.compile(r"([+-]?)([0-9]+)(?:\.0*)?")
 _WORDS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", None: "white space"}
 _BLANK = re.compile(r"\n\s*\n")  # with form feeds, and whatever else strip() takes off
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
+
+
+class Notation(NamedTuple):
+    """How cells and numbers are written; what is None is found out."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+
+    def checked(self) -> Notation:
+        """Return itself, or say what is wrong."""
+        if self.delimiter is not None:
+            _one_delimiter(self.delimiter)
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"decimal must be '.' or ',', got {self.decimal!r}")
+        mark = self.thousands
+        if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in '"+-'):
+            raise InputError(f"thousands must be one mark, such as ',' or '.', got {mark!r}")
+        if mark is not None and mark == (self.decimal or "."):
+            raise InputError(
+                f"thousands={mark!r} needs another mark for decimals: pass decimal="
+                + ("','" if mark == "." else "'.'")
+            )
+        return self
+
+
+AUTO = Notation()
+
+
+class AmbiguousComma(ReadError):
+    """A comma may be a decimal comma, or stand between thousands."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +124,8 @@ class TextFile:
         return None
 
 
-def open_text(path: Path, data: bytes, delimiter: str | None = None) -> TextFile:
-    """Decode a file and cut it into lines; find the delimiter where none is given."""
+def open_text(path: Path, data: bytes, notation: Notation = AUTO) -> TextFile:
+    """Decode a file and cut it into lines; what ``notation`` does not say is found out."""
     text, notices = _decode(path, data)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -101,16 +136,19 @@ def open_text(path: Path, data: bytes, delimiter: str | None = None) -> TextFile
             + (" but comments" if comments else "")
             + f" ({len(data)} bytes): leave it out, or write it again"
         )
-    found = _sniff(kept[:20]) if delimiter is None else check_delimiter(delimiter)
-    if found == ";" and _has_decimal_commas(kept):
-        kept = [_CELL_WITH_COMMA.sub(r"\1.\2", line) for line in kept]
-        notices = (*notices, Notice.of("decimal commas", path))
+    if notation.delimiter is None:
+        found = _sniff(kept[:20], "," in notation[1:])
+    else:
+        found = _one_delimiter(notation.delimiter)
     opened = TextFile(path, kept, places, tuple(comments), found, notices)
-    _refuse_decimal_commas(opened)
-    return opened
+    decimal, thousands = notation.decimal, notation.thousands
+    if decimal is None and thousands is None and _has_decimal_commas(opened):
+        decimal = ","
+        opened = replace(opened, notices=(*notices, Notice.of("decimal commas", path)))
+    return _with_points(opened, decimal or ".", thousands)
 
 
-def check_delimiter(delimiter: str) -> str | None:
+def _one_delimiter(delimiter: str) -> str | None:
     """Return one character, or None for white space."""
     if delimiter in (" ", "space", "whitespace"):
         return None
@@ -131,6 +169,15 @@ def number(cell: str) -> float | None:
         return float(cell)
     except ValueError:
         return float("nan") if cell.lower() in MISSING else None
+
+
+def whole(cell: str) -> str | None:
+    """Return the digits of a whole number of any length, 1.0 as 1; None if it is anything else."""
+    found = _WHOLE.fullmatch(cell)
+    if found is not None:
+        return found[1].strip("+") + found[2]
+    value = number(cell)  # such as 1.5e1, where no digit was lost
+    return str(int(value)) if value is not None and abs(value) < 2**53 and value % 1 == 0 else None
 
 
 def data_at(line: str) -> int | None:
@@ -189,41 +236,102 @@ def _lines(text: str) -> tuple[list[str], Sequence[int], list[str]]:
     return kept, places, comments
 
 
-def _sniff(lines: Sequence[str]) -> str | None:
-    """Return the delimiter that the first lines have."""
+def _sniff(lines: Sequence[str], in_numbers: bool) -> str | None:
+    """Return the delimiter that the first lines have; a comma ``in_numbers`` is none."""
     bare = [re.sub(r'"[^"]*"', "", line) for line in lines]  # what is quoted is no delimiter
     bare = [line[: data_at(line)] for line in bare]
+    if in_numbers:
+        spaced = (len(line.split()) > 1 for line in bare)
+        bare = [
+            re.sub("(?<=[0-9]),(?=[0-9])", "", line) if several else line
+            for line, several in zip(bare, spaced, strict=True)
+        ]
     sure = bare[1:] or bare  # a header may hold anything
     for mark in "\t;,":
         # One line may lack it: a triangle begins or ends with a line of one cell.
         if sum(mark in line for line in sure) < max(1, len(sure) - 1):
             continue
         words = [line.split() for line in sure]
-        commas = any(len(row) > 1 and all(map(DECIMAL_COMMA.match, row)) for row in words)
+        commas = any(len(row) > 1 and all(map(_DECIMAL_COMMA.match, row)) for row in words)
         if mark == "," and commas:
             return None  # 0,5 1,2: refused a little later
         return mark
     return None
 
 
-def _has_decimal_commas(lines: Sequence[str]) -> bool:
-    """Tell whether cells between semicolons have commas and none has a point, as in Excel's files.
+def _cell(text: TextFile, body: str, *, quoted: bool = False) -> re.Pattern[str]:
+    """Return a pattern of whole cells, perhaps in quotes, that are ``body``."""
+    if text.delimiter is None:
+        edge, space = r"\s", ""
+    else:
+        edge, space = re.escape(text.delimiter), " *"
+    quote = '"' if quoted else '"?'
+    return re.compile(f"(?<![^{edge}]){space}{quote}({body}){quote}{space}(?![^{edge}])")
 
-    Where both occur, one of them may stand for thousands: such a file is refused.
+
+def _has_decimal_commas(text: TextFile) -> bool:
+    """Tell whether numbers have decimal commas, as in Excel's files; refuse what is in doubt.
+
+    Between semicolons, where no number has a point, and where one comma cannot stand between
+    thousands, commas are decimal.
     """
-    if not any(_CELL_WITH_COMMA.search(line) for line in lines[:20]):
+    if text.delimiter == "," or not any("," in line for line in text.lines):
         return False
-    return not any(_CELL_WITH_POINT.search(line) for line in lines)
+    comma, first, thousands = _cell(text, _COMMA), None, True
+    for i, line in enumerate(text.lines):
+        for found in comma.finditer(line) if "," in line else ():
+            first = first or (i, found)
+            thousands = thousands and _THOUSANDS.fullmatch(found[1]) is not None
+    if first is None:
+        return False
+    where, cell = _place(text, *first), first[1][1]
+    if thousands:
+        raise AmbiguousComma(
+            f"{where}: {cell!r} may be {cell.replace(',', '.')} or {cell.replace(',', '')}: every "
+            "comma of the file is followed by exactly three digits; pass decimal=',' if it is a "
+            "decimal comma, or thousands=',' if it separates thousands"
+        )
+    if text.delimiter == ";":
+        point = _cell(text, _POINT)
+        if not any("." in line and point.search(line) for line in text.lines):
+            return True
+    raise ReadError(
+        f"{where}: {cell!r} has a decimal comma; numbers need a point, {cell.replace(',', '.')!r}: "
+        "pass decimal=',', or save the file with points (in a spreadsheet, choose an English "
+        "number format)"
+    )
 
 
-def _refuse_decimal_commas(text: TextFile) -> None:
-    if text.delimiter == ",":
-        return
-    for i, row in enumerate(text.cells(0, 20)):
-        for column, cell in enumerate(row, 1):
-            if DECIMAL_COMMA.match(cell):
-                raise ReadError(
-                    f"{text.path}, line {text.places[i]}, column {column}: {cell!r} has a decimal "
-                    f"comma; numbers need a point, {cell.replace(',', '.')!r}: save the file with "
-                    "points (in a spreadsheet, choose an English number format)"
-                )
+def _with_points(text: TextFile, decimal: str, thousands: str | None) -> TextFile:
+    """Return lines whose numbers have decimal points, and no marks between thousands."""
+    if decimal == "." and thousands is None:
+        return text
+    mark, point = re.escape(thousands or ""), re.escape(decimal)
+    groups = f"[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|" if thousands else ""
+    quoted = (text.delimiter or " ") in (decimal, thousands)
+    cell = _cell(text, rf"[+-]?(?:{groups}[0-9]+)(?:{point}[0-9]+)?{_EXPONENT}", quoted=quoted)
+    # What has a point although that is not the mark would be read as another number.
+    wrong = _cell(text, _POINT) if decimal == "," else None
+
+    def plain(found: re.Match[str]) -> str:
+        value = found[1].replace(thousands, "") if thousands else found[1]
+        return found[0].replace(found[1], value.replace(decimal, "."))
+
+    lines = list[str]()
+    for i, line in enumerate(text.lines):
+        if wrong is not None and "." in line:
+            for odd in wrong.finditer(line):
+                if cell.fullmatch(odd[0]) is None:
+                    raise ReadError(
+                        f"{_place(text, i, odd)}: {odd[1]!r} has a point, which does not fit "
+                        f"decimal={decimal!r}: correct the cell, or pass thousands='.' if points "
+                        "separate thousands"
+                    )
+        lines.append(cell.sub(plain, line))
+    return replace(text, lines=lines)
+
+
+def _place(text: TextFile, i: int, found: re.Match[str]) -> str:
+    before = found.string[: found.start()]
+    column = len(before.split()) if text.delimiter is None else before.count(text.delimiter)
+    return f"{text.path}, line {text.places[i]}, column {column + 1}"
