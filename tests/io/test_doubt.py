@@ -120,7 +120,7 @@ AMBIGUOUS = "0;12,438;1,500\n12,438;0;2,250\n1,500;2,250;0\n"
 POINTS = [[0, 12.438, 1.5], [12.438, 0, 2.25], [1.5, 2.25, 0]]
 
 
-@pytest.mark.parametrize("text", [AMBIGUOUS, AMBIGUOUS.replace(";", "\t"), 
+@pytest.mark.parametrize("text", [AMBIGUOUS, AMBIGUOUS.replace(";", "\t"),
                                   AMBIGUOUS.replace("12,438", '"12,438"')])  # fmt: skip
 def test_three_digits_behind_every_comma_are_refused_unless_it_is_said(tmp_path, text):
     path = write(tmp_path / "a.csv", text)
@@ -165,7 +165,7 @@ def test_marks_of_numbers_that_are_said(tmp_path):
     with pytest.raises(ReadError, match=r"d.csv, line 1, column 2: '1.5' has a point"):
         eg.read(path, decimal=",")
     for wrong in ({"decimal": ";;"}, {"thousands": "1"}, {"decimal": ",", "thousands": ","}):
-        with pytest.raises(InputError, match="decimal|thousands"):
+        with pytest.raises(InputError, match=r"decimal|thousands"):
             eg.read(path, **wrong)
 
 
@@ -380,7 +380,7 @@ NFC = "Größe"
 NFD = unicodedata.normalize("NFD", NFC)
 
 
-@pytest.mark.parametrize(("other", "what"), [(NFD, "Unicode form"), ("GRÖSSE", "case"), 
+@pytest.mark.parametrize(("other", "what"), [(NFD, "Unicode form"), ("GRÖSSE", "case"),
                                              (NFD.upper(), "case and Unicode form")])  # fmt: skip
 def test_names_that_look_alike_are_said_to(tmp_path, other, what):
     def matrix(name, *vertices):

@@ -361,3 +361,80 @@ def test_a_triangle_is_mirrored_and_said(study, entered):
     assert done.returncode == 0, done.stderr
     assert "24 files hold one triangle; mirrored" in done.stderr
     assert "one triangle" in (study / "results" / "report.html").read_text(encoding="utf-8")
+
+
+def test_files_that_a_rule_on_names_leaves_out_are_counted(study, run):
+    folder = study / "connectomes"
+    for i in (1, 2, 3):
+        path = folder / f"sub-{i:02d}_connectome.csv"
+        path.rename(folder / f"sub-{i:02d}_matrix.csv")
+    said = "3 files of IN left out, see the notes"
+    code, out, err = run("fit", "connectomes", "out", "-d", "2", "--no-halves")
+    assert code == 0
+    assert out.strip().splitlines()[-1].endswith(said)
+    assert "3 files left out (sub-01_matrix.csv" in err
+    assert "*_connectivity" in err  # every name of the rule
+    report = (study / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<strong>refused:</strong> 3 files left out" in report
+    for words in (
+        ("convert", "connectomes", "all.npz"),
+        ("convert", "connectomes", "all.egs"),
+        ("transform", "out", "connectomes", "new.tsv"),
+        (
+            "contest",
+            "connectomes",
+            "--participants",
+            "participants.tsv",
+            "--label",
+            "group",
+            "--methods",
+            "PCA",
+            "--cv",
+            "2",
+            "-d",
+            "1",
+        ),
+    ):
+        code, out, err = run(*words)
+        assert code == 0, err
+        assert out.strip().splitlines()[-1].endswith(said), words
+        assert "3 files left out" in err
+    code, out, _ = run("check", "connectomes", "--json")
+    assert json.loads(out.strip().splitlines()[-1])["left_out"] == 3
+
+
+def test_ids_inside_names_on_the_command_line(study, run):
+    rows = (study / "participants.tsv").read_text().splitlines()
+    folder = study / "connectomes"
+    for i, path in enumerate(sorted(folder.iterdir())):
+        path.rename(folder / f"BNU1_{25864 + i:07d}_{i % 2 + 1}_DTI.csv")
+        rows[i + 1] = rows[i + 1].replace(f"sub-{i + 1:02d}", str(25864 + i))
+    (study / "participants.tsv").write_text("\n".join(rows) + "\n")
+    words = ("check", "connectomes", "--participants", "participants.tsv", "--label", "group")
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert "'25864' in 'BNU1_0025864_1_DTI'" in err
+    assert "control 12" in out
+    assert "--id-pattern" in err
+    code, _, err = run(*words, "--id-pattern", r"_0*(\d+)_\d_DTI\.csv")
+    assert code == 0
+    assert "inside the names" not in err
+    (study / "participants.tsv").write_text("\n".join(rows[:-1]) + "\n")
+    code, _, err = run(*words)
+    assert code == 3
+    assert "--id-pattern '_([0-9]+)_'" in err
+
+
+def test_marks_of_numbers_on_the_command_line(study, run):
+    (study / "in").mkdir()
+    (study / "in" / "a.csv").write_text("0;12,438;1,500\n12,438;0;2,250\n1,500;2,250;0\n")
+    code, _, err = run("check", "in", "--format", "matrix")
+    assert code == 3
+    assert "--decimal ','" in err
+    assert "--thousands ','" in err
+    for option, total in (("--decimal", "16.188"), ("--thousands", "16188")):
+        code, out, err = run("check", "in", "--format", "matrix", option, ",")
+        assert code == 0, err
+        assert total in out
+        code, _, err = run("convert", "in", f"{option[2:]}.egs", "--format", "matrix", option, ",")
+        assert code == 0, err

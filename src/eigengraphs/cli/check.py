@@ -13,19 +13,22 @@ import typer
 
 from eigengraphs.cli.options import (
     Align,
+    Decimal,
     Delimiter,
     Directed,
     Format,
+    IdPattern,
     Json,
     Key,
     MaxBytes,
     Missing,
     Participants,
     Source,
+    Thousands,
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say, say_notes, visible
+from eigengraphs.cli.wording import files_left_out, say, say_notes, visible
 from eigengraphs.job.events import Event, Listener
 
 __all__ = ["check"]
@@ -43,6 +46,9 @@ def check(
     file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    id_pattern: IdPattern = None,
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
@@ -74,6 +80,9 @@ def check(
             directed,
             allow_missing,
             max_bytes=max_bytes,
+            decimal=decimal,
+            thousands=thousands,
+            id_pattern=id_pattern,
         )
         data = gather(source, how, listen)
         values = None if label is None else data.column(label)
@@ -81,6 +90,7 @@ def check(
         say(json.dumps({
             "event": "done", "graphs": data.graphs.n_graphs, "vertices": data.graphs.n_vertices,
             "columns": list(data.columns), "seconds": round(data.seconds, 3),
+            "left_out": data.left_out,
             "problems": [problem.text for problem in data.problems],
             "label": None if values is None else _counts(values),
             "quality": [asdict(row) for row in data.quality],
@@ -96,7 +106,7 @@ def check(
     weights = "weighted" if graphs.is_weighted else "unweighted"
     direction = "directed" if graphs.is_directed else "undirected"
     say(f"{graphs.n_graphs} {direction} {weights} graphs on {graphs.n_vertices} vertices "
-          f"({read}), read in {data.seconds:.1f} s")  # fmt: skip
+          f"({read}), read in {data.seconds:.1f} s{files_left_out(data.left_out)}")  # fmt: skip
     say(f"columns: {', '.join(data.columns) or 'none'}")
     if values is not None:
         counts = _counts(values)

@@ -21,19 +21,22 @@ from eigengraphs.cli.evaluate import (
 )
 from eigengraphs.cli.options import (
     Align,
+    Decimal,
     Delimiter,
     Directed,
     Format,
+    IdPattern,
     Json,
     Key,
     MaxBytes,
     Missing,
     Participants,
     Source,
+    Thousands,
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say, say_notes, table_width, visible
+from eigengraphs.cli.wording import files_left_out, say, say_notes, table_width, visible
 
 __all__ = ["contest"]
 
@@ -66,6 +69,9 @@ def contest(
     file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    id_pattern: IdPattern = None,
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
@@ -86,9 +92,9 @@ def contest(
 
         how: Any = input_settings(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing,
-            max_bytes=max_bytes,
+            max_bytes=max_bytes, decimal=decimal, thousands=thousands, id_pattern=id_pattern,
         )  # fmt: skip
-        found, files = hold_contest(
+        found, files, data = hold_contest(
             source, label, output, how,
             FitSettings(
                 number_or_word(components), transform=tuple(transform or ()), center=center,
@@ -102,13 +108,14 @@ def contest(
             "event": "done", "label": label, "graphs": found.evaluation.n_graphs,
             "methods": [dict(zip(found.header, row, strict=True)) for row in found.table()],
             "not_offered": dict(found.not_offered), "protocol": found.evaluation.protocol,
-            "files": [str(file) for file in files],
+            "files": [str(file) for file in files], "left_out": data.left_out,
+            "problems": [problem.text for problem in data.problems],
         }))  # fmt: skip
         return
     from rich.console import Console
     from rich.table import Table
 
-    say_notes(found.evaluation.warnings)
+    say_notes([*(problem.text for problem in data.problems), *found.evaluation.warnings])
     table = Table(*(name.replace("_", " ") for name in found.header
                     if not name.endswith(("_low", "_high"))))  # fmt: skip
     for row in found.table():
@@ -119,7 +126,7 @@ def contest(
     for name, why in found.not_offered.items():
         say(f"Not offered: {name}, because {why}.")
     say("\n".join(found.notes))
-    say(f"wrote {', '.join(str(file) for file in files)}")
+    say(f"wrote {', '.join(str(file) for file in files)}{files_left_out(data.left_out)}")
 
 
 def _text(cells: dict[str, Any], name: str) -> str:

@@ -12,6 +12,7 @@ import typer
 from eigengraphs.cli.completions import OUTPUT_FORMATS, among
 from eigengraphs.cli.options import (
     Align,
+    Decimal,
     Delimiter,
     Directed,
     Format,
@@ -20,10 +21,11 @@ from eigengraphs.cli.options import (
     MaxBytes,
     Missing,
     Source,
+    Thousands,
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say, say_notes
+from eigengraphs.cli.wording import files_left_out, say, say_notes
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Event, Listener
 
@@ -48,6 +50,8 @@ def convert(
     file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
@@ -74,6 +78,8 @@ def convert(
             directed,
             allow_missing,
             max_bytes=max_bytes,
+            decimal=decimal,
+            thousands=thousands,
         )
         if to == "store" or (to == "auto" and output.rstrip("/").endswith(".egs")):
             said = _store(source, output, how, append, storage, listen)
@@ -89,13 +95,15 @@ def convert(
             said = {
                 "graphs": data.graphs.n_graphs, "vertices": data.graphs.n_vertices,
                 "notices": [problem.text for problem in data.problems],
+                "left_out": data.left_out,
             }  # fmt: skip
     if as_json:
         say(json.dumps({"event": "done", "output": output, **said}))
         return
     say_notes(said["notices"])
     new = f" ({said['new']} new)" if said.get("new", said["graphs"]) < said["graphs"] else ""
-    say(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; wrote {output}")
+    say(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; wrote {output}"
+        f"{files_left_out(said['left_out'])}")  # fmt: skip
 
 
 def _store(
@@ -103,6 +111,7 @@ def _store(
 ) -> dict[str, Any]:
     """Convert into a store, with few graphs in memory at a time."""
     from eigengraphs import io
+    from eigengraphs.io.notices import left_out
     from eigengraphs.job.large import noting
 
     if how.missing != "error":
@@ -110,7 +119,8 @@ def _store(
             "a store keeps complete graphs only, so --allow-missing is of no use: fill the "
             "entries, or leave those graphs or vertices out"
         )
-    labels = None if how.vertices is None else io.read_vertices(how.vertices)
+    marks = {"decimal": how.decimal, "thousands": how.thousands}
+    labels = None if how.vertices is None else io.read_vertices(how.vertices, **marks)
 
     def watch(what: str, done: int, total: int) -> None:
         stage: Any = "read" if what.startswith("looking") else "write"
@@ -124,6 +134,7 @@ def _store(
             format=how.format,
             key=how.key,
             delimiter=how.delimiter,
+            **marks,
             vertices=how.align,
             labels=labels,
             directed=how.directed,
@@ -138,4 +149,5 @@ def _store(
         "new": done.n_new,
         "resumed_at": done.n_there,
         "notices": [str(notice) for notice in done.notices if notice.loud],
+        "left_out": left_out(done.notices),
     }

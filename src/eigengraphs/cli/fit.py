@@ -14,9 +14,11 @@ from eigengraphs.cli.options import (
     OF_STORES,
     Align,
     Cluster,
+    Decimal,
     Delimiter,
     Directed,
     Format,
+    IdPattern,
     Json,
     Key,
     MaxBytes,
@@ -24,11 +26,12 @@ from eigengraphs.cli.options import (
     Missing,
     Participants,
     Source,
+    Thousands,
     Vertices,
     Workers,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say, say_notes
+from eigengraphs.cli.wording import files_left_out, say, say_notes
 
 __all__ = ["fit"]
 
@@ -114,6 +117,9 @@ def fit(
     file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    id_pattern: IdPattern = None,
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
@@ -150,7 +156,7 @@ def fit(
         )
         how: Any = input_settings(
             participants, vertices, file_format, key, delimiter, align, directed, allow_missing,
-            memory, max_bytes,
+            memory, max_bytes, decimal, thousands, id_pattern,
         )  # fmt: skip
         command = ["eigengraphs", *sys.argv[1:]]
         with (
@@ -171,6 +177,7 @@ def fit(
         "converged": bool(embedding.converged_),
         "problems": [problem.text for problem in analysis.problems],
         "files": [str(path) for path in files],
+        "left_out": analysis.inputs.left_out,
     }
     if journal is not None:
         found["passes_kept"] = journal.n_found
@@ -211,4 +218,5 @@ def _say(found: dict[str, Any], analysis: Any) -> None:
             f"{', '.join(scores)}"
         )
     report = next(path for path in found["files"] if path.endswith("report.html"))
-    say(f"wrote {len(found['files'])} files; look at {report}")
+    said = files_left_out(found["left_out"])
+    say(f"wrote {len(found['files'])} files; look at {report}{said}")

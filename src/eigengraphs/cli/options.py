@@ -10,9 +10,9 @@ import typer
 from eigengraphs.cli.completions import ALIGN, DELIMITERS, FORMATS, among
 
 __all__ = [
-    "OF_STORES", "Align", "Cluster", "Delimiter", "Directed", "Format", "Json", "Key",
-    "MaxBytes", "Memory", "Missing", "MovedGraphs", "Participants", "Results",
-    "Source", "Vertices", "Workers", "input_settings",
+    "OF_STORES", "Align", "Cluster", "Decimal", "Delimiter", "Directed", "Format", "IdPattern",
+    "Json", "Key", "MaxBytes", "Memory", "Missing", "MovedGraphs", "Participants", "Results",
+    "Source", "Thousands", "Vertices", "Workers", "input_settings",
 ]  # fmt: skip
 
 _FILES = "How files are read"  # a part of every help
@@ -59,6 +59,22 @@ Delimiter = Annotated[
     typer.Option(
         help="What stands between cells of text files.",
         autocompletion=among(DELIMITERS),
+        rich_help_panel=_FILES,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(help="Mark of decimals in text files and tables: . or ,", rich_help_panel=_FILES),
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option(help="Mark between thousands, as , in 12,438.", rich_help_panel=_FILES),
+]
+IdPattern = Annotated[
+    str | None,
+    typer.Option(
+        "--id-pattern",
+        help="Regular expression whose group is the participant in a file name, as _([0-9]+)_.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -122,6 +138,9 @@ def input_settings(
     allow_missing: bool,
     memory: str | None = None,
     max_bytes: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    id_pattern: str | None = None,
 ) -> object:
     """Return the settings of a job from the words of its command."""
     from eigengraphs.job.inputs import InputSettings
@@ -132,9 +151,12 @@ def input_settings(
         format=file_format,
         key=key,
         delimiter={"tab": "\t", "space": " "}.get(delimiter or "", delimiter),
+        decimal=decimal,
+        thousands=" " if thousands == "space" else thousands,
         align=align,
         directed=True if directed else "auto",
         missing="unobserved" if allow_missing else "error",
         memory=memory,
         max_bytes=max_bytes,
+        id_pattern=id_pattern,
     )

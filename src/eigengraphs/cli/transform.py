@@ -9,18 +9,21 @@ import typer
 
 from eigengraphs.cli.options import (
     Align,
+    Decimal,
     Delimiter,
     Directed,
     Format,
+    IdPattern,
     Key,
     MaxBytes,
     Missing,
     Participants,
     Source,
+    Thousands,
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import say, say_notes
+from eigengraphs.cli.wording import files_left_out, say, say_notes
 
 __all__ = ["transform"]
 
@@ -34,6 +37,9 @@ def transform(
     file_format: Format = "auto",
     key: Key = None,
     delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    id_pattern: IdPattern = None,
     align: Align = "auto",
     directed: Directed = False,
     allow_missing: Missing = False,
@@ -62,6 +68,9 @@ def transform(
             directed,
             allow_missing,
             max_bytes=max_bytes,
+            decimal=decimal,
+            thousands=thousands,
+            id_pattern=id_pattern,
         )
         data = gather(source, how, listen)
         places = tuple(map(str, range(embedding.n_vertices_)))  # what vertices without names have
@@ -69,4 +78,5 @@ def transform(
         graphs, said = on_vertices(data, names, named=names != places)
         write_loadings(output, embedding, graphs, data.columns, embedding.transform(graphs))
     say_notes([*(problem.text for problem in data.problems), *said])
-    say(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}")
+    say(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}"
+        f"{files_left_out(data.left_out)}")  # fmt: skip

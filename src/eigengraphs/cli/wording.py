@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-__all__ = ["for_shell", "say", "say_notes", "table_width", "visible"]
+__all__ = ["files_left_out", "for_shell", "say", "say_notes", "table_width", "visible"]
 
 # Control characters but tab and end of line, directions of writing, and halves of characters.
 _STEERING = re.compile(
@@ -23,6 +23,10 @@ _OPTIONS = [
     (r"or pass another delimiter=(?!\w|')", "or pass another --delimiter"),
     (r"pass the right delimiter=(?!\w|')", "pass the right --delimiter"),
     (r"\bdelimiter=('[^']*'|\"[^\"]*\")", r"--delimiter \1"),
+    (r"\b(decimal|thousands)=('[^']*')", r"--\1 \2"),
+    (r"^(decimal|thousands) must be", r"--\1 must be"),
+    (r"\bid_pattern=('[^']*'|\"[^\"]*\")", r"--id-pattern \1"),
+    (r"\bid_pattern=(?!\w|')", "--id-pattern"),
     (r"\bkey='([\w.-]+)'", r"--key \1"),
     (r"\bkey=('[^']*')", r"--key \1"),
     (r"\bvertices='(\w+)'", r"--align \1"),
@@ -48,6 +52,11 @@ def for_shell(text: str) -> str:
     for pattern, words in _OPTIONS:
         text = re.sub(pattern, words, text, flags=re.DOTALL)
     return text
+
+
+def files_left_out(count: int) -> str:
+    """Return the end of the last line of a command, where files of the input were not read."""
+    return f"; {count} file{'s' * (count > 1)} of IN left out, see the notes" if count else ""
 
 
 def visible(text: object) -> str:

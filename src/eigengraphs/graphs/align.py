@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from scipy import sparse
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs.coerce import Piece, some_of
 
-__all__ = ["VertexRule", "align_pieces", "check_vertex_rule", "refuse_nameless"]
+__all__ = ["VertexRule", "align_pieces", "check_vertex_rule", "refuse_nameless", "spelling"]
 
 VertexRule: TypeAlias = Literal["same", "intersection", "union"]
 
@@ -59,7 +60,7 @@ def align_pieces(
             differ = sorted(set(order) ^ set(target))
             raise AlignmentError(
                 "vertex_names must hold the names that the graphs have; "
-                f"only in one of the two: {some_of(differ)}"
+                f"only in one of the two: {some_of(differ)}{spelling(differ, differ)}"
             )
         target = tuple(order)
 
@@ -92,6 +93,27 @@ def refuse_nameless(vertices: VertexRule) -> NoReturn:
         f"vertices={vertices!r} aligns by vertex names, and these graphs have none; "
         "use pandas DataFrames or networkx graphs, or leave vertices='same'"
     )
+
+
+def spelling(some: Iterable[str], others: Iterable[str]) -> str:
+    """Return "; ..." on two names that differ in Unicode form or in case alone; '' for none."""
+    found: dict[str, list[str]] = {}
+    for name in others:
+        found.setdefault(_folded(name), []).append(name)
+    for name in some:
+        for other in found.get(_folded(name), ()):
+            if name != other:
+                form = normalize("NFKC", name) == normalize("NFKC", other)
+                case = name.casefold() == other.casefold()
+                what = "Unicode form" if form else "case" if case else "case and Unicode form"
+                return f"; {name!r} and {other!r} differ in {what} alone"
+    return ""
+
+
+def _folded(name: str) -> str:
+    return name if name.isascii() and name.islower() else normalize(
+        "NFKC", normalize("NFKC", name).casefold()
+    )  # fmt: skip
 
 
 def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) -> Piece:
@@ -136,6 +158,6 @@ def _same_names(piece: Piece, first: Piece) -> None:
         parts.append(f"only it has {some_of(has)}")
     raise AlignmentError(
         f"{piece.where} has {piece.n_vertices} vertices whose names differ from those of "
-        f"{first.where} ({first.n_vertices} vertices): {'; '.join(parts)}; align by name with "
-        "vertices='intersection' or vertices='union'"
+        f"{first.where} ({first.n_vertices} vertices): {'; '.join(parts)}{spelling(lacks, has)}; "
+        "align by name with vertices='intersection' or vertices='union'"
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs import transforms
+from eigengraphs.graphs.align import spelling
 from eigengraphs.graphs.build import check_names
 from eigengraphs.graphs.coerce import some_of
 from eigengraphs.graphs.mask import make_mask
@@ -140,7 +141,7 @@ class StackVertices(StackParts):
         if differ:
             raise AlignmentError(
                 f"the graphs must have the vertices asked for; only in one of the two: "
-                f"{some_of(differ)}"
+                f"{some_of(differ)}{spelling(differ, differ)}"
             )
         return self.select_vertices(list(names))
 

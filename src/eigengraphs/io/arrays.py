@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,11 @@ from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.soundness import check_sparse
 from eigengraphs.limits import DEFAULT, Cap
 
-__all__ = ["chosen", "graphs_of_array", "is_graph_array"]
+__all__ = ["chosen", "graphs_of_array", "is_graph_array", "with_names_beside"]
+
+# Variables that hold names of vertices: CONN has names, nilearn's users save labels.
+_NAMES = ("vertex_names", "names", "labels", "region_names", "roi_names", "node_names",
+          "region_labels", "roi_labels", "node_labels", "regions", "rois")  # fmt: skip
 
 
 def is_graph_array(array: Any) -> bool:
@@ -68,6 +73,40 @@ def chosen(path: Path, arrays: Mapping[str, Any], key: str | None) -> dict[str, 
         f"{path} holds {len(candidates)} matrices that could be the graph: {names}; choose one "
         f"with key={next(iter(candidates))!r}, or take each as a graph with key='all'"
     )
+
+
+def with_names_beside(graphs: list[MatrixGraph], arrays: Mapping[str, Any]) -> list[MatrixGraph]:
+    """Return graphs with the names that lie beside them: as many different texts as vertices.
+
+    A text for the background, as atlases of nilearn begin, is none. With as many graphs as
+    vertices, the names could be of the graphs.
+    """
+    sizes = {int(graph.matrix.shape[0]) for graph in graphs}
+    n = max(sizes, default=0)
+    if len(sizes) != 1 or len(graphs) == n:
+        return graphs
+    for key in _NAMES:
+        names = texts(arrays.get(key))
+        if len(names) == n + 1 and names[0].lower() == "background":
+            names = names[1:]
+        if len(names) == len(set(names)) == n and all(names):
+            return [replace(graph, names=names) for graph in graphs]
+    return graphs
+
+
+def texts(cells: Any) -> tuple[str, ...]:
+    """Return texts of an array or of MATLAB's cells; none if there is anything else."""
+    found = list[str]()
+    for cell in np.ravel(np.asarray(cells)):
+        one: Any = cell
+        if isinstance(cell, np.ndarray):  # a cell of MATLAB, which holds an array with one text
+            one = cell.item() if cell.size == 1 else None
+        if isinstance(one, bytes):
+            one = one.decode("utf-8", "replace")
+        if not isinstance(one, str):
+            return ()
+        found.append(str(one).rstrip(" "))  # as rows of a matrix of letters are filled
+    return tuple(found)
 
 
 def graphs_of_array(

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError, ReadError
 from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.align import VertexRule
+from eigengraphs.graphs.align import VertexRule, spelling
 from eigengraphs.graphs.coerce import Piece
 from eigengraphs.graphs.missing import MissingRule
 from eigengraphs.io.direction import DirectedRule, Matrix, as_matrices
@@ -120,6 +120,7 @@ def vertex_sets(
     every = tuple(dict.fromkeys(name for own in named for name in own))
     order = tuple(sorted(every, key=natural)) if all(free) else every
     lacking = sum(len(own) < len(every) for own in sets)
+    doubt += spelling(every, every)
     sizes = sorted({len(own) for own in sets})
     of_all.append(
         Notice(
@@ -173,9 +174,9 @@ def refuse_shifted(
     (odd, here), (usual, there) = sorted(said, key=lambda group: len(group[0]))
     more = f" and {len(odd) - 1} more number their" if len(odd) > 1 else " numbers its"
     raise ReadError(
-        f"{where[odd[0]]}{more} vertices {here}, and {len(usual)} of {m} graphs {there}, such as "
-        f"{where[usual[0]]}; {seems}. Number all in one way. If these are "
-        f"{high - low + 1} different vertices, {remedy}"
+        f"{where[odd[0]]}{more} vertices {here}, and {len(usual)} of {m} graphs {there}; "
+        f"{seems}. Number all in one way. If these are {high - low + 1} different vertices, "
+        f"{remedy}"
     )
 
 
@@ -209,8 +210,8 @@ def _refuse_names(
     raise ReadError(
         f"{paths[i]} has {len(sets[i])} vertices whose names differ from those of {count} of "
         f"{len(sets)} graphs, such as {paths[sets.index(usual)].name}, which have {len(usual)}: "
-        f"{'; '.join(parts)}{more}. Mend the names, or pass vertices='intersection' for the "
-        "vertices that all have, or vertices='union' for all"
+        f"{'; '.join(parts)}{spelling(lacks, has)}{more}. Correct the names, or pass "
+        "vertices='intersection' for the vertices that all have, or vertices='union' for all"
     )
 
 

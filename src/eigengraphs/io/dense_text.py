@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
+from eigengraphs.graphs.align import spelling
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.text import TextFile, is_number, number, whole
@@ -206,7 +207,7 @@ def _named(
             return matrix, tuple(header), []
         raise ReadError(
             f"{text.path}: rows and columns must be the same vertices; in one of the two alone: "
-            f"{few([repr(name) for name in only], 6)}"
+            f"{few([repr(name) for name in only], 6)}{spelling(index, header)}"
         )
     place = {name: t for t, name in enumerate(header)}
     ordered = matrix[:, [place[name] for name in index]]

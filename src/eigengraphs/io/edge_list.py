@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
+from eigengraphs.graphs.align import spelling
 from eigengraphs.io.kinds import SOURCE, TARGET, WEIGHT
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
@@ -74,7 +75,8 @@ def edge_graph(
     if unknown:
         raise ReadError(
             f"{text.path} has edges of {few([repr(name) for name in unknown])}, which its comment "
-            "'# vertices:' does not list; add them there, or take the comment out"
+            f"'# vertices:' does not list{spelling(unknown, names)}; add them there, or take the "
+            "comment out"
         )
     to_place = np.array([place[name] for name in found], dtype=np.intp)
     s, t = to_place[places].reshape(2, -1)

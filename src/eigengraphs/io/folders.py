@@ -24,6 +24,7 @@ _BESIDE = re.compile(
     r"|centres|centers|blocks|electrodes|channels|events|confounds|motion|qc))$",
     re.IGNORECASE,
 )
+_CALLED = ", ".join(f"*_{word}" for word in sorted(SUFFIXES))
 _LOOK_AT = 3  # files of each ending, to see whether they are graphs
 
 
@@ -59,12 +60,12 @@ def search_folder(folder: Path, *, bids: bool = False, notation: Notation = AUTO
     matrices = [path for path in known if bids_suffix(path) in SUFFIXES]
     if bids and not matrices:
         raise ReadError(
-            f"no file in {folder} is called *_relmat.*, *_conmat.* or *_connectome.*, as BIDS "
-            "derivatives are; leave format='auto'"
+            f"no file in {folder} is called as BIDS derivatives are ({_CALLED}); leave "
+            "format='auto'"
         )
     if matrices and len(matrices) < len(known):
         rest = [path for path in known if path not in set(matrices)]
-        notices.append(_left_out(rest, "are not called relmat, conmat or connectome"))
+        notices.append(_left_out(rest, f"are not called {_CALLED} as others are"))
         known = matrices
     scans = [path for path in known if "sub" in entities(path.relative_to(folder))]
     if len(known) / 2 < len(scans) < len(known):
@@ -110,7 +111,7 @@ def _are_graphs(name: str, paths: list[Path], notation: Notation) -> bool:
 def _left_out(paths: list[Path], why: str) -> Notice:
     count = "1 file" if len(paths) == 1 else f"{len(paths)} files"
     listed = few([path.name for path in paths])
-    return Notice("left out", f"{count} left out ({listed}), which {why}")
+    return Notice("left out", f"{count} left out ({listed}), which {why}", count=len(paths))
 
 
 def _refuse_empty(folder: Path, every: list[Path], beside: list[Path]) -> None:

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.io import loadmat
 
 from eigengraphs.errors import ReadError
-from eigengraphs.io.arrays import chosen, graphs_of_array
+from eigengraphs.io.arrays import chosen, graphs_of_array, with_names_beside
 from eigengraphs.io.matlab_guard import unpacked
 from eigengraphs.io.matlab_tags import check_tags
 from eigengraphs.io.optional import need
@@ -48,7 +48,7 @@ def read_mat(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> li
                 for i, graph in enumerate(found)
             ]
         graphs += found
-    return _with_names(graphs, arrays) if ours else graphs
+    return _with_names(graphs, arrays) if ours else with_names_beside(graphs, arrays)
 
 
 def _version_5(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from eigengraphs.errors import ReadError
+from eigengraphs.errors import InputError, ReadError
 from eigengraphs.io.bids import DERIVED, entities, stem
 from eigengraphs.io.notices import Notice, few
 
-__all__ = ["name_graphs", "natural", "several_in_each_folder"]
+__all__ = ["id_finder", "name_graphs", "natural", "several_in_each_folder"]
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -23,6 +23,27 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
         if part
     ]
     return tuple(key)
+
+
+def id_finder(pattern: str) -> Callable[..., str]:
+    """Return a function that finds the id in the first text that has one."""
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"id_pattern={pattern!r} is not a regular expression: {error}") from None
+    if compiled.groups != 1:
+        raise InputError(
+            f"id_pattern={pattern!r} must have one group, the id, as in '_([0-9]+)_'; it has "
+            f"{compiled.groups}"
+        )
+
+    def find(*texts: str) -> str:
+        found = next((match[1] for text in texts if (match := compiled.search(text))), None)
+        if not found:
+            raise ReadError(f"id_pattern={pattern!r} finds no id in {texts[0]!r}; correct it")
+        return found
+
+    return find
 
 
 def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Notice", "few", "summarise"]
+__all__ = ["LEFT_OUT", "Notice", "few", "left_out", "summarise"]
+
+LEFT_OUT = ("left out", "table")  # kinds of notices
 
 # Kind: what one file does, what several do, and whether it is worth a warning.
 _KINDS: dict[str, tuple[str, str, bool]] = {
@@ -108,6 +110,8 @@ class Notice:
         The file; None for what concerns all.
     loud : bool
         Whether ``eigengraphs.read`` warns of it.
+    count : int
+        Number of files that it is about.
 
     Examples
     --------
@@ -122,6 +126,7 @@ class Notice:
     text: str
     path: Path | None = None
     loud: bool = True
+    count: int = 1
 
     @classmethod
     def of(cls, kind: str, path: Path, more: str = "") -> Notice:
@@ -164,11 +169,18 @@ def summarise(notices: Iterable[Notice]) -> list[Notice]:
         paths = list(dict.fromkeys(notice.path for notice in group if notice.path is not None))
         if len(paths) > 1 and kind in _KINDS:
             text = f"{len(paths)} files {_KINDS[kind][1]} ({few([path.name for path in paths])})"
-            summary.append(Notice(kind, text, None, any(notice.loud for notice in group)))
+            loud = any(notice.loud for notice in group)
+            summary.append(Notice(kind, text, None, loud, len(paths)))
         else:
             said = dict.fromkeys(str(notice) for notice in group)
-            summary.append(Notice(kind, "; ".join(said), None, group[0].loud))
+            count = len(paths) or sum(notice.count for notice in group)
+            summary.append(Notice(kind, "; ".join(said), None, group[0].loud, count))
     return summary
+
+
+def left_out(notices: Iterable[Notice]) -> int:
+    """Return how many files of a folder were not read, though they could have been graphs."""
+    return sum(notice.count for notice in notices if notice.kind in LEFT_OUT)
 
 
 def few(names: Sequence[str], most: int = 3) -> str:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from eigengraphs.archives import BROKEN, npy_array, open_zip, zip_member
 from eigengraphs.errors import ReadError
-from eigengraphs.io.arrays import chosen, graphs_of_array
+from eigengraphs.io.arrays import chosen, graphs_of_array, with_names_beside
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.soundness import check_sparse
 from eigengraphs.limits import DEFAULT, Cap
@@ -65,7 +65,7 @@ def read_npz(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> li
             ]
         else:
             graphs += found
-    return graphs
+    return with_names_beside(graphs, arrays)
 
 
 def _ours(path: Path, array: Any) -> list[MatrixGraph]:

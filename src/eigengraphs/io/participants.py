@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -12,9 +13,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.errors import InputError, ReadError
+from eigengraphs.errors import InputError, ReadError, ReadNotice
+from eigengraphs.graphs.align import spelling
 from eigengraphs.io.bids import entities
-from eigengraphs.io.notices import few
+from eigengraphs.io.naming import id_finder
+from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.reading import Reading
 from eigengraphs.io.tables import check_lengths, column_of, read_table
 from eigengraphs.io.text import Notation
@@ -194,6 +197,8 @@ def join(
     participants: Participants,
     *,
     missing: Literal["error", "keep"] = "error",
+    id_pattern: str | None = None,
+    on_notice: Callable[[Notice], object] | None = None,
 ) -> Joined:
     """Find the row of every graph in a table of people.
 
@@ -201,11 +206,17 @@ def join(
     ----------
     graphs : Reading or sequence of str
         What :func:`read_files` returned, or names of graphs. The person is the entity ``sub``, or
-        else the name of the graph, or the beginning of it up to ``_``, ``-``, ``.`` or ``/``.
+        else the name of the graph, or the beginning of it up to ``_``, ``-``, ``.`` or ``/``. If
+        that does not find all, one column may have what is one part of all names, with or without
+        zeros ahead; that is said in a notice.
     participants : Participants
         The table. Several graphs of one person share a row.
     missing : {"error", "keep"}
         With "error", a graph without a row is refused.
+    id_pattern : str, optional
+        Regular expression with one group that finds the person in the name of a file or graph.
+    on_notice : callable, optional
+        Called with each notice, which is a warning of class ``ReadNotice`` by default.
 
     Returns
     -------
@@ -228,7 +239,7 @@ def join(
     """
     if missing not in ("error", "keep"):
         raise InputError(f"missing must be 'error' or 'keep', got {missing!r}")
-    names, known = _people(graphs)
+    names, known = _people(graphs, id_pattern)
     place = {
         (person, participants.sessions[i] if participants.sessions else ""): i
         for i, person in enumerate(participants.ids)
@@ -239,6 +250,15 @@ def join(
         person = known[i].get("sub") or _beginning(name, people)
         session = _bare(known[i].get("ses", ""), "ses") if participants.sessions else ""
         rows[i] = place.get((_bare(person, "sub"), session), -1)
+    inside = None
+    if (rows < 0).any():
+        inside = _inside(names, known, participants, id_pattern is not None)
+    if inside is not None:
+        rows, notice = inside
+        if id_pattern is None and on_notice is None:
+            warnings.warn(str(notice), ReadNotice, stacklevel=2)
+        elif id_pattern is None and on_notice is not None:
+            on_notice(notice)
     without = tuple(name for name, row in zip(names, rows, strict=True) if row < 0)
     used = set(rows.tolist())
     unused = tuple(
@@ -252,7 +272,18 @@ def join(
     return Joined(columns, rows, without, unused)
 
 
-def _people(graphs: Any) -> tuple[list[str], list[Mapping[str, str]]]:
+def _people(graphs: Any, id_pattern: str | None) -> tuple[list[str], list[Mapping[str, str]]]:
+    """Return names of graphs, and the entities that are known of each."""
+    names, known = _names_and_entities(graphs)
+    if id_pattern is None:
+        return names, known
+    find = id_finder(id_pattern)
+    files = [file.path.name for file in graphs.files] if isinstance(graphs, Reading) else []
+    texts = zip(files or names, names, strict=True)
+    return names, [{**of, "sub": find(*both)} for of, both in zip(known, texts, strict=True)]
+
+
+def _names_and_entities(graphs: Any) -> tuple[list[str], list[Mapping[str, str]]]:
     if isinstance(graphs, Reading) and not graphs.files:
         told = {key: graphs.columns[key] for key in ("sub", "ses") if key in graphs.columns}
         rows = range(graphs.stack.n_graphs)
@@ -283,6 +314,60 @@ def _beginning(name: str, people: set[str]) -> str:
     return name
 
 
+def _inside(
+    names: Sequence[str],
+    known: Sequence[Mapping[str, str]],
+    participants: Participants,
+    given: bool,
+) -> tuple[NDArray[np.intp], Notice] | None:
+    """Find the rows by the one column whose values are one part of all names; None if in doubt.
+
+    Zeros ahead do not count. Values of one or two letters could be anything: they must be of the
+    people's column, and no other part may differ between more graphs (a session is no person).
+    Where the ids are ``given``, they are the only part.
+    """
+    parts = {tuple(of.get("sub", "") for of in known)}
+    if not given:
+        words = [re.split(r"[\W_]+", name) for name in names]
+        digits = [re.findall("[0-9]+", name) for name in names]
+        widths = [(cut, min(map(len, cut))) for cut in (words, digits)]
+        parts = {tuple(row[k] for row in cut) for cut, w in widths for k in range(-w, w)}
+    most = max((len(set(part)) for part in parts), default=0)
+    sessions = participants.sessions or [""] * len(participants)
+    told = [_bare(of.get("ses", ""), "ses") if participants.sessions else "" for of in known]
+    people = [_key(person) for person in participants.ids]
+    found: dict[tuple[int, ...], str] = {}
+    for column, values in participants.columns.items():
+        cells = _cells(values)
+        keys = [_key(cell) for cell in cells]
+        row = {key: i for i, key in enumerate(zip(keys, sessions, strict=True))}
+        if len(row) < len(keys) or "" in keys:
+            continue
+        for part in parts:
+            mine = [_key(value) for value in part]
+            rows = tuple(row.get(key, -1) for key in zip(mine, told, strict=True))
+            sure = min(map(len, mine)) > 2 or (keys == people and len(set(mine)) == most)
+            if min(rows) >= 0 and (given or sure):
+                at = f"{column!r} were found inside the names of graphs, such as "
+                found.setdefault(rows, f"{at}{cells[rows[0]]!r} in {names[0]!r}")
+    if len(found) != 1:
+        return None
+    rows, text = next(iter(found.items()))
+    text = f"ids of the column {text}; id_pattern= says if another part is meant"
+    return np.array(rows, dtype=np.intp), Notice("ids inside", text)
+
+
+def _key(cell: str) -> str:
+    bare = _bare(cell, "sub")
+    return bare.lstrip("0") or bare[:1]
+
+
+def _cells(column: Column) -> list[str]:
+    """Return a column as texts, whole numbers without a point."""
+    return [str(int(x)) if isinstance(x, float) and x.is_integer() else str(x) for x in
+            column.tolist()]  # fmt: skip
+
+
 def _taken(column: Column, rows: NDArray[np.intp]) -> Column:
     nothing = np.nan if column.dtype.kind == "f" else ""
     if len(column) == 0:  # a table without people
@@ -311,4 +396,8 @@ def _refuse_unmatched(
     shorter = {person.lstrip("0") for person in participants.ids}
     if any(_bare(name.split("_")[0], "sub").lstrip("0") in shorter for name in without):
         text += ". Some differ by leading zeros alone: a spreadsheet may have taken them off"
-    raise ReadError(f"{text}. Add the rows, leave the graphs out, or pass missing='keep'")
+    text += spelling([_bare(name, "sub") for name in without], participants.ids)
+    raise ReadError(
+        f"{text}. If ids are inside the names, say where, as by id_pattern='_([0-9]+)_'. Add the "
+        "rows, leave the graphs out, or pass missing='keep'"
+    )

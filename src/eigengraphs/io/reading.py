@@ -27,7 +27,7 @@ from eigengraphs.io.loaded import (
     same_content,
     settle_ambiguous,
 )
-from eigengraphs.io.naming import several_in_each_folder
+from eigengraphs.io.naming import id_finder, several_in_each_folder
 from eigengraphs.io.notices import Notice, summarise
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
@@ -222,15 +222,21 @@ def read_files(
     missing: MissingRule = "error",
     memory: str | int | None = None,
     max_bytes: MaxBytes = None,
+    id_pattern: str | None = None,
 ) -> Reading:
     """Read graphs from files, with hashes, columns and notices.
 
     Parameters
     ----------
-    source, format, key, delimiter, decimal, thousands, vertices, labels, directed, missing, max_bytes
+    source, format, key, delimiter, decimal, thousands
+        As of :func:`eigengraphs.read`.
+    vertices, labels, directed, missing, max_bytes
         As of :func:`eigengraphs.read`.
     memory : str or int, optional
         What work on the graphs of a store may take; see :func:`eigengraphs.open_store`.
+    id_pattern : str, optional
+        Regular expression with one group, searched in the name of every file, and else in that of
+        the graph: the participant, who becomes the column ``sub``.
 
     Returns
     -------
@@ -272,6 +278,10 @@ def read_files(
     if labels is not None:
         graphs = rename(graphs, paths, as_vertex_table(labels))
     built = assemble(graphs, paths, names, vertices=vertices, directed=directed, missing=missing)
+    of_names = [{}] * len(names) if id_pattern is None else [
+        {"sub": id_finder(id_pattern)(path.name, name)}
+        for path, name in zip(paths, names, strict=True)
+    ]  # fmt: skip
     files = tuple(
         FileEntry(
             item.file.path,
@@ -279,9 +289,9 @@ def read_files(
             item.graph.format,
             name,
             (*item.graph.notices, *said),
-            {**entities(item.file.path), **item.file.columns},
+            {**entities(item.file.path), **item.file.columns, **person},
         )
-        for item, name, said in zip(loaded, names, built.of_graphs, strict=True)
+        for item, name, said, person in zip(loaded, names, built.of_graphs, of_names, strict=True)
     )
     of_files = [notice for file in files for notice in file.notices]
     notices = summarise([*of_all, *of_files, *built.of_all])

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
+from eigengraphs.graphs.align import spelling
 from eigengraphs.io.assemble import refuse_shifted
 from eigengraphs.io.labels import VertexTable, read_vertices
 from eigengraphs.io.naming import natural
@@ -115,5 +116,6 @@ def _mapping(
     culprit = next(path for path, own in zip(paths, names, strict=True) if strange & set(own))
     raise ReadError(
         f"the labels do not know {few([repr(name) for name in unknown], 6)}, vertices of graphs "
-        f"such as {culprit.name}; give the table a column 'index' or 'name' that has them"
+        f"such as {culprit.name}{spelling(unknown, table.names)}; give the table a column 'index' "
+        "or 'name' that has them"
     )

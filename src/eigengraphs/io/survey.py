@@ -16,6 +16,7 @@ import numpy as np
 
 from eigengraphs.errors import ReadError
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.align import spelling
 from eigengraphs.graphs.build import Storage, StorageRule
 from eigengraphs.graphs.build import storage_for as _storage_for
 from eigengraphs.graphs.coerce import Piece
@@ -313,6 +314,7 @@ def _vertices(
             doubt = refuse_shifted([graph.names or () for graph in graphs], paths)
         if known is not None and every <= set(known):
             return known
+        doubt += spelling(sorted(every), every)
         fewer = sum(len(graph.names or ()) < len(every) for graph in graphs)
         if fewer:
             text = f"{fewer} of {len(graphs)} graphs name only some of the {len(every)} vertices; "

@@ -12,7 +12,7 @@ from eigengraphs.inference.methods import MethodsLike
 from eigengraphs.job.analysis import FitSettings
 from eigengraphs.job.evaluating import HoldingOut, people_for
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.job.inputs import InputSettings, gather
+from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.job.people import NOBODY
 from eigengraphs.job.prediction import tells_quantity
 from eigengraphs.report.columns import make_column
@@ -32,7 +32,7 @@ def hold_contest(
     *,
     methods: MethodsLike = CONTESTANTS,
     listen: Listener = silent,
-) -> tuple[Contest, list[Path]]:
+) -> tuple[Contest, list[Path], Inputs]:
     """Read graphs, let methods meet on them, and write ``contest.tsv`` and ``contest.png``.
 
     Parameters
@@ -53,6 +53,8 @@ def hold_contest(
     Contest
     list of Path
         What was written.
+    Inputs
+        What was read.
     """
     settings, how = settings or FitSettings(), how or HoldingOut()
     if output.exists() and not output.is_dir():
@@ -87,4 +89,4 @@ def hold_contest(
         figure.savefig(scratch / names[1], dpi=150, format="png")
         output.mkdir(exist_ok=True)
         replace_together([(scratch / name, output / name) for name in names])
-    return found, [output / name for name in names]
+    return found, [output / name for name in names], data

@@ -15,6 +15,7 @@ from eigengraphs import io
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.io.notices import LEFT_OUT, left_out
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
@@ -33,11 +34,14 @@ class InputSettings:
     format: str = "auto"
     key: str | None = None
     delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
     align: str = "auto"
     directed: bool | str = "auto"
     missing: str = "error"
     memory: str | None = None  # for the graphs of a store
     max_bytes: str | None = None  # what one file may declare
+    id_pattern: str | None = None  # finds the participant in the name of a file
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Inputs:
     seconds: float
     source: str
     has_table: bool = False
+    left_out: int = 0  # files of the folder that were not read, though they could be graphs
 
     @property
     def checksums(self) -> list[dict[str, str]]:
@@ -90,20 +95,30 @@ def gather(
     settings = settings or InputSettings()
     listen(Event("read", f"reading {source}"))
     # Tables first: a mistake in a small file should not show after a long read.
-    table = None if settings.participants is None else io.read_participants(settings.participants)
-    labels = None if settings.vertices is None else io.read_vertices(settings.vertices)
+    marks: Any = {"decimal": settings.decimal, "thousands": settings.thousands}
+    table = labels = None
+    if settings.participants is not None:
+        table = io.read_participants(settings.participants, **marks)
+    if settings.vertices is not None:
+        labels = io.read_vertices(settings.vertices, **marks)
     options: Any = {
         "format": settings.format, "key": settings.key, "delimiter": settings.delimiter,
         "vertices": settings.align, "directed": settings.directed, "missing": settings.missing,
-        "max_bytes": settings.max_bytes,
+        "max_bytes": settings.max_bytes, "id_pattern": settings.id_pattern, **marks,
     }  # fmt: skip
     reading = io.read_files(source, labels=labels, memory=settings.memory, **options)
-    problems = [Problem("repaired", str(notice)) for notice in reading.notices if notice.loud]
+    problems = [
+        Problem("refused" if notice.kind in LEFT_OUT else "repaired", str(notice))
+        for notice in reading.notices
+        if notice.loud
+    ]
     known: Mapping[str, Any] = reading.columns if reading.of_store is None else reading.of_store
     columns: dict[str, Sequence[Any]] = {name: Values(values) for name, values in known.items()}
     people = owners(columns, reading.stack.graph_names)
     if table is not None:
-        joined = io.join(reading, table)
+        found = list[io.Notice]()
+        joined = io.join(reading, table, id_pattern=settings.id_pattern, on_notice=found.append)
+        problems += [Problem("notice", str(notice)) for notice in found]
         columns |= _by_name(joined.columns)
         names = reading.stack.graph_names
         people = tuple(table.ids[row] if row >= 0 else name
@@ -126,6 +141,7 @@ def gather(
         seconds=reading.seconds,
         source=str(source),
         has_table=table is not None,
+        left_out=left_out(reading.notices),
     )
 
 
