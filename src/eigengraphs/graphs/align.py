@@ -106,14 +106,12 @@ def spelling(some: Iterable[str], others: Iterable[str]) -> str:
                 form = normalize("NFKC", name) == normalize("NFKC", other)
                 case = name.casefold() == other.casefold()
                 what = "Unicode form" if form else "case" if case else "case and Unicode form"
-                return f"; {name!r} and {other!r} differ in {what} alone"
+                return f"; {name[:60]!r} and {other[:60]!r} differ in {what} alone"
     return ""
 
 
 def _folded(name: str) -> str:
-    return name if name.isascii() and name.islower() else normalize(
-        "NFKC", normalize("NFKC", name).casefold()
-    )  # fmt: skip
+    return normalize("NFKC", normalize("NFKC", name).casefold())
 
 
 def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) -> Piece:

@@ -153,6 +153,8 @@ def refuse_shifted(
             return ""
         numbers = [int(name) for name in own]
         ends[own] = min(numbers), max(numbers)
+    if not ends:
+        return ""
     low, high = min(a for a, _ in ends.values()), max(b for _, b in ends.values())
     sides: tuple[list[int], list[int]] = (
         [i for i, own in enumerate(names) if own and ends[own][0] == low],

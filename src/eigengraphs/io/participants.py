@@ -349,7 +349,7 @@ def _inside(
             sure = min(map(len, mine)) > 2 or (keys == people and len(set(mine)) == most)
             if min(rows) >= 0 and (given or sure):
                 at = f"{column!r} were found inside the names of graphs, such as "
-                found.setdefault(rows, f"{at}{cells[rows[0]]!r} in {names[0]!r}")
+                found.setdefault(rows, f"{at}{cells[rows[0]][:60]!r} in {names[0][:200]!r}")
     if len(found) != 1:
         return None
     rows, text = next(iter(found.items()))

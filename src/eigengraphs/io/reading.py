@@ -146,7 +146,7 @@ def read(
         whose graphs are read when they are needed; see :func:`eigengraphs.open_store`.
     format : str
         "auto" tells by ending and content. Else "matrix", "edgelist", "graphml", "gml", "pajek",
-        "numpy", "matlab", "parquet", or "bids" (files called relmat, conmat or connectome).
+        "numpy", "matlab", "parquet", or "bids" (files called relmat, connectome, ...).
     key : str, optional
         The array of a .mat or .npz file, "all" for each; the edge attribute of GraphML and GML;
         the column of weights of Parquet.
@@ -267,6 +267,7 @@ def read_files(
     if directed != "auto" and not isinstance(directed, bool):
         raise InputError(f"directed must be 'auto', True or False, got {directed!r}")
     notation = Notation(delimiter, decimal, thousands).checked()
+    find = None if id_pattern is None else id_finder(id_pattern)
     found = find_files(source, bids=format == "bids", notation=notation)
     of_all = list(found.notices)
     loaded = _load(found, format, key, notation, of_all, cap)
@@ -278,10 +279,8 @@ def read_files(
     if labels is not None:
         graphs = rename(graphs, paths, as_vertex_table(labels))
     built = assemble(graphs, paths, names, vertices=vertices, directed=directed, missing=missing)
-    of_names = [{}] * len(names) if id_pattern is None else [
-        {"sub": id_finder(id_pattern)(path.name, name)}
-        for path, name in zip(paths, names, strict=True)
-    ]  # fmt: skip
+    people = [{"sub": find(path.name, name)} if find else {}
+              for path, name in zip(paths, names, strict=True)]  # fmt: skip
     files = tuple(
         FileEntry(
             item.file.path,
@@ -291,7 +290,7 @@ def read_files(
             (*item.graph.notices, *said),
             {**entities(item.file.path), **item.file.columns, **person},
         )
-        for item, name, said, person in zip(loaded, names, built.of_graphs, of_names, strict=True)
+        for item, name, said, person in zip(loaded, names, built.of_graphs, people, strict=True)
     )
     of_files = [notice for file in files for notice in file.notices]
     notices = summarise([*of_all, *of_files, *built.of_all])

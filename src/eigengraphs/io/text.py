@@ -284,7 +284,7 @@ def _has_decimal_commas(text: TextFile) -> bool:
             thousands = thousands and _THOUSANDS.fullmatch(found[1]) is not None
     if first is None:
         return False
-    where, cell = _place(text, *first), first[1][1]
+    where, cell = _place(text, *first), first[1][1][:40]
     if thousands:
         raise AmbiguousComma(
             f"{where}: {cell!r} may be {cell.replace(',', '.')} or {cell.replace(',', '')}: every "
@@ -323,7 +323,7 @@ def _with_points(text: TextFile, decimal: str, thousands: str | None) -> TextFil
             for odd in wrong.finditer(line):
                 if cell.fullmatch(odd[0]) is None:
                     raise ReadError(
-                        f"{_place(text, i, odd)}: {odd[1]!r} has a point, which does not fit "
+                        f"{_place(text, i, odd)}: {odd[1][:40]!r} has a point, which does not fit "
                         f"decimal={decimal!r}: correct the cell, or pass thousands='.' if points "
                         "separate thousands"
                     )
