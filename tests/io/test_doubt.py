@@ -308,6 +308,8 @@ def test_another_column_may_have_the_ids(tmp_path):
         (["25864", "025864", "25865", "25901"], FILES),  # two rows for one number
         (["25864", "25865"], FILES),  # one graph without a row
         (["10", "20", "30"], ["a10_20", "a20_30", "a30_10"]),  # either part could be it
+        (["100", "200"], ["A_Schaefer100", "B_Schaefer100"]),  # all have it
+        (["100", "200"], ["sub-A_atlas-100", "sub-B_atlas-200"]),  # the person is another
     ],
 )
 def test_ids_in_doubt_are_refused_with_the_option(tmp_path, ids, names):

@@ -322,14 +322,16 @@ def _inside(
 ) -> tuple[NDArray[np.intp], Notice] | None:
     """Find the rows by the one column whose values are one part of all names; None if in doubt.
 
-    Zeros ahead do not count. Values of one or two letters could be anything: they must be of the
-    people's column, and no other part may differ between more graphs (a session is no person).
-    Where the ids are ``given``, they are the only part.
+    Zeros ahead do not count. A part that is the same in all names is no id. Values of one or two
+    letters could be anything: they must be of the people's column, and no other part may differ
+    between more graphs (a session is no person). Where the ids are ``given``, they are the only
+    part; a name with an entity ``sub`` has its parts in that.
     """
     parts = {tuple(of.get("sub", "") for of in known)}
     if not given:
-        words = [re.split(r"[\W_]+", name) for name in names]
-        digits = [re.findall("[0-9]+", name) for name in names]
+        texts = [of.get("sub") or name for of, name in zip(known, names, strict=True)]
+        words = [re.split(r"[\W_]+", text) for text in texts]
+        digits = [re.findall("[0-9]+", text) for text in texts]
         widths = [(cut, min(map(len, cut))) for cut in (words, digits)]
         parts = {tuple(row[k] for row in cut) for cut, w in widths for k in range(-w, w)}
     most = max((len(set(part)) for part in parts), default=0)
@@ -347,6 +349,7 @@ def _inside(
             mine = [_key(value) for value in part]
             rows = tuple(row.get(key, -1) for key in zip(mine, told, strict=True))
             sure = min(map(len, mine)) > 2 or (keys == people and len(set(mine)) == most)
+            sure = sure and (len(set(mine)) > 1 or len(mine) == 1)
             if min(rows) >= 0 and (given or sure):
                 at = f"{column!r} were found inside the names of graphs, such as "
                 found.setdefault(rows, f"{at}{cells[rows[0]][:60]!r} in {names[0][:200]!r}")
