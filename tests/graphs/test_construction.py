@@ -233,3 +233,49 @@ def test_what_turns_into_an_array_is_one():
             return np.ones((3, 2, 2), dtype=dtype)
 
     assert GraphStack(Made()).shape == (3, 2, 2)
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph", "mixed"])
+def test_an_attribute_that_no_edge_has_is_refused(kind):
+    graph = nx.Graph([(0, 1), (1, 2)])
+    graph.edges[0, 1]["count"] = 3.0
+    graphs = {
+        "networkx": [nx.empty_graph(3), graph],
+        "igraph": [igraph.Graph.from_networkx(g) for g in (nx.empty_graph(3), graph)],
+        "mixed": [np.eye(3), graph],
+    }[kind]
+    with pytest.raises(InputError, match="no edge of any graph has the attribute weight='cuont'"):
+        GraphStack(graphs, weight="cuont")
+    with pytest.raises(InputError, match="they have: 'count'"):
+        GraphStack(graphs, weight="cuont")
+    if kind != "igraph":  # which puts None on the edge without it
+        assert GraphStack(graphs, weight="count")[1].tolist() == [[0, 3, 0], [3, 0, 1], [0, 1, 0]]
+    assert not GraphStack(graphs).is_weighted  # the usual name may be absent
+    assert GraphStack([nx.empty_graph(3)], weight="count").density == 0  # no edge, no mistake
+
+
+def test_a_number_and_a_text_are_not_one_vertex():
+    graph = nx.Graph([(0, "0"), ("0", 1)])
+    frame = pd.DataFrame(np.eye(2), index=[0, "0"], columns=[0, "0"])
+    other = igraph.Graph(n=2)
+    other.vs["name"] = [0, "0"]
+    for one in (graph, frame, other):
+        with pytest.raises(AlignmentError, match="0 and '0' have the same text"):
+            GraphStack([one])
+    numbers, texts = nx.Graph([(0, 1)]), nx.Graph([("0", 1)])
+    frame = pd.DataFrame(np.eye(2), index=["0", "1"], columns=["0", "1"])
+    for second in (texts, frame):
+        for rule in ("same", "union", "intersection"):
+            message = r"graphs\[0\] calls a vertex 0 and graphs\[1\] calls one '0'"
+            with pytest.raises(AlignmentError, match=message):
+                GraphStack([numbers, second], vertices=rule, missing="unobserved")
+    # Rows as numbers and columns as texts, as pandas.read_csv gives them, are one axis.
+    frame = pd.DataFrame(np.eye(2), index=[0, 1], columns=["0", "1"])
+    assert GraphStack([numbers, frame]).vertex_names == ("0", "1")
+
+
+def test_igraph_keeps_the_names_of_networkx():
+    graph = nx.Graph([("c", "a"), ("a", "b")])
+    stack = GraphStack([nx.Graph([("a", "b"), ("b", "c")]), igraph.Graph.from_networkx(graph)])
+    assert stack.vertex_names == ("a", "b", "c")
+    assert stack[1].tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]

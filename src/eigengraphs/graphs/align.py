@@ -42,6 +42,7 @@ def align_pieces(
             refuse_nameless(vertices)
         return list(pieces), None if order is None else tuple(order), None
 
+    _one_kind_of_name(named)
     reference = named[0].names or ()
     if vertices == "intersection":
         common = set(reference).intersection(*(piece.names or () for piece in named))
@@ -112,6 +113,21 @@ def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) ->
     matrix = sparse.csr_array(sparse.coo_array((entries.data, (move[s], move[t])), shape=size))
     spread = matrix.toarray() if isinstance(piece.matrix, np.ndarray) else matrix
     return Piece(spread, target, piece.keep_sparse, piece.where)
+
+
+def _one_kind_of_name(named: Sequence[Piece]) -> None:
+    """Refuse the number 0 in one graph and the text "0" in another: they may be two vertices."""
+    first: dict[str, tuple[bool, Piece]] = {}
+    for piece in named:
+        given = (piece.names or ()) if piece.given is None else piece.given
+        for name, own in zip(piece.names or (), given, strict=True):
+            is_text, other = first.setdefault(name, (isinstance(own, str), piece))
+            if is_text != isinstance(own, str):
+                raise AlignmentError(
+                    f"{other.where} calls a vertex {name if not is_text else repr(name)} and "
+                    f"{piece.where} calls one {own!r}: a number and a text with the same digits; "
+                    "use one kind of name in all graphs, as networkx.relabel_nodes(graph, str) does"
+                )
 
 
 def _same_size(pieces: Sequence[Piece], hint: str) -> None:

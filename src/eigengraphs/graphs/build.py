@@ -17,7 +17,15 @@ from eigengraphs.graphs.align import (
     check_vertex_rule,
     refuse_nameless,
 )
-from eigengraphs.graphs.coerce import Piece, as_piece, is_one_graph, label, plain_numbers, unmasked
+from eigengraphs.graphs.coerce import (
+    Piece,
+    as_piece,
+    check_weight,
+    is_one_graph,
+    label,
+    plain_numbers,
+    unmasked,
+)
 from eigengraphs.parallel import on_blocks, spans
 
 __all__ = [
@@ -166,6 +174,7 @@ def _pieces(
     items = list(graphs)
     if not items:
         raise InputError("expected at least one graph, got an empty collection")
+    check_weight(items, weight)
     names = graph_names if graph_names is not None else [None] * len(items)
     if graph_names is not None:
         check_names(graph_names, len(items), "graph_names")
