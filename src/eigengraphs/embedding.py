@@ -334,7 +334,7 @@ class JointEmbedding(
     # ------------------------------------------------------------------ scikit-learn
 
     # Here and not in a base class: scikit-learn's set_output looks at a class's own methods.
-    def transform(self, graphs: Any) -> Any:
+    def transform(self, graphs: Any, *, missing: str | None = None) -> Any:
         """Return the loadings of graphs, (m', d), each projected on the components by itself.
 
         Graphs with vertex names are put in the order of the training graphs' names. Where only one
@@ -344,6 +344,11 @@ class JointEmbedding(
         ----------
         graphs : GraphStack, or anything it can be made of
             m' graphs on the vertices of the training graphs.
+        missing : {"error", "unobserved"}, optional
+            What to do with entries that are not a number, and with vertices of the training graphs
+            that these graphs do not name; by default as the setting ``missing`` says. With
+            "unobserved", a graph is projected by the entries that it has. One that has none gets
+            zeros.
 
         Returns
         -------
@@ -358,7 +363,7 @@ class JointEmbedding(
         >>> je.transform(graphs[4:]).shape
         (2, 2)
         """
-        return self._loadings(graphs)
+        return self._loadings(graphs, missing)
 
     def fit_transform(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, and return the loadings of the training graphs, (m, d).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -12,13 +12,17 @@ from scipy import sparse
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs.coerce import Piece, some_of
 
-__all__ = ["VertexRule", "align_pieces", "check_vertex_rule", "refuse_nameless"]
+__all__ = ["VertexRule", "align_pieces", "check_vertex_rule", "refuse_absent", "refuse_nameless"]
 
 VertexRule: TypeAlias = Literal["same", "intersection", "union"]
 
 
 def align_pieces(
-    pieces: Sequence[Piece], vertices: VertexRule, order: Sequence[str] | None
+    pieces: Sequence[Piece],
+    vertices: VertexRule,
+    order: Sequence[str] | None,
+    *,
+    hide: bool = False,
 ) -> tuple[list[Piece], tuple[str, ...] | None, NDArray[np.bool_] | None]:
     """Return the graphs on one vertex set, the names of its vertices, and which graphs have them.
 
@@ -31,9 +35,11 @@ def align_pieces(
     vertices
         ``"same"``: every named graph must have the same names. ``"intersection"``: keep the
         names that all of them have. ``"union"``: keep every name; a vertex that a graph does not
-        have gets no edges there.
+        have gets no edges there, which is refused of a matrix unless such vertices are hidden.
     order
         Names to use: their order for named graphs, the names themselves for unnamed ones.
+    hide
+        Whether the caller hides the vertices that a graph does not have.
     """
     named = [piece for piece in pieces if piece.names is not None]
     if not named:
@@ -51,6 +57,9 @@ def align_pieces(
             raise AlignmentError("no vertex name is common to all graphs")
     elif vertices == "union":
         target = tuple(dict.fromkeys(name for piece in named for name in piece.names or ()))
+        for piece in named:
+            if piece.states_all and len(piece.names or ()) < len(target) and not hide:
+                refuse_absent(piece.where, piece.names or (), target)
     else:
         for piece in named[1:]:
             _same_names(piece, named[0])
@@ -87,6 +96,22 @@ def check_vertex_rule(vertices: Any) -> None:
         )
 
 
+def refuse_absent(
+    where: str,
+    names: Iterable[str],
+    target: Sequence[str],
+    way_out: str = "pass missing='unobserved' to hide them there",
+) -> NoReturn:
+    """Say that vertices which a matrix lacks were not measured: zeros would be taken for data."""
+    have = set(names)
+    lacking = [name for name in target if name not in have]
+    raise AlignmentError(
+        f"{where} is a matrix that lacks {len(lacking)} of the {len(target)} vertices "
+        f"({some_of(lacking)}): they were not measured, and zeros would say that they have no "
+        f"edges; {way_out}, or vertices='intersection' for the vertices that all graphs have"
+    )
+
+
 def refuse_nameless(vertices: VertexRule) -> NoReturn:
     """Say that graphs without names cannot be aligned by name."""
     raise AlignmentError(
@@ -104,7 +129,7 @@ def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) ->
     where = {name: s for s, name in enumerate(names)}
     if all(name in where for name in target):
         return piece.take(np.array([where[name] for name in target], dtype=np.intp))
-    # Union: a vertex that this graph does not have gets no edges.
+    # Union: a vertex that this graph does not have gets no edges, or is hidden by the caller.
     place = {name: s for s, name in enumerate(target)}
     move = np.array([place[name] for name in names])
     entries = sparse.coo_array(piece.matrix)

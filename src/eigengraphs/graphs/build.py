@@ -64,7 +64,7 @@ def build(
     """Return the storage, graph names, vertex names, and who has which vertex; see ``GraphStack``.
 
     The last is (m, n), or None where every graph has every vertex. With ``nan_for_masked``, masked
-    entries of numpy.ma arrays become nan.
+    entries of numpy.ma arrays become nan, and a matrix may lack vertices.
     """
     check_storage(storage)
     check_vertex_rule(vertices)
@@ -88,7 +88,7 @@ def build(
 
     pieces, graph_names = _pieces(graphs, graph_names, weight, nan_for_masked)
     order = None if vertex_names is None else read_names(vertex_names, "vertex_names")
-    pieces, names, present = align_pieces(pieces, vertices, order)
+    pieces, names, present = align_pieces(pieces, vertices, order, hide=nan_for_masked)
     n = pieces[0].n_vertices
     kind = _result_dtype([piece.matrix.dtype for piece in pieces], dtype)
     kept = _assemble(pieces, storage, kind)

@@ -55,8 +55,9 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         Edge attribute of networkx and igraph graphs that holds the weight; an edge without it
         counts 1. None ignores weights.
     vertices : {"same", "intersection", "union"}
-        What to do when named graphs have different vertices; in a union, a vertex that a graph
-        does not have is isolated there, or unobserved (see ``missing``).
+        What to do when named graphs have different vertices. In a union, a vertex that a networkx
+        or igraph graph does not have is isolated there, and one that a DataFrame does not have
+        was not measured, which is refused; with ``missing="unobserved"`` both are hidden.
     storage : {"auto", "dense", "sparse"}
         One array (m, n, n), or one flat CSR matrix (m * n, n). "auto" leaves an array (m, n, n)
         as it is, never makes a scipy sparse matrix dense, and takes the smaller otherwise.

@@ -15,7 +15,7 @@ from eigengraphs.io.labels import VertexTable, read_vertices
 from eigengraphs.io.notices import few
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 
-__all__ = ["LabelsLike", "as_vertex_table", "rename", "renamer"]
+__all__ = ["LabelsLike", "as_vertex_table", "rename", "renamer", "table_names"]
 
 LabelsLike: TypeAlias = "VertexTable | str | os.PathLike[str] | Sequence[str]"
 
@@ -48,7 +48,7 @@ def renamer(
 ) -> Callable[[RawGraph, Path], RawGraph]:
     """Return the function that names one graph, for graphs that call their vertices ``names``."""
     used = set[str]().union(*names)
-    mapping = _mapping(used, table, example) if used else {}
+    mapping = table_names(used, table, example) if used else {}
     everything = table.names
     if table.colours and used:
         # A colour table lists the regions of all atlases: only those of the graphs count.
@@ -81,7 +81,7 @@ def _rename_matrix(
     return replace(graph, names=names)
 
 
-def _mapping(used: set[str], table: VertexTable, example: Path) -> dict[str, str]:
+def table_names(used: set[str], table: VertexTable, example: Path) -> dict[str, str]:
     """Return the table's name for everything that graphs call a vertex."""
     if used <= set(table.names):
         return {name: name for name in used}
