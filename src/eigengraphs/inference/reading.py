@@ -138,7 +138,7 @@ def read_components(
     embedding
         A fit.
     graphs
-        Its graphs.
+        Its graphs, in any order; after ``partial_fit`` those of all batches.
     most
         Vertices of each side, pairs and graphs that are named.
     n_splits
@@ -174,7 +174,8 @@ def read_components(
         )  # fmt: skip
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
     right = getattr(embedding, "latent_positions_right_", None)
-    Lam = np.asarray(embedding.loadings_, dtype=np.float64)
+    # And not loadings_, which are of the graphs of the fit in their order, or of the last batch.
+    Lam = np.asarray(embedding.transform(stack), dtype=np.float64)
     names, ids = embedding.vertex_names_, stack.graph_names
     found = []
     for k in range(H.shape[1]):

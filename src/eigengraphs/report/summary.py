@@ -282,6 +282,12 @@ def summarize(
             f"got {stack.n_graphs} graphs, but the embedding was fitted to {m}; pass the graphs "
             "of the fit"
         )
+    fitted = getattr(embedding, "_graph_names", None)
+    if fitted is not None and stack._graph_names not in (None, fitted):
+        raise InputError(
+            "the names of the graphs differ from those of the fit, or stand in another order; pass "
+            "the graphs of the fit in its order"
+        )
     names = stack.vertex_names if stack.has_vertex_names else embedding.vertex_names_
     own = make_columns(columns, m, "graph")
     chosen = {column.name: column for column in own}
