@@ -25,7 +25,13 @@ from eigengraphs.projecting import ProjectedGraphs
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.saving import SavedFits
 from eigengraphs.search import find_components
-from eigengraphs.settings import check_n_components, check_settings, given_start, tolerance
+from eigengraphs.settings import (
+    check_n_components,
+    check_settings,
+    given_start,
+    name_rows,
+    tolerance,
+)
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.threads import one_blas_thread
@@ -380,7 +386,8 @@ class JointEmbedding(
         >>> eg.JointEmbedding(2, random_state=0).fit_transform(graphs).shape
         (6, 2)
         """
-        return self.fit(graphs, y, sample_weight).loadings_
+        self.fit(graphs, y, sample_weight)
+        return name_rows(self, self.loadings_, self._graph_names)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return je1, je2, ... for the columns of the loadings.

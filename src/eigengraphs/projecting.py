@@ -15,7 +15,7 @@ from eigengraphs.graphs.missing import check_missing
 from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection, project
-from eigengraphs.settings import check_weights
+from eigengraphs.settings import check_weights, name_rows
 from eigengraphs.solvers.protocol import Fit
 from eigengraphs.threads import one_blas_thread
 
@@ -61,7 +61,8 @@ class ProjectedGraphs:
         check_is_fitted(self)
         stack = self._aligned(graphs, missing)
         Lam = self._project(stack).loadings(self._plan.rule)
-        return (Lam / self._plan.treatment.scale).astype(self._dtype)
+        Lam = (Lam / self._plan.treatment.scale).astype(self._dtype)
+        return name_rows(self, Lam, stack._graph_names)
 
     def _project(self, stack: GraphStack) -> Projection | MaskedProjection:
         treatment, kind = self._plan.treatment, self._plan.kind_of(stack)

@@ -279,3 +279,73 @@ def test_igraph_keeps_the_names_of_networkx():
     stack = GraphStack([nx.Graph([("a", "b"), ("b", "c")]), igraph.Graph.from_networkx(graph)])
     assert stack.vertex_names == ("a", "b", "c")
     assert stack[1].tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+
+
+EDGES = {
+    "from": [3, 1, 2, 1, 2],
+    "to": [1, 2, 2, 3, 10],
+    "year": [2001, 2001, 2001, 1999, 1999],
+    "kg": [1.5, 2.0, 3.0, 4.0, 5.0],
+}
+COLUMNS = {"source": "from", "target": "to", "graph": "year", "weight": "kg"}
+
+
+def as_polars(columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, as_polars])
+def test_a_table_of_edges_is_what_networkx_makes_of_it(kind):
+    stack = GraphStack.from_edges(kind(EDGES), **COLUMNS)
+    assert stack.graph_names == ("2001", "1999")  # as they come
+    assert stack.vertex_names == ("1", "2", "3", "10")
+    frame = pd.DataFrame(EDGES)
+    for name, edges in frame.groupby("year"):
+        graph = nx.from_pandas_edgelist(edges, "from", "to", "kg")
+        graph.add_nodes_from([1, 2, 3, 10])
+        expected = GraphStack([graph], weight="kg", vertex_names=stack.vertex_names)
+        assert np.array_equal(stack[str(name)], expected[0])
+    directed = GraphStack.from_edges(kind(EDGES), **COLUMNS, directed=True)
+    assert np.array_equal(directed["1999"] + directed["1999"].T, stack["1999"])
+    names = ["10", "x", "3", "2", "1"]
+    wide = GraphStack.from_edges(kind(EDGES), **COLUMNS, vertex_names=names)
+    assert np.array_equal(wide.select_vertices(stack.vertex_names).dense, stack.dense)
+    assert not wide.dense[:, 1].any()
+
+
+def test_edges_of_a_table_once_twice_and_in_both_directions():
+    rows = {"source": ["a", "a", "b"], "target": ["b", "b", "c"]}
+    (graph,) = GraphStack.from_edges(rows, graph=None)
+    assert graph.tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]  # two rows, two edges
+    rows = {"source": ["a", "b", "c"], "target": ["b", "a", "c"], "weight": [4, 4, 2]}
+    (graph,) = GraphStack.from_edges(rows, graph=None)
+    assert graph.tolist() == [[0, 4, 0], [4, 0, 0], [0, 0, 2]]
+    rows["weight"] = [4, 5, 2]
+    with pytest.raises(InputError, match="from 'a' to 'b' has another weight than the one back"):
+        GraphStack.from_edges(rows, graph=None)
+    rows["weight"] = [np.nan, np.nan, 2]
+    assert GraphStack.from_edges(rows, graph=None, missing="unobserved").n_hidden == 2
+    mixed = {"source": [1.0, 2], "target": [2, 3]}
+    assert GraphStack.from_edges(mixed, graph=None).vertex_names == ("1", "2", "3")
+    large = {"source": [2**60, 2**60 + 1], "target": [5, 5], "weight": [1e300, 1.0]}
+    stack = GraphStack.from_edges(large, graph=None)
+    assert stack.vertex_names == ("5", str(2**60), str(2**60 + 1))
+    assert stack[0][0].tolist() == [0, 1e300, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weight": "g"}, r"no column 'g' for weight=; columns are: \['from', 'to', 'year', 'kg'"),
+        ({"source": "start"}, "no column 'start' for source="),
+        ({"vertex_names": ["1", "2"]}, "vertex_names must name all ends of edges; not '3', '10'"),
+        ({"graph": "hole"}, r"row 1 of the edges has no graph \('hole'\)"),
+        ({"target": "mixed"}, "source and target mix numbers and texts"),
+        ({"weight": "mixed"}, "weight='mixed' must be a column of numbers"),
+        ({"target": "short"}, "expected columns of one length"),
+    ],
+)
+def test_a_table_of_edges_that_does_not_fit_is_refused(change, message):
+    more = {"hole": [1, None, 1, 2, 2], "mixed": ["1", "2", "2", "3", "10"], "short": [1]}
+    with pytest.raises(InputError, match=message):
+        GraphStack.from_edges({**EDGES, **more}, **{**COLUMNS, **change})

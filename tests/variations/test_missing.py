@@ -126,8 +126,8 @@ def test_new_graphs_that_lack_different_vertices(storage):
     frames = [pd.DataFrame(A, names, names) for A in known.stack.dense]
     je = JointEmbedding(2, diagonal="observed", center=True, random_state=0).fit(frames[:5])
     whole = je.transform(frames[5:])
-    parts = [frame.drop(index=gone, columns=gone)
-             for frame, gone in zip(frames[5:], (["v1"], ["v1", "v3"], ["v1"]), strict=True)]  # fmt: skip
+    lacking = (["v1"], ["v1", "v3"], ["v1"])
+    parts = [frame.drop(index=x, columns=x) for frame, x in zip(frames[5:], lacking, strict=True)]
     parts[2].loc["v7", "v8"] = parts[2].loc["v8", "v7"] = np.nan
     stack = GraphStack(parts, vertices="union", missing="unobserved", storage=storage)
     found = je.transform(stack, missing="unobserved")

@@ -80,7 +80,8 @@ class StackVertices(StackParts):
         if given.shape not in ((m, n), (n,)) or given.dtype.kind not in "iu":
             raise InputError(
                 f"orders must hold one permutation of {n} vertices for each of {m} graphs; got an "
-                f"array of shape {given.shape} and dtype {given.dtype}"
+                f"array of shape {given.shape} and dtype {given.dtype}; to order vertices by name, "
+                "use select_vertices(names)"
             )
         each = np.broadcast_to(given, (m, n)).astype(np.intp)
         wrong = np.flatnonzero((np.sort(each, axis=1) != np.arange(n)).any(axis=1))

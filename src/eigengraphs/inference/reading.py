@@ -19,6 +19,7 @@ from eigengraphs.inference.carriers import effective_vertices, ends, strongest_p
 from eigengraphs.inference.cross_fitting import numbered, refit
 from eigengraphs.matching import match_components
 from eigengraphs.randomness import RandomState, generator
+from eigengraphs.tables import short_repr
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
@@ -83,6 +84,8 @@ class ComponentReading:
     p_noise: float | None
     degenerate: bool
 
+    __repr__ = short_repr
+
     @property
     def verdict(self) -> str:
         """Whether it may be interpreted, in words.
@@ -119,6 +122,8 @@ class Trust:
     replicability: Array
     p_not_replicated: Array
     p_noise: Array | None
+
+    __repr__ = short_repr
 
 
 def read_components(

@@ -34,6 +34,7 @@ from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
 from eigengraphs.io.sources import Source, SourceLike, find_files
 from eigengraphs.limits import Cap, MaxBytes
 from eigengraphs.scale import is_store, open_store
+from eigengraphs.tables import short_repr
 
 __all__ = ["FileEntry", "Reading", "read", "read_files"]
 
@@ -75,6 +76,8 @@ class FileEntry:
     notices: tuple[Notice, ...]
     columns: Mapping[str, str]
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -110,6 +113,8 @@ class Reading:
     notices: tuple[Notice, ...]
     seconds: float
     of_store: Mapping[str, NDArray[Any]] | None = None  # columns of a store
+
+    __repr__ = short_repr
 
     @property
     def columns(self) -> Mapping[str, Sequence[Any]]:

@@ -34,6 +34,7 @@ from eigengraphs.report.parts import (
 from eigengraphs.report.plain import pieces, plain
 from eigengraphs.report.quality import QualityTable, describe_graphs
 from eigengraphs.report.words import dimension_words, fit_problems, opening_words
+from eigengraphs.tables import short_repr
 
 __all__ = ["Summary", "summarize"]
 
@@ -143,6 +144,8 @@ class Summary:
     methods: str
     provenance: tuple[tuple[str, str], ...]
     findings: tuple[Finding, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def n_graphs(self) -> int:

@@ -13,6 +13,7 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 from eigengraphs.randomness import seed_sequence
 from eigengraphs.simulation.design import Design
+from eigengraphs.tables import short_repr
 
 __all__ = ["Truth", "graph_name", "simulate_blocks", "simulate_truth"]
 
@@ -44,6 +45,8 @@ class Truth:
 
     classes: Ints
     loadings: Floats
+
+    __repr__ = short_repr
 
 
 def graph_name(i: int) -> str:
