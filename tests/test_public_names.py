@@ -1,5 +1,7 @@
 """The front door: every public name is there, and coming in is cheap."""
 
+import dataclasses
+import importlib
 import os
 import subprocess
 import sys
@@ -60,3 +62,44 @@ def test_importing_every_module_compiles_nothing():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "0"]
     assert done.stderr == ""
+
+
+def public_records():
+    modules = [
+        "", ".alignment", ".baselines", ".datasets", ".dimension", ".inference", ".io", ".models",
+        ".models.theory", ".report", ".scale", ".simulation",
+    ]  # fmt: skip
+    found = {}
+    for name in modules:
+        module = importlib.import_module(f"eigengraphs{name}")
+        for item in module.__all__:
+            value = getattr(module, item)
+            if isinstance(value, type) and dataclasses.is_dataclass(value):
+                found[item] = value
+    return list(found.values())
+
+
+@pytest.mark.parametrize("record", public_records(), ids=lambda cls: cls.__name__)
+def test_results_do_not_print_whole_arrays(record):
+    """One rule: a record that may hold much is shown by ``tables.short_repr`` or in its own way."""
+    kinds = [str(field.type) for field in dataclasses.fields(record) if field.repr]
+    much = ("Array", "Floats", "Ints", "tuple", "Mapping", "Sequence", "dict[")
+    if sum(any(word in kind for word in much) for kind in kinds) > 1:
+        assert not hasattr(record.__repr__, "__wrapped__"), "its repr is the one of dataclasses"
+
+
+def test_a_record_is_shown_in_short():
+    graphs = eigengraphs.datasets.load_mice().graphs.log1p().select_vertices(range(30))
+    je = eigengraphs.JointEmbedding(2, random_state=0).fit(graphs)
+    shown = [
+        eigengraphs.inference.loading_intervals(je, graphs),
+        eigengraphs.inference.bootstrap(je, graphs, n_resamples=2),
+        *eigengraphs.inference.read_components(je, graphs, n_splits=0),
+        eigengraphs.inference.cluster_graphs(je),
+        eigengraphs.report.summarize(je, graphs, title="mice " * 100),
+        je.graph_positions(0),
+        eigengraphs.match_components(je, je),
+    ]
+    assert all(len(repr(result)) < 1200 and "\n" not in repr(result) for result in shown)
+    assert "loadings=<array (32, 2)>" in repr(shown[0])
+    assert "graph_names=<32 items>" in repr(shown[0])

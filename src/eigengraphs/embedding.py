@@ -25,7 +25,13 @@ from eigengraphs.projecting import ProjectedGraphs
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.saving import SavedFits
 from eigengraphs.search import find_components
-from eigengraphs.settings import check_n_components, check_settings, given_start, tolerance
+from eigengraphs.settings import (
+    check_n_components,
+    check_settings,
+    given_start,
+    name_rows,
+    tolerance,
+)
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.threads import one_blas_thread
@@ -334,7 +340,7 @@ class JointEmbedding(
     # ------------------------------------------------------------------ scikit-learn
 
     # Here and not in a base class: scikit-learn's set_output looks at a class's own methods.
-    def transform(self, graphs: Any) -> Any:
+    def transform(self, graphs: Any, *, missing: str | None = None) -> Any:
         """Return the loadings of graphs, (m', d), each projected on the components by itself.
 
         Graphs with vertex names are put in the order of the training graphs' names. Where only one
@@ -344,6 +350,11 @@ class JointEmbedding(
         ----------
         graphs : GraphStack, or anything it can be made of
             m' graphs on the vertices of the training graphs.
+        missing : {"error", "unobserved"}, optional
+            What to do with entries that are not a number, and with vertices of the training graphs
+            that these graphs do not name; by default as the setting ``missing`` says. With
+            "unobserved", a graph is projected by the entries that it has. One that has none gets
+            zeros.
 
         Returns
         -------
@@ -358,7 +369,7 @@ class JointEmbedding(
         >>> je.transform(graphs[4:]).shape
         (2, 2)
         """
-        return self._loadings(graphs)
+        return self._loadings(graphs, missing)
 
     def fit_transform(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, and return the loadings of the training graphs, (m, d).
@@ -375,7 +386,8 @@ class JointEmbedding(
         >>> eg.JointEmbedding(2, random_state=0).fit_transform(graphs).shape
         (6, 2)
         """
-        return self.fit(graphs, y, sample_weight).loadings_
+        self.fit(graphs, y, sample_weight)
+        return name_rows(self, self.loadings_, self._graph_names)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return je1, je2, ... for the columns of the loadings.

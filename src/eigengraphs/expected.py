@@ -13,6 +13,7 @@ from eigengraphs.graphs.selection import one_place
 from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.plan import Plan
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.tables import short_repr
 
 __all__ = ["DirectedPositions", "ExpectedGraphs", "GraphPositions"]
 
@@ -42,6 +43,9 @@ class GraphPositions(NamedTuple):
 
     positions: NDArray[Any]
     signs: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 class DirectedPositions(NamedTuple):

@@ -19,8 +19,8 @@ __all__ = ["FittedAttributes"]
 
 _MANY_NAMES = 100_000
 _OF_SOME_FITS = (
-    "class_loadings_", "classes_", "cluster_", "latent_positions_right_", "refinement_",
-    "shared_loadings_",
+    "_vertex_table", "class_loadings_", "classes_", "cluster_", "latent_positions_right_",
+    "refinement_", "shared_loadings_",
 )  # fmt: skip
 
 

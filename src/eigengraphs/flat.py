@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import wraps
+from inspect import signature
+from types import MethodType
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
@@ -20,6 +23,28 @@ __all__ = ["FlatEmbedding"]
 
 def _has(name: str) -> Any:
     return available_if(lambda self: hasattr(self._wrapped(), name))
+
+
+class _WeightedIf:
+    """A method that offers ``sample_weight`` only where that of the embedding does."""
+
+    def __init__(self, method: Any) -> None:
+        self._method = method
+
+    def __get__(self, flat: Any, owner: type) -> Any:
+        if flat is None:
+            return self._method
+        bound = MethodType(self._method, flat)
+        inner = getattr(flat._wrapped(), self._method.__name__, None)
+        if inner is None or "sample_weight" in signature(inner).parameters:
+            return bound
+
+        @wraps(self._method)
+        def unweighted(X: Any, y: Any = None) -> Any:
+            return bound(X, y)
+
+        del unweighted.__wrapped__  # whose signature it would show
+        return unweighted
 
 
 class FlatEmbedding(TransformerMixin, BaseEstimator):
@@ -64,6 +89,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         self.embedding = embedding
         self.layout = layout
 
+    @_WeightedIf
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the embedding to the graphs of a table.
 
@@ -74,7 +100,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         y : (m,), optional
             Labels, for embeddings that take them.
         sample_weight : (m,), optional
-            Weight of each graph, for embeddings that take weights.
+            Weight of each graph. Only offered where ``fit`` of the embedding takes weights.
 
         Returns
         -------
@@ -98,11 +124,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         X = self._table(X, reset=True)
         directed = bool(embedding.get_params(deep=False).get("directed", False))
         columns = PairColumns.of(self.layout, X.shape[1], directed=directed)
-        weights = {}
-        if sample_weight is not None:
-            if not has_fit_parameter(embedding, "sample_weight"):
-                raise InputError(f"{type(embedding).__name__} takes no sample_weight; leave it out")
-            weights = {"sample_weight": sample_weight}
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         A = columns.graphs(X)
         try:
             self.embedding_ = clone(embedding).fit(A, y, **weights)

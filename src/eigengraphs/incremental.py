@@ -59,7 +59,7 @@ class BatchFits:
     _seed: np.random.SeedSequence
     _steps: Preprocessing
 
-    def _aligned(self, graphs: Any) -> GraphStack:
+    def _aligned(self, graphs: Any, missing: Any = None) -> GraphStack:
         raise NotImplementedError
 
     def _learn_names(self, stack: GraphStack, settings: Mapping[str, Any]) -> None:

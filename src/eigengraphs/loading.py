@@ -12,13 +12,14 @@ import numpy as np
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.preprocess import Preprocessing
+from eigengraphs.io.labels import VertexTable
 from eigengraphs.limits import MaxBytes
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection
 from eigengraphs.saving import read_model
 from eigengraphs.solvers.protocol import Fit
 
-__all__ = ["load"]
+__all__ = ["keep_vertex_table", "load", "vertex_table"]
 
 # Parameters that the first models did not have; they get the default.
 _ADDED = {"deterministic"}
@@ -73,6 +74,20 @@ def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEm
     return fresh
 
 
+def keep_vertex_table(embedding: JointEmbedding, table: VertexTable | None) -> None:
+    """Let a fit keep what files may call its vertices: it is saved with the model."""
+    if table is not None:
+        # Plain values: older versions read the file, too.
+        kept = {"names": table.names, "ids": table.ids, "colours": table.colours}
+        embedding._vertex_table = kept
+
+
+def vertex_table(embedding: JointEmbedding) -> VertexTable | None:
+    """Return the table of vertices that a fit keeps, if it does."""
+    kept = getattr(embedding, "_vertex_table", None)
+    return None if kept is None else VertexTable(**kept)
+
+
 def _unlike(state: dict[str, Any]) -> str | None:
     """Return the name of something that cannot be of a fit: anybody can seal a file."""
     for name, kind in _KINDS.items():
@@ -91,7 +106,24 @@ def _unlike(state: dict[str, Any]) -> str | None:
     for name, array in places.items():
         if np.shape(array) != (n, d) or getattr(array, "dtype", None) not in _REAL:
             return name
+    if not _is_table(state.get("_vertex_table")):
+        return "_vertex_table"
     loadings: Any = state.get("loadings_")
     if np.ndim(loadings) != 2 or np.shape(loadings)[1] != d:
         return "loadings_"
     return None
+
+
+def _is_table(kept: Any) -> bool:
+    """Whether a value is what :func:`keep_vertex_table` stores, or None."""
+    if kept is None:
+        return True
+    if not isinstance(kept, dict) or set(kept) != {"names", "ids", "colours"}:
+        return False
+    columns = [kept["names"]] if kept["ids"] is None else [kept["names"], kept["ids"]]
+    return isinstance(kept["colours"], bool) and all(
+        isinstance(column, tuple)
+        and all(type(x) is str for x in column)
+        and len(set(column)) == len(columns[0])
+        for column in columns
+    )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from eigengraphs.errors import InputError
+from eigengraphs.tables import short_repr
 
 __all__ = ["ComponentMatch", "match_components"]
 
@@ -44,6 +45,8 @@ class ComponentMatch:
     components: NDArray[np.intp]
     signs: NDArray[np.float64]
     similarities: NDArray[np.float64]
+
+    __repr__ = short_repr
 
     @property
     def similarity(self) -> float:

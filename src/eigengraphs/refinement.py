@@ -13,6 +13,7 @@ from eigengraphs.solvers.masked_refine import MAX_CONDITION, refine_masked
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import LoadingRule
+from eigengraphs.tables import short_repr
 
 __all__ = ["Improved", "Refinement", "improve"]
 
@@ -54,6 +55,8 @@ class Refinement:
     condition: float
     bound_met: bool
     kept_greedy: bool
+
+    __repr__ = short_repr
 
     @property
     def gain(self) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._set_output import _get_output_config
 
 from eigengraphs.errors import InputError
 
@@ -17,6 +18,7 @@ __all__ = [
     "check_settings",
     "check_weights",
     "given_start",
+    "name_rows",
     "refusal",
     "tolerance",
 ]
@@ -36,6 +38,18 @@ _ALLOWED: dict[str, tuple[Any, ...]] = {
     "center": (False, True),
     "deterministic": (False, True),
 }
+
+
+def name_rows(estimator: Any, values: NDArray[Any], names: Sequence[str] | None) -> Any:
+    """Return what ``transform`` found; as a table by graph name where set_output asks for pandas.
+
+    scikit-learn, which makes tables of what ``transform`` returns, keeps the index of a table.
+    """
+    if names is None or _get_output_config("transform", estimator)["dense"] != "pandas":
+        return values
+    import pandas as pd
+
+    return pd.DataFrame(values, index=list(names))
 
 
 def check_settings(settings: dict[str, Any]) -> None:

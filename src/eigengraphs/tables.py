@@ -1,17 +1,20 @@
-"""Tables of results, such that R's ``read.delim`` and pandas read them with one call."""
+"""How results are shown: tables that R's ``read.delim`` and pandas read, and records in short."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from eigengraphs.whole_files import whole_file
 
-__all__ = ["cell", "guarded", "unguarded", "write_table"]
+__all__ = ["cell", "guarded", "short_repr", "unguarded", "write_table"]
 
 #: What both take for a missing value.
 MISSING = "NA"
@@ -74,3 +77,28 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return text == text.strip() and "_" not in text
+
+
+def short_repr(record: Any) -> str:
+    """Return the repr of a record of results: shapes of arrays, and sizes of long sequences."""
+    if is_dataclass(record):
+        names = [field.name for field in fields(record) if field.repr]
+    else:
+        names = record._fields  # of a named tuple
+    shown = ", ".join(f"{name}={_short(getattr(record, name))}" for name in names)
+    return f"{type(record).__name__}({shown})"
+
+
+def _short(value: Any, most: int = 6) -> str:
+    if isinstance(value, np.ndarray):
+        if value.ndim != 1 or value.size > most:
+            return f"<array {value.shape}>"
+        return np.array2string(value, precision=4, separator=", ", max_line_width=100)
+    if isinstance(value, tuple | list | set | Mapping) and len(value) > most:
+        return f"<{len(value)} items>"
+    text = f"{value:.6g}" if isinstance(value, float) else repr(value)
+    if len(text) <= 100:
+        return text
+    if isinstance(value, str):
+        return f"{text[:90]}...{text[-1]}"
+    return f"<{len(value)} items>" if hasattr(value, "__len__") else f"<{type(value).__name__}>"

@@ -256,4 +256,8 @@ def test_pipelines_cross_validation_and_tables(method):
     scores = cross_val_score(model, known.stack, y, cv=3, error_score="raise")
     assert scores.shape == (3,)
     table = clone(method).set_output(transform="pandas").fit_transform(known.stack)
+    named = known.stack.with_names(graph_names=[f"g{i}" for i in range(24)])
+    of_named = clone(method).set_output(transform="pandas").fit(named)
+    assert list(of_named.transform(named[3:5]).index) == ["g3", "g4"]
+    assert list(of_named.fit_transform(named).index) == list(named.graph_names)
     assert list(table.columns) == list(clone(method).fit(known.stack).get_feature_names_out())

@@ -5,39 +5,27 @@ import pandas as pd
 import pytest
 from known_graphs import random_directed, random_symmetric
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 from eigengraphs import FlatEmbedding, JointEmbedding, baselines
 from eigengraphs.errors import InputError
 
 PARTIAL = FlatEmbedding(JointEmbedding(random_state=0), layout="partial")
 BASELINE = FlatEmbedding(baselines.SpectralStatistics(), layout="partial")
-NO_WEIGHTS = "baselines take no weights, and say so"
-EXPECTED = {
-    PARTIAL: {},
-    BASELINE: {
-        "check_sample_weights_pandas_series": NO_WEIGHTS,
-        "check_sample_weights_not_an_array": NO_WEIGHTS,
-        "check_sample_weights_list": NO_WEIGHTS,
-        "check_all_zero_sample_weights_error": NO_WEIGHTS,
-        "check_sample_weights_shape": NO_WEIGHTS,
-        "check_sample_weights_not_overwritten": NO_WEIGHTS,
-        "check_sample_weight_equivalence_on_dense_data": NO_WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": NO_WEIGHTS,
-    },
-}
 
 
 # scikit-learn's tables have 2, 5, 20 or 30 columns, which layout="partial" alone can take.
 @pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(list(EXPECTED), expected_failed_checks=EXPECTED.get)
+@parametrize_with_checks([PARTIAL, BASELINE])
 def test_check(estimator, check):
     check(estimator)
 
@@ -164,3 +152,15 @@ def test_beside_other_columns_in_a_search():
     names = search.best_estimator_[0].get_feature_names_out()
     assert names[0] == "graph__je1"
     assert names[-1] == "person__age"
+
+
+def test_weights_are_offered_where_the_embedding_takes_them(A):
+    X = A.reshape(9, -1)
+    assert has_fit_parameter(FlatEmbedding(), "sample_weight")
+    assert not has_fit_parameter(BASELINE, "sample_weight")
+    assert not has_fit_parameter(clone(BASELINE).fit(X), "sample_weight")
+    with pytest.raises(TypeError, match="sample_weight"):
+        clone(BASELINE).fit(X, sample_weight=np.ones(9))
+    flat = FlatEmbedding(JointEmbedding(2, random_state=0)).fit(X, sample_weight=np.arange(9))
+    expected = JointEmbedding(2, random_state=0).fit(A, sample_weight=np.arange(9))
+    assert np.array_equal(flat.embedding_.loadings_, expected.loadings_)

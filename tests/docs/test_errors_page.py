@@ -105,6 +105,9 @@ FOUR = "0,1,2,4\n1,0,3,1\n2,3,0,1\n4,1,1,0\n"
 CASES = {
     "sizes": lambda: eg.GraphStack([A[0], A[1][:5, :5]]),
     "names": lambda: eg.GraphStack([named(A[0], "abcdef"), named(A[1], "abcdeg")]),
+    "union": lambda: eg.GraphStack(
+        [named(A[0], "abcdef"), named(A[1], "abcdeg")], vertices="union"
+    ),
     "transform": lambda: fit(A).transform(symmetric(5)),
     "not symmetric": lambda: fit(DIRECTED),
     "one graph": lambda: fit(A[0]),

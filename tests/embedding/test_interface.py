@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from known_graphs import random_symmetric, section_5_1, stored
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -69,6 +70,17 @@ def test_feature_names_and_pandas_output():
     assert list(table.columns) == ["je1", "je2", "je3"] == list(je.get_feature_names_out())
     assert isinstance(je.transform(A), pd.DataFrame)
     assert np.array_equal(table.to_numpy(), je.loadings_)
+    assert list(table.index) == list(range(6))
+    stack = GraphStack(A, graph_names=list("uvwxyz"))
+    assert list(je.fit_transform(stack).index) == list("uvwxyz")
+    new = je.transform(stack[[4, 1]])
+    assert list(new.index) == ["y", "v"]
+    assert np.allclose(new, je.loadings_[[4, 1]])
+    assert list(je.transform({"p": A[0], "q": A[3]}).index) == ["p", "q"]
+    with config_context(transform_output="pandas"):
+        rows = make_pipeline(JointEmbedding(2), StandardScaler()).fit_transform(stack)
+    assert list(rows.index) == list("uvwxyz")
+    assert isinstance(JointEmbedding(2).fit_transform(stack), np.ndarray)
 
 
 def test_what_a_fit_tells():
@@ -219,7 +231,7 @@ def test_new_graphs_are_aligned_by_name():
     shuffled = GraphStack(A, vertex_names=names).select_vertices(order)
     assert np.allclose(je.transform(shuffled), je.loadings_)
     other = GraphStack(A, vertex_names=list("abcdeg"))
-    with pytest.raises(AlignmentError, match="only in one of the two: 'f', 'g'"):
+    with pytest.raises(AlignmentError, match="they lack 'f'; only they have 'g': correct"):
         je.transform(other)
     with pytest.raises(AlignmentError, match="have 4 vertices, expected 6"):
         je.transform(A[:, :4, :4])

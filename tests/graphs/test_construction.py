@@ -233,3 +233,119 @@ def test_what_turns_into_an_array_is_one():
             return np.ones((3, 2, 2), dtype=dtype)
 
     assert GraphStack(Made()).shape == (3, 2, 2)
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph", "mixed"])
+def test_an_attribute_that_no_edge_has_is_refused(kind):
+    graph = nx.Graph([(0, 1), (1, 2)])
+    graph.edges[0, 1]["count"] = 3.0
+    graphs = {
+        "networkx": [nx.empty_graph(3), graph],
+        "igraph": [igraph.Graph.from_networkx(g) for g in (nx.empty_graph(3), graph)],
+        "mixed": [np.eye(3), graph],
+    }[kind]
+    with pytest.raises(InputError, match="no edge of any graph has the attribute weight='cuont'"):
+        GraphStack(graphs, weight="cuont")
+    with pytest.raises(InputError, match="they have: 'count'"):
+        GraphStack(graphs, weight="cuont")
+    if kind != "igraph":  # which puts None on the edge without it
+        assert GraphStack(graphs, weight="count")[1].tolist() == [[0, 3, 0], [3, 0, 1], [0, 1, 0]]
+    assert not GraphStack(graphs).is_weighted  # the usual name may be absent
+    assert GraphStack([nx.empty_graph(3)], weight="count").density == 0  # no edge, no mistake
+
+
+def test_a_number_and_a_text_are_not_one_vertex():
+    graph = nx.Graph([(0, "0"), ("0", 1)])
+    frame = pd.DataFrame(np.eye(2), index=[0, "0"], columns=[0, "0"])
+    other = igraph.Graph(n=2)
+    other.vs["name"] = [0, "0"]
+    for one in (graph, frame, other):
+        with pytest.raises(AlignmentError, match="0 and '0' have the same text"):
+            GraphStack([one])
+    numbers, texts = nx.Graph([(0, 1)]), nx.Graph([("0", 1)])
+    frame = pd.DataFrame(np.eye(2), index=["0", "1"], columns=["0", "1"])
+    for second in (texts, frame):
+        for rule in ("same", "union", "intersection"):
+            message = r"graphs\[0\] calls a vertex 0 and graphs\[1\] calls one '0'"
+            with pytest.raises(AlignmentError, match=message):
+                GraphStack([numbers, second], vertices=rule, missing="unobserved")
+    # Rows as numbers and columns as texts, as pandas.read_csv gives them, are one axis.
+    frame = pd.DataFrame(np.eye(2), index=[0, 1], columns=["0", "1"])
+    assert GraphStack([numbers, frame]).vertex_names == ("0", "1")
+
+
+def test_igraph_keeps_the_names_of_networkx():
+    graph = nx.Graph([("c", "a"), ("a", "b")])
+    stack = GraphStack([nx.Graph([("a", "b"), ("b", "c")]), igraph.Graph.from_networkx(graph)])
+    assert stack.vertex_names == ("a", "b", "c")
+    assert stack[1].tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+
+
+EDGES = {
+    "from": [3, 1, 2, 1, 2],
+    "to": [1, 2, 2, 3, 10],
+    "year": [2001, 2001, 2001, 1999, 1999],
+    "kg": [1.5, 2.0, 3.0, 4.0, 5.0],
+}
+COLUMNS = {"source": "from", "target": "to", "graph": "year", "weight": "kg"}
+
+
+def as_polars(columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, as_polars])
+def test_a_table_of_edges_is_what_networkx_makes_of_it(kind):
+    stack = GraphStack.from_edges(kind(EDGES), **COLUMNS)
+    assert stack.graph_names == ("2001", "1999")  # as they come
+    assert stack.vertex_names == ("1", "2", "3", "10")
+    frame = pd.DataFrame(EDGES)
+    for name, edges in frame.groupby("year"):
+        graph = nx.from_pandas_edgelist(edges, "from", "to", "kg")
+        graph.add_nodes_from([1, 2, 3, 10])
+        expected = GraphStack([graph], weight="kg", vertex_names=stack.vertex_names)
+        assert np.array_equal(stack[str(name)], expected[0])
+    directed = GraphStack.from_edges(kind(EDGES), **COLUMNS, directed=True)
+    assert np.array_equal(directed["1999"] + directed["1999"].T, stack["1999"])
+    names = ["10", "x", "3", "2", "1"]
+    wide = GraphStack.from_edges(kind(EDGES), **COLUMNS, vertex_names=names)
+    assert np.array_equal(wide.select_vertices(stack.vertex_names).dense, stack.dense)
+    assert not wide.dense[:, 1].any()
+
+
+def test_edges_of_a_table_once_twice_and_in_both_directions():
+    rows = {"source": ["a", "a", "b"], "target": ["b", "b", "c"]}
+    (graph,) = GraphStack.from_edges(rows, graph=None)
+    assert graph.tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]  # two rows, two edges
+    rows = {"source": ["a", "b", "c"], "target": ["b", "a", "c"], "weight": [4, 4, 2]}
+    (graph,) = GraphStack.from_edges(rows, graph=None)
+    assert graph.tolist() == [[0, 4, 0], [4, 0, 0], [0, 0, 2]]
+    rows["weight"] = [4, 5, 2]
+    with pytest.raises(InputError, match="from 'a' to 'b' has another weight than the one back"):
+        GraphStack.from_edges(rows, graph=None)
+    rows["weight"] = [np.nan, np.nan, 2]
+    assert GraphStack.from_edges(rows, graph=None, missing="unobserved").n_hidden == 2
+    mixed = {"source": [1.0, 2], "target": [2, 3]}
+    assert GraphStack.from_edges(mixed, graph=None).vertex_names == ("1", "2", "3")
+    large = {"source": [2**60, 2**60 + 1], "target": [5, 5], "weight": [1e300, 1.0]}
+    stack = GraphStack.from_edges(large, graph=None)
+    assert stack.vertex_names == ("5", str(2**60), str(2**60 + 1))
+    assert stack[0][0].tolist() == [0, 1e300, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weight": "g"}, r"no column 'g' for weight=; columns are: \['from', 'to', 'year', 'kg'"),
+        ({"source": "start"}, "no column 'start' for source="),
+        ({"vertex_names": ["1", "2"]}, "vertex_names must name all ends of edges; not '3', '10'"),
+        ({"graph": "hole"}, r"row 1 of the edges has no graph \('hole'\)"),
+        ({"target": "mixed"}, "source and target mix numbers and texts"),
+        ({"weight": "mixed"}, "weight='mixed' must be a column of numbers"),
+        ({"target": "short"}, "expected columns of one length"),
+    ],
+)
+def test_a_table_of_edges_that_does_not_fit_is_refused(change, message):
+    more = {"hole": [1, None, 1, 2, 2], "mixed": ["1", "2", "2", "3", "10"], "short": [1]}
+    with pytest.raises(InputError, match=message):
+        GraphStack.from_edges({**EDGES, **more}, **{**COLUMNS, **change})

@@ -290,7 +290,12 @@ def test_vertices_that_a_graph_lacks_in_a_union(storage):
     assert stack.n_hidden == 14
     assert stack.density == 1
     assert stack.constant_diagonal == 1
-    isolated = GraphStack(frames, vertices="union", storage=storage)
+    # A DataFrame states every pair of its vertices, and nothing about others.
+    message = r"graphs\[0\] is a matrix that lacks 1 of the 4 vertices \('d'\).*'unobserved'"
+    with pytest.raises(AlignmentError, match=message):
+        GraphStack(frames, vertices="union", storage=storage)
+    edges = [nx.from_pandas_adjacency(frame) for frame in frames]
+    isolated = GraphStack(edges, vertices="union", storage=storage)
     assert isolated.mask is None
     assert isolated.density == 0.5
     frames[0].loc["a", "b"] = frames[0].loc["b", "a"] = np.nan

@@ -247,6 +247,7 @@ def test_bad_transforms(stack):
         (lambda s: s.with_names(graph_names=["x"]), "must hold 11 names, got 1"),
         (lambda s: s.with_names(vertex_names=["x"] * N), "must be unique"),
         (lambda s: s.reorder(np.zeros(N, dtype=int)), "as a permutation does"),
+        (lambda s: s.reorder(VERTICES[::-1]), r"by name, use select_vertices\(names\)"),
     ):
         with pytest.raises(InputError, match=text):
             change(stack)

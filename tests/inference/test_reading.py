@@ -78,3 +78,17 @@ def test_people_are_kept_together_and_too_few_are_refused():
     je = eg.JointEmbedding(1, random_state=0).fit(A)
     with pytest.raises(InputError, match="at least 4"):
         trust_components(je, A, groups=[0, 0, 1, 1, 2, 2])
+
+
+def test_graphs_are_named_rightly_in_any_order_and_after_batches():
+    """Loadings belong to the graphs that are given, whatever graphs the fit saw last."""
+    stack = eg.datasets.load_mice().graphs.log1p().select_vertices(range(30))
+    je = eg.JointEmbedding(2, random_state=0).fit(stack)
+    batches = eg.JointEmbedding(2, random_state=0)
+    for first in (0, 16):
+        batches.partial_fit(stack[first : first + 16])
+    expected = read_components(je, stack, n_splits=0)
+    for fit, graphs in ((je, stack[::-1]), (batches, stack), (batches, stack[::-1])):
+        for one, other in zip(read_components(fit, graphs, n_splits=0), expected, strict=True):
+            assert [name for name, _ in one.most] == [name for name, _ in other.most]
+            assert [name for name, _ in one.least] == [name for name, _ in other.least]

@@ -5,7 +5,7 @@ import pytest
 from scipy.io import savemat
 
 import eigengraphs as eg
-from eigengraphs.errors import ReadError, ReadNotice
+from eigengraphs.errors import AlignmentError, ReadError, ReadNotice
 
 N = 70
 NAMES = [f"region {s}" for s in range(N)]
@@ -69,8 +69,18 @@ def test_3_one_matrix_of_another_size_with_names(tmp_path):
     with pytest.raises(ReadError, match=message):
         eg.read(tmp_path)
     assert eg.read(tmp_path, vertices="intersection").vertex_names == tuple(NAMES[1:])
-    with pytest.warns(ReadNotice, match="1 of 4 graphs name only some of the 70 vertices"):
-        assert eg.read(tmp_path, vertices="union").n_vertices == 70
+    # What a matrix lacks was not measured: it is hidden or refused, and never zeros.
+    message = r"sub-03.csv is a matrix that lacks 1 of the 70 vertices \('region 0'\)"
+    with pytest.raises(AlignmentError, match=message + ".*pass missing='unobserved'"):
+        eg.read(tmp_path, vertices="union")
+    with pytest.warns(ReadNotice) as said:
+        stack = eg.read(tmp_path, vertices="union", missing="unobserved")
+    assert stack.shape == (4, 70, 70)
+    assert stack.mask.n_hidden.tolist() == [0, 0, 2 * 70 - 1, 0]
+    (notice,) = [str(warning.message) for warning in said]
+    assert "1 of 4 graphs name only some of the 70 vertices (69 of them)" in notice
+    assert notice.endswith("is not known there: its entries are hidden")
+    assert "no edges" not in notice
 
 
 def test_4_names_in_another_order_are_aligned_and_said(tmp_path):

@@ -117,3 +117,16 @@ def test_components_are_places(fit, ax):
         eg.plot.timeline(fit, ["je1"], ax=ax)
     with pytest.raises(InputError, match="two places"):
         eg.plot.loadings(fit, (0, 1, 2), ax=ax)
+
+
+def test_without_axes_a_new_figure_is_made(fit):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    mine = plt.figure().subplots()
+    try:
+        for draw in (eg.plot.loadings, eg.plot.objective, eg.plot.components, eg.plot.timeline):
+            drawn_on = draw(fit)
+            assert drawn_on.figure is not mine.figure
+            plt.close(drawn_on.figure)
+        assert not mine.has_data()
+    finally:
+        plt.close(mine.figure)

@@ -169,6 +169,8 @@ def test_what_does_not_fit_is_refused(found):
         summarize(embedding, graphs, title="", columns={"a": [1, 2, 3]})
     with pytest.raises(InputError, match="label 'b' is not among the columns"):
         summarize(embedding, graphs, title="", columns={"a": range(12)}, label="b")
+    with pytest.raises(InputError, match="differ from those of the fit, or stand in another order"):
+        summarize(embedding, graphs[::-1], title="")
     with pytest.raises(InputError, match="fitted to 12"):
         summarize(embedding, graphs[:5], title="")
     with pytest.raises(InputError, match=r"shape \(14, 2\) or \(14, 3\)"):

@@ -14,7 +14,7 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.cli import main
-from eigengraphs.errors import InputError, ReadError, StoreError
+from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
 from eigengraphs.io import convert_to_store, streams, survey
 from eigengraphs.scale import damages
 from eigengraphs.scale.layout import Batch
@@ -139,12 +139,14 @@ def test_rules_for_vertices_and_direction(tmp_path):
     with pytest.raises(ReadError, match="names differ"):
         convert_to_store(source, tmp_path / "a.egs")
     assert not (tmp_path / "a.egs").exists()
-    for rule in ("union", "intersection"):
-        convert_to_store(source, tmp_path / f"{rule}.egs", vertices=rule)
-        expected = eg.read(source, vertices=rule, on_notice=lambda said: None)
-        stack = open_dense(tmp_path / f"{rule}.egs")
-        assert stack.vertex_names == expected.vertex_names
-        assert np.array_equal(stack.dense, expected.dense)
+    with pytest.raises(AlignmentError, match=r"matrix that lacks 1 of .* a store hides nothing"):
+        convert_to_store(source, tmp_path / "union.egs", vertices="union")
+    assert not (tmp_path / "union.egs").exists()
+    convert_to_store(source, tmp_path / "intersection.egs", vertices="intersection")
+    expected = eg.read(source, vertices="intersection", on_notice=lambda said: None)
+    stack = open_dense(tmp_path / "intersection.egs")
+    assert stack.vertex_names == expected.vertex_names
+    assert np.array_equal(stack.dense, expected.dense)
     edges = edge_lists(tmp_path / "edges")
     convert_to_store(edges, tmp_path / "d.egs", directed=True, storage="sparse")
     stack = eg.open_store(tmp_path / "d.egs")

@@ -9,7 +9,7 @@ from known_graphs import column_errors, noiseless, random_symmetric
 from scipy import linalg
 
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.errors import InputError
+from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.models import MultipleRandomEigenGraphs
 
 
@@ -86,7 +86,7 @@ def test_vertices_that_some_graphs_do_not_have():
     stack = GraphStack(frames, vertices="union", vertex_names=names, missing="unobserved")
     je = JointEmbedding(2, missing="unobserved", diagonal="observed", random_state=0).fit(stack)
     assert np.abs(je.inverse_transform(je.loadings_) - known.stack.dense).max() < 0.05
-    isolated = GraphStack(frames, vertices="union", vertex_names=names)
+    isolated = np.nan_to_num(np.asarray(stack))
     worse = JointEmbedding(2, diagonal="observed", random_state=0).fit(isolated)
     gap = np.abs(worse.inverse_transform(worse.loadings_) - known.stack.dense).max()
     assert gap > 0.05
@@ -103,8 +103,60 @@ def test_a_new_graph_may_lack_vertices(storage):
     part = part.to_sparse() if storage == "sparse" else part
     whole = je.transform(frames[5:])
     assert np.allclose(je.transform(part), whole, atol=1e-5)  # it is noiseless, and on the span
-    with pytest.raises(InputError, match="expected 15"):
-        JointEmbedding(2, random_state=0).fit(frames[:5]).transform(part)
+    # A fit to complete graphs refuses it by name, or takes it when it is asked to.
+    plain = JointEmbedding(2, diagonal="observed", random_state=0).fit(frames[:5])
+    message = r"have 7 vertices, expected 15 .*; they lack 'v4', 'v6', 'v9', .* and 3 more: pass "
+    with pytest.raises(AlignmentError, match=message + "missing='unobserved'"):
+        plain.transform(part)
+    whole = plain.transform(frames[5:])
+    assert np.allclose(plain.transform(part, missing="unobserved"), whole, atol=1e-5)
+    assert plain.residuals(part, missing="unobserved")[0] < 1e-8
+    assert plain.score(part, missing="unobserved") == pytest.approx(1, abs=1e-8)
+    with pytest.raises(InputError, match="missing must be 'error' or 'unobserved'"):
+        plain.transform(part, missing="drop")
+    with pytest.raises(AlignmentError, match=message):
+        je.transform(part, missing="error")
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_new_graphs_that_lack_different_vertices(storage):
+    """Some lack a region that others have, and all lack one that the training graphs have."""
+    known = noiseless(n=15, m=8, d=2, seed=2)
+    names = [f"v{s}" for s in range(15)]
+    frames = [pd.DataFrame(A, names, names) for A in known.stack.dense]
+    je = JointEmbedding(2, diagonal="observed", center=True, random_state=0).fit(frames[:5])
+    whole = je.transform(frames[5:])
+    lacking = (["v1"], ["v1", "v3"], ["v1"])
+    parts = [frame.drop(index=x, columns=x) for frame, x in zip(frames[5:], lacking, strict=True)]
+    parts[2].loc["v7", "v8"] = parts[2].loc["v8", "v7"] = np.nan
+    stack = GraphStack(parts, vertices="union", missing="unobserved", storage=storage)
+    found = je.transform(stack, missing="unobserved")
+    assert np.allclose(found, whole, atol=1e-5)
+    wide = stack.among(names)
+    assert wide.mask.n_hidden.tolist() == [29, 56, 31]
+    assert stack.among(names, isolated=True).mask.n_hidden.tolist() == [0, 29, 2]
+    extra = parts[0].rename(index={"v2": "w2"}, columns={"v2": "w2"})
+    with pytest.raises(AlignmentError, match=r"they lack 'v1', 'v2'; only they have 'w2'"):
+        je.transform([extra], missing="unobserved")
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_a_graph_without_any_observed_pair_has_no_loadings(center, storage):
+    """Where the diagonal is no data, a graph of which only the diagonal is known says nothing."""
+    A = random_symmetric(8, 10, seed=0) + 30.0
+    A[:, range(10), range(10)] = 0.0
+    A[3][~np.eye(10, dtype=bool)] = np.nan
+    stack = GraphStack(A, missing="unobserved", storage=storage)
+    je = JointEmbedding(2, center=center, missing="unobserved", random_state=0).fit(stack)
+    assert je.diagonal_ == "filled"
+    assert not je.loadings_[3].any()
+    assert np.allclose(je.transform(stack), je.loadings_, atol=1e-9)
+    assert not je.transform(stack[3:4]).any()
+    assert not je.transform(stack[2:5])[1].any()
+    nothing = np.full((1, 10, 10), np.nan)
+    nothing[0, range(10), range(10)] = 5.0
+    assert not je.transform(nothing).any()
 
 
 def test_transform_and_score_leave_gaps_out():

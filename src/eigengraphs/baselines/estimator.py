@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.baselines.inputs import as_stack, like_training
 from eigengraphs.graphs import GraphStack
+from eigengraphs.settings import name_rows
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["Array", "GraphBaseline", "PositionsBaseline"]
@@ -108,7 +109,10 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         >>> eg.baselines.VectorizedPCA(2).fit(graphs[:4]).transform(graphs[4:]).shape
         (2, 2)
         """
-        return self._features(self._embedded_graphs(graphs)).copy()
+        check_is_fitted(self)
+        stack = as_stack(graphs)
+        found = self._features(self._embedded_graphs(stack)).copy()
+        return name_rows(self, found, stack._graph_names)
 
     def fit_transform(self, graphs: Any, y: Any = None) -> Any:
         """Fit, and return the features of the training graphs, (m, p).
@@ -125,7 +129,9 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         >>> eg.baselines.VectorizedPCA(2).fit_transform(graphs).shape
         (6, 2)
         """
-        return self._features(self.fit(graphs, y)._embedded).copy()
+        stack = as_stack(graphs)
+        found = self._features(self.fit(stack, y)._embedded).copy()
+        return name_rows(self, found, stack._graph_names)
 
     def pairwise_distances(self, graphs: Any = None, other: Any = None) -> Array:
         """Return the distances of all pairs of graphs, (m, m').

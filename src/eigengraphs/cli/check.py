@@ -90,7 +90,7 @@ def check(
         say(json.dumps({
             "event": "done", "graphs": data.graphs.n_graphs, "vertices": data.graphs.n_vertices,
             "columns": list(data.columns), "seconds": round(data.seconds, 3),
-            "left_out": data.left_out,
+            "left_out": data.left_out, "hidden": data.graphs.n_hidden,
             "problems": [problem.text for problem in data.problems],
             "label": None if values is None else _counts(values),
             "quality": [asdict(row) for row in data.quality],

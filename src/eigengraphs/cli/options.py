@@ -92,7 +92,9 @@ Directed = Annotated[
 Missing = Annotated[
     bool,
     typer.Option(
-        "--allow-missing", help="Leave nan entries out of the fit.", rich_help_panel=_FILES
+        "--allow-missing",
+        help="Leave out entries that are nan, and regions that a matrix lacks.",
+        rich_help_panel=_FILES,
     ),
 ]
 MaxBytes = Annotated[

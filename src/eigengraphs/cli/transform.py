@@ -64,7 +64,8 @@ def transform(
             file_format,
             key,
             delimiter,
-            align,
+            # The model says which vertices there are, so that a wrong name is refused anyway.
+            "union" if allow_missing and align == "auto" else align,
             directed,
             allow_missing,
             max_bytes=max_bytes,
@@ -73,10 +74,10 @@ def transform(
             id_pattern=id_pattern,
         )
         data = gather(source, how, listen)
-        places = tuple(map(str, range(embedding.n_vertices_)))  # what vertices without names have
-        names = embedding.vertex_names_
-        graphs, said = on_vertices(data, names, named=names != places)
-        write_loadings(output, embedding, graphs, data.columns, embedding.transform(graphs))
+        graphs, said = on_vertices(data, embedding)
+        missing = "unobserved" if allow_missing else None
+        loadings = embedding.transform(graphs, missing=missing)
+        write_loadings(output, embedding, graphs, data.columns, loadings, missing)
     say_notes([*(problem.text for problem in data.problems), *said])
     say(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}"
         f"{files_left_out(data.left_out)}")  # fmt: skip

@@ -19,7 +19,7 @@ _STEERING = re.compile(
 _OPTIONS = [
     (r"Add the rows, leave the graphs out, or pass missing='keep'",
      "Add the rows, or leave the graphs out"),
-    (r"pass missing='unobserved'", "pass --allow-missing"),
+    (r"(?<!\()\bmissing='unobserved'", "--allow-missing"),
     (r"or pass another delimiter=(?!\w|')", "or pass another --delimiter"),
     (r"pass the right delimiter=(?!\w|')", "pass the right --delimiter"),
     (r"\bdelimiter=('[^']*'|\"[^\"]*\")", r"--delimiter \1"),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.dimension.words import explain
+from eigengraphs.tables import short_repr
 from eigengraphs.whole_files import whole_file
 
 __all__ = ["RULES", "TESTED", "DimensionChoice", "recommend"]
@@ -63,6 +64,8 @@ class DimensionChoice:
     left_out: dict[str, str]
     alpha: float
     max_components: int
+
+    __repr__ = short_repr
 
     @property
     def agreement(self) -> float:

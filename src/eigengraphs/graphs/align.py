@@ -13,13 +13,24 @@ from scipy import sparse
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs.coerce import Piece, some_of
 
-__all__ = ["VertexRule", "align_pieces", "check_vertex_rule", "refuse_nameless", "spelling"]
+__all__ = [
+    "VertexRule",
+    "align_pieces",
+    "check_vertex_rule",
+    "refuse_absent",
+    "refuse_nameless",
+    "spelling",
+]
 
 VertexRule: TypeAlias = Literal["same", "intersection", "union"]
 
 
 def align_pieces(
-    pieces: Sequence[Piece], vertices: VertexRule, order: Sequence[str] | None
+    pieces: Sequence[Piece],
+    vertices: VertexRule,
+    order: Sequence[str] | None,
+    *,
+    hide: bool = False,
 ) -> tuple[list[Piece], tuple[str, ...] | None, NDArray[np.bool_] | None]:
     """Return the graphs on one vertex set, the names of its vertices, and which graphs have them.
 
@@ -32,9 +43,11 @@ def align_pieces(
     vertices
         ``"same"``: every named graph must have the same names. ``"intersection"``: keep the
         names that all of them have. ``"union"``: keep every name; a vertex that a graph does not
-        have gets no edges there.
+        have gets no edges there, which is refused of a matrix unless such vertices are hidden.
     order
         Names to use: their order for named graphs, the names themselves for unnamed ones.
+    hide
+        Whether the caller hides the vertices that a graph does not have.
     """
     named = [piece for piece in pieces if piece.names is not None]
     if not named:
@@ -43,6 +56,7 @@ def align_pieces(
             refuse_nameless(vertices)
         return list(pieces), None if order is None else tuple(order), None
 
+    _one_kind_of_name(named)
     reference = named[0].names or ()
     if vertices == "intersection":
         common = set(reference).intersection(*(piece.names or () for piece in named))
@@ -51,6 +65,9 @@ def align_pieces(
             raise AlignmentError("no vertex name is common to all graphs")
     elif vertices == "union":
         target = tuple(dict.fromkeys(name for piece in named for name in piece.names or ()))
+        for piece in named:
+            if piece.states_all and len(piece.names or ()) < len(target) and not hide:
+                refuse_absent(piece.where, piece.names or (), target)
     else:
         for piece in named[1:]:
             _same_names(piece, named[0])
@@ -85,6 +102,22 @@ def check_vertex_rule(vertices: Any) -> None:
         raise InputError(
             f"vertices must be 'same', 'intersection' or 'union', got vertices={vertices!r}"
         )
+
+
+def refuse_absent(
+    where: str,
+    names: Iterable[str],
+    target: Sequence[str],
+    way_out: str = "pass missing='unobserved' to hide them there",
+) -> NoReturn:
+    """Say that vertices which a matrix lacks were not measured: zeros would be taken for data."""
+    have = set(names)
+    lacking = [name for name in target if name not in have]
+    raise AlignmentError(
+        f"{where} is a matrix that lacks {len(lacking)} of the {len(target)} vertices "
+        f"({some_of(lacking)}): they were not measured, and zeros would say that they have no "
+        f"edges; {way_out}, or vertices='intersection' for the vertices that all graphs have"
+    )
 
 
 def refuse_nameless(vertices: VertexRule) -> NoReturn:
@@ -123,7 +156,7 @@ def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) ->
     where = {name: s for s, name in enumerate(names)}
     if all(name in where for name in target):
         return piece.take(np.array([where[name] for name in target], dtype=np.intp))
-    # Union: a vertex that this graph does not have gets no edges.
+    # Union: a vertex that this graph does not have gets no edges, or is hidden by the caller.
     place = {name: s for s, name in enumerate(target)}
     move = np.array([place[name] for name in names])
     entries = sparse.coo_array(piece.matrix)
@@ -132,6 +165,21 @@ def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) ->
     matrix = sparse.csr_array(sparse.coo_array((entries.data, (move[s], move[t])), shape=size))
     spread = matrix.toarray() if isinstance(piece.matrix, np.ndarray) else matrix
     return Piece(spread, target, piece.keep_sparse, piece.where)
+
+
+def _one_kind_of_name(named: Sequence[Piece]) -> None:
+    """Refuse the number 0 in one graph and the text "0" in another: they may be two vertices."""
+    first: dict[str, tuple[bool, Piece]] = {}
+    for piece in named:
+        given = (piece.names or ()) if piece.given is None else piece.given
+        for name, own in zip(piece.names or (), given, strict=True):
+            is_text, other = first.setdefault(name, (isinstance(own, str), piece))
+            if is_text != isinstance(own, str):
+                raise AlignmentError(
+                    f"{other.where} calls a vertex {name if not is_text else repr(name)} and "
+                    f"{piece.where} calls one {own!r}: a number and a text with the same digits; "
+                    "use one kind of name in all graphs, as networkx.relabel_nodes(graph, str) does"
+                )
 
 
 def _same_size(pieces: Sequence[Piece], hint: str) -> None:

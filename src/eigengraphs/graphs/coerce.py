@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -16,7 +17,10 @@ from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 
-__all__ = ["Piece", "as_piece", "is_one_graph", "label", "plain_numbers", "some_of", "unmasked"]
+__all__ = [
+    "Piece", "as_piece", "check_weight", "is_one_graph", "label", "plain_numbers", "some_of",
+    "unmasked",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,12 @@ class Piece:
     names: tuple[str, ...] | None
     keep_sparse: bool  # came as a scipy sparse matrix, so it must never be made dense
     where: str  # for error messages: graphs[3] ('sub-04')
+    given: Any = None  # the names as they came, perhaps numbers; None: texts
+
+    @property
+    def states_all(self) -> bool:
+        """Whether it came as a matrix, which states every pair, and not as a list of edges."""
+        return self.keep_sparse or isinstance(self.matrix, np.ndarray)
 
     @property
     def n_vertices(self) -> int:
@@ -80,6 +90,29 @@ def as_piece(graph: Any, where: str, weight: str | None, nan_for_masked: bool) -
     except ValueError:  # rows of unequal length
         matrix = np.asarray(None)
     return Piece(_numeric(matrix, where, type(graph)), None, keep_sparse=False, where=where)
+
+
+def check_weight(graphs: Iterable[Any], weight: str | None) -> None:
+    """Raise an error for an edge attribute that no edge has, unless it is the usual "weight"."""
+    if weight in (None, "weight"):
+        return
+    n_edges, found = 0, set[str]()
+    for graph in graphs:
+        if _is_instance(graph, "networkx", "Graph"):
+            n_edges += graph.number_of_edges()
+            for *_, attributes in graph.edges(data=True):
+                found.update(attributes)
+        elif _is_instance(graph, "igraph", "Graph"):
+            n_edges += graph.ecount()
+            found.update(graph.es.attributes() if graph.ecount() else ())
+        if weight in found:
+            return
+    if n_edges > 0:
+        known = f"they have: {some_of(sorted(map(str, found)))}" if found else "they have none"
+        raise InputError(
+            f"no edge of any graph has the attribute weight={weight!r}; {known}. Pass the name of "
+            "an attribute, or weight=None to count every edge as 1"
+        )
 
 
 def _is_instance(thing: Any, module: str, name: str) -> bool:
@@ -169,7 +202,7 @@ def _from_pandas(frame: Any, where: str) -> Piece:
     if rows != columns:
         place = {name: t for t, name in enumerate(columns)}
         matrix = matrix[:, [place[name] for name in rows]]
-    return Piece(matrix, rows, keep_sparse=False, where=where)
+    return Piece(matrix, rows, keep_sparse=False, where=where, given=frame.index)
 
 
 def _from_networkx(graph: Any, where: str, weight: str | None) -> Piece:
@@ -187,16 +220,19 @@ def _from_networkx(graph: Any, where: str, weight: str | None) -> Piece:
             f"{where}: edge attribute {weight!r} must be a real number on every edge that has it; "
             f"found {culprit}; pass weight=None to ignore weights"
         ) from None
-    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False)
+    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False, given=list(graph))
 
 
 def _from_igraph(graph: Any, where: str, weight: str | None) -> Piece:
     n = graph.vcount()
     if n == 0:
         raise InputError(f"{where} has no vertices; leave it out")
-    names = None
-    if "name" in graph.vs.attributes():
-        names = _unique_names(graph.vs["name"], where, "vertex names")
+    names = given = None
+    # from_networkx puts the nodes into _nx_name.
+    known = [key for key in ("name", "_nx_name") if key in graph.vs.attributes()]
+    if known:
+        given = graph.vs[known[0]]
+        names = _unique_names(given, where, "vertex names")
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     values: list[Any] = [1.0] * len(ends)
     if weight is not None and weight in graph.es.attributes():
@@ -212,7 +248,7 @@ def _from_igraph(graph: Any, where: str, weight: str | None) -> Piece:
         off = s != t  # a loop is one entry, not two
         s, t, data = np.r_[s, t[off]], np.r_[t, s[off]], np.r_[data, data[off]]
     matrix = sparse.coo_array((data, (s, t)), shape=(n, n))
-    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False)
+    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False, given=given)
 
 
 def _is_number(value: Any) -> bool:
@@ -223,7 +259,9 @@ def _unique_names(names: Any, where: str, what: str) -> tuple[str, ...]:
     texts = tuple(str(name) for name in names)
     repeated = [name for name, count in Counter(texts).items() if count > 1]
     if repeated:
-        raise AlignmentError(f"{where}: {what} must be unique; repeated: {some_of(repeated)}")
+        same = [own for own, text in zip(names, texts, strict=True) if text == repeated[0]]
+        how = f" ({same[0]!r} and {same[1]!r} have the same text)" if same[0] != same[1] else ""
+        raise AlignmentError(f"{where}: {what} must be unique; repeated: {some_of(repeated)}{how}")
     return texts
 
 

@@ -18,7 +18,9 @@ from eigengraphs.graphs.build import (
     build,
     check_names,
     check_storage,
+    flat_from_edges,
     read_names,
+    storage_for,
 )
 from eigengraphs.graphs.facts import EntryBits, GraphFacts, about_observed, scan_and_pack
 from eigengraphs.graphs.mask import Mask, make_mask
@@ -55,8 +57,9 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         Edge attribute of networkx and igraph graphs that holds the weight; an edge without it
         counts 1. None ignores weights.
     vertices : {"same", "intersection", "union"}
-        What to do when named graphs have different vertices; in a union, a vertex that a graph
-        does not have is isolated there, or unobserved (see ``missing``).
+        What to do when named graphs have different vertices. In a union, a vertex that a networkx
+        or igraph graph does not have is isolated there, and one that a DataFrame does not have
+        was not measured, which is refused; with ``missing="unobserved"`` both are hidden.
     storage : {"auto", "dense", "sparse"}
         One array (m, n, n), or one flat CSR matrix (m * n, n). "auto" leaves an array (m, n, n)
         as it is, never makes a scipy sparse matrix dense, and takes the smaller otherwise.
@@ -212,6 +215,65 @@ class GraphStack(StackFacts, StackTransforms, StackVertices):
         stack = object.__new__(cls)
         stack._set_hiding(kept, None, names, vertex, shared=False)
         return stack
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        *,
+        source: str = "source",
+        target: str = "target",
+        graph: str | None = "graph",
+        weight: str | None = "weight",
+        directed: bool = False,
+        vertex_names: Sequence[str] | None = None,
+        missing: MissingRule = "error",
+    ) -> GraphStack:
+        """Make a stack of one table of edges, with a column that tells the graph of each.
+
+        Every graph is on all vertices of the table. Rows that name the same edge of the same graph
+        are added up.
+
+        Parameters
+        ----------
+        edges : pandas or polars DataFrame, or dictionary of arrays
+            One row per edge.
+        source, target : str
+            Columns of the two ends.
+        graph : str or None
+            Column of the graph's name; None for one graph. Graphs are in the order of their first
+            edges.
+        weight : str or None
+            Column of weights; every edge counts 1 with None, or where there is no column "weight".
+        directed : bool
+            Keep the direction. Otherwise an edge that stands in one direction stands for both, and
+            one that stands in both must have the same weight.
+        vertex_names : sequence of str, optional
+            All vertices in the order that they are to have, with those that have no edge. By
+            default those of the edges, sorted.
+        missing : {"error", "unobserved"}
+            What to do with weights that are nan; see :class:`GraphStack`.
+
+        Returns
+        -------
+        GraphStack
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> edges = {"from": ["a", "b", "a"], "to": ["b", "c", "c"], "year": [1, 1, 2]}
+        >>> stack = eg.GraphStack.from_edges(edges, source="from", target="to", graph="year")
+        >>> stack.graph_names, stack[1].tolist()
+        (('1', '2'), [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+        """
+        columns = {"source": source, "target": target, "graph": graph, "weight": weight}
+        flat, names, vertex = flat_from_edges(
+            edges, columns, directed=directed, vertex_names=vertex_names
+        )
+        m, n = flat.shape[0] // flat.shape[1], flat.shape[1]
+        stack = cls.from_flat(flat, m, graph_names=names, vertex_names=vertex, missing=missing)
+        kept = storage_for(m, n, int(flat.nnz), False, flat.dtype)
+        return stack.to_dense() if kept == "dense" else stack
 
     @classmethod
     def _make(

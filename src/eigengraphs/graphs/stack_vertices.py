@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs import transforms
@@ -80,7 +81,8 @@ class StackVertices(StackParts):
         if given.shape not in ((m, n), (n,)) or given.dtype.kind not in "iu":
             raise InputError(
                 f"orders must hold one permutation of {n} vertices for each of {m} graphs; got an "
-                f"array of shape {given.shape} and dtype {given.dtype}"
+                f"array of shape {given.shape} and dtype {given.dtype}; to order vertices by name, "
+                "use select_vertices(names)"
             )
         each = np.broadcast_to(given, (m, n)).astype(np.intp)
         wrong = np.flatnonzero((np.sort(each, axis=1) != np.arange(n)).any(axis=1))
@@ -91,7 +93,7 @@ class StackVertices(StackParts):
         storage = transforms.reorder(self._storage, each)
         return self._make(storage, self._facts, self._graph_names, self._vertex_names)
 
-    def among(self, names: Sequence[str]) -> Self:
+    def among(self, names: Sequence[str], *, isolated: bool = False) -> Self:
         """Return the graphs on the vertices ``names``; what they do not have is unobserved.
 
         Every vertex of the stack must be among them.
@@ -100,6 +102,8 @@ class StackVertices(StackParts):
         ----------
         names : sequence of str
             All vertices of the new stack, in their order.
+        isolated : bool
+            Whether the vertices that are added have no edges instead.
 
         Examples
         --------
@@ -109,16 +113,20 @@ class StackVertices(StackParts):
         [[0.0, nan, 1.0], [nan, nan, nan], [1.0, nan, 0.0]]
         """
         unknown = sorted(set(self.vertex_names) - set(names))
-        if unknown or self._mask is not None:
-            what = f"these are not: {some_of(unknown)}" if unknown else "entries are hidden already"
-            raise AlignmentError(f"all vertices must be among those asked for; {what}")
+        if unknown:
+            raise AlignmentError(
+                f"all vertices must be among those asked for; these are not: {some_of(unknown)}"
+            )
         m, _, _ = self.shape
         n, place = len(names), {name: s for s, name in enumerate(names)}
         at = np.array([place[name] for name in self.vertex_names])
         storage = transforms.spread(self._storage, at, n)
-        present = np.zeros((m, n), dtype=np.bool_)
-        present[:, at] = True
-        return self._make(storage, None, self._graph_names, tuple(names), make_mask(present, None))
+        present, hidden = np.full((m, n), isolated), None
+        present[:, at] = True if self._mask is None else self._mask.present
+        if self._mask is not None:
+            hidden = sparse.csr_array(transforms.spread(self._mask.hidden, at, n))
+        mask = make_mask(present, hidden)
+        return self._make(storage, None, self._graph_names, tuple(names), mask)
 
     def in_order_of(self, names: Sequence[str]) -> Self:
         """Return the graphs with their vertices in the order of ``names``, which must be theirs.

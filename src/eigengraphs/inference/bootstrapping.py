@@ -16,6 +16,7 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.cross_fitting import numbered, refit
 from eigengraphs.matching import match_components
 from eigengraphs.randomness import RandomState, generator
+from eigengraphs.tables import short_repr
 
 __all__ = ["Bootstrap", "bootstrap"]
 
@@ -65,6 +66,8 @@ class Bootstrap:
     loadings: Array
     similarities: Array
     estimate: tuple[Array, Array]
+
+    __repr__ = short_repr
 
     @property
     def position_errors(self) -> Array:

@@ -18,6 +18,7 @@ from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fit_view import FitView
 from eigengraphs.randomness import RandomState, seed_sequence
+from eigengraphs.tables import short_repr
 
 __all__ = ["Clusters", "cluster_graphs", "cluster_vertices", "purity"]
 
@@ -73,6 +74,8 @@ class Clusters:
     method: str
     ari: float | None = None
     purity: float | None = None
+
+    __repr__ = short_repr
 
     @property
     def sizes(self) -> NDArray[np.intp]:

@@ -15,6 +15,7 @@ from eigengraphs.inference.methods import MethodsLike
 from eigengraphs.inference.reconstruction import Explained, coefficients, explain
 from eigengraphs.inference.rules import RULES, rule_name
 from eigengraphs.inference.targets import Task
+from eigengraphs.tables import short_repr
 
 __all__ = ["CONTESTANTS", "Contest", "ContestRow", "contest"]
 
@@ -38,6 +39,8 @@ class ContestRow:
     """Median over folds, to learn from the training graphs."""
     seconds_new: float | None
     """Median over folds, to embed and predict the graphs that were held out."""
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class Contest:
     rows: tuple[ContestRow, ...]
     evaluation: Evaluation
     notes: tuple[str, ...] = field(default=())
+
+    __repr__ = short_repr
 
     @property
     def not_offered(self) -> Mapping[str, str]:

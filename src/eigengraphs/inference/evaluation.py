@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eigengraphs.inference.methods import JOINT
 from eigengraphs.inference.rules import rule_name
 from eigengraphs.inference.score_intervals import Difference
+from eigengraphs.tables import short_repr
 
 __all__ = ["CHANCE", "Evaluation", "PipelineScore"]
 
@@ -81,6 +82,8 @@ class PipelineScore:
     difference: Difference | None = None
     p_holm: float | None = None
 
+    __repr__ = short_repr
+
     @property
     def name(self) -> str:
         """Method and rule."""
@@ -146,6 +149,8 @@ class Evaluation:
     predictions: Mapping[str, tuple[NDArray[Any], ...]] = field(default_factory=dict, repr=False)
     splits: tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...] = field(default=(), repr=False)
     trained: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+
+    __repr__ = short_repr
 
     @property
     def measure(self) -> str:

@@ -23,6 +23,7 @@ from eigengraphs.inference.cross_fitting import (
 )
 from eigengraphs.inference.loading_variance import LoadingVariance, bernoulli_variances
 from eigengraphs.randomness import RandomState, generator
+from eigengraphs.tables import short_repr
 
 __all__ = ["LoadingIntervals", "loading_intervals"]
 
@@ -74,6 +75,8 @@ class LoadingIntervals:
     cross_fitted: bool
     alignment: Array | None
     graph_names: tuple[str, ...]
+
+    __repr__ = short_repr
 
     @property
     def low(self) -> Array:

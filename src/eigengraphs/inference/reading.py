@@ -19,6 +19,7 @@ from eigengraphs.inference.carriers import effective_vertices, ends, strongest_p
 from eigengraphs.inference.cross_fitting import numbered, refit
 from eigengraphs.matching import match_components
 from eigengraphs.randomness import RandomState, generator
+from eigengraphs.tables import short_repr
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
@@ -83,6 +84,8 @@ class ComponentReading:
     p_noise: float | None
     degenerate: bool
 
+    __repr__ = short_repr
+
     @property
     def verdict(self) -> str:
         """Whether it may be interpreted, in words.
@@ -120,6 +123,8 @@ class Trust:
     p_not_replicated: Array
     p_noise: Array | None
 
+    __repr__ = short_repr
+
 
 def read_components(
     embedding: JointEmbedding,
@@ -138,7 +143,7 @@ def read_components(
     embedding
         A fit.
     graphs
-        Its graphs.
+        Its graphs, in any order; after ``partial_fit`` those of all batches.
     most
         Vertices of each side, pairs and graphs that are named.
     n_splits
@@ -174,7 +179,8 @@ def read_components(
         )  # fmt: skip
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
     right = getattr(embedding, "latent_positions_right_", None)
-    Lam = np.asarray(embedding.loadings_, dtype=np.float64)
+    # And not loadings_, which are of the graphs of the fit in their order, or of the last batch.
+    Lam = np.asarray(embedding.transform(stack), dtype=np.float64)
     names, ids = embedding.vertex_names_, stack.graph_names
     found = []
     for k in range(H.shape[1]):

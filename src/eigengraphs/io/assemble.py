@@ -15,7 +15,7 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError, ReadError
 from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.align import VertexRule, spelling
+from eigengraphs.graphs.align import VertexRule, refuse_absent, spelling
 from eigengraphs.graphs.coerce import Piece
 from eigengraphs.graphs.missing import MissingRule
 from eigengraphs.io.direction import DirectedRule, Matrix, as_matrices
@@ -55,7 +55,7 @@ def assemble(
     of_all = list[Notice]()
     for i, path in enumerate(paths):
         matrices[i] = without_bad_diagonal(matrices[i], path, missing, of_graphs[i])
-    rule, order, names = vertex_sets(graphs, paths, vertices, of_graphs, of_all)
+    rule, order, names = vertex_sets(graphs, paths, vertices, missing, of_graphs, of_all)
     if missing == "error":
         refuse_unknown(matrices, names, paths)
     pieces = []
@@ -87,10 +87,14 @@ def vertex_sets(
     graphs: Sequence[RawGraph],
     paths: Sequence[Path],
     vertices: VerticesRule,
+    missing: MissingRule | None,
     of_graphs: list[list[Notice]],
     of_all: list[Notice],
 ) -> tuple[VertexRule, tuple[str, ...] | None, list[tuple[str, ...] | None]]:
-    """Return the rule for the stack, the order of the vertices, and every graph's names."""
+    """Return the rule for the stack, the order of the vertices, and every graph's names.
+
+    ``missing`` is None where graphs go into a store, which hides nothing.
+    """
     names = [graph.names for graph in graphs]
     named = [own for own in names if own is not None]
     if len(named) < len(names):
@@ -116,20 +120,27 @@ def vertex_sets(
     if vertices == "intersection":
         return "intersection", None, names
     if vertices == "strict" or (vertices == "auto" and not all(free)):
-        _refuse_names(named, sets, paths)
+        tables = not all(isinstance(graph, EdgeGraph) for graph in graphs)
+        _refuse_names(named, sets, paths, tables and missing is not None)
     every = tuple(dict.fromkeys(name for own in named for name in own))
     order = tuple(sorted(every, key=natural)) if all(free) else every
-    lacking = sum(len(own) < len(every) for own in sets)
+    lacking = [i for i, own in enumerate(sets) if len(own) < len(every)]
     doubt += spelling(every, every)
-    sizes = sorted({len(own) for own in sets})
-    of_all.append(
-        Notice(
-            "union",
-            f"{lacking} of {len(sets)} graphs name only some of the {len(every)} vertices (from "
-            f"{sizes[0]} to {sizes[-1]} of them); a vertex that a graph does not name has no edges "
-            f"there{doubt}",
-        )
-    )
+    matrices = [i for i in lacking if not isinstance(graphs[i], EdgeGraph)]
+    if matrices and missing != "unobserved":
+        store = {"way_out": "a store hides nothing: leave the file out"} if missing is None else {}
+        refuse_absent(str(paths[matrices[0]]), named[matrices[0]], every, **store)
+    hidden = [i for i in lacking if missing == "unobserved" and not free[i]]
+    for some, fate in (
+        (hidden, "is not known there: its entries are hidden"),
+        ([i for i in lacking if i not in set(hidden)], "has no edges there"),
+    ):
+        if some:
+            sizes = sorted({len(sets[i]) for i in some})
+            span = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
+            text = f"{len(some)} of {len(sets)} graphs name only some of the {len(every)} vertices "
+            text += f"({span} of them); a vertex that a graph does not name {fate}{doubt}"
+            of_all.append(Notice("union", text))
     # In a list of edges, a vertex that is not named is there and has no edges.
     wide = [order if loose else own for own, loose in zip(named, free, strict=True)]
     return "union", order, list(wide)
@@ -199,7 +210,10 @@ def _same_sizes(graphs: Sequence[RawGraph], paths: Sequence[Path]) -> None:
 
 
 def _refuse_names(
-    named: Sequence[tuple[str, ...]], sets: Sequence[frozenset[str]], paths: Sequence[Path]
+    named: Sequence[tuple[str, ...]],
+    sets: Sequence[frozenset[str]],
+    paths: Sequence[Path],
+    matrices: bool,
 ) -> None:
     usual, count = Counter(sets).most_common(1)[0]
     odd = [i for i, own in enumerate(sets) if own != usual]
@@ -209,11 +223,13 @@ def _refuse_names(
     parts = [f"it lacks {few([repr(name) for name in lacks], 6)}"] * bool(lacks)
     parts += [f"only it has {few([repr(name) for name in has], 6)}"] * bool(has)
     more = f" ({len(odd) - 1} more files differ, too)" if len(odd) > 1 else ""
+    hidden = " and missing='unobserved'" if matrices else ""
     raise ReadError(
         f"{paths[i]} has {len(sets[i])} vertices whose names differ from those of {count} of "
         f"{len(sets)} graphs, such as {paths[sets.index(usual)].name}, which have {len(usual)}: "
         f"{'; '.join(parts)}{spelling(lacks, has)}{more}. Correct the names, or pass "
-        "vertices='intersection' for the vertices that all have, or vertices='union' for all"
+        "vertices='intersection' for the vertices that all have, or "
+        f"vertices='union'{hidden} for all"
     )
 
 

@@ -35,6 +35,7 @@ from eigengraphs.io.sources import Source, SourceLike, find_files
 from eigengraphs.io.text import Notation
 from eigengraphs.limits import Cap, MaxBytes
 from eigengraphs.scale import is_store, open_store
+from eigengraphs.tables import short_repr
 
 __all__ = ["FileEntry", "Reading", "read", "read_files"]
 
@@ -76,6 +77,8 @@ class FileEntry:
     notices: tuple[Notice, ...]
     columns: Mapping[str, str]
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -111,6 +114,8 @@ class Reading:
     notices: tuple[Notice, ...]
     seconds: float
     of_store: Mapping[str, NDArray[Any]] | None = None  # columns of a store
+
+    __repr__ = short_repr
 
     @property
     def columns(self) -> Mapping[str, Sequence[Any]]:

@@ -18,7 +18,7 @@ from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import few
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 
-__all__ = ["LabelsLike", "as_vertex_table", "rename", "renamer"]
+__all__ = ["LabelsLike", "as_vertex_table", "rename", "renamer", "table_names"]
 
 LabelsLike: TypeAlias = "VertexTable | str | os.PathLike[str] | Sequence[str]"
 
@@ -50,7 +50,7 @@ def renamer(
     names: Sequence[tuple[str, ...]], paths: Sequence[Path], table: VertexTable
 ) -> Callable[[RawGraph, Path], RawGraph]:
     """Return the function that names one graph, for graphs that call their vertices ``names``."""
-    mapping = _mapping(names, paths, table)
+    mapping = table_names(names, paths, table)
     used = bool(mapping)
     everything = table.names
     if table.colours and used:
@@ -84,7 +84,7 @@ def _rename_matrix(
     return replace(graph, names=names)
 
 
-def _mapping(
+def table_names(
     names: Sequence[tuple[str, ...]], paths: Sequence[Path], table: VertexTable
 ) -> dict[str, str]:
     """Return the table's name for everything that graphs call a vertex."""

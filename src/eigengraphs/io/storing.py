@@ -27,6 +27,7 @@ from eigengraphs.limits import Cap, MaxBytes
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import STORE_JSON, Batch
 from eigengraphs.scale.store import Store
+from eigengraphs.tables import short_repr
 
 __all__ = ["Stored", "convert_to_store"]
 
@@ -66,6 +67,8 @@ class Stored:
     n_new: int
     n_there: int
     notices: tuple[Notice, ...]
+
+    __repr__ = short_repr
 
 
 def convert_to_store(

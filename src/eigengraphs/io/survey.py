@@ -329,7 +329,7 @@ def _vertices(
             "or give names to all by labels (--vertices)"
         )
     of_graphs: list[list[Notice]] = [[] for _ in graphs]
-    rule, order, own = vertex_sets(graphs, paths, vertices, of_graphs, notices)
+    rule, order, own = vertex_sets(graphs, paths, vertices, None, of_graphs, notices)
     notices += [notice for said in of_graphs for notice in said]
     if rule == "intersection":
         unique = {names: frozenset(names) for names in own if names is not None}

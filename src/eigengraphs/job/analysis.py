@@ -20,6 +20,7 @@ from eigengraphs.job.large import Large
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
 from eigengraphs.job.reading import reading_finding
+from eigengraphs.loading import keep_vertex_table
 from eigengraphs.report.columns import make_column
 from eigengraphs.report.findings import Finding
 from eigengraphs.report.methods import methods_text
@@ -236,6 +237,7 @@ def _fit(
         warnings.simplefilter("always", DegenerateWarning)
         embedding.fit(data.graphs, y)
     embedding.callback = None
+    keep_vertex_table(embedding, data.vertex_table)
     mine = [str(w.message) for w in caught
             if issubclass(w.category, ConvergenceWarning | DegenerateWarning)]  # fmt: skip
     return embedding, [Problem("warning", text) for text in dict.fromkeys(mine)]

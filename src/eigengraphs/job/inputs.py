@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from eigengraphs import io
+from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.io.notices import LEFT_OUT, left_out
+from eigengraphs.io.renaming import table_names
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
+from eigengraphs.loading import vertex_table
 from eigengraphs.report.parts import Problem
 from eigengraphs.report.quality import QualityTable, describe_graphs
 
@@ -60,6 +62,7 @@ class Inputs:
     source: str
     has_table: bool = False
     left_out: int = 0  # files of the folder that were not read, though they could be graphs
+    vertex_table: io.VertexTable | None = None
 
     @property
     def checksums(self) -> list[dict[str, str]]:
@@ -128,7 +131,7 @@ def gather(
     messages = {i: [notice.text for notice in file.notices if notice.loud]
                 for i, file in enumerate(reading.files)}  # fmt: skip
     quality = describe_graphs(reading.stack, [str(file.path) for file in reading.files], messages)
-    problems += _unlike(quality, reading.stack.n_vertices)
+    problems += _hidden(reading.stack) + _unlike(quality, reading.stack.n_vertices)
     return Inputs(
         graphs=reading.stack if move is None else move(reading.stack),
         files=reading.files,
@@ -142,6 +145,7 @@ def gather(
         source=str(source),
         has_table=table is not None,
         left_out=left_out(reading.notices),
+        vertex_table=labels,
     )
 
 
@@ -155,31 +159,42 @@ def reading_record(source: Any, settings: InputSettings) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def on_vertices(data: Inputs, names: Sequence[str], named: bool) -> tuple[GraphStack, list[str]]:
+def on_vertices(data: Inputs, model: JointEmbedding) -> tuple[GraphStack, list[str]]:
     """Return graphs on the vertices of a model, and what is to be said about it.
 
-    Edge lists do not name vertices without edges: those of the model that are not in them are
-    added. Anything else is left to the model, which aligns by name or refuses.
+    Vertices that are called as in the table of vertices of the model get its names. Edge lists do
+    not name vertices without edges: those of the model that are not in them are added. Anything
+    else is left to the model, which aligns by name or refuses.
     """
-    graphs, wanted = data.graphs, tuple(names)
+    graphs, wanted = data.graphs, model.vertex_names_
+    named = wanted != tuple(map(str, range(len(wanted))))  # what vertices without names have
     if named and not graphs.has_vertex_names and graphs.n_vertices == len(wanted):
         return graphs, ["the graphs name no vertices; taken in the order of the model's"]
-    lists = all(file.format == "edge list" for file in data.files)
-    lacking = [name for name in wanted if name not in set(graphs.vertex_names)]
-    if not lists or not lacking or set(graphs.vertex_names) - set(wanted):
+    table = vertex_table(model)
+    if table is not None and graphs.has_vertex_names and set(graphs.vertex_names) - set(wanted):
+        new = table_names([graphs.vertex_names], [Path(data.source)], table)
+        graphs = graphs.with_names(vertex_names=[new[name] for name in graphs.vertex_names])
+    have = set(graphs.vertex_names)
+    lists = data.files and all(file.format == "edge list" for file in data.files)
+    lacking = [name for name in wanted if name not in have]
+    if not lists or not lacking or have - set(wanted):
         return graphs, []
-    place = {name: s for s, name in enumerate(wanted)}
-    to = np.array([place[name] for name in graphs.vertex_names])
-    n, m = len(wanted), graphs.n_graphs
-    entries = sparse.coo_array(graphs.to_sparse().flat)
-    i, s = np.divmod(entries.coords[0], graphs.n_vertices)
-    parts = (entries.data, (i * n + to[s], to[entries.coords[1]]))
-    flat = sparse.csr_array(sparse.coo_array(parts, shape=(m * n, n)))
-    wider = GraphStack.from_flat(flat, m, graph_names=graphs.graph_names, vertex_names=wanted)
     count = "1 vertex" if len(lacking) == 1 else f"{len(lacking)} vertices"
-    return wider, [
+    return graphs.among(wanted, isolated=True), [
         f"no graph names {count} of the model ({_some(lacking)}); taken as without edges"
     ]
+
+
+def _hidden(stack: GraphStack) -> list[Problem]:
+    """Say how many entries are hidden, and in which graphs."""
+    if stack.mask is None:
+        return []
+    counts, (m, n, _) = stack.mask.n_hidden, stack.shape
+    which = [f"{stack.graph_names[i]} ({counts[i]})" for i in np.flatnonzero(counts).tolist()]
+    graphs = "1 graph" if len(which) == 1 else f"{len(which)} graphs"
+    share = stack.n_hidden / (m * n * n)
+    text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and take no part, "
+    return [Problem("notice", f"{text}in {graphs}: {_some(which)}")]
 
 
 def _unlike(quality: QualityTable, n: int) -> list[Problem]:

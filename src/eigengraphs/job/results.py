@@ -140,9 +140,16 @@ def summary_of(analysis: Analysis) -> Summary:
     return replace(summary, findings=analysis.findings)
 
 
-def write_loadings(path: Path, embedding: Any, graphs: Any, columns: Any, loadings: Any) -> None:
-    """Write a row for each graph: its name, what is known of it, loadings, and what they leave."""
-    residuals = embedding.residuals(graphs)
+def write_loadings(
+    path: Path,
+    embedding: Any,
+    graphs: Any,
+    columns: Any,
+    loadings: Any,
+    missing: str | None = None,
+) -> None:
+    """Write one row per graph: its name, what is known of it, loadings, and what they leave."""
+    residuals = embedding.residuals(graphs, missing=missing)
     names = [f"je{k + 1}" for k in range(embedding.n_components_)]
     known = _renamed(columns, {"id", "residual", *names})
     write_table(

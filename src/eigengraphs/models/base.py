@@ -16,6 +16,7 @@ from eigengraphs.models.means import Means
 from eigengraphs.models.sampling import sample_stack
 from eigengraphs.models.validation import Floats, Ints, whole_number
 from eigengraphs.randomness import RandomState, generator
+from eigengraphs.tables import short_repr
 
 if TYPE_CHECKING:
     from eigengraphs.models.block import StochasticBlockModel
@@ -53,6 +54,8 @@ class Latent:
     loadings: Floats | None = None
     labels: Ints | None = None
     positions: Floats | None = None
+
+    __repr__ = short_repr
 
 
 class GraphModel(ABC):

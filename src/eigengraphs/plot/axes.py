@@ -18,14 +18,14 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "*")
 
 
 def axes_for(ax: Any) -> Any:
-    """Return the axes given, or the current ones."""
+    """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
     try:
         from matplotlib import pyplot as plt
     except ImportError:
         raise MissingExtraError("matplotlib", "report", "drawing a picture") from None
-    return plt.gca()
+    return plt.subplots()[1]
 
 
 def check_component(embedding: Any, component: int) -> int:

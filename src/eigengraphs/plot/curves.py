@@ -23,7 +23,7 @@ def objective(embedding: Any, *, ax: Any = None) -> Any:
     embedding
         A fitted :class:`~eigengraphs.JointEmbedding`.
     ax : matplotlib Axes, optional
-        Where to draw; by default the current axes.
+        Where to draw; by default a new figure.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def timeline(
     times : (m,), optional
         Numbers or dates to draw them at; by default 1, 2, ....
     ax : matplotlib Axes, optional
-        Where to draw; by default the current axes.
+        Where to draw; by default a new figure.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def heatmap(
         Value of the darkest red. By default what all but one in 200 magnitudes stay below, so that
         one large entry does not bleach all others.
     ax : matplotlib Axes, optional
-        Where to draw; by default the current axes.
+        Where to draw; by default a new figure.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def components(
     limit
         As of :func:`heatmap`.
     ax : matplotlib Axes, optional
-        Where to draw; by default the current axes.
+        Where to draw; by default a new figure.
 
     Returns
     -------

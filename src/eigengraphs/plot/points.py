@@ -33,7 +33,7 @@ def loadings(
     colour : (m,), optional
         A number or a category of each graph.
     ax : matplotlib Axes, optional
-        Where to draw; by default the current axes.
+        Where to draw; by default a new figure.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def positions(
     side : {"left", "right"}
         Of directed graphs: where edges start, or where they end.
     ax : matplotlib Axes, optional
-        Where to draw; by default the current axes.
+        Where to draw; by default a new figure.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from eigengraphs.errors import InputError
+from eigengraphs.tables import short_repr
 
 __all__ = [
     "Column", "Component", "Edge", "GraphQuality", "HeatMap", "Level", "MethodScore", "Prediction",
@@ -122,6 +123,8 @@ class MethodScore:
     n_parameters: int | None = None
     folds: tuple[float, ...] = ()
 
+    __repr__ = short_repr
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "folds", tuple(map(float, self.folds)))
 
@@ -166,6 +169,8 @@ class Prediction:
     kind: PredictionKind = "classes"
     n_graphs: int | None = None
     chance_folds: tuple[float, ...] = ()
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         _one_of("kind of a prediction", self.kind, _KINDS)

@@ -34,6 +34,7 @@ from eigengraphs.report.parts import (
 from eigengraphs.report.plain import pieces, plain
 from eigengraphs.report.quality import QualityTable, describe_graphs
 from eigengraphs.report.words import dimension_words, fit_problems, opening_words
+from eigengraphs.tables import short_repr
 
 __all__ = ["Summary", "summarize"]
 
@@ -143,6 +144,8 @@ class Summary:
     methods: str
     provenance: tuple[tuple[str, str], ...]
     findings: tuple[Finding, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def n_graphs(self) -> int:
@@ -281,6 +284,12 @@ def summarize(
         raise InputError(
             f"got {stack.n_graphs} graphs, but the embedding was fitted to {m}; pass the graphs "
             "of the fit"
+        )
+    fitted = getattr(embedding, "_graph_names", None)
+    if fitted is not None and stack._graph_names not in (None, fitted):
+        raise InputError(
+            "the names of the graphs differ from those of the fit, or stand in another order; pass "
+            "the graphs of the fit in its order"
         )
     names = stack.vertex_names if stack.has_vertex_names else embedding.vertex_names_
     own = make_columns(columns, m, "graph")

@@ -13,6 +13,7 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 from eigengraphs.randomness import seed_sequence
 from eigengraphs.simulation.design import Design
+from eigengraphs.tables import short_repr
 
 __all__ = ["Truth", "graph_name", "simulate_blocks", "simulate_truth"]
 
@@ -38,12 +39,13 @@ class Truth:
     >>> from eigengraphs.simulation import read_design, simulate_truth
     >>> design = read_design("section5.2")
     >>> simulate_truth(design, 0, 2, seed=1)
-    Truth(classes=array([1, 0]), loadings=array([[22.5,  2.5],
-           [25. ,  5. ]]))
+    Truth(classes=[1, 0], loadings=<array (2, 2)>)
     """
 
     classes: Ints
     loadings: Floats
+
+    __repr__ = short_repr
 
 
 def graph_name(i: int) -> str:

@@ -13,6 +13,7 @@ from eigengraphs.models import GraphModel, MultipleRandomEigenGraphs, RandomDotP
 from eigengraphs.models.laws import BERNOULLI, EdgeLaw, edge_law
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.simulation.loadings import Loadings
+from eigengraphs.tables import short_repr
 
 __all__ = ["Design", "GraphClass", "Pairs"]
 
@@ -81,6 +82,8 @@ class Design:
     classes: tuple[GraphClass, ...]
     loops: bool = False
     n_graphs: int = 100
+
+    __repr__ = short_repr
 
     @property
     def n_vertices(self) -> int:

@@ -34,18 +34,22 @@ def solve_loadings_each(
         the share x^T Gamma_i x / x^T whole x of a combination x.
     observed : (m,), optional
         Share of its entries that each graph observes, and about the share that it sees of a
-        component that is spread over all vertices. It must see ``UNSEEN`` of that, or of 1.
+        component that is spread over all vertices. It must see ``UNSEEN`` of that, or of 1. A graph
+        that observes nothing has no loadings.
     """
     m, d = Psi.shape
     T = np.eye(d) if whole is None or d == 0 else _whitening(whole)
     if T.shape[1] == 0:
         return np.zeros_like(Psi)
     values, vectors = np.linalg.eigh(T.T @ Gammas @ T)
-    floor = np.zeros(m)
+    # Shares are differences of numbers up to 1, and rounded as such: a graph that observes no pair
+    # has 0 up to that rounding.
+    largest = 1e-300 if whole is None else 1.0
+    floor = 10 * d * _EPS * np.maximum(values[:, -1], largest)
+    seen = np.ones(m) if observed is None else observed
     if whole is not None:
-        floor += UNSEEN * (1.0 if observed is None else observed)
-    floor = np.maximum(floor, 10 * d * _EPS * np.maximum(values[:, -1], 1e-300))
-    keep = values > floor[:, None]
+        floor = np.maximum(floor, UNSEEN * seen)
+    keep = (values > floor[:, None]) & (seen > 0)[:, None]
     forms = np.einsum("irk,ir->ik", vectors, Psi @ T)
     forms = np.divide(forms, values, out=np.zeros_like(forms), where=keep)
     return np.asarray(np.einsum("irk,ik->ir", vectors, forms) @ T.T)

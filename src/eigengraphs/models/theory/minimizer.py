@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, minres
 
 from eigengraphs.models.theory.vectors import Array
+from eigengraphs.tables import short_repr
 
 if TYPE_CHECKING:
     from eigengraphs.models.theory.objective import PopulationObjective
@@ -61,6 +62,8 @@ class PopulationMinimizer:
     stationarity: float
     n_starts: int
     n_agreeing: int
+
+    __repr__ = short_repr
 
 
 def minimize(
