@@ -32,7 +32,7 @@ from eigengraphs.io.notices import Notice, summarise
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
 from eigengraphs.io.sources import Source, SourceLike, find_files
-from eigengraphs.limits import Cap, MaxBytes
+from eigengraphs.limits import Cap, MaxBytes, read_regular
 from eigengraphs.scale import is_store, open_store
 
 __all__ = ["FileEntry", "Reading", "read", "read_files"]
@@ -311,7 +311,7 @@ def _load(
     loaded, tables = list[Loaded](), list[IsTable]()
     for file in found.files:
         try:
-            data = file.path.read_bytes()
+            data = read_regular(file.path)
         except OSError as error:
             raise ReadError(f"cannot read {file.path}: {error.strerror}") from None
         try:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
 from eigengraphs.io.text import MISSING, TextFile, number, open_text
-from eigengraphs.limits import DEFAULT
+from eigengraphs.limits import DEFAULT, read_regular
 
 __all__ = ["Table", "check_lengths", "column_of", "open_table", "read_table"]
 
@@ -34,7 +34,7 @@ def read_table(path: Path) -> Table:
 def open_file(path: Path) -> TextFile:
     """Open a text file, or say that it is not there."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     text = open_text(path, data)

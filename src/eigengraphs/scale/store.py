@@ -72,6 +72,8 @@ class Store:
                 f"there is no store of graphs at {folder}: {STORE_JSON} is not there; write one "
                 "with: eigengraphs convert IN OUT.egs"
             ) from None
+        except OSError as error:
+            raise StoreError(f"{where} {_what(error)}; put it back from a copy") from None
         self.layout = Layout.from_json(text, where)
         self.digest = hashlib.sha256(text).hexdigest()
         self.token = token or uuid.uuid4().hex
