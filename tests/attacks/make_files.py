@@ -125,7 +125,6 @@ def more_numpy_files() -> None:
              "vertex_names.npy": header((10**9,), "<U0")}  # fmt: skip
     put("nothing.npz", "10**9 names of no letters", "holds nothing", archive(names))
 
-
     half = {"graphs.npy": array(np.ones((2, 4, 4))), "graph_names.npy": array(["a", "\ud800"])}
     put("half_name.npz", "a graph whose name is half a character", "no text in UTF-8",
         archive(half))  # fmt: skip
