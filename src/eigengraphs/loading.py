@@ -125,7 +125,7 @@ def _unlike(state: dict[str, Any]) -> str | None:
         if not same or any(b not in (a, None) for a, b in zip(array.shape, shape, strict=True)):
             return name
         values = array.data if sparse.issparse(array) else array
-        if values.dtype.kind != "f" or not np.isfinite(values).all():
+        if values.dtype != np.float64 or not np.isfinite(values).all():
             return name
     treatment = plan.treatment
     if not 0 < treatment.scale < np.inf or not 0 < plan.largest_weight < np.inf:
@@ -174,10 +174,12 @@ def _derived(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _alike(value: Any, wanted: Any) -> bool:
-    """Tell whether a value is of the kind and the size of another."""
+    """Tell whether a value is of the kind and the size of another, and finite where it is."""
     if isinstance(wanted, np.ndarray):
         same = isinstance(value, np.ndarray) and value.dtype.kind == wanted.dtype.kind
-        return same and value.shape == wanted.shape
+        if not same or value.shape != wanted.shape:
+            return False
+        return wanted.dtype.kind != "f" or bool((np.isfinite(value) >= np.isfinite(wanted)).all())
     if isinstance(wanted, tuple):
         return (
             isinstance(value, tuple)

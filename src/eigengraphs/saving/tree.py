@@ -130,7 +130,7 @@ def _is_of(kind: Any, value: Any) -> bool:
         return (
             isinstance(value, np.ndarray)
             and value.dtype.isnative
-            and (wanted is Any or value.dtype.kind == np.dtype(wanted).kind)
+            and (wanted is Any or value.dtype == wanted)
         )
     if origin is tuple:
         if not isinstance(value, tuple):
