@@ -124,7 +124,7 @@ def _unlike(state: dict[str, Any]) -> str | None:
         same = len(array.shape) == len(shape)
         if not same or any(b not in (a, None) for a, b in zip(array.shape, shape, strict=True)):
             return name
-        values = array.data if sparse.issparse(array) else array
+        values = getattr(array, "data", array) if sparse.issparse(array) else array
         if values.dtype != np.float64 or not np.isfinite(values).all():
             return name
     treatment = plan.treatment
