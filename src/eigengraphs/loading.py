@@ -124,7 +124,7 @@ def _unlike(state: dict[str, Any]) -> str | None:
         same = len(array.shape) == len(shape)
         if not same or any(b not in (a, None) for a, b in zip(array.shape, shape, strict=True)):
             return name
-        values = getattr(array, "data", array) if sparse.issparse(array) else array
+        values: Any = array.data if sparse.issparse(array) else array  # type: ignore[attr-defined]
         if values.dtype != np.float64 or not np.isfinite(values).all():
             return name
     treatment = plan.treatment
@@ -150,12 +150,11 @@ def _shapes(state: dict[str, Any], n: int, d: int, m: int) -> dict[str, tuple[An
     for name in ("_fit", "_greedy"):
         shapes |= {f"{name}.H": (state[name].H, (n, d)), f"{name}.G": (state[name].G, (n, d)),
                    f"{name}.Psi": (state[name].Psi, (None, d))}  # fmt: skip
-    rows = getattr(known, "rows", None)
-    for part, count in ((known, m), (rows, None)):
+    parts = {"_projection": (known, m), "_projection.rows": (getattr(known, "rows", None), None)}
+    for name, (part, count) in parts.items():
         if part is not None:
-            shapes |= {"_projection.Gamma": (part.Gamma, (d, d)),
-                       "_projection.Psi": (part.Psi, (count, d)),
-                       "_projection.squared_norms": (part.squared_norms, (count,))}  # fmt: skip
+            shapes |= {f"{name}.Gamma": (part.Gamma, (d, d)), f"{name}.Psi": (part.Psi, (count, d)),
+                       f"{name}.squared_norms": (part.squared_norms, (count,))}  # fmt: skip
     moments = state.get("_moments")
     if moments is not None:
         p = n * (n + 1) // 2
