@@ -13,7 +13,7 @@ import stat
 import zipfile
 import zlib
 from pathlib import PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.lib import format as npy
@@ -31,6 +31,7 @@ BROKEN = (
 )  # fmt: skip
 
 
+_MOST_MEMBERS = 10_000  # of an archive: each takes time, however small it is
 _MOST_EMPTY = 2**20  # parts of an array that holds nothing
 _LONGEST_HEADER = 10_000  # bytes; NumPy's own limit for files that are not trusted
 
@@ -102,8 +103,10 @@ def npy_array(
 def open_zip(what: object, data: bytes, cap: Cap = DEFAULT) -> zipfile.ZipFile:
     """Open an archive whose members are plain files and declare no more than is allowed.
 
-    The directory of an archive binds: no more is ever read of a member than it declares.
+    The directory of an archive binds: no more is ever unpacked of a member than it declares.
     """
+    if data.count(b"PK\x01\x02") > 2 * _MOST_MEMBERS:  # before zipfile makes a list of them
+        _refuse_many(what)
     archive = zipfile.ZipFile(io.BytesIO(data))
     cap.check(what, sum(member.file_size for member in archive.infolist()), len(data))
     check_members(what, archive)
@@ -111,11 +114,13 @@ def open_zip(what: object, data: bytes, cap: Cap = DEFAULT) -> zipfile.ZipFile:
 
 
 def check_members(what: object, archive: zipfile.ZipFile) -> None:
-    """Refuse an archive with links, with a name twice, or with names that lead out of it.
+    """Refuse an archive with many members, links, a name twice, or names that lead out of it.
 
     Members must be stored or deflated: of what is packed in other ways, zipfile unpacks all that
     there is before it looks how much was declared.
     """
+    if len(archive.infolist()) > _MOST_MEMBERS:
+        _refuse_many(what)
     names = set[str]()
     for member in archive.infolist():
         name = member.filename
@@ -138,10 +143,18 @@ def check_members(what: object, archive: zipfile.ZipFile) -> None:
         names.add(name)
 
 
+def _refuse_many(what: object) -> NoReturn:
+    raise ReadError(
+        f"{what} is an archive of more than {_MOST_MEMBERS:,} members: write the graphs as one "
+        "array (m, n, n), or as several files"
+    )
+
+
 def zip_member(archive: zipfile.ZipFile, name: str) -> bytes:
     """Return a member, whole and as its checksum says, or raise one of `BROKEN`."""
     size = archive.getinfo(name).file_size
-    content = archive.read(name)
+    with archive.open(name) as file:
+        content = file.read(size)  # not all: zipfile would unpack 2 GB before it counts
     if len(content) != size:
         raise ValueError(f"{name!r} has {len(content):,} of {size:,} bytes")
     return content

@@ -30,7 +30,24 @@ __all__ = [
 ]
 
 
-class EigengraphsError(Exception):
+_LONGEST = 2_000  # characters of a message
+
+
+def short(text: str) -> str:
+    """Return a message of at most 2,000 characters: what came, and at its end what to do."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:1300]} ... ({len(text) - 1900:,} characters left out) ... {text[-600:]}"
+
+
+class _Short(Exception):
+    """An error or a warning whose message is never long, whatever names a file holds."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(short(arg) if isinstance(arg, str) else arg for arg in args))
+
+
+class EigengraphsError(_Short):
     """Root of all errors that eigengraphs raises on purpose.
 
     Catch it to catch all of them.
@@ -194,7 +211,7 @@ class MissingExtraError(EigengraphsError, ImportError):
         )
 
 
-class DegenerateWarning(UserWarning):
+class DegenerateWarning(_Short, UserWarning):
     """A result is defined by convention alone, because the data left nothing to decide it.
 
     Examples
@@ -211,7 +228,7 @@ class DegenerateWarning(UserWarning):
     """
 
 
-class ReadNotice(UserWarning):
+class ReadNotice(_Short, UserWarning):
     """Files were read in a way that their owner may want to know of.
 
     Examples
@@ -229,7 +246,7 @@ class ReadNotice(UserWarning):
     """
 
 
-class WeakPositionsWarning(UserWarning):
+class WeakPositionsWarning(_Short, UserWarning):
     """Positions of a component are hardly known, so that its loadings mean little.
 
     Examples

@@ -1,15 +1,17 @@
-"""What a label is: a quantity, or classes."""
+"""What a label is: a quantity, or classes; and what no name may hold."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["UNKNOWN", "are_codes", "are_quantity", "without_none"]
+__all__ = ["UNKNOWN", "are_codes", "are_quantity", "not_utf8", "without_none"]
 
 #: Texts, in small letters, which say that a value is not known, whatever the others are.
 UNKNOWN = frozenset({"", "n/a", "na", "nan", "null"})
 
+_HALF = re.compile("[\ud800-\udfff]")  # as Python reads bytes that are not UTF-8
 _FEW = 6  # whole numbers with no more values than this, each often, are codes: site 1, 2, 3
 
 
@@ -36,6 +38,11 @@ def without_none(values: list[Any]) -> list[Any]:
     if not others or not all(_is_number(value) for value in others):
         return values
     return [None if _says_none(value) else value for value in values]
+
+
+def not_utf8(texts: Iterable[str]) -> str | None:
+    """Return the first text with half a character (a lone surrogate), which no file can hold."""
+    return next((text for text in texts if _HALF.search(text)), None)
 
 
 def _says_none(value: Any) -> bool:

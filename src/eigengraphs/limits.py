@@ -7,18 +7,24 @@ numbers are in ``SECURITY.md``.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
+import os
 import re
+import stat
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from eigengraphs.errors import InputError, ReadError
 
-__all__ = ["DEFAULT", "Cap", "MaxBytes", "gunzip", "read_json", "size_of"]
+__all__ = [
+    "DEFAULT", "Cap", "MaxBytes", "gunzip", "open_regular", "read_json", "read_regular", "size_of",
+]  # fmt: skip
 
 MaxBytes: TypeAlias = "str | int | None"
 
@@ -86,6 +92,25 @@ class Cap:
 DEFAULT = Cap()
 
 
+def open_regular(path: Path) -> io.BufferedReader:
+    """Open a file for reading; raise OSError for a FIFO or a device, which may never end."""
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))  # a FIFO would wait for a writer
+
+    file = open(path, "rb", opener=opener)  # noqa: SIM115 # Path.open takes no opener
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return file
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the bytes of a regular file; raise OSError for anything else."""
+    with open_regular(path) as file:
+        return file.read()
+
+
 def size_of(text: Any) -> int:
     """Return the bytes of a number, or of a text such as "512M" or "1.5 GB"; -1 if it is none."""
     if isinstance(text, int) and not isinstance(text, bool):
@@ -118,10 +143,11 @@ def read_json(text: str | bytes) -> Any:
     Texts nested too deeply, and whole numbers of thousands of digits, end in errors of several
     classes otherwise. Halves of characters, which JSON may write and UTF-8 cannot, are wrong, too.
     """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8")  # json itself would let halves of characters through
     try:
         found = json.loads(text)
-        escape = "\\ud" if isinstance(text, str) else b"\\ud"
-        if escape in text.lower():  # type: ignore[operator]
+        if "\\ud" in text.lower():
             json.dumps(found, ensure_ascii=False).encode("utf-8")
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

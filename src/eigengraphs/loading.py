@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from eigengraphs.dimension import DimensionChoice
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.preprocess import Preprocessing
@@ -16,7 +17,10 @@ from eigengraphs.io.labels import VertexTable
 from eigengraphs.limits import MaxBytes
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection
+from eigengraphs.refinement import Refinement
 from eigengraphs.saving import read_model
+from eigengraphs.settings import FIXED_BY_FIT, check_settings
+from eigengraphs.solvers.graph_moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit
 
 __all__ = ["keep_vertex_table", "load", "vertex_table"]
@@ -26,8 +30,15 @@ _ADDED = {"deterministic"}
 _KINDS: dict[str, Any] = {
     "_fit": Fit, "_greedy": Fit, "_plan": Plan, "_steps": Preprocessing,
     "_projection": Projection | MaskedProjection, "n_vertices_": Integral,
-    "n_components_": Integral, "vertex_names_": Sequence,
+    "n_components_": Integral, "vertex_names_": tuple, "_graph_names": tuple | None,
+    "_has_vertex_names": bool, "_is_weighted": bool, "_dtype": np.dtype, "_fitted_with": dict,
+    "_seed": np.random.SeedSequence,
 }  # fmt: skip
+_OF_SOME: dict[str, Any] = {
+    "_moments": GraphMoments | None, "dimension_choice_": DimensionChoice,
+    "n_graphs_seen_": Integral, "refinement_": Refinement,
+}  # fmt: skip
+_OUTPUT = [{"transform": kind} for kind in ("default", "pandas", "polars")]
 _REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -60,10 +71,16 @@ def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEm
     """
     state = read_model(path, max_bytes)
     fresh = JointEmbedding()
-    missing = set(fresh.get_params()) - set(state) - _ADDED
-    if missing or "_fit" not in state:
+    if set(fresh.get_params()) - set(state) - _ADDED or "_fit" not in state:
         raise InputError(f"{str(path)!r} holds no fit of JointEmbedding")
-    wrong = _unlike(state)
+    try:
+        wrong = _unlike(state)
+        if wrong is None:
+            derived = _derived(state)
+            state = derived | state  # what the first models did not keep
+            wrong = next((x for x in derived if not _alike(state[x], derived[x])), None)
+    except Exception as error:  # of parts that do not go together: anybody can seal a file
+        wrong = f"a part ({type(error).__name__}: {error})"
     if wrong:
         raise InputError(
             f"{str(path)!r} holds no fit of JointEmbedding: {wrong} is not what a fit has; take "
@@ -89,29 +106,107 @@ def vertex_table(embedding: JointEmbedding) -> VertexTable | None:
 
 
 def _unlike(state: dict[str, Any]) -> str | None:
-    """Return the name of something that cannot be of a fit: anybody can seal a file."""
+    """Return the name of a part that has the wrong kind or does not fit the others in size."""
     for name, kind in _KINDS.items():
-        if not isinstance(state.get(name), kind):
+        if not isinstance(state.get(name), kind) or isinstance(state[name], bool) > (kind is bool):
             return name
     for name in state:
         if callable(getattr(JointEmbedding, name, None)):  # a method, which it would hide
             return repr(name[:60])
-    n, d = state["n_vertices_"], state["n_components_"]
-    if len(state["vertex_names_"]) != n or not all(type(x) is str for x in state["vertex_names_"]):
-        return "vertex_names_"
-    if state["_plan"].directed is True and state["_fit"].G is None:
-        return "_fit.G"
-    places = {"latent_positions_": state.get("latent_positions_"), "_fit.H": state["_fit"].H}
-    places |= {"_fit.G": state["_fit"].G} if state["_fit"].G is not None else {}
-    for name, array in places.items():
-        if np.shape(array) != (n, d) or getattr(array, "dtype", None) not in _REAL:
+    for name, kind in _OF_SOME.items():
+        if name in state and not isinstance(state[name], kind):
             return name
     if not _is_table(state.get("_vertex_table")):
         return "_vertex_table"
-    loadings: Any = state.get("loadings_")
-    if np.ndim(loadings) != 2 or np.shape(loadings)[1] != d:
-        return "loadings_"
+    settings = JointEmbedding().get_params() | state
+    check_settings(settings)
+    check_settings(settings | {name: state["_fitted_with"][name] for name in FIXED_BY_FIT})
+    Preprocessing.of(state["_steps"].steps)
+    plan, fit, names = state["_plan"], state["_fit"], state["vertex_names_"]
+    n, d, m = state["n_vertices_"], state["n_components_"], len(plan.weights)
+    if len(names) != n or not all(type(x) is str for x in names) or len(set(names)) < n:
+        return "vertex_names_"
+    graphs = state["_graph_names"]
+    if graphs is not None and (len(graphs) != m or not all(type(x) is str for x in graphs)):
+        return "_graph_names"
+    if state["_dtype"] not in _REAL or d < 1:
+        return "_dtype" if d > 0 else "n_components_"
+    if plan.directed is not (fit.G is not None):
+        return "_fit.G"
+    if state.get("_sklearn_output_config", _OUTPUT[0]) not in _OUTPUT:
+        return "_sklearn_output_config"
+    for name, (array, shape) in _shapes(state, n, d, m).items():
+        if array is None:
+            continue
+        same = len(array.shape) == len(shape)
+        if not same or any(b not in (a, None) for a, b in zip(array.shape, shape, strict=True)):
+            return name
+        values: Any = array.data if sparse.issparse(array) else array  # type: ignore[attr-defined]
+        if values.dtype != np.float64 or not np.isfinite(values).all():
+            return name
+    treatment = plan.treatment
+    if not 0 < treatment.scale < np.inf or not 0 < plan.largest_weight < np.inf:
+        return "_plan"
+    if any(len(fit.stages) != d for fit in (fit, state["_greedy"])):
+        return "_fit.stages"
+    groups = plan.groups
+    if groups is not None and (groups.codes.shape != (m,) or groups.labels.ndim != 1):
+        return "_plan.groups"
     return None
+
+
+def _shapes(state: dict[str, Any], n: int, d: int, m: int) -> dict[str, tuple[Any, Any]]:
+    """Return arrays of a fit with the shapes that they must have; None is any length."""
+    plan, known = state["_plan"], state["_projection"]
+    shapes: dict[str, tuple[Any, Any]] = {
+        "_plan.weights": (plan.weights, (m,)),
+        "_plan.treatment.mean": (plan.treatment.mean, (n, n)),
+        "_projection.Gammas": (getattr(known, "Gammas", None), (m, d, d)),
+        "_projection.observed": (getattr(known, "observed", None), (m,)),
+    }
+    for name in ("_fit", "_greedy"):
+        shapes |= {f"{name}.H": (state[name].H, (n, d)), f"{name}.G": (state[name].G, (n, d)),
+                   f"{name}.Psi": (state[name].Psi, (None, d))}  # fmt: skip
+    parts = {"_projection": (known, m), "_projection.rows": (getattr(known, "rows", None), None)}
+    for name, (part, count) in parts.items():
+        if part is not None:
+            shapes |= {f"{name}.Gamma": (part.Gamma, (d, d)), f"{name}.Psi": (part.Psi, (count, d)),
+                       f"{name}.squared_norms": (part.squared_norms, (count,))}  # fmt: skip
+    moments = state.get("_moments")
+    if moments is not None:
+        p = n * (n + 1) // 2
+        shapes |= {"_moments.mean": (moments.mean, (p,)),
+                   "_moments.triangle": (moments.triangle, (p * (p + 1) // 2,))}  # fmt: skip
+    return shapes
+
+
+def _derived(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the results that follow from the components and inner products of a fit."""
+    again = JointEmbedding()
+    again.__dict__.update({name: state[name] for name in ("_plan", "_dtype", "_fitted_with")})
+    before = set(vars(again))
+    again._store(state["_fit"], state["_projection"])
+    return {name: value for name, value in vars(again).items() if name not in before}
+
+
+def _alike(value: Any, wanted: Any) -> bool:
+    """Tell whether a value is of the kind and the size of another, and finite where it is."""
+    if isinstance(wanted, np.ndarray):
+        same = isinstance(value, np.ndarray) and value.dtype.kind == wanted.dtype.kind
+        if not same or value.shape != wanted.shape:
+            return False
+        return wanted.dtype.kind != "f" or bool((np.isfinite(value) >= np.isfinite(wanted)).all())
+    if isinstance(wanted, tuple):
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(wanted)
+            and all(map(_alike, value, wanted))
+        )
+    if isinstance(wanted, bool | int | float):
+        return isinstance(value, type(wanted)) and isinstance(value, bool) is isinstance(
+            wanted, bool
+        )
+    return sparse.issparse(value) if sparse.issparse(wanted) else isinstance(value, type(wanted))
 
 
 def _is_table(kept: Any) -> bool:

@@ -125,6 +125,10 @@ def more_numpy_files() -> None:
              "vertex_names.npy": header((10**9,), "<U0")}  # fmt: skip
     put("nothing.npz", "10**9 names of no letters", "holds nothing", archive(names))
 
+    half = {"graphs.npy": array(np.ones((2, 4, 4))), "graph_names.npy": array(["a", "\ud800"])}
+    put("half_name.npz", "a graph whose name is half a character", "no text in UTF-8",
+        archive(half))  # fmt: skip
+
 
 # ---------------------------------------------------------------------- text, gzip, XML
 
@@ -141,8 +145,8 @@ def text_files() -> None:
     put("cut.csv.gz", "a gzip file that is cut off", "not whole", small[:-9] + small[-8:-4] + b"\0")
     put("deep.edgelist", "vertices as JSON, nested 12,000 deep", "no list that JSON knows",
         "# vertices: " + "[" * 12_000 + "\na b 1\n")  # fmt: skip
-    put("deep_data.edgelist", "edge data nested 12,000 deep", "is no edge",
-        "0 1 {'weight': " + "-" * 12_000 + "1}\n1 2 {'weight': 1}\n")  # fmt: skip
+    put("deep_data.edgelist", "edge data nested 9,000 deep", "is no edge",
+        "0 1 {'weight': " + "-" * 9_000 + "1}\n1 2 {'weight': 1}\n")  # fmt: skip
     put("half_a_letter.csv", "UTF-16 that ends within a letter", "begins as UTF-16",
         "0,1\n1,0\n".encode("utf-16") + b"\0")  # fmt: skip
     put("utf32.csv", "UTF-32", "is no text", "0,1\n1,0\n".encode("utf-32-be"))
@@ -167,6 +171,14 @@ def text_files() -> None:
         .encode("utf-16"))  # fmt: skip
     put("deep.gml", "lists within lists, 2,000 deep", "no GML file",
         "graph [ node [ id 0 " + "a [ " * 2_000)  # fmt: skip
+    label = '*Vertices 2\n1 "{}"\n2 "b"\n*Edges\n1 2 1\n'.format("a" * 2_000_000)
+    put("label.net.gz", "a label of 2 MB, which takes the square of its length",
+        "has 2,000,004 characters", gzip.compress(label.encode(), mtime=0))  # fmt: skip
+    literal = "0 1 {'weight': 1, 'more': [" + "1," * 10**7 + "]}\n1 2 {'weight': 1}\n"
+    put("literal.edgelist.gz", "edge data of 20 MB, which take 4 GB to parse",
+        "characters, more than 10,000", gzip.compress(literal.encode(), mtime=0))  # fmt: skip
+    put("half_name.gml", "a vertex whose name is half a character", "no text in UTF-8",
+        'graph [ node [ id 0 label "a" ] node [ id 1 label "&#55296;" ] ]')  # fmt: skip
     put("vertices.net", "a list of 10**12 vertices", "no Pajek file",
         '*Vertices 1000000000000\n1 "a"\n')  # fmt: skip
 
@@ -240,6 +252,27 @@ def more_matlab_files() -> None:
                             compression="gzip")  # fmt: skip
         file["A"][...] = 1.0
     put("chunk.mat", "HDF5: nine numbers in a chunk of 72 MB", CAP)
+    with h5(HERE / "chunks.mat") as file:
+        file.create_dataset("A", (100, 5), "f8", chunks=(1, 300_000), maxshape=(None, None),
+                            compression="gzip")  # fmt: skip
+    put("chunks.mat", "HDF5: 500 numbers in 100 chunks of 2.4 MB", CAP)
+    inner = zlib.compress(bytes(3 * 10**8), 9)
+    packed_chunk("filters.mat", zlib.compress(inner, 9), 2)
+    put("filters.mat", "HDF5: 300 MB for 8 MB, behind two filters", "does not use")
+    packed_chunk("beneath.mat", zlib.compress(bytes(2 * 10**7), 9), 1)
+    put("beneath.mat", "HDF5: a chunk of 8 MB that unpacks to 20 MB", "unpacks to more than")
+
+
+def packed_chunk(name: str, data: bytes, times: int) -> None:
+    """Write one chunk of 8 MB that was compressed so many times, as it is."""
+    about = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    about.set_chunk((1000, 1000))
+    for _ in range(times):
+        about.set_deflate(9)
+    with h5(HERE / name) as file:
+        space = h5py.h5s.create_simple((1000, 1000))
+        item = h5py.h5d.create(file.id, b"A", h5py.h5t.IEEE_F64LE, space, about)
+        item.write_direct_chunk((0, 0), data)
 
 
 def matlab_around(inner: bytes) -> bytes:
@@ -338,13 +371,18 @@ def other_files() -> None:
     state = b'{"format": 2, "state": {"array": "a"}}'
     put("terabytes.eg", "a model with an array of 8 TB", CAP,
         sealed({"model.json": state, "a.npy": header((2**20, 2**20))}), "load")  # fmt: skip
-    put("deep.eg", "a model nested 12,000 deep", "not a whole model file",
-        sealed({"model.json": b'{"format": 2, "state": ' + b"[" * 12_000}, zipfile.ZIP_DEFLATED),
-        "load")  # fmt: skip
+    put("deep.eg", "a model nested 5,000 deep", "nested too deeply",
+        sealed({"model.json": b'{"format": 2, "state": ' + b"[" * 5_000}), "load")  # fmt: skip
     bomb = header((6000, 6000)) + bytes(8 * 6000**2)
     put("bomb.eg", "a model of 288 MB, compressed", CAP,
         archive({"model.json": state.replace(b"2", b"1"), "a.npy": bomb}, zipfile.ZIP_BZIP2),
         "load")  # fmt: skip
+    put("packed.eg", "a sealed model that is compressed", "are compressed",
+        sealed({"model.json": state, "a.npy": array(np.eye(4))}, zipfile.ZIP_DEFLATED),
+        "load")  # fmt: skip
+    put("lists.eg", "a model of four million lists", CAP,
+        archive({"model.json": b'{"format": 1, "state": [' + b"[]," * (4 * 10**6) + b"0]}"},
+                zipfile.ZIP_DEFLATED), "load")  # fmt: skip
     evil = header((1,), "|O") + pickle.dumps(np.array([Code()], dtype=object))
     put("pickle.eg", "a model with a pickle", "Python objects",
         sealed({"model.json": state, "a.npy": evil}), "load")  # fmt: skip

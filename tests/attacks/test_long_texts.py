@@ -1,14 +1,21 @@
-"""Small texts that would take much room or time: long names, many columns, many braces."""
+"""Small files that would take much room or time: long names, many columns, many members."""
 
+import io
 import json
+import struct
 import time
 import tracemalloc
+import warnings
+import zipfile
 
+import numpy as np
 import pytest
 
 import eigengraphs as eg
+from eigengraphs import errors
 from eigengraphs.errors import InputError, ReadError
 from eigengraphs.job.finished import FinishedFit
+from eigengraphs.limits import read_json
 
 # Of CPU, traced: 1 to 2 on a busy machine and under coverage, 74 where the square was taken.
 SECONDS, BYTES = 6.0, 100_000_000
@@ -94,3 +101,70 @@ def test_results_of_graphs_in_a_place_with_too_long_a_name_are_refused(tmp_path)
     (tmp_path / "provenance.json").write_text(json.dumps({"reading": reading, "inputs": []}))
     with pytest.raises(InputError, match="is not there"):
         FinishedFit(tmp_path).inputs()
+
+
+def array(values):
+    buffer = io.BytesIO()
+    np.save(buffer, values)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("read", [eg.read, lambda path: eg.load(path, max_bytes="1M")])
+def test_no_more_of_a_member_is_unpacked_than_it_declares(tmp_path, read):
+    """150 MB in each of two members that declare 256 bytes; model.json is the first to be read."""
+    path, content = tmp_path / "lying.npz", array(np.eye(4))
+    for name in ("model.json", "a.npy"):
+        with (
+            zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive,
+            archive.open(name, "w") as file,
+        ):
+            file.write(content)
+            for _ in range(150):
+                file.write(bytes(2**20))
+    data = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        for place in (data.index(mark), data.rindex(mark)):
+            struct.pack_into("<I", data, place + at, len(content))
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="Bad CRC-32"):
+        read(path)
+
+
+def test_an_archive_of_many_members_is_refused_before_they_are_read(tmp_path):
+    path, content = tmp_path / "many.npz", array(np.eye(2))
+    with zipfile.ZipFile(path, "w") as archive:
+        for k in range(10_001):
+            archive.writestr(f"a{k}.npy", content)
+    with pytest.raises(ReadError, match="more than 10,000 members"):
+        eg.read(path)
+
+
+def test_no_message_is_longer_than_2000_characters(tmp_path):
+    path = tmp_path / "many.npz"
+    np.savez(path, **{f"array_{k}": np.eye(2) for k in range(500)})
+    with pytest.raises(ReadError, match=r"characters left out.*key='all'") as caught:
+        eg.read(path)
+    assert len(str(caught.value)) <= 2000
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        words = (LONG, LONG, LONG) if name == "MissingExtraError" else (LONG,)
+        assert len(str(kind(*words))) <= 2000
+        assert str(kind(*(["what"] * len(words)))).startswith("what")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        warnings.warn(LONG, errors.ReadNotice, stacklevel=1)
+    assert len(str(said[0].message)) <= 2000
+
+
+@pytest.mark.parametrize("text", [b'"\\ud800"', b'"\xed\xa0\x80"', b'"\xff"'])
+def test_half_a_character_is_no_json(text):
+    with pytest.raises(ValueError, match=r"surrogates not allowed|can't decode"):
+        read_json(text)
+
+
+@pytest.mark.parametrize(
+    "names", [{"graph_names": ["a", "\ud800"]}, {"vertex_names": ["\udfff", "b"]}]
+)
+def test_half_a_character_is_no_name(names):
+    with pytest.raises(InputError, match="must hold text that UTF-8 can encode"):
+        eg.GraphStack(np.ones((2, 2, 2)), **names)

@@ -1,5 +1,6 @@
 """Damaged, unfinished and foreign stores are refused, with the file, the graphs and a way out."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -10,6 +11,8 @@ import textwrap
 import time
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import eigengraphs as eg
@@ -219,3 +222,63 @@ def test_a_full_disk_leaves_what_can_be_finished(tmp_path):
     with pytest.raises(StoreError, match="not finished: it holds 0 graphs"):
         open_store(path)
     finish(path, storage)
+
+
+# ---------------------------------------------------------------------- stores sealed again
+
+
+def reseal(store, change):
+    """Change the weights of the second shard and recompute what is checked."""
+    said = json.loads((store / "store.json").read_bytes())
+    part = said["shards"][1]
+    path = store / part["file"]
+    if said["kind"] == "dense":
+        data = bytearray(path.read_bytes())
+        lo, hi = part["offset"], part["offset"] + part["bytes"]
+        data[lo:hi] = change(np.frombuffer(data[lo:hi], np.float64).copy()).tobytes()
+        path.write_bytes(data)
+        data = data[lo:hi]
+    else:
+        table = pq.read_table(path)
+        weights = change(table["weight"].to_numpy().copy())
+        kept = table.slice(0, len(weights)).set_column(3, "weight", pa.array(weights))
+        pq.write_table(kept, path, use_dictionary=["graph"], compression="none")
+        data = path.read_bytes()
+        part["bytes"] = max(len(data), part["nonzeros"])
+    part["sha256"] = hashlib.sha256(data).hexdigest()
+    (store / "store.json").write_text(json.dumps(said, indent=1) + "\n")
+
+
+def _nan(weights):
+    weights[3] = np.nan
+    return weights
+
+
+def _zero(weights):
+    weights[np.flatnonzero(weights)[-1]] = 0.0
+    return weights
+
+
+@pytest.mark.parametrize(("change", "says"), [(_nan, "not finite"), (_zero, "its table says")])
+def test_a_store_sealed_again_with_other_weights_is_refused(store, change, says):
+    first, last = shard(store, 1)[1:]
+    reseal(store, lambda weights: weights)
+    assert open_store(store).load().n_graphs == 30
+    reseal(store, change)
+    stack = open_store(store)
+    for ask in (stack.load, lambda: stack[first : last + 1].load(), lambda: list(stack.blocks()),
+                lambda: eg.JointEmbedding(1).fit(stack)):  # fmt: skip
+        with pytest.raises(StoreError, match=rf"{says}.*graphs {first} to {last}"):
+            ask()
+    assert stack[0].shape == (6, 6)
+
+
+def test_edges_that_are_gone_are_missed(tmp_path):
+    A = np.ones((4, 5, 5))
+    store = write_store(
+        tmp_path / "g.egs", [eg.GraphStack(A[:2]), eg.GraphStack(A[2:])], storage="sparse",
+        shard_bytes=1,
+    )  # fmt: skip
+    reseal(store, lambda weights: weights[:-2])
+    with pytest.raises(StoreError, match=r"has 2[0-9] entries of graph .*its table says 25"):
+        open_store(store).load()

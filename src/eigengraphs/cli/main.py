@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +16,8 @@ from typing import Any
 from eigengraphs import __version__
 from eigengraphs.cli.stopping import Stopped, stoppable
 from eigengraphs.cli.wording import for_shell, say
-from eigengraphs.errors import ClusterError, EigengraphsError, InputError, MissingExtraError
+from eigengraphs.errors import ClusterError, EigengraphsError, InputError, MissingExtraError, short
+from eigengraphs.labels import not_utf8
 
 __all__ = ["application", "main"]
 
@@ -100,10 +100,10 @@ def main() -> None:
 
 
 def _run() -> None:
-    for word in sys.argv[1:]:
-        if re.search("[\ud800-\udfff]", word):  # bytes that Python could not read
-            error = InputError(f"{word!r} is no text in UTF-8; name it in another way")
-            sys.exit(_complain(error, 3))
+    wrong = not_utf8(sys.argv[1:])
+    if wrong is not None:
+        error = InputError(f"{wrong!r} is no text in UTF-8; name it in another way")
+        sys.exit(_complain(error, 3))
     try:
         # Named, so that help and completion do not depend on how Python was started.
         application()(prog_name="eigengraphs")
@@ -149,7 +149,7 @@ def _of_the_system(error: OSError) -> str:
 def _complain(error: BaseException, code: int, text: str | None = None) -> int:
     """Say what went wrong, and what was added on the way: what is kept, and how to go on."""
     words = [str(error) if text is None else text, *getattr(error, "__notes__", ())]
-    text = for_shell("; ".join(words))
+    text = short(for_shell("; ".join(words)))
     if "--json" in sys.argv[1:]:
         say(json.dumps({"event": "error", "text": text, "code": code}), flush=True)
     say(f"eigengraphs: {text}", file=sys.stderr)

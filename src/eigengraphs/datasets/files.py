@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from eigengraphs.datasets.registry import HostedFile, registered
 from eigengraphs.errors import DatasetError, InputError, MissingExtraError
+from eigengraphs.limits import read_regular
 
 __all__ = ["VARIABLE", "Folder", "find_folder", "read_file_if_there", "read_files"]
 
@@ -80,7 +81,7 @@ def _is_there(path: Path) -> bool:
 def _read(file: HostedFile, folder: Path) -> bytes:
     path = folder / file.path
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
     found = sha256(content).hexdigest()

@@ -28,6 +28,7 @@ from eigengraphs.graphs.coerce import (
     unmasked,
 )
 from eigengraphs.graphs.flat_rows import row_numbers
+from eigengraphs.labels import not_utf8
 from eigengraphs.parallel import on_blocks, spans
 
 __all__ = [
@@ -129,7 +130,14 @@ def read_names(names: Any, what: str) -> tuple[str, ...]:
         raise InputError(f"{what} must be a sequence of names, got one string {names!r}")
     if not isinstance(names, Iterable):
         raise InputError(f"{what} must be a sequence of names, got {names!r}")
-    return tuple(str(name) for name in names)
+    texts = tuple(str(name) for name in names)
+    wrong = not_utf8(texts)
+    if wrong is not None:
+        raise InputError(
+            f"{what} must hold text that UTF-8 can encode; {wrong[:60]!r} has half a character "
+            "(a surrogate): rename it"
+        )
+    return texts
 
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:

@@ -24,6 +24,9 @@ __all__ = ["edge_graph", "read_edges"]
 _PADDED = re.compile(r"(?<![0-9.+-])0[0-9]")  # may be an id such as 007
 
 
+_LONGEST_DATA = 10_000  # characters: Python takes 200 times as many bytes to parse them
+
+
 def read_edges(text: TextFile) -> EdgeGraph:
     """Read an edge list; vertices come in the order of their numbers, or of their names."""
     declared = _declared(text)
@@ -202,6 +205,12 @@ def _with_data(text: TextFile, i: int) -> list[str]:
     cells = [cell.strip() for cell in ends.rstrip(",;\t ").split(text.delimiter)]
     data: Any = {}
     if at is not None:
+        if len(line) - at > _LONGEST_DATA:
+            raise ReadError(
+                f"{text.path}, line {text.places[i]}: the data of an edge have {len(line) - at:,} "
+                f"characters, more than {_LONGEST_DATA:,}; keep the weight alone, as in "
+                "\"0 1 {'weight': 3}\""
+            )
         try:
             data = ast.literal_eval(line[at:].strip())
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

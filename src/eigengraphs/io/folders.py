@@ -13,6 +13,7 @@ from eigengraphs.io.kinds import looks_like_graph
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.text import AUTO, AmbiguousComma, Notation, open_text
+from eigengraphs.limits import read_regular
 
 __all__ = ["Found", "search_folder"]
 
@@ -99,7 +100,7 @@ def _are_graphs(name: str, paths: list[Path], notation: Notation) -> bool:
     step = max(1, len(paths) // _LOOK_AT)
     for path in paths[::step][:_LOOK_AT]:
         try:
-            if looks_like_graph(open_text(path, path.read_bytes(), notation)):
+            if looks_like_graph(open_text(path, read_regular(path), notation)):
                 return True
         except AmbiguousComma:  # to be refused, and not left out
             return True

@@ -15,7 +15,7 @@ from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import RawGraph
 from eigengraphs.io.sources import SourceFile
 from eigengraphs.io.text import Notation
-from eigengraphs.limits import DEFAULT, Cap
+from eigengraphs.limits import DEFAULT, Cap, read_regular
 
 __all__ = ["Loaded", "names_of", "one_layout", "same_content", "settle_ambiguous"]
 
@@ -61,7 +61,7 @@ def settle_ambiguous(
             continue
         path = item.file.path
         options: Any = {"format": format, "key": key, "notation": notation, "cap": cap}
-        graphs = read_one(path, path.read_bytes(), **options)
+        graphs = read_one(path, read_regular(path), **options)
         settled.append(replace(item, graph=graphs[0]))
     return settled
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,9 @@ from eigengraphs.limits import DEFAULT, Cap
 __all__ = ["read_mat"]
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+_DEFLATE, _SHUFFLE, _FLETCHER = 1, 2, 3  # filters of HDF5
+_FILTERS = {_DEFLATE, _SHUFFLE, _FLETCHER}
+_CHECKSUM = 4  # bytes that the last of them adds
 
 
 def read_mat(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> list[MatrixGraph]:
@@ -117,11 +122,45 @@ class _Hdf5:
                 f"{self._path}: {item.name!r} lies in another file, which is not opened; save the "
                 "variable itself"
             )
-        # A chunk is unpacked whole, however little of it belongs to the array.
-        size = max(item.size, math.prod(item.chunks or (0,)))
+        # Chunks are unpacked whole, however little of them belongs to the array.
+        chunks = item.chunks or (1,) * item.ndim
+        size = math.prod(-(-a // b) * b for a, b in zip(item.shape, chunks, strict=True))
         self._read += size * max(item.dtype.itemsize, 1)
         self._cap.check(f"{self._path} ({item.name!r})", self._read, self._held)
+        self._check_chunks(item)
         return np.asarray(item)
+
+    def _check_chunks(self, item: Any) -> None:
+        """Refuse chunks that unpack to more than their size: HDF5 unpacks whatever is in them."""
+        about = item.id.get_create_plist()
+        filters = [about.get_filter(k)[0] for k in range(about.get_nfilters())]
+        if not set(filters) <= _FILTERS or filters.count(_DEFLATE) > 1:
+            raise ReadError(
+                f"{self._path}: {item.name!r} is compressed in a way that MATLAB does not use "
+                f"(HDF5 filters {filters}); save it again with save(name, 'variable', '-v7.3') "
+                "or with compression='gzip' of h5py"
+            )
+        if _DEFLATE not in filters:
+            return
+        most = math.prod(item.chunks) * item.dtype.itemsize + _CHECKSUM
+        places = [range(0, a, b) for a, b in zip(item.shape, item.chunks, strict=True)]
+        count = math.prod(map(len, places))
+        if count > 100 + self._held // 8:  # a chunk takes more than eight bytes where it is listed
+            raise ReadError(
+                f"{self._path}: {item.name!r} has {count:,} chunks, more than a file of "
+                f"{self._held:,} bytes can hold; save the variable again"
+            )
+        for place in itertools.product(*places):
+            if item.id.get_chunk_info_by_coord(place).byte_offset is None:
+                continue  # all of it is the fill value
+            skipped, packed = item.id.read_direct_chunk(place)
+            if skipped >> filters.index(_DEFLATE) & 1:
+                continue
+            if len(zlib.decompressobj().decompress(packed, most + 1)) > most:
+                raise ReadError(
+                    f"{self._path}: {item.name!r} has a chunk that unpacks to more than the "
+                    f"{most - _CHECKSUM:,} bytes that it declares; save the variable again"
+                )
 
     def value(self, item: Any, depth: int = 0) -> Any:
         """Return an array in MATLAB's order of axes, which HDF5 turns around."""

@@ -20,6 +20,8 @@ __all__ = ["FORMATS", "read_networkx"]
 
 FORMATS = {".graphml": "GraphML", ".gml": "GML", ".net": "Pajek", ".paj": "Pajek"}
 
+_LONGEST_LINE = 10_000  # characters of a vertex or an edge of Pajek
+
 # Attributes that hold names of vertices in files whose own ids are numbers.
 _NAMES = ("name", "label", "dn_name", "dn_fsname", "dn_region")
 
@@ -42,7 +44,9 @@ def read_networkx(path: Path, data: bytes, format: str, key: str | None) -> Edge
             elif format == "GML":
                 graph = nx.read_gml(io.BytesIO(data), label="id")
             else:
-                graph = nx.parse_pajek(re.split(r"\r?\n", data.decode("utf-8-sig")))
+                lines = re.split(r"\r?\n", data.decode("utf-8-sig"))
+                _refuse_long(path, lines)
+                graph = nx.parse_pajek(lines)
     except ReadError:
         raise
     except Exception as error:  # networkx raises what its parsers raise
@@ -73,6 +77,18 @@ def read_networkx(path: Path, data: bytes, format: str, key: str | None) -> Edge
         ends.sort(axis=-1)  # so that parallel edges are seen to be the same pair
     s, t = ends.T
     return EdgeGraph(s, t, weight, names, True, directed, notices=notices, format=format)
+
+
+def _refuse_long(path: Path, lines: list[str]) -> None:
+    """Refuse a line of Pajek that would take the square of its length; rows of matrices do not."""
+    for place, line in enumerate(lines, 1):
+        if line.lower().startswith("*matrix"):
+            return
+        if len(line) > _LONGEST_LINE:
+            raise ReadError(
+                f"{path}, line {place} has {len(line):,} characters, more than {_LONGEST_LINE:,}: "
+                "shorten the name of the vertex"
+            )
 
 
 def _names(graph: Any) -> tuple[str, ...]:

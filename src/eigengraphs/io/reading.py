@@ -33,7 +33,7 @@ from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
 from eigengraphs.io.sources import Source, SourceLike, find_files
 from eigengraphs.io.text import Notation
-from eigengraphs.limits import Cap, MaxBytes
+from eigengraphs.limits import Cap, MaxBytes, read_regular
 from eigengraphs.scale import is_store, open_store
 from eigengraphs.tables import short_repr
 
@@ -336,7 +336,7 @@ def _load(
     loaded, tables = list[Loaded](), list[IsTable]()
     for file in found.files:
         try:
-            data = file.path.read_bytes()
+            data = read_regular(file.path)
         except OSError as error:
             raise ReadError(f"cannot read {file.path}: {error.strerror}") from None
         try:

@@ -18,6 +18,7 @@ from scipy import sparse
 from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import EigengraphsError, ReadError
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
+from eigengraphs.labels import not_utf8
 
 __all__ = ["check_sparse", "each_sound", "reading_of", "sound"]
 
@@ -66,6 +67,12 @@ def sound(path: Path, graph: RawGraph) -> RawGraph:
         graph = replace(graph, matrix=_matrix(where, graph))
         n = int(graph.matrix.shape[0])
     names = graph.names
+    wrong = not_utf8([graph.key or "", *(names or ())])
+    if wrong is not None:
+        raise ReadError(
+            f"{where} has the name {wrong[:60]!r}, which is no text in UTF-8 (it holds half a "
+            "character): rename it in the file"
+        )
     if names is None:
         return graph
     if len(names) != n:

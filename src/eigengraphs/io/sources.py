@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,8 @@ from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.tables import read_table
 from eigengraphs.io.text import AUTO, Notation
+from eigengraphs.labels import not_utf8
+from eigengraphs.limits import open_regular
 
 __all__ = ["Source", "SourceFile", "SourceLike", "find_files"]
 
@@ -48,7 +49,7 @@ def find_files(source: SourceLike, *, bids: bool = False, notation: Notation = A
     """Return the files that a folder, a pattern, a list, a manifest or one path stands for."""
     found = _found(source, bids, notation)
     for file in found.files:
-        if re.search("[\ud800-\udfff]", str(file.path)):  # bytes that Python could not read
+        if not_utf8([str(file.path)]) is not None:
             raise ReadError(
                 f"the name of the file {str(file.path)!r} is no text in UTF-8, so that no result "
                 "could name it: rename the file"
@@ -122,7 +123,7 @@ def _refuse_absent(path: Path) -> NoReturn:
 def _is_manifest(path: Path) -> bool:
     if path.suffix.lower() not in (".tsv", ".csv", ".txt"):
         return False
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         head = file.read(65536).decode("utf-8-sig", errors="replace")
     lines = [line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in "#%"]
     if not lines:

@@ -24,7 +24,7 @@ from eigengraphs.io.parquet import told
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 from eigengraphs.io.soundness import each_sound
 from eigengraphs.io.text import Notation
-from eigengraphs.limits import DEFAULT, Cap
+from eigengraphs.limits import DEFAULT, Cap, open_regular, read_regular
 from eigengraphs.scale.tables import check_declared
 
 __all__ = ["graphs_of_file"]
@@ -46,7 +46,7 @@ def graphs_of_file(
             found = _tried(path, key, cap)
             if found is not None:
                 return "", each_sound(path, found)
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     graphs = read_one(path, data, format=format, key=key, notation=notation, cap=cap)
@@ -67,11 +67,11 @@ def _stream(path: Path, key: str | None, cap: Cap) -> Iterator[RawGraph] | None:
     if path.suffix.lower() == ".gz":
         return None
     if kind == ".npy":
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             header = _header(file, path.stat().st_size)
         return None if header is None else _cube(path, None, {}, {})
     if kind == ".npz" and key is None and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as bundle:
+        with open_regular(path) as file, zipfile.ZipFile(file) as bundle:
             check_members(path, bundle)
             members = {Path(name).stem for name in bundle.namelist()}
             if "graph_names" not in members:
@@ -85,8 +85,8 @@ def _stream(path: Path, key: str | None, cap: Cap) -> Iterator[RawGraph] | None:
             if set(FLAT) <= members and "n_graphs" in members:
                 return _flat(path, said, extra, cap)
             if "graphs" in members:
-                with bundle.open("graphs.npy") as file:
-                    if _header(file, bundle.getinfo("graphs.npy").file_size) is not None:
+                with bundle.open("graphs.npy") as member:
+                    if _header(member, bundle.getinfo("graphs.npy").file_size) is not None:
                         return _cube(path, "graphs.npy", said, extra)
         return None
     if kind in (".parquet", ".pq") and key is None:
@@ -132,7 +132,7 @@ def _cube(
 ) -> Iterator[RawGraph]:
     """Yield the graphs of an array (m, n, n), in a file of its own or in a bundle."""
     with ExitStack() as opened:
-        file: Any = opened.enter_context(path.open("rb"))
+        file: Any = opened.enter_context(open_regular(path))
         if member is not None:
             bundle = opened.enter_context(zipfile.ZipFile(file))
             file = opened.enter_context(bundle.open(member))
@@ -145,7 +145,7 @@ def _cube(
 
 def _flat(path: Path, said: dict[str, Any], extra: dict[str, Any], cap: Cap) -> Iterator[RawGraph]:
     """Yield the graphs of a flat matrix."""
-    with zipfile.ZipFile(path) as bundle:
+    with open_regular(path) as file, zipfile.ZipFile(file) as bundle:
         indptr = _whole(path, bundle, FLAT[2], cap)
         m, n = flat_shape(path, extra["n_graphs"], indptr)
         indptr = indptr.astype(np.int64)  # differences of 32 bits wrap around

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
 from eigengraphs.io.text import AUTO, MISSING, Notation, TextFile, number, open_text, whole
-from eigengraphs.limits import DEFAULT
+from eigengraphs.limits import DEFAULT, read_regular
 
 __all__ = ["Table", "check_lengths", "column_of", "open_table", "read_table"]
 
@@ -34,7 +34,7 @@ def read_table(path: Path, notation: Notation = AUTO) -> Table:
 def open_file(path: Path, notation: Notation = AUTO) -> TextFile:
     """Open a text file, or say that it is not there."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     text = open_text(path, data, notation._replace(delimiter=None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -17,6 +16,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.job.events import Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.job.people import people_among
+from eigengraphs.limits import read_json, read_regular
 from eigengraphs.loading import load
 from eigengraphs.report.findings import Finding
 from eigengraphs.report.html import write_report
@@ -65,8 +65,8 @@ class FinishedFit:
         """Where the results came from."""
         file = self.folder / "provenance.json"
         try:
-            found: Any = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
+            found: Any = read_json(read_regular(file))
+        except (OSError, ValueError) as error:
             raise InputError(
                 f"cannot read {str(file)!r} ({error}); name a folder that eigengraphs fit has "
                 "written"

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.limits import read_json
+from eigengraphs.limits import read_json, read_regular
 from eigengraphs.report.parts import Edge, HeatMap
 from eigengraphs.report.summary import FORMAT, Summary
 
@@ -62,7 +62,7 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     if file.is_dir():
         file /= "report.json"
     try:
-        data = read_json(file.read_text(encoding="utf-8"))
+        data = read_json(read_regular(file))
     except FileNotFoundError:
         raise InputError(
             f"there is no {str(file)!r}; name a folder that eigengraphs fit has written, or its "

@@ -25,7 +25,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.graphs.treatment import Treatment
-from eigengraphs.limits import Cap, MaxBytes, read_json
+from eigengraphs.limits import Cap, MaxBytes, read_json, read_regular
 from eigengraphs.plan import Groups, Plan
 from eigengraphs.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.randomness import seed_sequence
@@ -47,6 +47,7 @@ __all__ = ["SavedFits", "read_model"]
 FORMAT = 2  # to be raised when older versions of the library could not read the file
 _UNSEALED = 1  # the format that had no seal
 _TEXT = "model.json"
+_JSON_GROWS = 20  # at most so many times its size in memory, as lists of nothing do
 _SEAL = b"eigengraphs model, SHA-256 of all before: "
 _SEALED = re.compile(re.escape(_SEAL) + rb"([0-9a-f]{64})\Z")
 _SEAL_LENGTH = len(_SEAL) + 64
@@ -136,7 +137,7 @@ def read_model(path: str | os.PathLike[str], max_bytes: MaxBytes = None) -> dict
     """
     source, cap = Path(path), Cap.of(max_bytes)
     try:
-        data = source.read_bytes()
+        data = read_regular(source)
     except FileNotFoundError:
         raise InputError(f"there is no model file {str(source)!r}") from None
     except OSError as error:
@@ -162,6 +163,9 @@ def _state(source: Path, data: bytes, cap: Cap) -> Any:
     if sealed is not None and _digest(data[:-64]) != sealed[1]:
         raise ValueError("it was changed after it was written, by its SHA-256")
     with open_zip(source, data, cap) as archive:
+        if sealed is not None and any(member.compress_type for member in archive.infolist()):
+            raise ValueError("its parts are compressed, and `save` does not compress them")
+        cap.check(source, _JSON_GROWS * archive.getinfo(_TEXT).file_size, len(data))
         tree = read_json(zip_member(archive, _TEXT))
         if not isinstance(tree, dict) or type(tree.get("format")) is not int:
             raise KeyError("format")

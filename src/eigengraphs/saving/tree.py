@@ -6,9 +6,11 @@ name only the classes listed by the caller; anything else is refused, in both di
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeAlias, cast
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,8 +105,49 @@ def decode(tree: Any, arrays: Mapping[str, NDArray[Any]], classes: Classes) -> A
             return {key: decode(item, arrays, classes) for key, item in items.items()}
         case {"object": str(name), "fields": dict(held)} if name in classes:
             values = {key: decode(item, arrays, classes) for key, item in held.items()}
+            hints = _hints(classes[name])
+            for key, value in values.items():
+                if key not in hints or not _is_of(hints[key], value):
+                    raise InputError(f"{key!r:.60} of {name} is not of the kind that it should be")
             return classes[name](**values)
     raise InputError(f"a model file cannot hold {str(tree)[:80]!r}")
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _is_of(kind: Any, value: Any) -> bool:
+    """Tell whether a value is what a field of a dataclass is declared to be."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return any(_is_of(one, value) for one in inner)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin is np.ndarray:
+        wanted = get_args(inner[1])[0]
+        return (
+            isinstance(value, np.ndarray)
+            and value.dtype.isnative
+            and (wanted is Any or value.dtype == wanted)
+        )
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        kinds = inner[:1] * len(value) if inner[-1] is ... else inner
+        return len(kinds) == len(value) and all(map(_is_of, kinds, value))
+    if origin is dict:
+        return isinstance(value, dict) and all(_is_of(inner[1], item) for item in value.values())
+    if origin is Callable:
+        return False  # a file holds none
+    if kind in _NUMBERS:
+        return isinstance(value, _NUMBERS[kind]) and (kind is bool) is isinstance(value, _BOOL)
+    return isinstance(value, kind)
+
+
+_BOOL = bool | np.bool_
+_NUMBERS: dict[Any, Any] = {bool: _BOOL, int: int | np.integer, float: int | float | np.number}
 
 
 def _put(array: NDArray[Any], arrays: Arrays, place: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from eigengraphs.errors import StoreError
 from eigengraphs.extras import need
+from eigengraphs.limits import open_regular, read_regular
 from eigengraphs.whole_files import to_disk, whole_file
 
 __all__ = ["Folder", "is_remote"]
@@ -62,7 +63,7 @@ class Folder:
     def read(self, name: str) -> bytes:
         """Return the contents of a file."""
         if self.local is not None:
-            return (self.local / name).read_bytes()
+            return read_regular(self.local / name)
         return bytes(self._remote.cat_file(self._far(name)))
 
     def read_into(self, name: str, offset: int, out: memoryview) -> int:
@@ -71,7 +72,7 @@ class Folder:
             data = self._remote.cat_file(self._far(name), start=offset, end=offset + len(out))
             out[: len(data)] = data
             return len(data)
-        with (self.local / name).open("rb", buffering=0) as file:
+        with open_regular(self.local / name) as file:
             file.seek(offset)
             filled = 0
             while filled < len(out):  # one call reads 2 GB at most

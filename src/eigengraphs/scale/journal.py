@@ -30,7 +30,7 @@ from eigengraphs.archives import npy_array, open_zip, zip_member
 from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import InputError, StoreError
 from eigengraphs.graphs.journaling import journaled
-from eigengraphs.limits import read_json
+from eigengraphs.limits import read_json, read_regular
 from eigengraphs.whole_files import to_disk, whole_file
 
 __all__ = ["FitJournal"]
@@ -76,7 +76,7 @@ class FitJournal:
         if self._folder.exists() and not all(map(_is_ours, self._folder.iterdir())):
             raise InputError(f"{self._folder} is not a journal of a fit, and is left as it is")
         head = json.dumps({"what": "journal of a fit", "format": _FORMAT})
-        there = about.read_text(encoding="utf-8", errors="replace") if about.exists() else head
+        there = read_regular(about).decode("utf-8", "replace") if about.is_file() else head
         if self._folder.exists() and not (resume and there == head):
             shutil.rmtree(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -243,7 +243,7 @@ def _answers(folder: Path) -> Iterator[Any]:
 
 def _read(path: Path) -> Any:
     try:
-        with open_zip(path, path.read_bytes()) as kept:
+        with open_zip(path, read_regular(path)) as kept:
             arrays = {
                 name.removesuffix(".npy"): npy_array(path, zip_member(kept, name))
                 for name in kept.namelist()

@@ -6,7 +6,7 @@ import hashlib
 import os
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -72,10 +72,13 @@ class Store:
                 f"there is no store of graphs at {folder}: {STORE_JSON} is not there; write one "
                 "with: eigengraphs convert IN OUT.egs"
             ) from None
+        except OSError as error:
+            raise StoreError(f"{where} {_what(error)}; put it back from a copy") from None
         self.layout = Layout.from_json(text, where)
         self.digest = hashlib.sha256(text).hexdigest()
         self.token = token or uuid.uuid4().hex
         self._seen: set[str] = set()
+        self._checked: set[tuple[int, int, int]] = set()
         self._tables: dict[int, tuple[tuple[str, ...], GraphFacts]] = {}
         self._vertices: tuple[str, ...] | None = None
         if not unfinished:
@@ -176,6 +179,7 @@ class Store:
             self._seen.add(_key(shard))
         if np.little_endian is False:
             out.byteswap(inplace=True)
+        self._check_weights(k, lo, hi, out, lambda: [np.count_nonzero(A) for A in out])
 
     def read_sparse(self, k: int, lo: int, hi: int) -> sparse.csr_array:
         """Return graphs lo to hi of shard k, ((hi - lo) * n, n)."""
@@ -186,7 +190,14 @@ class Store:
         first, n = self._starts[k], layout.n_vertices
         with self._sound(k, shard.file):
             flat = flat_of(data, first, lo, hi, n, shard.mirrored, np.dtype(layout.dtype))
-        return flat  # noqa: RET504 # mypy knows not that _sound never swallows an error
+
+        def counts() -> NDArray[Any]:
+            ends, zeros = flat.indptr[::n], np.flatnonzero(flat.data == 0)
+            graphs = np.searchsorted(ends, zeros, "right") - 1
+            return np.diff(ends) - np.bincount(graphs, minlength=hi - lo)
+
+        self._check_weights(k, lo, hi, flat.data, counts)
+        return flat
 
     def verify(self, k: int) -> None:
         """See that the files of shard k are what was written."""
@@ -221,6 +232,26 @@ class Store:
             raise
         except Exception as error:  # pyarrow has errors of its own, not all of one root
             self._refuse(k, file, f"is no table of a store ({type(error).__name__}: {error})")
+
+    def _check_weights(
+        self, k: int, lo: int, hi: int, values: NDArray[Any], counts: Callable[[], Any]
+    ) -> None:
+        """Refuse graphs unlike their table, when they are first read: anybody can make checksums.
+
+        ``values`` are the weights, and ``counts`` tells how many of each graph are not zero.
+        """
+        if (k, lo, hi) in self._checked:
+            return
+        file = self.layout.shards[k].file
+        if not np.isfinite(values).all():
+            self._refuse(k, file, "has weights that are not finite, which no store has")
+        found, said = counts(), self.names_and_facts(k)[1].n_nonzero[lo:hi]
+        wrong = np.flatnonzero(found != said)
+        if wrong.size:
+            i = int(wrong[0])
+            what = f"has {found[i]} entries of graph {self._starts[k] + lo + i}, and its table says"
+            self._refuse(k, file, f"{what} {said[i]}")
+        self._checked.add((k, lo, hi))
 
     def _is_seen(self, k: int) -> bool:
         return _key(self.layout.shards[k]) in self._seen

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.limits import read_json
+from eigengraphs.limits import read_json, read_regular
 from eigengraphs.models.validation import Floats, Ints
 
 __all__ = ["Fields", "load_recipe"]
@@ -28,7 +28,7 @@ def load_recipe(path: Path) -> dict[str, Any]:
     if path.suffix.lower() not in (".toml", ".json"):
         raise ReadError(f"{path}: a recipe must end in .toml or .json, got {path.suffix!r}; rename")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular(path).decode("utf-8-sig")
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}; is the path right?") from None
     except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ free rule take components of norm 1, so that the lengths of the components decid
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ _SLOPE = 1e-6  # of the same: a slope that an active set which came to its end d
 _RIDGE = 1e-9
 
 
+@runtime_checkable
 class LoadingRule(Protocol):
     """Which loadings are allowed, and how the best of them are found."""
 
