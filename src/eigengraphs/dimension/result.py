@@ -46,6 +46,8 @@ class DimensionChoice:
         Rate of false alarms of the tests.
     max_components : int
         Largest number that was looked at.
+    doubt : str
+        Where the splits of "halves" do not clearly speak for one number: what they say.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class DimensionChoice:
     left_out: dict[str, str]
     alpha: float
     max_components: int
+    doubt: str = ""
 
     @property
     def agreement(self) -> float:
