@@ -27,7 +27,7 @@ _SPLITS = 15  # at most; of 3, real graphs gave 4 or 9 components depending on t
 _FEW = 3  # splits that tell whether more components must be looked at
 _CLEAR = 2 / 3  # of the splits that should speak for a decision
 _SETS = 5  # of vertices, whose pairs are hidden in turn
-_FEW_VERTICES = 50  # below, hidden pairs are so few that a second round of sets is taken
+_ROUNDS = 2  # of sets; after one, the number depends on the seed where gains are small
 _SIGNS_TELL_FROM = 7  # vertices: all signs agree by chance with probability 2^(1 - n)
 
 
@@ -205,7 +205,7 @@ def by_hidden_pairs(job: Job) -> Evidence | str:
     n = job.stack.n_vertices
     n_sets = min(_SETS, n // 2)
     sets = []
-    for seed in _seeds(job, 1, 2 if n < _FEW_VERTICES else 1):
+    for seed in _seeds(job, 1, _ROUNDS):
         member = np.random.default_rng(seed).permutation(n) % n_sets
         sets += [member == j for j in range(n_sets)]
     others = n - max(int(hidden.sum()) for hidden in sets)

@@ -166,7 +166,8 @@ def contest(
     -------
     Contest
         For each method the share of the sum of squares of held-out graphs (around the mean graph,
-        if ``embedding`` is centered) that its learnt positions explain, what it takes to do so, scores of prediction, time, and number of parameters.
+        if ``embedding`` is centered) that its learnt positions explain, what it takes to do so,
+        scores of prediction, time, and number of parameters.
 
     Examples
     --------

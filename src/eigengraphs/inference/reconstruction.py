@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.methods import JOINT
@@ -62,8 +61,9 @@ def explain(trained: Trained, graphs: GraphStack, hollow: bool) -> Explained | N
     stack = trained.steps.apply(graphs)
     seen = stack if name != JOINT else estimator._steps.apply(stack)
     features = estimator.transform(stack)
-    mean = getattr(estimator, "mean_graph_", None)
-    mean = mean.toarray() if sparse.issparse(mean) else mean
+    mean: Any = getattr(estimator, "mean_graph_", None)
+    if mean is not None and not isinstance(mean, np.ndarray):
+        mean = mean.toarray()
     left = total = 0.0
     for i in range(graphs.n_graphs):
         A = np.asarray(seen[i : i + 1].to_dense().dense[0], dtype=np.float64)

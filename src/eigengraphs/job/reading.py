@@ -187,7 +187,7 @@ def _uncertain(
             f"positions with the true ones, by the agreement of halves ({N_SPLITS} halvings).",
             "Errors and intervals are of cross-fitted loadings (on positions from the other "
             "graphs, divided by c²), not of those of the fit, which lean towards the noise of "
-            "their own graph; the last column is the share of fitted loadings inside the intervals.",
+            "their own graph; the last column is the share of fitted loadings inside.",
             "Reliability given positions: share of the spread of loadings that is not error, if "
             "the pattern is taken as it was found. How well the pattern is known, c² tells.",
             "Every cross-fitted loading with its interval is in uncertainty-loadings.tsv, every "

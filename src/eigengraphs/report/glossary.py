@@ -34,8 +34,8 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "explained",
         "Share of the sum of squares that the components reproduce: 100% would be a perfect copy. "
-        "If the mean graph was subtracted, of the sum of squares around the mean graph, here and in "
-        "all tables. Noise cannot be explained, so a low share may still hold all that is to be "
+        "If the mean graph was subtracted, of the sum of squares around the mean graph, here and "
+        "in all tables. Noise cannot be explained, so a low share may still hold all that is to be "
         "known.",
     ),
     (

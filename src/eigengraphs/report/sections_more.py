@@ -159,7 +159,7 @@ def prediction(summary: Summary, _: Shown) -> str:
     """Return how well the label of held-out graphs is found."""
     guess = summary.prediction
     if guess is None or not guess.methods:
-        text = "The fit was given no label to predict on held-out graphs."
+        text = "The fit predicted no label of held-out graphs."
         if any(found.key.startswith("evaluate ") for found in summary.findings):
             text += " Predictions that were asked for later are under what was asked of the fit."
         return paragraphs([text], "note")
