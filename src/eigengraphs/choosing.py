@@ -34,7 +34,8 @@ def select_dimension(
     - "loadings": the paper's second rule, that later loadings look like noise around zero,
       as a test. Components are found on one half of the graphs, and loadings of the other half are
       compared with those on random directions: their mean, and their squares. Up to
-      15 splits in both directions are combined, fewer once the rest cannot change the number; ``alpha`` is the rate of false alarms.
+      15 splits in both directions are combined, fewer once the rest cannot change the number;
+      ``alpha`` is the rate of false alarms.
     - "pairs": all pairs within a fifth of the vertices are hidden and predicted from the others,
       fifth by fifth, twice. The smallest number is taken that predicts as well as the best.
     - "halves": both halves of the graphs are fitted. The largest number is taken of which all

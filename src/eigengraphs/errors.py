@@ -230,7 +230,7 @@ class ReadNotice(UserWarning):
 
 
 class WeakPositionsWarning(UserWarning):
-    """Positions of a component are hardly known: other graphs would give another pattern.
+    """Positions of a component are known only roughly.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def uncertainty(
                           "components": told, "files": [str(file) for file in files]}))  # fmt: skip
         return
     for one in told:
-        weak = ": weak, other graphs would give another pattern" if one["weak"] else ""
+        weak = " (weak: the pattern is known only roughly)" if one["weak"] else ""
         say(
             f"component {one['component']}: error of a cross-fitted loading "
             f"{one['error_of_a_loading']:.3g}, cosine with the bootstrap "

@@ -147,7 +147,7 @@ def loading_intervals(
     -----
     WeakPositionsWarning
         If positions of a component are weak (c^2 < 0.8): loadings may be precise, but of a
-        pattern that other graphs of the kind would change.
+        pattern that is known only roughly.
 
     Examples
     --------
@@ -199,8 +199,8 @@ def loading_intervals(
             f"positions of component {', '.join(weak)} are weak: their squared cosine with the "
             "true ones, by the agreement of halves, is c^2 = "
             f"{', '.join(f'{c2[int(k) - 1]:.2f}' for k in weak)}, below {WEAK}. Loadings and "
-            "intervals are of the pattern as it was found; other graphs of the kind would give "
-            "another. Use more graphs, or fewer components",
+            "intervals are of the pattern as it was found, which is known only roughly. Use more "
+            "graphs, or fewer components",
             WeakPositionsWarning,
             stacklevel=2,
         )

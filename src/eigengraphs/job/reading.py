@@ -173,7 +173,8 @@ def _uncertain(
     return Finding(
         key="uncertainty",
         title="How sure loadings and positions are",
-        words=tuple(weak) or ("Positions of all components are well determined.",),
+        words=tuple(f"{text[:1].upper()}{text[1:]}." for text in weak)
+        or ("Positions of all components are well determined.",),
         header=(
             "component", "same in the bootstrap", "low", "high", "with the truth (c²)",
             "error of a loading", "spread of loadings", "reliability given positions",

@@ -66,17 +66,22 @@ def opening_words(summary: Summary) -> tuple[str, ...]:
         said += _label_words(summary.loadings, label, tested)
     if summary.prediction is not None:
         said += _prediction_words(summary.prediction)
-    asked = [found for found in summary.findings if found.key != "read" and found.words]
+    asked = [
+        found
+        for found in summary.findings
+        if found.key.split(" ")[0] in ("compare", "evaluate", "changes") and found.words
+    ]
     said += [f"{short(found.title, 100)}: {found.words[0]}" for found in asked[:_ASKED]]
     if len(asked) > _ASKED:
         said.append(f"{len(asked) - _ASKED} more answers are below.")
-    for verdict, ks in _doubts(summary).items():
+    doubts = _doubts(summary)
+    for verdict, ks in doubts.items():
         which = "Component" if len(ks) == 1 else "Components"
         said.append(f"{which} {_listed(ks)}: {verdict}.")
     grave = sum(problem.level in ("refused", "warning") for problem in summary.problems)
     if grave:
         said.append(f"{_count(grave, 'problem')} should be looked at first.")
-    elif not summary.problems:
+    elif not summary.problems and not doubts:
         said.append("No problem was found in the input or in the fit.")
     return tuple(said)
 
