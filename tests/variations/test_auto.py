@@ -65,7 +65,7 @@ def test_what_is_refused():
 
 @pytest.mark.slow
 def test_the_mice_have_the_same_number_of_components_whatever_the_seed():
-    """With three splits, one seed in four said 9 or 11 instead of 4."""
+    """With three splits, two of these ten seeds said 9 and 11 instead of 4."""
     graphs = load_mice().graphs.log1p()
     chosen = [select_dimension(graphs, center=True, random_state=s) for s in range(10)]
     numbers = [choice.n_components for choice in chosen]
