@@ -33,10 +33,11 @@ def select_dimension(
       profile likelihood (Zhu and Ghodsi, 2006), again after each split.
     - "loadings": the paper's second rule, that later loadings look like noise around zero,
       as a test. Components are found on one half of the graphs, and loadings of the other half are
-      compared with those on random directions: their mean, and their squares. Three splits
-      in both directions are combined; ``alpha`` is the rate of false alarms.
+      compared with those on random directions: their mean, and their squares. Up to
+      15 splits in both directions are combined, fewer once the rest cannot change the number;
+      ``alpha`` is the rate of false alarms.
     - "pairs": all pairs within a fifth of the vertices are hidden and predicted from the others,
-      fifth by fifth. The smallest number is taken that predicts as well as the best.
+      fifth by fifth, twice. The smallest number is taken that predicts as well as the best.
     - "halves": both halves of the graphs are fitted. The largest number is taken of which all
       components are found again, more alike than chance makes them.
 

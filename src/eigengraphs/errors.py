@@ -247,7 +247,7 @@ class ReadNotice(_Short, UserWarning):
 
 
 class WeakPositionsWarning(_Short, UserWarning):
-    """Positions of a component are hardly known, so that its loadings mean little.
+    """Positions of a component are known only roughly.
 
     Examples
     --------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eigengraphs.graphs.treatment import Treatment
     from eigengraphs.projection import MaskedProjection, Projection
 
-__all__ = ["FitView"]
+__all__ = ["FitView", "explained_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,3 +70,8 @@ class FitView:
         """Return aligned graphs on the components, in units of ``treatment.scale``."""
         projected: Projection | MaskedProjection = self.embedding._project(aligned)
         return projected
+
+
+def explained_of(centered: bool) -> str:
+    """Return what shares are of wherever something is "explained", in words."""
+    return "the sum of squares around the mean graph" if centered else "the sum of squares"

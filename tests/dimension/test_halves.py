@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+import eigengraphs as eg
+from eigengraphs.dimension.evidence import _doubt
 from eigengraphs.dimension.halves import chance, last_replicated, needed, replication
 
 
@@ -73,3 +75,30 @@ def test_components_that_are_nothing_are_not_found_again():
     H = np.column_stack([np.ones(30) / np.sqrt(30), np.zeros(30)])
     assert last_replicated(replication(H, H, 0.05).p_values, 0.05) == 1
     assert last_replicated(np.array([0.5, 0.9]), 0.05) == 0
+
+
+def test_splits_that_do_not_agree_are_told():
+    again = np.zeros((10, 5), dtype=bool)
+    again[:, :2] = True
+    assert _doubt(again, 2) == ""
+    assert _doubt(np.zeros((10, 5), dtype=bool), 0) == ""
+    again[:4, 4] = True  # more than a third finds five
+    assert _doubt(again, 2) == "2 components are found again in 100% of 10 splits, and 5 in 40%"
+    again[:4, :2] = False
+    assert "2 components are found again in 60% of 10 splits" in _doubt(again[:, :2], 2)
+
+
+def test_splits_end_when_the_rest_cannot_change_the_number():
+    rng = np.random.default_rng(0)
+    H = np.linalg.qr(rng.normal(size=(30, 2)))[0]
+    A = np.einsum("sk,ik,tk->ist", H, rng.uniform(20, 40, (12, 2)), H)
+    A += np.triu(rng.normal(size=A.shape)) / 10
+    A = A + A.transpose(0, 2, 1)
+    told = []
+    choice = eg.select_dimension(A, 3, method="halves", random_state=0, callback=told.append)
+    assert len(told) == 8  # a majority of 15
+    assert choice.n_components == 2
+    assert choice.doubt == ""
+    told.clear()
+    eg.select_dimension(A[:4], 3, method="halves", random_state=0, callback=told.append)
+    assert len(told) <= 3  # as many halvings as four graphs have

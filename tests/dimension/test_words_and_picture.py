@@ -41,16 +41,16 @@ def test_agreement_is_the_share_of_rules_that_say_the_same():
         ({"elbow": 2, "loadings": 2, "pairs": 2, "halves": 2}, ["All rules agree."]),
         (
             {"elbow": 1, "loadings": 2, "pairs": 2, "halves": 2},
-            ["Taken is what loadings (2), pairs (2) and halves (2) agree on.", "The elbow"],
+            ["The number is what loadings (2), pairs (2) and halves (2) agree on.", "The elbow"],
         ),
         (
             {"elbow": 1, "loadings": 2, "pairs": 3, "halves": 4},
-            ["Taken is the middle of loadings (2), pairs (3) and halves (4)."],
+            ["The number is the middle of loadings (2), pairs (3) and halves (4)."],
         ),
-        ({"loadings": 2, "pairs": 0}, ["Taken is the smaller of", "but at least 1"]),
+        ({"loadings": 2, "pairs": 0}, ["The number is the smaller of", "but at least 1"]),
         (
             {"elbow": 3, "loadings": 6, "pairs": 6, "halves": 3},
-            ["Loadings and pairs see no end", "Taken is the choice of halves (3)."],
+            ["Loadings and pairs see no end", "The number was chosen by halves (3)."],
         ),
         (
             {"elbow": 3, "loadings": 6, "pairs": 6, "halves": 6},

@@ -156,3 +156,27 @@ def test_the_table_of_the_page_is_what_the_mice_give():
         for text, rule in ((nearest, "1-NN"), (linear, "logistic")):
             score = held.evaluation.score(row.method, rule)
             assert text == f"{score.score:.3f} [{score.low:.3f}, {score.high:.3f}]"
+
+
+def test_centered_graphs_are_explained_around_the_mean_as_in_the_fit():
+    A, y = planted(18)
+    je = eg.JointEmbedding(D, center=True, random_state=0)
+    held = contest(A, y, embedding=je, methods=("PCA", "Multiple ASE"), cv=3)
+    rows = {row.method: row for row in held.rows}
+    off = ~np.eye(N, dtype=bool)
+    left, total = np.zeros(2), 0.0
+    for k, (train, test) in enumerate(make_folds(y, cv=3).splits):
+        fit, mean = (
+            eg.JointEmbedding(D, center=True, random_state=0).fit(A[train]),
+            A[train].mean(0),
+        )
+        V = eg.baselines.MultipleASE(D).fit(A[train]).latent_positions_
+        pairs = [np.outer(V[:, j], V[:, i]) for j in range(D) for i in range(D)]
+        rebuild = least_squares(pairs, off)
+        assert rows["joint embedding"].explained_folds[k] == pytest.approx(fit.score(A[test]))
+        total += (((A[test] - mean)[:, off]) ** 2).sum()
+        left[0] += (1 - fit.score(A[test])) * (((A[test] - mean)[:, off]) ** 2).sum()
+        left[1] += sum(((graph - rebuild(graph))[off] ** 2).sum() for graph in A[test])
+    assert rows["joint embedding"].explained == pytest.approx(1 - left[0] / total)
+    assert rows["Multiple ASE"].explained == pytest.approx(1 - left[1] / total)
+    assert "around the mean graph" in held.notes[1]

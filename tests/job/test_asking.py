@@ -3,8 +3,10 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 
+from eigengraphs.inference.cross_fitting import cosines_squared
 from eigengraphs.job.finished import FinishedFit
 
 
@@ -43,7 +45,9 @@ def test_loadings_have_intervals_and_positions_errors(out, run):
     assert [one["weak"] for one in told["components"]] == [False, False]
     table = rows(out / "uncertainty-loadings.tsv")
     assert len(table) == 24
-    assert all(float(row["je1_low"]) < float(row["je1"]) < float(row["je1_high"]) for row in table)
+    assert "je1" not in table[0]  # the loading of the fit is another estimate
+    for row in table:
+        assert float(row["je1_low"]) < float(row["je1_cross_fitted"]) < float(row["je1_high"])
     places = rows(out / "uncertainty-positions.tsv")
     assert len(places) == 20
     assert all(0 < float(row["je2_se"]) < 0.1 for row in places)
@@ -85,3 +89,54 @@ def test_what_cannot_be_answered(out, run, words, said):
     assert code == 3
     assert said in errors
     assert [one.key for one in FinishedFit(out).summary.findings] == ["read"]
+
+
+def test_one_component_has_one_number_in_every_table(out, run):
+    """Replicability in one table is the agreement behind c² of another; printed is what is kept."""
+    code, printed, errors = run("uncertainty", "out", "--resamples", 10)
+    assert code == 0, errors
+    uncertain = rows(out / "uncertainty-components.tsv")
+    shown = [line for line in printed.splitlines() if line.startswith("component")]
+    for row, line in zip(uncertain, shown, strict=True):
+        assert f"bootstrap {float(row['same in the bootstrap']):.3f}" in line
+        assert f"c² of positions {float(row['with the truth (c²)']):.2f}" in line
+        assert "mean little" not in line
+    assert run("read", "out")[0] == 0
+    halves = np.array([float(row["replicability"]) for row in rows(out / "read-components.tsv")])
+    c2 = [float(row["with the truth (c²)"]) for row in uncertain]
+    assert cosines_squared(halves, 0.9) == pytest.approx(c2, rel=1e-8)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "intervals are of cross-fitted loadings" in page
+    inside = [float(row["fitted loadings inside"]) for row in uncertain]
+    table = {row["id"]: row for row in rows(out / "uncertainty-loadings.tsv")}
+    fitted = {row["id"]: row for row in rows(out / "loadings.tsv")}
+    for k, share in enumerate(inside, start=1):
+        held = [float(one[f"je{k}_low"]) <= float(fitted[name][f"je{k}"]) <= float(
+            one[f"je{k}_high"]) for name, one in table.items()]  # fmt: skip
+        assert np.mean(held) == pytest.approx(share)
+
+
+def test_halves_decide_whether_a_component_is_trusted_and_starts_are_a_detail(study, run):
+    code, said, errors = run(
+        "fit", "connectomes", "out", "-d", 5, "--n-init", 3, "--participants", "participants.tsv"
+    )
+    assert code == 0, errors
+    out = study / "out"
+    summary = FinishedFit(out).summary
+    verdicts = [
+        row[summary.findings[0].header.index("verdict")] for row in summary.findings[0].rows
+    ]
+    assert verdicts[:2] == ["replicates"] * 2
+    assert "replicates" not in verdicts[2:]  # noise
+    assert summary.findings[0].words[0] in said
+    assert not any(part.remarks for part in summary.components)
+    assert not any("start" in problem.text for problem in summary.problems)
+    opening = " ".join(summary.words)
+    assert "3, 4 and 5" in opening or opening.count("Component") > 1
+    assert not any(f"Component {k}" in opening for k in (1, 2))
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "uncertain" not in page
+    assert page.count("Halves of the graphs: replicates. Search:") == 2
+    assert "of starts agree" in page
+    told = json.loads((out / "provenance.json").read_text(encoding="utf-8"))
+    assert told["settings"]["n_init"] == 3

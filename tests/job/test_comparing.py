@@ -1,6 +1,7 @@
 """``compare`` and ``changes`` as their users type them."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -101,3 +102,53 @@ def test_scans_of_participants_are_kept_together_unasked(people, run):
     code, said, err = run("compare", "out", "--group", "sub", "--json")
     assert code == 0, err
     assert json.loads(said.splitlines()[-1])["design"] == "single"
+
+
+def test_the_opening_follows_what_is_asked_later(study, run):
+    given = ("--participants", "participants.tsv", "--label", "group")
+    code, _, err = run("fit", "connectomes", "out", "-d", 2, *given)
+    assert code == 0, err
+
+    def shown():
+        page = (study / "out" / "report.html").read_text(encoding="utf-8")
+        opening = " ".join(FinishedFit(study / "out").summary.words)
+        told = json.loads((study / "out" / "report.json").read_text(encoding="utf-8"))
+        assert told["words"] == list(FinishedFit(study / "out").summary.words)
+        return page, opening
+
+    page, opening = shown()
+    assert "described, not tested" in opening
+    assert "no order in time" in page
+    assert run("compare", "out", "--group", "age")[0] == 0  # another column is another question
+    assert "described, not tested" in shown()[1]
+    assert run("compare", "out", "--group", "group", "--covariates", "age")[0] == 0
+    page, opening = shown()
+    assert "not tested" not in opening
+    assert "differ between groups of group" in opening
+    assert run("changes", "out", "--order", "age")[0] == 0
+    page, opening = shown()
+    assert "no order in time" not in page
+    assert FinishedFit(study / "out").summary.timeline.by == "age"
+    assert "Changes and anomalies, in the order of age" in opening
+
+
+def test_explained_and_residual_are_of_one_whole_everywhere(study, run):
+    given = ("--center", "--participants", "participants.tsv", "--json")
+    code, said, err = run("fit", "connectomes", "out", "-d", 2, *given)
+    assert code == 0, err
+    told, out = json.loads(said.splitlines()[-1]), study / "out"
+    assert told["explained_of"] == "the sum of squares around the mean graph"
+    components = pd.read_csv(out / "components.tsv", sep="\t")
+    assert components["explained"].sum() == pytest.approx(told["explained"], rel=1e-8)
+    residual = pd.read_csv(out / "loadings.tsv", sep="\t")["residual"].to_numpy()
+    summary = FinishedFit(out).summary
+    assert 1 - summary.explained_by_graph == pytest.approx(residual, rel=1e-6)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'report-data">(.*?)</script>', page, re.DOTALL)[1])
+    assert data["residual"] == pytest.approx(residual, rel=1e-5)
+    worst = summary.worst[0].graph
+    assert summary.residual_with_mean[worst] < residual[worst]  # of the whole graph: less
+    assert "around the mean graph, " in page
+    assert "missed by the fit" not in page
+    for words in (" ".join(summary.words), summary.methods, run("info", "out")[1]):
+        assert f"{told['explained']:.1%} of the sum of squares around the mean graph" in words

@@ -43,7 +43,7 @@ def test_models_summaries_and_reports_of_such_graphs(A, factor):
     assert "inf" not in other._repr_html_()
     assert "nan" not in other._repr_html_()
     fits = [graph_fits(FitView.of(je), GraphStack(B)) for je, B in ((one, A), (other, factor * A))]
-    assert fits[0].residual_share == pytest.approx(fits[1].residual_share, rel=1e-12)
+    assert fits[0].residual_with_mean == pytest.approx(fits[1].residual_with_mean, rel=1e-12)
     assert fits[0].explained == pytest.approx(fits[1].explained, abs=1e-12)
     assert select_dimension(factor * A, random_state=0).n_components == (
         select_dimension(A, random_state=0).n_components

@@ -126,7 +126,7 @@ def huge(summary, m, n, d):
         positions=rng.normal(size=(n, d)),
         components=(part,) * d,
         objective=np.ones(d + 1),
-        residual_share=np.full(m, np.nan),
+        residual_with_mean=np.full(m, np.nan),
         explained_by_graph=np.ones(m),
         quality=tuple(replace(q, messages=("long " * 300,)) for q in summary.quality) * (m // 12),
     )

@@ -32,12 +32,12 @@ def test_what_is_no_number_comes_back(tmp_path):
              "methods": [{"name": "a", "score": 0.5, "folds": [0.25, 0.75]}],
              "chance_folds": [-0.2, 0.0]}  # fmt: skip
     summary = small(prediction=guess, ordered="age", columns={"age": range(12)}, label="age")[2]
-    share = summary.residual_share.copy()
+    share = summary.residual_with_mean.copy()
     share[2] = np.nan
-    summary = replace(summary, residual_share=share, gamma_condition=np.inf)
+    summary = replace(summary, residual_with_mean=share, gamma_condition=np.inf)
     write_report(summary, tmp_path)
     again = read_summary(tmp_path / "report.json")
-    assert np.isnan(again.residual_share[2])
+    assert np.isnan(again.residual_with_mean[2])
     assert again.prediction == summary.prediction
     assert again.timeline == summary.timeline
     assert again.columns == summary.columns
@@ -65,7 +65,7 @@ def change(data, path, value):
         (["format"], 1, "has format 1, and this version of eigengraphs reads format"),
         (["format"], ..., "not the data of a report"),
         (["title"], 3, "title must be a text, got 3"),
-        (["words"], "one", "words must be a list"),
+        (["problems"], "one", "problems must be a list"),
         (["converged"], 1, "converged must be true or false"),
         (["loadings"], ..., "loadings is missing"),
         (["colour"], "red", "colour is unknown"),

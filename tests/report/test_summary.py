@@ -36,7 +36,7 @@ def test_numbers_equal_those_of_the_embedding_in_json_too(found):
     assert [part["stop_reason"] for part in parts] == list(embedding.stop_reason_)
     assert [part["stationarity"] for part in parts] == embedding.stationarity_.tolist()
     assert told["gamma_condition"] == embedding.gamma_condition_
-    assert told["format"] == 3
+    assert told["format"] == 4
 
 
 def test_strongest_vertices_and_edges_are_those_of_all_pairs(found):
@@ -75,7 +75,7 @@ def test_what_is_missed_is_written_out(settings):
     left = (((graphs.dense - model) * counted) ** 2).sum(axis=(1, 2))
     assert np.allclose(fits.residuals, left)
     own = ((graphs.dense * counted) ** 2).sum(axis=(1, 2))
-    assert np.allclose(fits.residual_share, left / own)
+    assert np.allclose(fits.residual_with_mean, left / own)
     base = graphs.dense - (embedding.mean_graph_ if settings.get("center") else 0)
     assert np.allclose(fits.explained, 1 - left / ((base * counted) ** 2).sum(axis=(1, 2)))
     assert np.isclose(fits.residuals.sum(), embedding.objective_path_[-1])
@@ -122,7 +122,7 @@ def test_graphs_with_missing_entries_have_a_summary():
     model = embedding.inverse_transform(embedding.loadings_)[0]
     seen = ~np.isnan(A[0]) & ~np.eye(10, dtype=bool)
     left = ((A[0] - model)[seen] ** 2).sum()
-    assert np.isclose(summary.residual_share[0], left / (A[0][seen] ** 2).sum())
+    assert np.isclose(summary.residual_with_mean[0], left / (A[0][seen] ** 2).sum())
     json.dumps(summary.to_json(), allow_nan=False)
 
 
@@ -132,7 +132,7 @@ def test_preprocessed_weights_are_compared_with_what_was_fitted():
     summary = summarize(embedding, graphs, title="")
     A = np.log1p(graphs.dense)
     left = (A - embedding.inverse_transform(embedding.loadings_)) ** 2
-    assert np.allclose(summary.residual_share, left.sum(axis=(1, 2)) / (A**2).sum(axis=(1, 2)))
+    assert np.allclose(summary.residual_with_mean, left.sum(axis=(1, 2)) / (A**2).sum(axis=(1, 2)))
     assert "log1p" in summary.methods
     assert summary.quality[0].total_weight == pytest.approx(graphs.dense[0].sum() / 2)
 
@@ -211,7 +211,7 @@ def test_a_search_that_was_stopped_is_told():
 def test_words_say_what_the_numbers_say(found):
     embedding, _, summary = found
     text = " ".join(summary.words)
-    assert f"{embedding.explained_ratio_.sum():.1%} of the squared weights" in text
+    assert f"{embedding.explained_ratio_.sum():.1%} of the sum of squares" in text
     assert "12 graphs on 14 vertices" in text
     assert "90.0% of the cases by joint embedding (PCA 70.0%, chance 33.3%)" in text
     assert "1 problem should be looked at first" in text

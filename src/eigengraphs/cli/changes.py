@@ -19,7 +19,7 @@ def changes(
     order: Annotated[
         str | None,
         typer.Option(
-            help="Column that says when, or 'input'; by default what fit was given, or else input."
+            help="Column that says when, or 'input'; by default that of the time line, or input."
         ),
     ] = None,
     smallest: Annotated[int, typer.Option(min=2, help="Graphs between changes, at least.")] = 3,

@@ -108,6 +108,7 @@ def contest(
             "event": "done", "label": label, "graphs": found.evaluation.n_graphs,
             "methods": [dict(zip(found.header, row, strict=True)) for row in found.table()],
             "not_offered": dict(found.not_offered), "protocol": found.evaluation.protocol,
+            "notes": found.notes,
             "files": [str(file) for file in files], "left_out": data.left_out,
             "problems": [problem.text for problem in data.problems],
         }))  # fmt: skip

@@ -39,13 +39,15 @@ def demo(
     from rich.progress import Progress
 
     from eigengraphs.demo import run_demo
+    from eigengraphs.fit_view import explained_of
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("32 mice, one held out at a time", total=32)
         result = run_demo(output, components, seed, lambda _: progress.advance(task))
     embedding = result.embedding
     say(f"32 mouse brains, 332 regions, {components} components")
-    say(f"explained around the mean brain: {embedding.explained_ratio_.sum():.1%}")
+    share = embedding.explained_ratio_.sum()
+    say(f"explained: {share:.1%} of {explained_of(embedding.center)}")
     say(f"converged: {'yes' if embedding.converged_ else 'no'}, {embedding.n_passes_} passes")
     say(f"genotype of the held-out mouse by its nearest neighbour: {result.accuracy:.1%} right")
     for path in result.files:

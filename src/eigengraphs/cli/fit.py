@@ -86,6 +86,9 @@ def fit(
     ] = "auto",
     refine: Annotated[bool, typer.Option("--refine", help="Improve all components.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random starts.")] = 0,
+    n_init: Annotated[
+        int, typer.Option(min=1, help="Starts of each component, further ones random.")
+    ] = 1,
     max_iter: Annotated[int, typer.Option(min=1, help="Iterations, at most.")] = 1000,
     title: Annotated[str, typer.Option(help="Heading of the report.")] = "",
     halves: Annotated[
@@ -134,6 +137,7 @@ def fit(
     from eigengraphs.job.events import Event
 
     with showing(as_json, Event("read", f"reading {source}")) as listen:
+        from eigengraphs.fit_view import explained_of
         from eigengraphs.job.analysis import FitSettings, analyse
         from eigengraphs.job.large import Large, on_cluster, open_journal
         from eigengraphs.job.results import check_output, write_results
@@ -150,6 +154,7 @@ def fit(
             diagonal=diagonal,
             refine=refine,
             seed=seed,
+            n_init=n_init,
             max_iter=max_iter,
             deterministic=deterministic,
             halves=halves,
@@ -174,6 +179,7 @@ def fit(
         "vertices": analysis.inputs.graphs.n_vertices,
         "components": embedding.n_components_,
         "explained": float(embedding.explained_ratio_.sum()),
+        "explained_of": explained_of(embedding.center),
         "converged": bool(embedding.converged_),
         "problems": [problem.text for problem in analysis.problems],
         "files": [str(path) for path in files],
@@ -207,8 +213,11 @@ def _say(found: dict[str, Any], analysis: Any) -> None:
     say_notes(cast(list[str], found["problems"]))
     say(
         f"{found['graphs']} graphs, {found['vertices']} vertices, {found['components']} components:"
-        f" {found['explained']:.1%} explained, {'' if found['converged'] else 'NOT '}converged"
+        f" {found['explained']:.1%} of {found['explained_of']} explained, "
+        f"{'' if found['converged'] else 'NOT '}converged"
     )
+    for finding in analysis.findings:
+        say(finding.words[0])
     prediction = analysis.prediction
     if prediction is not None:
         scores = [f"{way.name} {way.score:.3f}" for way in prediction.methods]

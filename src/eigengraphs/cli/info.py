@@ -19,13 +19,15 @@ def info(
 
     Example: eigengraphs info results/model.eg
     """
+    from eigengraphs.fit_view import explained_of
     from eigengraphs.loading import load
 
     je = load(model / "model.eg" if model.is_dir() else model)
     settings = {name: value for name, value in je.get_params().items()
                 if value != type(je)().get_params()[name] and name != "n_components"}  # fmt: skip
     say(f"{je.n_components_} components of {len(je.loadings_)} graphs on {je.n_vertices_} vertices")
-    say(f"explained: {je.explained_ratio_.sum():.1%}; diagonal {je.diagonal_}; "
+    say(f"explained: {je.explained_ratio_.sum():.1%} of {explained_of(je.center)}; "
+          f"diagonal {je.diagonal_}; "
           f"{'' if je.converged_ else 'NOT '}converged in {je.n_passes_} passes")  # fmt: skip
     say("settings: " + (", ".join(f"{k}={v!r}" for k, v in settings.items()) or "defaults"))
     for k in range(je.n_components_):

@@ -19,7 +19,7 @@ __all__ = ["read"]
 def read(
     folder: Results,
     graphs: MovedGraphs = None,
-    splits: Annotated[int, typer.Option(min=1, help="Random halvings of the graphs.")] = 3,
+    splits: Annotated[int, typer.Option(min=1, help="Random halvings of the graphs.")] = 6,
     as_json: Json = False,
 ) -> None:
     """Read the components: who carries and expresses each, whether it replicates or is noise.

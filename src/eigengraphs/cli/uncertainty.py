@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ def uncertainty(
     resamples: Annotated[int, typer.Option(min=10, help="Fits of the bootstrap.")] = 100,
     as_json: Json = False,
 ) -> None:
-    """Give every loading an interval and every position a standard error.
+    """Give every cross-fitted loading an interval and every position a standard error.
 
     Example: eigengraphs uncertainty results
     """
@@ -31,24 +31,26 @@ def uncertainty(
         from eigengraphs.job.finished import FinishedFit
         from eigengraphs.job.reading import uncertainty_of
 
-        found, drawn, files = uncertainty_of(
+        found, finding, files = uncertainty_of(
             FinishedFit(Path(folder)), graphs, resamples=resamples, listen=listen
         )
-    errors = (found.standard_errors**2).mean(axis=0) ** 0.5
-    told = [
-        {"component": k + 1, "same_in_bootstrap": float(drawn.similarities[:, k].mean()),
-         "alignment": None if found.alignment is None else float(found.alignment[k]),
-         "weak": bool(found.weak[k]), "error_of_a_loading": float(errors[k])}
-        for k in range(len(errors))
-    ]  # fmt: skip
+    names = (
+        "same_in_bootstrap", "same_low", "same_high", "alignment", "error_of_a_loading",
+        "spread_of_loadings", "reliability_given_positions", "fitted_inside",
+    )  # fmt: skip
+    told: list[dict[str, Any]] = [
+        {"component": k + 1, "weak": bool(found.weak[k]), **dict(zip(names, row[1:], strict=True))}
+        for k, row in enumerate(finding.rows)
+    ]
     if as_json:
-        say(json.dumps({"event": "done", "law": found.law, "components": told,
-                          "files": [str(file) for file in files]}))  # fmt: skip
+        say(json.dumps({"event": "done", "law": found.law, "estimate": "cross-fitted",
+                          "components": told, "files": [str(file) for file in files]}))  # fmt: skip
         return
     for one in told:
-        weak = "; positions are weak, loadings mean little" if one["weak"] else ""
+        weak = " (weak: the pattern is known only roughly)" if one["weak"] else ""
         say(
-            f"component {one['component']}: error of a loading {one['error_of_a_loading']:.3g}, "
-            f"cosine with the bootstrap {one['same_in_bootstrap']:.3f}{weak}"
+            f"component {one['component']}: error of a cross-fitted loading "
+            f"{one['error_of_a_loading']:.3g}, cosine with the bootstrap "
+            f"{one['same_in_bootstrap']:.3f}, c² of positions {one['alignment']:.2f}{weak}"
         )
     say(f"wrote {', '.join(str(file) for file in files)}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.dimension.elbow import elbow
 from eigengraphs.dimension.fits import RoughFits
-from eigengraphs.dimension.halves import last_replicated, replication
+from eigengraphs.dimension.halves import Replication, last_replicated, replication
 from eigengraphs.dimension.held_out import combined, leading, noise_p_values
 from eigengraphs.dimension.hidden_pairs import Blocks, prediction_errors, smallest_good
 from eigengraphs.graphs import GraphStack
@@ -22,9 +23,11 @@ __all__ = ["Evidence", "Job", "by_elbow", "by_hidden_pairs", "by_splits", "reaso
 
 _FIRST_LOOK = 6  # components; twice as many where these do not show the end
 _ELBOW_LOOKS_AT = 8  # at least: it takes gains of noise to see where they begin
-_SPLITS = 3
+_SPLITS = 15  # at most; of 3, real graphs gave 4 or 9 components depending on the seed
+_FEW = 3  # splits that tell whether more components must be looked at
+_CLEAR = 2 / 3  # of the splits that should speak for a decision
 _SETS = 5  # of vertices, whose pairs are hidden in turn
-_FEW_VERTICES = 50  # below, hidden pairs are so few that a second round of sets is taken
+_ROUNDS = 2  # of sets; after one, the number depends on the seed where gains are small
 _SIGNS_TELL_FROM = 7  # vertices: all signs agree by chance with probability 2^(1 - n)
 
 
@@ -49,6 +52,7 @@ class Evidence:
     choice: int
     curve: Array
     level: Array | None = None
+    doubt: str = ""
 
 
 def reasons_against(job: Job) -> dict[str, str]:
@@ -92,21 +96,28 @@ def by_splits(job: Job, wanted: tuple[str, ...]) -> dict[str, Evidence]:
     d = min(job.max_components, _FIRST_LOOK)
     while True:
         found = _splits(job, d, wanted)
-        # One component beyond the last that is found again may be a matter of their order.
-        ends = [found[rule].choice < d - (rule == "halves") for rule in wanted]
-        if all(ends) or d == job.max_components:
+        if d == job.max_components or _ended(found, d):
             return found
         d = min(2 * d, job.max_components)
 
 
+def _ended(found: dict[str, Evidence], d: int) -> bool:
+    # One component beyond the last that is found again may be a matter of their order.
+    return all(one.choice < d - (rule == "halves") for rule, one in found.items())
+
+
 def _splits(job: Job, d: int, wanted: tuple[str, ...]) -> dict[str, Evidence]:
-    seeds = _seeds(job, 0, _SPLITS if job.stack.n_graphs > 2 else 1)
-    p_values, compared = [], []
-    for b, seed in enumerate(seeds):
-        job.tell(f"halves of the graphs: split {b + 1} of {len(seeds)}, {d} components")
+    m = job.stack.n_graphs
+    distinct = comb(m, m // 2) // (1 if m % 2 else 2)
+    seeds = _seeds(job, 0, min(_SPLITS, distinct))
+    p_values: dict[str, list[Array]] = {rule: [] for rule in wanted}
+    compared: list[Replication] = []
+    found: dict[str, Evidence] = {}
+    for b, seed in enumerate(seeds, start=1):
+        job.tell(f"halves of the graphs: split {b} of at most {len(seeds)}, {d} components")
         rng = np.random.default_rng(seed)
-        order = rng.permutation(job.stack.n_graphs)
-        halves = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
+        order = rng.permutation(m)
+        halves = np.sort(order[: m // 2]), np.sort(order[m // 2 :])
         stacks = [job.stack[half] for half in halves]
         H = [
             job.fits.positions(graphs, d, job.weights[half], seed)
@@ -114,21 +125,60 @@ def _splits(job: Job, d: int, wanted: tuple[str, ...]) -> dict[str, Evidence]:
         ]
         if "halves" in wanted:
             compared.append(replication(H[0], H[1], job.alpha / 2))  # twice the median is taken
+            p_values["halves"].append(compared[-1].p_values)
         if "loadings" in wanted:
-            p_values.append(_held_out(job, stacks[1], H[0], len(halves[0]), rng))
-            p_values.append(_held_out(job, stacks[0], H[1], len(halves[1]), rng))
+            p_values["loadings"] += [
+                _held_out(job, stacks[1], H[0], len(halves[0]), rng),
+                _held_out(job, stacks[0], H[1], len(halves[1]), rng),
+            ]
+        found = _judged(job, p_values, compared)
+        if b == _FEW and d < job.max_components and not _ended(found, d):
+            break  # more components are looked at, with all splits
+        if all(_settled(job, rule, p, b, len(seeds)) for rule, p in p_values.items()):
+            break
+    return found
+
+
+def _judged(
+    job: Job, p_values: dict[str, list[Array]], compared: list[Replication]
+) -> dict[str, Evidence]:
     found = {}
-    if "loadings" in wanted:
-        p = combined(np.array(p_values))
-        found["loadings"] = Evidence(leading(p, job.alpha), p, np.full(d, job.alpha))
-    if "halves" in wanted:
-        p = combined(np.array([each.p_values for each in compared]))
+    if "loadings" in p_values:
+        p = combined(np.array(p_values["loadings"]))
+        found["loadings"] = Evidence(leading(p, job.alpha), p, np.full(len(p), job.alpha))
+    if "halves" in p_values:
+        each = np.array(p_values["halves"])
+        choice = last_replicated(combined(each), job.alpha)
         found["halves"] = Evidence(
-            last_replicated(p, job.alpha),
-            np.median([each.similarities for each in compared], axis=0),
-            np.median([each.levels for each in compared], axis=0),
+            choice,
+            np.median([one.similarities for one in compared], axis=0),
+            np.median([one.levels for one in compared], axis=0),
+            _doubt(each <= job.alpha / 2, choice),
         )
     return found
+
+
+def _settled(job: Job, rule: str, p_values: list[Array], done: int, total: int) -> bool:
+    """Return whether the remaining splits cannot change what a rule says."""
+    p = np.array(p_values)
+    more = np.ones((len(p) // done * (total - done), p.shape[1]))
+    says = leading if rule == "loadings" else last_replicated
+    lowest, highest = (
+        says(combined(np.vstack([p, value * more])), job.alpha) for value in (0.0, 1.0)
+    )
+    return lowest == highest
+
+
+def _doubt(found_again: NDArray[np.bool_], choice: int) -> str:
+    """Say in words that splits (b, d) do not clearly speak for a choice; empty if they do."""
+    share = np.concatenate([[1.0], found_again.mean(axis=0)])  # of 0, 1, ... components
+    rival = choice + 1 + int(np.argmax(share[choice + 1 :])) if choice + 1 < len(share) else choice
+    if share[choice] >= _CLEAR and (rival == choice or share[rival] <= 1 - _CLEAR):
+        return ""
+    said = (
+        f"{choice} components are found again in {share[choice]:.0%} of {len(found_again)} splits"
+    )
+    return said if rival == choice else f"{said}, and {rival} in {share[rival]:.0%}"
 
 
 def _held_out(
@@ -155,7 +205,7 @@ def by_hidden_pairs(job: Job) -> Evidence | str:
     n = job.stack.n_vertices
     n_sets = min(_SETS, n // 2)
     sets = []
-    for seed in _seeds(job, 1, 2 if n < _FEW_VERTICES else 1):
+    for seed in _seeds(job, 1, _ROUNDS):
         member = np.random.default_rng(seed).permutation(n) % n_sets
         sets += [member == j for j in range(n_sets)]
     others = n - max(int(hidden.sum()) for hidden in sets)

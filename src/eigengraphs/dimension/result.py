@@ -47,6 +47,8 @@ class DimensionChoice:
         Rate of false alarms of the tests.
     max_components : int
         Largest number that was looked at.
+    doubt : str
+        Where the splits of "halves" do not clearly speak for one number: what they say.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class DimensionChoice:
     left_out: dict[str, str]
     alpha: float
     max_components: int
+    doubt: str = ""
 
     __repr__ = short_repr
 

@@ -80,6 +80,7 @@ def choose_n_components(
         left_out=left_out,
         alpha=job.alpha,
         max_components=job.max_components,
+        doubt=found["halves"].doubt if "halves" in found else "",
     )
 
 

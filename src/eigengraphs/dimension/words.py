@@ -67,6 +67,8 @@ def _verdict(choice: DimensionChoice) -> str:
         parts.append("All rules agree.")
     elif len(said) > 1:
         parts.append(_disagreement(choice, endless))
+    if choice.doubt and "halves" in choice.decided_by:
+        parts.append(f"This is not clear: {choice.doubt}.")
     if choice.n_components >= choice.max_components:
         parts.append(f"There may be more than max_components = {choice.max_components}.")
     return " ".join(parts)
@@ -83,13 +85,13 @@ def _disagreement(choice: DimensionChoice, endless: list[str]) -> str:
             "components are still more than noise."
         )
     if len(deciding) == 1:
-        parts.append(f"Taken is the choice of {listed}.")
+        parts.append(f"The number was chosen by {listed}.")
     elif len({choice.choices[rule] for rule in deciding}) == 1:
-        parts.append(f"Taken is what {listed} agree on.")
+        parts.append(f"The number is what {listed} agree on.")
     else:
         which = "the middle" if len(deciding) > 2 else "the smaller"
         least = ", but at least 1" if min(choice.choices[rule] for rule in deciding) < 1 else ""
-        parts.append(f"Taken is {which} of {listed}{least}.")
+        parts.append(f"The number is {which} of {listed}{least}.")
     if "elbow" in choice.choices and "elbow" not in deciding:
         parts.append("The elbow, which tests nothing, does not count beside them.")
     return " ".join(parts)

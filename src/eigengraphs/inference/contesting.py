@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.embedding import JointEmbedding
+from eigengraphs.fit_view import explained_of
 from eigengraphs.inference.evaluating import Run, run
 from eigengraphs.inference.evaluation import CHANCE, Evaluation
-from eigengraphs.inference.methods import MethodsLike
+from eigengraphs.inference.methods import JOINT, MethodsLike
 from eigengraphs.inference.reconstruction import Explained, coefficients, explain
 from eigengraphs.inference.rules import RULES, rule_name
 from eigengraphs.inference.targets import Task
@@ -29,7 +30,9 @@ class ContestRow:
 
     method: str
     explained: float | None
-    """Share of the squared weight of held-out graphs that is reconstructed; None if nothing is."""
+    """Share of the sum of squares of held-out graphs that is reconstructed; None if nothing is.
+
+    As of the fit: around the mean of the training graphs if the joint embedding is centered."""
     explained_folds: tuple[float, ...]
     n_coefficients: int | None
     """Numbers that a new graph gets for that."""
@@ -167,8 +170,9 @@ def contest(
     Returns
     -------
     Contest
-        For each method the share of the squared weight of held-out graphs that its learnt positions
-        explain, what it takes to do so, scores of prediction, time, and number of parameters.
+        For each method the share of the sum of squares of held-out graphs (around the mean graph,
+        if ``embedding`` is centered) that its learnt positions explain, what it takes to do so,
+        scores of prediction, time, and number of parameters.
 
     Examples
     --------
@@ -196,9 +200,9 @@ def contest(
         found,
         (
             f"Every method has {dimensions}. Prediction is by {names}.",
-            "explained: share of the squared weight of held-out graphs, over pairs of different "
+            f"explained: share of {_whole(done)} of held-out graphs, over pairs of different "
             "vertices if graphs have no loops, that is reconstructed from learnt positions and as "
-            "many coefficients a graph as the table says; PCA also has the mean graph. Methods "
+            "many coefficients per graph as the table says; PCA also has the mean graph. Methods "
             "that learn no positions reconstruct nothing.",
             "seconds: median over folds; parameters: numbers that describe all graphs, besides a "
             "mean graph.",
@@ -206,10 +210,17 @@ def contest(
     )
 
 
+def _whole(done: Run) -> str:
+    center = bool(done.asked.embedding.center)
+    return explained_of(center) + (" (below zero: worse than the mean graph alone)" * center)
+
+
 def _row(done: Run, name: str, n_parameters: Callable[[int, int, int], int], d: int) -> ContestRow:
     m, n = done.graphs.n_graphs, done.graphs.n_vertices
     judged: list[Explained] = [
-        outcome.judged[name] for outcome in done.outcomes if outcome.judged.get(name) is not None
+        Explained(outcome.judged[name].left, outcome.judged[JOINT].total)  # one whole for all
+        for outcome in done.outcomes
+        if outcome.judged.get(name) is not None
     ]
     total = sum(part.total for part in judged)
     times = np.array([outcome.seconds[name] for outcome in done.outcomes])

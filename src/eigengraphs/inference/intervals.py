@@ -16,19 +16,20 @@ from eigengraphs.errors import InputError, WeakPositionsWarning
 from eigengraphs.fit_view import FitView
 from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.cross_fitting import (
-    agreement_of_halves,
+    N_SPLITS,
     cosines_squared,
     cross_fits,
+    halvings,
     numbered,
 )
 from eigengraphs.inference.loading_variance import LoadingVariance, bernoulli_variances
-from eigengraphs.randomness import RandomState, generator
+from eigengraphs.randomness import RandomState
 from eigengraphs.tables import short_repr
 
 __all__ = ["LoadingIntervals", "loading_intervals"]
 
 Array = NDArray[np.float64]
-WEAK = 0.8  # squared cosine of positions with the true ones, below which loadings mean little
+WEAK = 0.8  # squared cosine of positions with the true ones, below which positions are weak
 _MOST_VERTICES = 5_000  # a few (n, n) arrays for each graph
 _LAWS = ("auto", "bernoulli", "any")
 
@@ -40,7 +41,8 @@ class LoadingIntervals:
     Attributes
     ----------
     loadings : (m, d)
-        Cross-fitted ones differ a little from those of the fit.
+        The estimate that the intervals are of. With ``cross_fitted``, loadings on positions found
+        without the graph: another estimate than ``embedding.loadings_``, which may be outside.
     standard_errors : (m, d)
         Of the loadings.
     covariances : (m, d, d)
@@ -90,7 +92,7 @@ class LoadingIntervals:
 
     @property
     def weak(self) -> NDArray[np.bool_]:
-        """Components whose positions are too unsure for their loadings to mean much, (d,)."""
+        """Components with weak positions, c^2 < 0.8, (d,)."""
         if self.alignment is None:
             return np.zeros(self.loadings.shape[1], dtype=bool)
         return np.asarray(self.alignment < WEAK)
@@ -108,7 +110,7 @@ def loading_intervals(
     cross_fit: bool = True,
     groups: ArrayLike | None = None,
     n_folds: int = 10,
-    n_splits: int = 6,
+    n_splits: int = N_SPLITS,
     level: float = 0.95,
     random_state: RandomState = 0,
 ) -> LoadingIntervals:
@@ -147,7 +149,8 @@ def loading_intervals(
     Warns
     -----
     WeakPositionsWarning
-        If positions of a component are so unsure (c^2 < 0.8) that its loadings mean little.
+        If positions of a component are weak (c^2 < 0.8): loadings may be precise, but of a
+        pattern that is known only roughly.
 
     Examples
     --------
@@ -190,15 +193,17 @@ def loading_intervals(
         Lam[fold.left_out] = shown[:, fold.order]
         for i, cov in zip(fold.left_out, _covariances(view, out, found, law), strict=True):
             S[i] = cov[np.ix_(fold.order, fold.order)]
-    agreement = agreement_of_halves(embedding, stack, together, n_splits, generator(random_state))
+    halves = halvings(embedding, stack, together, n_splits, random_state)
+    agreement = np.mean([half.agreement for half in halves], axis=0)
     c2 = cosines_squared(agreement, 1.0 - 1.0 / n_folds, sides=2 if fit.directed else 1)
     weak = [str(k + 1) for k in np.flatnonzero(c2 < WEAK)]
     if weak:
         warnings.warn(
-            f"positions of component {', '.join(weak)} are weak: halves of the graphs find others "
-            f"(c^2 = {', '.join(f'{c2[int(k) - 1]:.2f}' for k in weak)}), so that its loadings are "
-            "of a pattern that is hardly known; their intervals are wide. Use more graphs, or "
-            "fewer components",
+            f"positions of component {', '.join(weak)} are weak: their squared cosine with the "
+            "true ones, by the agreement of halves, is c^2 = "
+            f"{', '.join(f'{c2[int(k) - 1]:.2f}' for k in weak)}, below {WEAK}. Loadings and "
+            "intervals are of the pattern as it was found, which is known only roughly. Use more "
+            "graphs, or fewer components",
             WeakPositionsWarning,
             stacklevel=2,
         )

@@ -16,9 +16,8 @@ from eigengraphs.errors import InputError
 from eigengraphs.fit_view import FitView
 from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.carriers import effective_vertices, ends, strongest_pairs
-from eigengraphs.inference.cross_fitting import numbered, refit
-from eigengraphs.matching import match_components
-from eigengraphs.randomness import RandomState, generator
+from eigengraphs.inference.cross_fitting import N_SPLITS, halvings, numbered
+from eigengraphs.randomness import RandomState
 from eigengraphs.tables import short_repr
 from eigengraphs.threads import one_blas_thread
 
@@ -36,7 +35,8 @@ class ComponentReading:
     number : int
         From 1 on.
     explained : float
-        Share of the squared weights that it explains when it is added.
+        Share of the sum of squares (around the mean graph, if centered) that it explains when it
+        is added.
     spread : float
         Over how many vertices it is spread, 1 / sum h^4.
     high : tuple of (name, number)
@@ -91,8 +91,8 @@ class ComponentReading:
         """Whether it may be interpreted, in words.
 
         "replicates"; "does not replicate": there is something, but halves of the graphs find other
-        patterns for it, so that it should not be given a name; "looks like noise": graphs that had
-        no say do not express it; "means nothing": its loadings are not decided by the data.
+        patterns for it, so that it should not be interpreted; "looks like noise": held-out graphs
+        do not express it; "means nothing": its loadings are not decided by the data.
         """
         if self.degenerate:
             return "means nothing"
@@ -131,7 +131,7 @@ def read_components(
     graphs: Any,
     *,
     most: int = 8,
-    n_splits: int = 3,
+    n_splits: int = N_SPLITS,
     groups: ArrayLike | None = None,
     random_state: RandomState = 0,
     on_split: Callable[[int, int], None] | None = None,
@@ -212,7 +212,7 @@ def trust_components(
     embedding: JointEmbedding,
     graphs: Any,
     *,
-    n_splits: int = 3,
+    n_splits: int = N_SPLITS,
     groups: ArrayLike | None = None,
     random_state: RandomState = 0,
     on_split: Callable[[int, int], None] | None = None,
@@ -267,21 +267,17 @@ def trust_components(
     if many < 4:
         raise InputError(f"halves need at least 4 graphs (or groups of them), got {many}")
     testable = not fit.directed and not stack.has_missing
-    rng = generator(random_state)
+    rng = np.random.default_rng(0)  # of signs that are turned; halves are by random_state alone
     cosines, p_same, p_noise = [], [], []
-    for b in range(n_splits):
-        first = np.isin(together, rng.permutation(many)[: many // 2])
-        halves = [stack[np.flatnonzero(side)] for side in (first, ~first)]
-        fits = [refit(embedding, half) for half in halves]
-        matches = [match_components(embedding, again) for again in fits]
-        places = [match.apply(again.latent_positions_)
-                  for match, again in zip(matches, fits, strict=True)]  # fmt: skip
-        cosines.append(np.abs((places[0] * places[1]).sum(axis=0)))
+    for b, half in enumerate(halvings(embedding, stack, together, n_splits, random_state)):
+        places = half.positions
+        cosines.append(half.agreement)
         p_same.append([chance(x) for x in (places[0] * places[1]).T])
         if testable:
             for own, other in ((0, 1), (1, 0)):
+                trained = half.graphs[own].n_graphs
                 p_noise.append(
-                    _noise(fits[other], halves[other], places[own], halves[own].n_graphs, rng)
+                    _noise(half.fits[other], half.graphs[other], places[own], trained, rng)
                 )
         if on_split is not None:
             on_split(b + 1, n_splits)

@@ -19,10 +19,11 @@ _MOST = 4000  # vertices; beyond, matrices of all pairs are not made
 
 
 class Explained(NamedTuple):
-    """Squared weights of held-out graphs, and what is left of them."""
+    """What a method leaves of held-out graphs, and what there was."""
 
     left: float
     total: float
+    """Sum of squares; around the mean graph that the method learnt, if it centers."""
 
 
 def coefficients(method: str, n: int, d: int) -> int | None:
@@ -60,15 +61,19 @@ def explain(trained: Trained, graphs: GraphStack, hollow: bool) -> Explained | N
     stack = trained.steps.apply(graphs)
     seen = stack if name != JOINT else estimator._steps.apply(stack)
     features = estimator.transform(stack)
+    mean: Any = getattr(estimator, "mean_graph_", None)
+    if mean is not None and not isinstance(mean, np.ndarray):
+        mean = mean.toarray()
     left = total = 0.0
     for i in range(graphs.n_graphs):
         A = np.asarray(seen[i : i + 1].to_dense().dense[0], dtype=np.float64)
         off = A - _reconstructed(name, estimator, A, features[i], hollow)
+        whole = A.copy() if mean is None else A - mean
         if hollow:
-            A = A - np.diag(np.diag(A))
+            np.fill_diagonal(whole, 0.0)
             np.fill_diagonal(off, 0.0)
         left += float(np.vdot(off, off))
-        total += float(np.vdot(A, A))
+        total += float(np.vdot(whole, whole))
     return Explained(left, total)
 
 

@@ -30,7 +30,7 @@ from eigengraphs.report.parts import Prediction, Problem
 __all__ = ["Analysis", "FitSettings", "analyse"]
 
 _FEWEST = 4  # graphs, or people, of which there are halves
-_LONG = 60.0  # seconds of a fit, after which `eigengraphs read` is left to the user
+_LONG = 30.0  # seconds of a fit, after which `eigengraphs read` is left to the user
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class FitSettings:
     diagonal: str = "auto"
     refine: bool = False
     seed: int = 0
+    n_init: int = 1
     max_iter: int = 1000
     deterministic: bool = False
     halves: bool = True  # components are tested on halves of the graphs
@@ -65,6 +66,7 @@ class FitSettings:
             preprocess=list(self.transform) or None,
             refine=self.refine,
             random_state=self.seed,
+            n_init=self.n_init,
             max_iter=self.max_iter,
             deterministic=self.deterministic,
         )

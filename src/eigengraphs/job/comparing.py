@@ -97,6 +97,7 @@ def compare_groups(
         rows=tuple(tuple(_cell(cell) for cell in row) for row in found.rows),
         intervals=Intervals(1, 2, 3, _REFERENCE, found.effect_name),
         notes=tuple(notes),
+        column=group,
     )
     name = "-".join(["compare", *named])
     return found, fit.add(finding, f"{file_name(name)}.tsv")
@@ -160,7 +161,7 @@ def changes_in(
         n_permutations=n_permutations, random_state=seed,
     )  # fmt: skip
     odd = anomalies(
-        Lam, summary.residual_share[rows], segments=found.segments, leave_out=degenerate,
+        Lam, summary.residual_with_mean[rows], segments=found.segments, leave_out=degenerate,
         random_state=seed,
     )  # fmt: skip
     changed = Changed(found, odd, line, tuple(summary.graph_names[i] for i in rows))
@@ -178,19 +179,19 @@ def changes_in(
         title=f"Changes and anomalies, {when}",
         words=changed.words,
         header=(
-            "graph", "when", "segment", "change", "distance", "residual", "p (FDR)",
+            "graph", "when", "segment", "change", "distance", "residual score", "p (FDR)",
         ),
         rows=table,
         notes=(
             "Graphs are compared with the level of their own segment: a change is no anomaly of "
-            "what comes after it. Distance is of loadings, residual of the share that the "
-            "components leave, both in robust standard deviations.",
+            "what comes after it. Distance is of loadings, residual score of the logarithm of the "
+            "residual of the whole graph, both in robust standard deviations.",
             *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
             found.methods,
             odd.methods,
         ),
     )  # fmt: skip
-    return changed, fit.add(finding, "changes.tsv")
+    return changed, fit.add(finding, "changes.tsv", timeline=line)
 
 
 _CLASSES = (

@@ -20,7 +20,7 @@ from eigengraphs.limits import read_json, read_regular
 from eigengraphs.loading import load
 from eigengraphs.report.findings import Finding
 from eigengraphs.report.html import write_report
-from eigengraphs.report.parts import Column
+from eigengraphs.report.parts import Column, TimeLine
 from eigengraphs.report.stored import read_summary
 from eigengraphs.report.summary import Summary
 from eigengraphs.tables import write_table
@@ -154,6 +154,7 @@ class FinishedFit:
         finding: Finding,
         table: str,
         more: Mapping[str, Callable[[Path], None]] | None = None,
+        timeline: TimeLine | None = None,
     ) -> list[Path]:
         """Put an answer into the report, and its table beside it; a former one is replaced.
 
@@ -165,6 +166,8 @@ class FinishedFit:
             Name of the file for its rows, ``compare-group.tsv``.
         more
             Names of further files, and what writes each.
+        timeline
+            Order of the graphs that was asked about; the report shows it from then on.
 
         Returns
         -------
@@ -186,7 +189,8 @@ class FinishedFit:
             for name, write in (more or {}).items():
                 write(scratch / name)
             write_table(scratch / table, list(finding.header), finding.rows)
-            write_report(replace(summary, findings=tuple(others)), scratch)
+            line = summary.timeline if timeline is None else timeline
+            write_report(replace(summary, findings=tuple(others), timeline=line), scratch)
             names = [*(more or {}), table, "report.html", "report.json"]
             replace_together([(scratch / name, self.folder / name) for name in names])
         self.__dict__.pop("summary", None)

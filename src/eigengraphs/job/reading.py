@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import WeakPositionsWarning
 from eigengraphs.inference.bootstrapping import Bootstrap, bootstrap
+from eigengraphs.inference.cross_fitting import N_SPLITS
 from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
 from eigengraphs.inference.reading import ComponentReading, read_components
 from eigengraphs.job.events import Event, Listener, silent
@@ -26,7 +28,11 @@ _NAMED = 5  # vertices, pairs and graphs in a table
 
 
 def components_of(
-    fit: FinishedFit, source: Path | None = None, *, splits: int = 3, listen: Listener = silent
+    fit: FinishedFit,
+    source: Path | None = None,
+    *,
+    splits: int = N_SPLITS,
+    listen: Listener = silent,
 ) -> tuple[tuple[ComponentReading, ...], list[Path]]:
     """Describe and test the components; the answer goes into the report.
 
@@ -47,7 +53,7 @@ def components_of(
 
 
 def reading_finding(
-    embedding: JointEmbedding, data: Inputs, *, splits: int = 3, listen: Listener = silent
+    embedding: JointEmbedding, data: Inputs, *, splits: int = N_SPLITS, listen: Listener = silent
 ) -> tuple[Finding, tuple[ComponentReading, ...]]:
     """Return what there is to say about components, as a table of a report."""
 
@@ -67,7 +73,7 @@ def reading_finding(
     together = " Graphs of one participant are in the same half." if people is not None else ""
     return Finding(
         key="read",
-        title="What the components are, and which can be trusted",
+        title="What the components are, and which replicate",
         words=(words,),
         header=(
             "component", "explained", "spread over vertices", "replicability", "p (chance)",
@@ -78,11 +84,11 @@ def reading_finding(
         notes=(
             f"Replicability: mean cosine of the positions that two random halves of the graphs "
             f"find, over {splits} halvings; p (chance): of agreement no better than of random "
-            "signs. p (noise): of loadings that are noise around zero in the half that had no say; "
+            "signs. p (noise): of loadings that are noise around zero in the held-out half; "
             f"none for directed graphs and graphs with gaps.{together}",
             "A component that does not replicate may be real, but halves of the graphs find "
-            "another pattern for it: give it no name. One that looks like noise is not expressed "
-            "by graphs that had no say.",
+            "another pattern for it: do not interpret it. One that looks like noise is not "
+            "expressed by held-out graphs.",
             "Spread: 1 / sum of h^4, from 1 for a single vertex to their number.",
         ),
     ), told  # fmt: skip
@@ -104,7 +110,7 @@ def uncertainty_of(
     *,
     resamples: int = 100,
     listen: Listener = silent,
-) -> tuple[LoadingIntervals, Bootstrap, list[Path]]:
+) -> tuple[LoadingIntervals, Finding, list[Path]]:
     """Give loadings intervals and positions standard errors; both as tables, and in the report.
 
     Parameters
@@ -130,19 +136,24 @@ def uncertainty_of(
         listen(Event("fit", f"bootstrap, fit {done} of {total}", done, total))
 
     drawn = bootstrap(embedding, data.graphs, n_resamples=resamples, groups=people, on_fit=on_fit)
+    finding = _uncertain(found, drawn, np.asarray(embedding.loadings_), weak, resamples)
     files = fit.add(
-        _uncertain(found, drawn, weak, resamples),
+        finding,
         "uncertainty-components.tsv",
         {
             "uncertainty-loadings.tsv": partial(_write_loadings, found),
             "uncertainty-positions.tsv": partial(_write_positions, embedding, drawn),
         },
     )
-    return found, drawn, files
+    return found, finding, files
 
 
 def _uncertain(
-    found: LoadingIntervals, drawn: Bootstrap, weak: list[str], resamples: int
+    found: LoadingIntervals,
+    drawn: Bootstrap,
+    fitted: NDArray[np.float64],
+    weak: list[str],
+    resamples: int,
 ) -> Finding:
     similar = drawn.similarities
     low, high = np.quantile(similar, [0.025, 0.975], axis=0)
@@ -152,35 +163,44 @@ def _uncertain(
     spread = found.loadings.std(axis=0, ddof=1)
     noise = np.sqrt((found.standard_errors**2).mean(axis=0))
     reliability = 1.0 - np.minimum((noise / np.where(spread > 0, spread, np.inf)) ** 2, 1.0)
+    inside = ((found.low <= fitted) & (fitted <= found.high)).mean(axis=0)
     rows = tuple(
         (f"je{k + 1}", float(np.median(similar[:, k])), float(low[k]), float(high[k]),
-         float(alignment[k]), float(noise[k]), float(spread[k]), float(reliability[k]))
+         float(alignment[k]), float(noise[k]), float(spread[k]), float(reliability[k]),
+         float(inside[k]))
         for k in range(similar.shape[1])
     )  # fmt: skip
     return Finding(
         key="uncertainty",
         title="How sure loadings and positions are",
-        words=tuple(weak) or ("Positions of all components are well determined.",),
+        words=tuple(f"{text[:1].upper()}{text[1:]}." for text in weak)
+        or ("Positions of all components are well determined.",),
         header=(
             "component", "same in the bootstrap", "low", "high", "with the truth (c²)",
-            "error of a loading", "spread of loadings", "reliability",
+            "error of a loading", "spread of loadings", "reliability given positions",
+            "fitted loadings inside",
         ),
         rows=rows,
         intervals=Intervals(1, 2, 3, 1.0, "cosine of positions with those of the bootstrap"),
         notes=(
-            f"Bootstrap of {resamples} fits to graphs drawn with replacement; low and high hold 95 "
-            "% of them. c²: squared cosine of positions with the true ones, by the agreement of "
-            "halves. Loadings are cross-fitted: on positions from the other graphs, divided by "
-            "c². Reliability: share of the spread of loadings that is not error.",
-            "Every loading with its interval is in uncertainty-loadings.tsv, every position with "
-            "its standard error in uncertainty-positions.tsv.",
+            f"Same in the bootstrap: median cosine of positions with those of {resamples} fits to "
+            "graphs drawn with replacement; low and high hold 95 % of them. c²: squared cosine of "
+            f"positions with the true ones, by the agreement of halves ({N_SPLITS} halvings).",
+            "Errors and intervals are of cross-fitted loadings (on positions from the other "
+            "graphs, divided by c²), not of those of the fit, which lean towards the noise of "
+            "their own graph; the last column is the share of fitted loadings inside.",
+            "Reliability given positions: share of the spread of loadings that is not error, if "
+            "the pattern is taken as it was found. How well the pattern is known, c² tells.",
+            "Every cross-fitted loading with its interval is in uncertainty-loadings.tsv, every "
+            "position with its standard error in uncertainty-positions.tsv.",
         ),
     )  # fmt: skip
 
 
 def _write_loadings(found: LoadingIntervals, path: Path) -> None:
     d = found.loadings.shape[1]
-    header = ["id", *(f"je{k + 1}{end}" for k in range(d) for end in ("", "_low", "_high"))]
+    ends = ("_cross_fitted", "_low", "_high")  # another estimate than je1 in loadings.tsv
+    header = ["id", *(f"je{k + 1}{end}" for k in range(d) for end in ends)]
     columns = np.stack([found.loadings, found.low, found.high], axis=2).reshape(-1, 3 * d)
     rows = zip(found.graph_names, columns, strict=True)
     write_table(path, header, ([name, *map(float, values)] for name, values in rows))

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from eigengraphs.inference.carriers import ends, strongest_pairs
 from eigengraphs.report.parts import Component, Edge
 
-__all__ = ["ILL_CONDITIONED", "UNSTABLE", "describe_components", "strongest_edges"]
+__all__ = ["ILL_CONDITIONED", "describe_components", "strongest_edges"]
 
 N_VERTICES = 8  # of each sign
 N_EDGES = 10
-UNSTABLE = 0.25  # share of the starts that agree; of six, only the best itself is below
 ILL_CONDITIONED = 100.0  # of the inner products of components, where loadings lose two digits
 
 
@@ -49,7 +48,7 @@ def describe_components(embedding: Any, *, loops: bool) -> tuple[Component, ...]
                 stop_reason=embedding.stop_reason_[k],
                 stationarity=float(embedding.stationarity_[k]),
                 start_agreement=None if np.isnan(agreement) else agreement,
-                remarks=_remarks(embedding, k, agreement),
+                remarks=_remarks(embedding, k),
             )
         )
     return tuple(described)
@@ -62,7 +61,7 @@ def strongest_edges(
     return tuple(Edge(*pair) for pair in strongest_pairs(h, g, loops=loops, most=most))
 
 
-def _remarks(embedding: Any, k: int, agreement: float) -> tuple[str, ...]:
+def _remarks(embedding: Any, k: int) -> tuple[str, ...]:
     reason = embedding.stop_reason_[k]
     if reason == "exhausted":
         return (
@@ -88,10 +87,4 @@ def _remarks(embedding: Any, k: int, agreement: float) -> tuple[str, ...]:
         )
     elif reason == "interrupted":
         said.append("The search was interrupted; the pattern is what had been found until then.")
-    if agreement < UNSTABLE:
-        said.append(
-            f"It is uncertain: only {agreement:.0%} of the starting points of the search led to "
-            "it, and the others to other patterns that explain less. A slightly different sample "
-            "may give another pattern here; more starts (n_init) may find a better one."
-        )
     return tuple(said)

@@ -50,6 +50,8 @@ class Finding:
     intervals: Intervals | None = None
     notes: tuple[str, ...] = ()
     """How it was found, and what to be careful about."""
+    column: str = ""
+    """Column of the graphs that was tested, if one was."""
 
     def __post_init__(self) -> None:
         for i, row in enumerate(self.rows):

@@ -31,10 +31,12 @@ class GraphFits:
     """Squared errors of the graphs, over the entries that the loss counts, each (m,)."""
 
     residuals: NDArray[np.float64]
-    residual_share: NDArray[np.float64]
-    """Beside the graph's own squared weights, before any centring; nan for an empty graph."""
     explained: NDArray[np.float64]
-    """Share explained of the graph (less the mean, if centred); nan where nothing is there."""
+    """Share of the sum of squares (around the mean graph, if centered) that is explained; nan where
+    nothing is there."""
+    residual_with_mean: NDArray[np.float64]
+    """Share of the graph's own squared weights that mean graph and components miss together; nan
+    for an empty graph. Not centered: 1 - explained."""
 
 
 def graph_fits(fit: FitView, stack: GraphStack) -> GraphFits:
@@ -48,23 +50,23 @@ def graph_fits(fit: FitView, stack: GraphStack) -> GraphFits:
         share = np.where(own > 0, residuals / own, np.nan)
         explained = np.where(squares > 0, 1.0 - residuals / squares, np.nan)
     with np.errstate(over="ignore"):  # scale**2 may leave the range where residuals need not
-        return GraphFits(residuals / treatment.scale / treatment.scale, share, explained)
+        return GraphFits(residuals / treatment.scale / treatment.scale, explained, share)
 
 
 def worst_graphs(
     fit: FitView, stack: GraphStack, fits: GraphFits, most: int = N_WORST
 ) -> tuple[WorstGraph, ...]:
-    """Draw the graphs of which the largest share is missed, the worst first."""
-    share = np.where(np.isnan(fits.residual_share), -np.inf, fits.residual_share)
+    """Draw the graphs of which the largest share is missed, the worst first.
+
+    Of the whole graph, mean included: around the mean graph, the graphs that are most like it would
+    be the worst, as noise is all that is left of them.
+    """
+    share = np.nan_to_num(fits.residual_with_mean, nan=-np.inf)
     order = np.argsort(-share, kind="stable")[:most]
-    return tuple(
-        _draw(fit, stack, int(i), float(fits.residual_share[i]))
-        for i in order
-        if share[i] > _ROUNDING
-    )
+    return tuple(_draw(fit, stack, int(i)) for i in order if share[i] > _ROUNDING)
 
 
-def _draw(fit: FitView, stack: GraphStack, i: int, share: float) -> WorstGraph:
+def _draw(fit: FitView, stack: GraphStack, i: int) -> WorstGraph:
     block = block_size(stack.n_vertices)
     seen = block_means(stack, i, block)
     model = reconstruction(fit, i, block)
@@ -76,7 +78,7 @@ def _draw(fit: FitView, stack: GraphStack, i: int, share: float) -> WorstGraph:
 
     # Pairs can be named where a cell is one pair.
     edges = _largest(left, symmetric=not fit.directed) if block == 1 else ()
-    return WorstGraph(i, share, drawn(seen), drawn(model), drawn(left), edges)
+    return WorstGraph(i, drawn(seen), drawn(model), drawn(left), edges)
 
 
 def reconstruction(fit: FitView, i: int, block: int) -> NDArray[np.float64]:

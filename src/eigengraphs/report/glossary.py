@@ -33,10 +33,10 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
     (
         "explained",
-        "Share of all squared weights that the components reproduce: 100% would be a perfect "
-        "copy. With a mean graph subtracted, it is the share of the differences from the mean "
-        "graph, which is smaller. Noise cannot be explained, so a low share may still hold all "
-        "that is to be known.",
+        "Share of the sum of squares that the components reproduce: 100% would be a perfect copy. "
+        "If the mean graph was subtracted, of the sum of squares around the mean graph, here and "
+        "in all tables. Noise cannot be explained, so a low share may still hold all that is to be "
+        "known.",
     ),
     (
         "mean graph, centred",
@@ -46,7 +46,10 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "reconstruction, residual",
         "The reconstruction of a graph is what its loadings and the components say it should be. "
-        "The residual is the graph less its reconstruction: what the components miss in it.",
+        "The residual is the graph less its reconstruction: what the components miss in it; as a "
+        "number, 100% less what is explained of the graph. Residual of the whole graph: the same "
+        "squares as a share of the graph's own squared weights, mean graph included. It is much "
+        "smaller, as the mean graph alone is most of every graph.",
     ),
     (
         "objective",
@@ -55,10 +58,12 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "noise.",
     ),
     (
-        "converged, degenerate, uncertain",
+        "converged, degenerate, replicates",
         "Converged: the search for a component has come to rest. Degenerate: the component means "
         "nothing, as nothing was left to describe or as it sits on one or two vertices alone. "
-        "Uncertain: searches from other starting points ended in other patterns.",
+        "Replicates: two random halves of the graphs find the same pattern, more alike than by "
+        "chance. Starts that agree: share of the starting points of the search that led to the "
+        "component; few are common among components of about equal strength.",
     ),
     (
         "density, isolated vertex",

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 import sklearn
 
-from eigengraphs.fit_view import FitView
+from eigengraphs.fit_view import FitView, explained_of
 from eigengraphs.report.parts import Prediction
 
 __all__ = ["CITATIONS", "methods_text", "own_version"]
@@ -96,8 +96,8 @@ def methods_text(
         "Components were found one after the other, and then all improved together."
         if fit.settings["refine"]
         else "Components were found one after the other.",
-        f"Together they explain {embedding.explained_ratio_.sum():.1%} of the sum of squares"
-        + (" around the mean graph." if fit.settings["center"] else "."),
+        f"Together they explain {embedding.explained_ratio_.sum():.1%} of "
+        f"{explained_of(fit.settings['center'])}.",
         _search(embedding),
         _predicted(prediction),
         _software(prediction),

@@ -230,7 +230,7 @@ class Component:
     """One component, with what there is to say about it."""
 
     explained: float
-    """Share of the squared weights that it explains when it is added."""
+    """Share of the sum of squares that it explains when it is added."""
     high: tuple[int, ...]
     """Vertices with the largest positive positions, the largest first."""
     low: tuple[int, ...]
@@ -269,8 +269,6 @@ class WorstGraph:
     """A graph that the components describe badly."""
 
     graph: int
-    residual_share: float | None
-    """Share of its squared weights that the reconstruction misses."""
     observed: HeatMap
     reconstruction: HeatMap
     residual: HeatMap

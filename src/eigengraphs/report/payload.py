@@ -105,7 +105,7 @@ def page_data(summary: Summary, shown: Shown) -> dict[str, Any]:
         "columns": [_column(column) for column in shown.columns],
         "explained": [_round(part.explained) for part in summary.components[:d]],
         "loadings": _by_component(summary.loadings[i], d),
-        "missed": _rounded(summary.residual_share[i]),
+        "residual": _rounded(1.0 - summary.explained_by_graph[i]),
         "vertices": [short(summary.vertex_names[place], most) for place in s],
         "vertexPlaces": s.tolist(),
         "vertexColumns": [_column(column) for column in shown.vertex_columns],

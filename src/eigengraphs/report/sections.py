@@ -161,8 +161,13 @@ def loadings(summary: Summary, shown: Shown) -> str:
     header += [
         (column.name,) if column.kind == "number" else column.name for column in shown.columns
     ]
-    header += [("missed by the fit",)]
-    header += [(f"loading {k + 1}",) for k in range(min(shown.components, 12))]
+    header += [("residual",)]
+    header += [(f"component {k + 1}",) for k in range(min(shown.components, 12))]
+    notes.append(
+        "Residual: share of the graph's "
+        + ("sum of squares around the mean graph" if summary.centred else "sum of squares")
+        + " that the components leave; 100% less what they explain."
+    )
     return (
         "<p>Each point is one graph. Graphs that lie close together are similar networks, as far "
         "as these two components see. Hover over a point to see which graph it is; drag a "

@@ -13,7 +13,7 @@ from eigengraphs.report.parts import Component, Edge, Prediction
 from eigengraphs.report.payload import Shown
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import a_name, definitions, number, paragraphs, percent, table
-from eigengraphs.report.words import short
+from eigengraphs.report.words import DOUBTFUL, short, verdicts
 
 __all__ = ["components", "glossary", "methods", "prediction", "provenance", "timeline", "worst"]
 
@@ -41,7 +41,11 @@ def components(summary: Summary, shown: Shown) -> str:
 
 def _card(summary: Summary, k: int, directed: bool) -> str:
     part = summary.components[k]
-    remarks = "".join(f'<p class="remark">{escape(text)}</p>' for text in part.remarks)
+    verdict = verdicts(summary).get(k, "not tested")
+    doubts = [*part.remarks]
+    if verdict in DOUBTFUL:
+        doubts.append(f"{DOUBTFUL[verdict][:1].upper()}{DOUBTFUL[verdict][1:]}.")
+    remarks = "".join(f'<p class="remark">{escape(text)}</p>' for text in doubts)
     H, names = summary.positions, summary.vertex_names
     if directed and summary.positions_right is not None:
         G = summary.positions_right
@@ -61,13 +65,16 @@ def _card(summary: Summary, k: int, directed: bool) -> str:
         f'<article class="component" id="component-{k + 1}"><h3>Component {k + 1}: explains '
         f"{percent(part.explained)}</h3>{remarks}"
         f'<div class="heatmap" data-component="{k}"></div>'
-        f'<div class="lists">{"".join(lists)}{_certificate(part)}</div></article>'
+        f'<div class="lists">{"".join(lists)}{_certificate(part, verdict)}</div></article>'
     )
 
 
-def _certificate(part: Component) -> str:
+def _certificate(part: Component, verdict: str) -> str:
     agree = "" if part.start_agreement is None else f"; {part.start_agreement:.0%} of starts agree"
-    text = f"Search: {part.stop_reason}, relative gradient {part.stationarity:.0e}{agree}."
+    text = (
+        f"Halves of the graphs: {verdict}. Search: {part.stop_reason}, relative gradient "
+        f"{part.stationarity:.0e}{agree}."
+    )
     return f'<p class="note">{escape(text)}</p>'
 
 
@@ -101,8 +108,9 @@ def worst(summary: Summary, shown: Shown) -> str:
     """Return the graphs that are described worst, beside their reconstructions."""
     most = summary.worst[: shown.limits.worst]
     text = (
-        "The graphs of which the fit misses the largest share of squared weights: something is in "
-        "them that the components, and so most other graphs, do not have, or they are noisier. "
+        "The graphs of which the fit misses the largest share of the squared weights"
+        f"{', mean graph included' if summary.centred else ''}: something is in them that the "
+        "components, and so most other graphs, do not have, or they are noisier. "
         "Vertices in input order, one scale for the three pictures."
     )
     left_out = len(summary.worst) - len(most)
@@ -133,17 +141,28 @@ def worst(summary: Summary, shown: Shown) -> str:
             )
             edges = paragraphs([f"Largest residuals: {listed}."], "note")
         parts.append(
-            f"<h3>{percent(graph.residual_share)} missed: {a_name(name)}</h3>"
+            f"<h3>{a_name(name)}: residual {_residual(summary, graph.graph)}</h3>"
             f'<div class="three">{pictures}</div>{edges}'
         )
     return "".join(parts)
+
+
+def _residual(summary: Summary, i: int) -> str:
+    own = percent(1.0 - float(summary.explained_by_graph[i]))
+    if not summary.centred:
+        return own
+    whole = percent(float(summary.residual_with_mean[i]))
+    return f"{own} around the mean graph, {whole} of the whole graph"
 
 
 def prediction(summary: Summary, _: Shown) -> str:
     """Return how well the label of held-out graphs is found."""
     guess = summary.prediction
     if guess is None or not guess.methods:
-        return paragraphs(["No label was to be found; nothing was held out and guessed."], "note")
+        text = "The fit predicted no label of held-out graphs."
+        if any(found.key.startswith("evaluate ") for found in summary.findings):
+            text += " Predictions that were asked for later are under what was asked of the fit."
+        return paragraphs([text], "note")
     header: list[str | tuple[str]] = [
         "method",
         ("right" if guess.kind == "classes" else "variance explained",),

@@ -74,15 +74,15 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
         raise InputError(f"{str(file)!r} is broken, it is no JSON ({error}){_AGAIN}") from None
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
-    if data["format"] == 2 and "findings" not in data:  # it had none yet
-        data |= {"format": FORMAT, "findings": []}
     if data["format"] != FORMAT:
         raise InputError(
             f"{str(file)!r} has format {data['format']!r}, and this version of eigengraphs reads "
-            f"formats 2 and {FORMAT}{_AGAIN}, or use the version that wrote it"
+            f"format {FORMAT}{_AGAIN}, or use the version that wrote it"
         )
     try:
-        summary = _record(Summary, {k: v for k, v in data.items() if k != "format"}, "")
+        # Words follow from the rest.
+        fields = {k: v for k, v in data.items() if k not in ("format", "words")}
+        summary = _record(Summary, fields, "")
         assert isinstance(summary, Summary)
         _check_sizes(summary)
     except (_Unlike, InputError) as error:
@@ -183,7 +183,7 @@ def _check_sizes(found: Summary) -> None:
         "positions_right": (found.positions_right, (n, d)),
         "objective": (found.objective, (d + 1,)),
         "explained_by_graph": (found.explained_by_graph, (m,)),
-        "residual_share": (found.residual_share, (m,)),
+        "residual_with_mean": (found.residual_with_mean, (m,)),
     }
     for name, (array, shape) in shapes.items():
         if array is not None and array.shape != shape:

@@ -38,7 +38,7 @@ from eigengraphs.tables import short_repr
 
 __all__ = ["Summary", "summarize"]
 
-FORMAT = 3  # of report.json; raised when a field is added or changes its meaning
+FORMAT = 4  # of report.json; raised when a field is added or changes its meaning
 _GRAVITY = ("refused", "warning", "repaired", "notice")
 
 
@@ -50,8 +50,6 @@ class Summary:
     ----------
     title : str
         Heading of the report.
-    words : tuple of str
-        What was found, a few sentences.
     problems : tuple of Problem
         The gravest first.
     quality : sequence of GraphQuality
@@ -89,9 +87,11 @@ class Summary:
     dimension_rules : tuple of (str, int)
         What each rule says, if the number of components was chosen by rules.
     explained_by_graph : (m,)
-        Share of each graph that is explained; nan where there was nothing to explain.
-    residual_share : (m,)
-        Share of each graph's own squared weights that is missed; nan for an empty graph.
+        Share of each graph's sum of squares (around the mean graph, if centered) that is explained;
+        nan where there was nothing to explain. 1 less it is ``residual`` in ``loadings.tsv``.
+    residual_with_mean : (m,)
+        Share of each graph's own squared weights that mean graph and components miss together; nan
+        for an empty graph.
     worst : tuple of WorstGraph
         Graphs that the components describe worst.
     prediction : Prediction or None
@@ -117,7 +117,6 @@ class Summary:
     """
 
     title: str
-    words: tuple[str, ...]
     problems: tuple[Problem, ...]
     quality: Sequence[GraphQuality]
     graph_names: tuple[str, ...]
@@ -137,7 +136,7 @@ class Summary:
     dimension_reason: str
     dimension_rules: tuple[tuple[str, int], ...]
     explained_by_graph: NDArray[np.float64]
-    residual_share: NDArray[np.float64]
+    residual_with_mean: NDArray[np.float64]
     worst: tuple[WorstGraph, ...]
     prediction: Prediction | None
     timeline: TimeLine | None
@@ -146,6 +145,11 @@ class Summary:
     findings: tuple[Finding, ...] = ()
 
     __repr__ = short_repr
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What was found in a few sentences, later questions included."""
+        return opening_words(self)
 
     @property
     def n_graphs(self) -> int:
@@ -198,7 +202,8 @@ class Summary:
         yield "}"
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
-        return ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        yield "words", self.words
+        yield from ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
 
 
 def summarize(
@@ -314,16 +319,6 @@ def summarize(
     right = getattr(embedding, "latent_positions_right_", None)
     return Summary(
         title=str(title),
-        words=opening_words(
-            n_graphs=m,
-            vertex_names=names,
-            components=components,
-            centred=centred,
-            loadings=loadings,
-            label=chosen.get(label) if label is not None else None,
-            prediction=guess,
-            problems=found,
-        ),
         problems=tuple(found),
         quality=rows,
         graph_names=stack.graph_names,
@@ -343,7 +338,7 @@ def summarize(
         dimension_reason=dimension_words(embedding, choice),
         dimension_rules=() if choice is None else tuple(choice.choices.items()),
         explained_by_graph=fits.explained,
-        residual_share=fits.residual_share,
+        residual_with_mean=fits.residual_with_mean,
         worst=worst_graphs(fit, stack, fits),
         prediction=guess,
         timeline=time_line(ordered, columns or {}, stack.graph_names),

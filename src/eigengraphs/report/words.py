@@ -3,38 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.fit_view import explained_of
 from eigengraphs.report.components import ILL_CONDITIONED
 from eigengraphs.report.parts import Column, Component, Prediction, Problem
 
+if TYPE_CHECKING:
+    from eigengraphs.report.summary import Summary
+
 __all__ = [
-    "between_groups", "dimension_words", "fit_problems", "opening_words", "short",
+    "DOUBTFUL", "between_groups", "dimension_words", "fit_problems", "opening_words", "short",
+    "verdicts",
 ]  # fmt: skip
 
+_ASKED = 4  # later answers in the opening
+#: Verdicts on halves of the graphs that keep a component from being interpreted.
+DOUBTFUL = {
+    "does not replicate": "found differently by halves of the graphs; do not interpret",
+    "looks like noise": "not expressed by held-out graphs; looks like noise",
+}
 
-def opening_words(
-    *,
-    n_graphs: int,
-    vertex_names: Sequence[str],
-    components: Sequence[Component],
-    centred: bool,
-    loadings: NDArray[np.float64],
-    label: Column | None,
-    prediction: Prediction | None,
-    problems: Sequence[Problem],
-) -> tuple[str, ...]:
-    """Return a few sentences of what was found."""
-    d, total = len(components), sum(part.explained for part in components)
-    of = "the squared weights around the mean graph" if centred else "the squared weights"
+
+def verdicts(summary: Summary) -> dict[int, str]:
+    """Return what halves of the graphs say of each component (from 0), where they were asked."""
+    for found in summary.findings:
+        if found.key == "read" and "verdict" in found.header:
+            place = found.header.index("verdict")
+            return {k: str(row[place]) for k, row in enumerate(found.rows)}
+    return {}
+
+
+def opening_words(summary: Summary) -> tuple[str, ...]:
+    """Return a few sentences of what was found, in the fit and by later questions."""
+    components, vertex_names = summary.components, summary.vertex_names
+    m, d, total = summary.n_graphs, len(components), sum(part.explained for part in components)
     said = [
-        f"{_count(n_graphs, 'graph')} on {_count(len(vertex_names), 'vertex', 'vertices')} "
-        f"{'was' if n_graphs == 1 else 'were'} described by {_count(d, 'component')}: "
+        f"{_count(m, 'graph')} on {_count(len(vertex_names), 'vertex', 'vertices')} "
+        f"{'was' if m == 1 else 'were'} described by {_count(d, 'component')}: "
         f"{'patterns' if d > 1 else 'a pattern'} of edges that all graphs share, each graph in its "
-        f"own strength. {'Together they explain' if d > 1 else 'It explains'} {total:.1%} of {of}."
+        f"own strength. {'Together they explain' if d > 1 else 'It explains'} {total:.1%} of "
+        f"{explained_of(summary.centred)}."
     ]
     strongest = max(range(d), key=lambda k: components[k].explained)
     names = [vertex_names[edge.source] for edge in components[strongest].edges[:6]]
@@ -48,23 +60,45 @@ def opening_words(
             if d > 1
             else f"The pattern is carried most by {vertices} {_listed(shown)}."
         )
+    label = next((column for column in summary.columns if column.name == summary.label), None)
     if label is not None:
-        said += _label_words(loadings, label)
-    if prediction is not None:
-        said += _prediction_words(prediction)
-    doubtful = [str(k + 1) for k, part in enumerate(components) if part.remarks]
-    if doubtful:
-        which = "Component" if len(doubtful) == 1 else "Components"
-        said.append(f"{which} {_listed(doubtful)} should be read with care; see below why.")
-    grave = sum(problem.level in ("refused", "warning") for problem in problems)
+        tested = any(found.column == label.name for found in summary.findings)
+        said += _label_words(summary.loadings, label, tested)
+    if summary.prediction is not None:
+        said += _prediction_words(summary.prediction)
+    asked = [
+        found
+        for found in summary.findings
+        if found.key.split(" ")[0] in ("compare", "evaluate", "changes") and found.words
+    ]
+    said += [f"{short(found.title, 100)}: {found.words[0]}" for found in asked[:_ASKED]]
+    if len(asked) > _ASKED:
+        said.append(f"{len(asked) - _ASKED} more answers are below.")
+    doubts = _doubts(summary)
+    for verdict, ks in doubts.items():
+        which = "Component" if len(ks) == 1 else "Components"
+        said.append(f"{which} {_listed(ks)}: {verdict}.")
+    grave = sum(problem.level in ("refused", "warning") for problem in summary.problems)
     if grave:
         said.append(f"{_count(grave, 'problem')} should be looked at first.")
-    elif not problems:
+    elif not summary.problems and not doubts:
         said.append("No problem was found in the input or in the fit.")
     return tuple(said)
 
 
-def _label_words(loadings: NDArray[np.float64], label: Column) -> list[str]:
+def _doubts(summary: Summary) -> dict[str, list[str]]:
+    """Return why components should be read with care, and which."""
+    told = verdicts(summary)
+    found: dict[str, list[str]] = {}
+    for k, part in enumerate(summary.components):
+        if part.remarks:
+            found.setdefault("should be read with care; see below why", []).append(str(k + 1))
+        elif told.get(k, "replicates") in DOUBTFUL:
+            found.setdefault(DOUBTFUL[told[k]], []).append(str(k + 1))
+    return found
+
+
+def _label_words(loadings: NDArray[np.float64], label: Column, tested: bool) -> list[str]:
     shares = between_groups(loadings, label)
     if not np.isfinite(shares).any():
         return []
@@ -73,15 +107,15 @@ def _label_words(loadings: NDArray[np.float64], label: Column) -> list[str]:
     if label.kind == "number":
         return [
             f"Of all components, the loadings of component {k + 1} go along with {name} most: "
-            f"{shares[k]:.0%} of their spread is shared with it (squared correlation; described, "
-            "not tested)."
+            f"{shares[k]:.0%} of their spread is shared with it (squared correlation"
+            f"{'' if tested else '; described, not tested'})."
         ]
     share = _by_chance(label)
     usual = f"about {share:.0%}" if share >= 0.01 else "less than 1%"
     return [
         f"Graphs with different {name} differ most in component {k + 1}: {shares[k]:.0%} of the "
         f"spread of its loadings lies between the {_count(len(label.categories), 'group')}; "
-        f"{usual} would if the groups meant nothing (described, not tested)."
+        f"{usual} would if the groups meant nothing{'' if tested else ' (described, not tested)'}."
     ]
 
 
@@ -169,14 +203,6 @@ def fit_problems(embedding: Any, components: Sequence[Component]) -> list[Proble
                 f"{embedding.gamma_condition_:.3g}): their loadings may be large and cancel, and "
                 "should not be read one by one. Use fewer components.",
             )
-        )
-    unsure = numbers(lambda part: part.remarks and not part.degenerate and part.stop_reason in (
-        "stationary", "precision"
-    ))  # fmt: skip
-    if unsure:
-        verb = "is" if len(unsure) == 1 else "are"
-        found.append(
-            Problem("notice", f"{of(unsure)} {verb} uncertain: few starts of the search agree.")
         )
     return found
 

@@ -19,7 +19,7 @@ function graphLines(i) {
   return [
     DATA.graphs[i],
     ...DATA.columns.slice(0, 12).map((column) => `${cut(column.name, 40)}: ${columnText(column, i) || "not known"}`),
-    `missed by the fit: ${percent(DATA.missed[i])}`,
+    `residual: ${percent(DATA.residual[i])}`,
   ];
 }
 
@@ -73,7 +73,7 @@ function graphTable() {
       { "data-graph": i },
       el("th", { scope: "row", title: DATA.graphs[i], text: DATA.graphs[i] }),
       ...DATA.columns.map((column) => cell(columnText(column, i), column.kind === "number" ? "number" : "")),
-      cell(percent(DATA.missed[i]), "number"),
+      cell(percent(DATA.residual[i]), "number"),
       ...shownLoadings.map((values) => cell(number(values[i]), "number"))
     );
   }
