@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import AlignmentError
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.align import spelling
 from eigengraphs.graphs.coerce import some_of
 from eigengraphs.graphs.missing import check_missing
 from eigengraphs.graphs.preprocess import Preprocessing
@@ -97,8 +98,8 @@ class ProjectedGraphs:
         lacking = [name for name in wanted if name not in set(own)]
         text = f"; they lack {some_of(lacking)}" if lacking else ""
         if extra:
-            text += f"; only they have {some_of(extra)}: correct the names, or leave these out"
-            return text + " (select_vertices)"
+            text += f"; only they have {some_of(extra)}{spelling(lacking, extra)}"
+            return text + ": correct the names, or leave these out (select_vertices)"
         return text + ": pass missing='unobserved' to project them on the other vertices"
 
     @one_blas_thread()
