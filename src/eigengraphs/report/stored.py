@@ -74,12 +74,15 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
         raise InputError(f"{str(file)!r} is broken, it is no JSON ({error}){_AGAIN}") from None
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
-    if data["format"] == 2 and "findings" not in data:  # it had none yet
-        data |= {"format": FORMAT, "findings": []}
+    if data["format"] in (2, 3):  # 2 had no findings yet, and neither had correlations
+        data = {"findings": [], **data, "format": FORMAT}
+        for row in data.get("quality") or ():
+            if isinstance(row, dict):
+                row.setdefault("correlation", None)
     if data["format"] != FORMAT:
         raise InputError(
             f"{str(file)!r} has format {data['format']!r}, and this version of eigengraphs reads "
-            f"formats 2 and {FORMAT}{_AGAIN}, or use the version that wrote it"
+            f"formats 2 to {FORMAT}{_AGAIN}, or use the version that wrote it"
         )
     try:
         summary = _record(Summary, {k: v for k, v in data.items() if k != "format"}, "")

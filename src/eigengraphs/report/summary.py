@@ -30,15 +30,16 @@ from eigengraphs.report.parts import (
     WorstGraph,
     as_part,
     as_prediction,
+    gravest_first,
 )
+from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.plain import pieces, plain
 from eigengraphs.report.quality import QualityTable, describe_graphs
 from eigengraphs.report.words import dimension_words, fit_problems, opening_words
 
 __all__ = ["Summary", "summarize"]
 
-FORMAT = 3  # of report.json; raised when a field is added or changes its meaning
-_GRAVITY = ("refused", "warning", "repaired", "notice")
+FORMAT = 4  # of report.json; raised when a field is added or changes its meaning
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,10 +294,15 @@ def summarize(
     if isinstance(quality, QualityTable):
         rows = quality
     else:
-        rows = tuple(as_part(GraphQuality, row) for row in quality) or describe_graphs(graphs)
+        rows = tuple(as_part(GraphQuality, row) for row in quality)
+    if not rows:
+        mirror = mirror_images(graphs.vertex_names, names, vertex_columns or {})
+        rows = describe_graphs(graphs, mirror=mirror)
     found = [as_part(Problem, problem) for problem in problems]
+    if isinstance(rows, QualityTable):  # whoever made it may have named its problems, too
+        found += [problem for problem in rows.problems if problem not in found]
     found += fit_problems(embedding, components)
-    found.sort(key=lambda problem: _GRAVITY.index(problem.level))  # stable
+    found = gravest_first(found)
     guess = as_prediction(prediction)
     centred = embedding.mean_graph_ is not None
     loadings = np.asarray(embedding.loadings_, dtype=np.float64)
@@ -314,6 +320,7 @@ def summarize(
             label=chosen.get(label) if label is not None else None,
             prediction=guess,
             problems=found,
+            odd=rows.problems if isinstance(rows, QualityTable) else (),
         ),
         problems=tuple(found),
         quality=rows,

@@ -26,8 +26,9 @@ def opening_words(
     label: Column | None,
     prediction: Prediction | None,
     problems: Sequence[Problem],
+    odd: Sequence[Problem] = (),
 ) -> tuple[str, ...]:
-    """Return a few sentences of what was found."""
+    """Return a few sentences of what was found; first of all, which graphs are ``odd``."""
     d, total = len(components), sum(part.explained for part in components)
     of = "the squared weights around the mean graph" if centred else "the squared weights"
     said = [
@@ -36,6 +37,8 @@ def opening_words(
         f"{'patterns' if d > 1 else 'a pattern'} of edges that all graphs share, each graph in its "
         f"own strength. {'Together they explain' if d > 1 else 'It explains'} {total:.1%} of {of}."
     ]
+    if odd:
+        said[0] += f" Look at the input first: {'; '.join(problem.text for problem in odd[:3])}."
     strongest = max(range(d), key=lambda k: components[k].explained)
     names = [vertex_names[edge.source] for edge in components[strongest].edges[:6]]
     names += [vertex_names[edge.target] for edge in components[strongest].edges[:6]]
