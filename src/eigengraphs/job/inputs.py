@@ -114,6 +114,7 @@ def gather(
     messages = {i: [notice.text for notice in file.notices if notice.loud]
                 for i, file in enumerate(reading.files)}  # fmt: skip
     files = [str(file.path) for file in reading.files]
+    reading.stack.require_comparable(files)
     mirror = None
     if labels is not None:
         mirror = mirror_images(reading.stack.vertex_names, labels.names, labels.columns)

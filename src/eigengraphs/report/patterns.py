@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 
-__all__ = ["FEWEST", "Patterns", "compare_patterns", "far_from_median", "mirror_images"]
+__all__ = ["FEWEST", "Patterns", "compare_patterns", "far_from_usual", "mirror_images"]
 
 FEWEST = 5  # graphs; of fewer nobody can say which is the odd one
 _FAR = 5.0  # robust standard deviations; of many normal values, one in two million
@@ -36,6 +36,8 @@ class Patterns:
     ----------
     correlation
         Median of the correlations with the other graphs; nan where there is nothing to compare.
+    scale
+        Square of the mean square root of the weights, which a few large ones do not decide.
     unlike
         Whether the graph shows another pattern than the others.
     apart
@@ -45,6 +47,7 @@ class Patterns:
     """
 
     correlation: NDArray[np.float64]
+    scale: NDArray[np.float64]
     unlike: NDArray[np.bool_]
     apart: NDArray[np.bool_]
     swapped: NDArray[np.bool_]
@@ -66,11 +69,11 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
     m = stack.n_graphs
     nobody = np.zeros(m, dtype=bool)
     if m < FEWEST:
-        return Patterns(np.full(m, np.nan), nobody, nobody, nobody)
+        return Patterns(np.full(m, np.nan), np.zeros(m), nobody, nobody, nobody)
     chosen = np.unique(np.linspace(0, m - 1, min(m, _REFERENCES)).astype(np.intp))
     pieces = list(_pieces(stack[chosen]))
     cells, n_zero = _cells(pieces, stack.n_graphs, mirror, directed=stack.is_directed)
-    values = np.concatenate([_values(piece, cells) for piece in pieces])
+    values, scale = map(np.concatenate, zip(*(_values(x, cells) for x in pieces), strict=True))
     noise = _NOISE / np.sqrt(max(len(cells) + n_zero, 1))
     to_all = _Table(values, n_zero)
     aside, sides = None, None
@@ -81,10 +84,12 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
     np.fill_diagonal(among, np.nan)
     groups = _Groups.of(among, noise)
     correlation, score, side = np.full(m, np.nan), np.zeros(m), np.full(m, np.nan)
-    rest = iter([values]) if m == len(chosen) else (_values(x, cells) for x in _pieces(stack))
+    scales = np.empty(m)
+    every = [(values, scale)] if m == len(chosen) else (_values(x, cells) for x in _pieces(stack))
     lo = 0
-    for X in rest:
+    for X, scale in every:
         hi = lo + len(X)
+        scales[lo:hi] = scale
         itself = np.arange(lo, hi)[:, None] == chosen
         found = np.where(itself, np.nan, to_all.correlations(X))
         correlation[lo:hi] = _medians(found)
@@ -96,7 +101,8 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
     usual = float(np.nanmedian(side)) if np.isfinite(side).any() else 0.0
     # The difference of the two sides changes its sign with them, and nothing else about it.
     swapped = (side < -usual / 2) & (usual > noise)
-    return Patterns(correlation, _unlike(correlation, noise), groups.smaller(score), swapped)
+    unlike, apart = _unlike(correlation, noise), groups.smaller(score)
+    return Patterns(correlation, scales, unlike, apart, swapped)
 
 
 def mirror_images(
@@ -133,16 +139,20 @@ def mirror_images(
     return mirror
 
 
-def far_from_median(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell values far from the median of all, (m,), in robust standard deviations; nan is not."""
-    known = values[np.isfinite(values)]
-    if len(known) < FEWEST:
+def far_from_usual(values: NDArray[np.float64], factor: float) -> NDArray[np.bool_]:
+    """Tell positive values that differ from the median of all by a factor, and by far, (m,).
+
+    By far is in robust standard deviations of the logarithms. Three are enough for ten times or a
+    tenth, as those of few graphs are known badly.
+    """
+    some = values > 0
+    if np.count_nonzero(some) < FEWEST:
         return np.zeros(len(values), dtype=bool)
-    away = np.abs(values - np.median(known))
-    # Where most values are one number, whatever differs by rounding alone is not far.
-    least = 1e-9 * float(np.abs(known).max())
-    spread = _ROBUST * float(np.median(away[np.isfinite(away)]))
-    return np.asarray(away > max(_far(len(known)) * spread, least))
+    logs = np.log(np.where(some, values, 1.0))
+    away = np.abs(logs - np.median(logs[some]))
+    spread = _ROBUST * float(np.median(away[some]))
+    by_far = (away > np.log(factor)) & (away > _far(int(some.sum())) * spread)
+    return np.asarray(some & (by_far | ((away > np.log(10)) & (away > 3 * spread))))
 
 
 def _far(count: int) -> float:
@@ -166,9 +176,9 @@ def _unlike(correlation: NDArray[np.float64], noise: float) -> NDArray[np.bool_]
     lost = usual - z
     spread = _ROBUST * float(np.median(np.abs(usual - known)))
     # Graphs that show the common pattern weakly spread downwards alone.
-    below = _ROBUST * float(np.median(usual - known[known <= usual]))
+    below = usual - known[known <= usual]
     nearly_all = (lost > 2 / 3 * usual) & (lost > 3 * spread)
-    by_far = (lost > 1 / 3 * usual) & (lost > _far(len(known)) * below)
+    by_far = (lost > 1 / 3 * usual) & (lost > _far(len(below)) * _ROBUST * np.median(below))
     return np.asarray((nearly_all | by_far) & (lost > noise))
 
 
@@ -334,26 +344,31 @@ def _mirrored(
     return s * n + t if directed else np.minimum(s, t) * n + np.maximum(s, t)
 
 
-def _values(stack: GraphStack, cells: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return the compressed weights of graphs at some pairs, (b, p); nan where they are hidden."""
+def _values(
+    stack: GraphStack, cells: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Return compressed weights at some pairs, (b, p), nan where hidden, and the scales, (b,)."""
     out = np.zeros((stack.n_graphs, len(cells)), dtype=np.float32)
+    scales = np.zeros(stack.n_graphs)
     for i, row in enumerate(out):
         graph = stack._graph(i)
-        x = np.zeros(len(cells))
+        x, n_seen = np.zeros(len(cells)), len(cells)
         if isinstance(graph, np.ndarray):
             x[:] = graph.ravel()[cells]
         else:
             there, at = _find(cells, _keys(graph))
             x[there] = graph.data[at]
         size = np.abs(x)
-        weights = size[size > 0]
-        if weights.size:
-            # Near max = 1 first: the unit is no reason to leave the range of numbers.
-            size /= weights.max()
-            row[:] = np.sign(x) * np.log1p(size / np.median(size[size > 0]))
+        if (weights := size[size > 0]).size:
+            # Near 1 first: the unit is no reason to leave the range of numbers.
+            most = weights.max()
+            row[:] = np.sign(x) * np.log1p(size / most / np.median(weights / most))
         if stack.mask is not None:
-            row[_find(cells, _keys(stack.mask.hidden_of(i)))[0]] = np.nan
-    return out
+            hidden, _ = _find(cells, _keys(stack.mask.hidden_of(i)))
+            row[hidden] = np.nan
+            n_seen -= len(hidden)
+        scales[i] = (np.sqrt(size).sum() / max(n_seen, 1)) ** 2
+    return out, scales
 
 
 def _find(

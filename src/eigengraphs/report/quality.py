@@ -13,7 +13,7 @@ from scipy import sparse
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.report.parts import GraphQuality, Level, Problem
-from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_median
+from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
 
 __all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "some"]
 
@@ -177,21 +177,16 @@ def describe_graphs(
         "left and right look swapped",
     )
     if stack.is_weighted:  # else it is the density once more
-        size = stack.facts.off_norm / np.sqrt(pairs)
-        logs = np.log(np.where(size > 0, size, 1.0))
-        logs[size == 0] = np.nan
+        size = patterns.scale
         note(
             "warning",
-            far_from_median(logs),
+            far_from_usual(size, 2.0),
             "unlike the others in the scale of the weights (another unit, or transformed before?)",
-            lambda i: (
-                f"scale of the weights far from the usual: root mean square {size[i]:.3g}, "
-                f"usual {_median(size):.3g}"
-            ),
+            lambda i: f"scale of the weights {size[i]:.3g}, far from the usual {_median(size):.3g}",
         )
     note(
         "notice",
-        far_from_median(density) & ~empty,
+        far_from_usual(density, 1.2),
         "unlike the others in density",
         f"density far from the usual {_median(density):.3g}",
     )
