@@ -297,15 +297,17 @@ class StackFacts:
         most, at = float(sizes.max()), int(sizes.argmax())
         large = norms > _NOTHING * most
         rest = float(((norms[~large] / most) ** 2).sum())
+        n_rest = int(self._facts.n_nonzero.sum())
         for i in np.flatnonzero(large)[np.argsort(-norms[large], kind="stable")]:
             graph = self._graph(int(i))
             shares = np.abs(graph if isinstance(graph, np.ndarray) else graph.data) / most
             small = shares[shares < _NOTHING]
             rest += float((small**2).sum())
             n_large = shares.size - small.size
+            n_rest -= n_large
             if rest > _NOTHING**2 or n_large > max(2, _FEW * self._facts.n_nonzero[i]):
                 return  # nearly always at the first graph
-        if rest == 0:
+        if n_rest == 0:
             return
         if isinstance(A, np.ndarray):
             s, t = divmod(at, self.n_vertices)

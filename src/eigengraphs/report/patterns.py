@@ -309,11 +309,13 @@ def _cells(
 ) -> tuple[NDArray[np.int64], float]:
     """Choose pairs of vertices, as s * n + t in order, and tell how many more are 0 everywhere.
 
-    All pairs of dense graphs, and the edges of sparse ones; evenly spaced ones of too many.
+    All pairs of dense graphs, and the edges of sparse ones; evenly spaced ones of too many. Pairs
+    without an edge may be hidden: where that is so, and there are not too many, all are taken.
     """
     n = pieces[0].n_vertices
     n_zero = 0.0
-    if pieces[0].is_sparse:
+    some_hidden = any(piece.has_missing for piece in pieces)
+    if pieces[0].is_sparse and not (some_hidden and n * (n - 1) <= _CELLS):
         entries = sum(piece.flat.nnz for piece in pieces)
         rows = np.unique(np.linspace(0, n - 1, int(n * min(1.0, _ENTRIES / max(entries, 1))) or 1)
                          .astype(np.intp))  # fmt: skip
