@@ -174,11 +174,11 @@ def _unlike(correlation: NDArray[np.float64], noise: float) -> NDArray[np.bool_]
         return np.zeros(len(z), dtype=bool)
     usual = float(np.median(known))
     lost = usual - z
-    spread = _ROBUST * float(np.median(np.abs(usual - known)))
-    # Graphs that show the common pattern weakly spread downwards alone.
+    # Graphs that show the common pattern weakly spread downwards alone, and may be many.
     below = usual - known[known <= usual]
-    nearly_all = (lost > 2 / 3 * usual) & (lost > 3 * spread)
-    by_far = (lost > 1 / 3 * usual) & (lost > _far(len(below)) * _ROBUST * np.median(below))
+    away = lost / max(_ROBUST * float(np.median(below)), 1e-9)
+    nearly_all = (lost > 2 / 3 * usual) & (away > 3)
+    by_far = (lost > 1 / 3 * usual) & (away > _far(len(below)))
     return np.asarray((nearly_all | by_far) & (lost > noise))
 
 
