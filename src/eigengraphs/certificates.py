@@ -18,10 +18,17 @@ __all__ = ["Described", "describe", "warn_of_bound", "warn_of_trouble"]
 
 
 def warn_of_trouble(
-    fit: Fit, degenerate: NDArray[np.bool_], tol: float, max_iter: int, *, free: bool = True
+    fit: Fit,
+    degenerate: NDArray[np.bool_],
+    rounding: NDArray[np.bool_],
+    tol: float,
+    max_iter: int,
+    *,
+    free: bool = True,
 ) -> None:
     """Warn of components that did not converge, or that mean nothing.
 
+    ``rounding`` tells those that were found in what rounding had left of the graphs.
     ``free`` tells whether loadings may be what they like: then nothing is left to fit when no
     further component is found.
     """
@@ -51,7 +58,16 @@ def warn_of_trouble(
             DegenerateWarning,
             stacklevel=_levels_to_caller(),
         )
-    tiny = [int(k) + 1 for k in np.flatnonzero(degenerate & fit.active)]
+    beyond = [int(k) + 1 for k in np.flatnonzero(rounding & fit.active)]
+    if beyond:
+        warnings.warn(
+            f"the first {beyond[0] - 1} components explain all of the graphs but rounding; "
+            f"components from {beyond[0]} on mean nothing (degenerate_ tells which): use "
+            f"n_components={beyond[0] - 1} or fewer",
+            DegenerateWarning,
+            stacklevel=_levels_to_caller(),
+        )
+    tiny = [int(k) + 1 for k in np.flatnonzero(degenerate & fit.active & ~rounding)]
     if tiny:
         warnings.warn(
             f"component {_numbers(tiny)} sits on one or two vertices alone, where without the "

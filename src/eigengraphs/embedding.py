@@ -175,8 +175,8 @@ class JointEmbedding(
         Condition number of the inner products of the components. Large: loadings of components
         that are nearly dependent may be large and cancel.
     degenerate_ : (d,) of bool
-        Components that mean nothing: exhausted, or concentrated on one vertex ("filled"), or on one
-        or two ("unobserved"), where the diagonal is not data.
+        Components that mean nothing: exhausted, found in what rounding left, or concentrated on one
+        vertex ("filled"), or on one or two ("unobserved"), where the diagonal is not data.
     n_passes_ : int
         How often every graph was read: norms, means, row sums and final loadings included.
     diagonal_ : {"filled", "observed", "unobserved"}
@@ -333,7 +333,8 @@ class JointEmbedding(
             self.vertex_names_ = stack.vertex_names
         self._store(fit, found.projection)
         tol, free = tolerance(self.tol, stack.dtype), isinstance(self._plan.rule, FreeLoadings)
-        warn_of_trouble(fit, self.degenerate_, tol, self.max_iter, free=free)
+        known = (self.degenerate_, self._in_rounding())
+        warn_of_trouble(fit, *known, tol, self.max_iter, free=free)
         if fit.interrupted:
             raise KeyboardInterrupt("the fit was stopped; what it found so far is kept")
 

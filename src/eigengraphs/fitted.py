@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigengraphs.graphs import GraphStack
 from eigengraphs.plan import Plan
@@ -78,9 +79,15 @@ class FittedAttributes:
         self.gamma_condition_ = condition(Gamma[np.ix_(fit.active, fit.active)])
         # A component on one vertex alone has no pair of different vertices to speak of.
         self.degenerate_ = ~fit.active | (np.diag(Gamma) < 1e-8)
+        self.degenerate_ |= self._in_rounding()
         if plan.treatment.diagonal == "unobserved":
             G = fit.H if fit.G is None else fit.G
             self.degenerate_ |= (fit.H**2 * G**2).sum(axis=0) >= CONCENTRATED - 1e-6
         self.n_passes_ = fit.n_passes
         self.diagonal_ = plan.treatment.diagonal
         self.mean_graph_ = plan.treatment.mean
+
+    def _in_rounding(self) -> NDArray[np.bool_]:
+        """Tell components before which nothing but rounding was left of the squares, (d,)."""
+        path = self.objective_path_
+        return np.asarray(path[:-1] <= 10 * np.finfo(self._dtype).eps * path[0])

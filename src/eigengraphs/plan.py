@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
+from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.treatment import Treatment, ViewKind
 from eigengraphs.settings import check_weights, refusal
 from eigengraphs.solvers.rules import (
@@ -149,6 +150,8 @@ def relative_weights(sample_weight: Any, stack: GraphStack) -> tuple[NDArray[np.
 
 def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight: Any) -> Plan:
     """Return the plan for training graphs, or raise an error if settings do not suit them."""
+    if not isinstance(stack, BlockedStack):  # of which the graph in question may be far away
+        stack.require_comparable()
     weights, largest = relative_weights(sample_weight, stack)
     loadings, directed = settings["loadings"], bool(settings["directed"])
     groups = groups_of(loadings, y, stack)

@@ -224,7 +224,71 @@ def test_check_points_at_a_graph_unlike_the_others(study, entered):
     last = json.loads(done.stdout.splitlines()[-1])
     odd = [row for row in last["quality"] if row["verdict"] != "ok"]
     assert [row["id"] for row in odd] == ["sub-05"]
-    assert "total weight far from the usual" in odd[0]["messages"][0]
+    assert "far from the usual" in odd[0]["messages"][0]
+    assert last["noticed"][0]["level"] == "warning"
+    assert "in the scale of the weights" in last["noticed"][0]["text"]
+
+
+def test_check_ends_with_what_it_noticed_worst_first(study, entered):
+    for k, change in ((3, np.triu), (7, lambda A: 100 * A)):  # a notice of reading, and a warning
+        path = study / "connectomes" / f"sub-{k:02d}_connectome.csv"
+        np.savetxt(path, change(np.loadtxt(path, delimiter=",")), delimiter=",")
+    last = entered("check", "connectomes").stdout.splitlines()[-1]
+    assert last.startswith("2 noticed, worst first: 1 graph is unlike the others in the scale")
+    assert last.index("sub-07") < last.index("one triangle")
+
+
+def test_check_names_the_file_and_the_cell_of_a_negative_weight(study, entered):
+    for k in range(24):
+        path = study / "connectomes" / f"sub-{k + 1:02d}_connectome.csv"
+        A = np.abs(np.round(10 * np.loadtxt(path, delimiter=",")))
+        if k == 6:
+            A[2, 5] = A[5, 2] = -7
+        np.savetxt(path, A, delimiter=",", fmt="%d")
+    done = entered("check", "connectomes")
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("1 noticed")
+    assert "sub-07_connectome.csv (negative weight -7 from '2' to '5')" in last
+
+
+def test_a_broken_weight_is_refused_with_file_graph_and_vertices(study, entered):
+    path = study / "connectomes" / "sub-07_connectome.csv"
+    A = np.loadtxt(path, delimiter=",")
+    A[2, 5] = A[5, 2] = 1e300
+    np.savetxt(path, A, delimiter=",")
+    for command in (("check", "connectomes"), ("fit", "connectomes", "results", "-d", "2")):
+        done = entered(*command)
+        assert done.returncode == 3
+        assert "sub-07_connectome.csv" in done.stderr
+        assert "entry (2, 5) is 1e+300" in done.stderr
+    assert not (study / "results").exists()
+
+
+def test_swapped_hemispheres_are_found_by_the_column_of_the_vertices(study, entered):
+    rng = np.random.default_rng(0)
+    base = rng.random((20, 20)) * 100
+    mirror = np.r_[10:20, :10]
+    for k in range(24):
+        A = np.triu(base * rng.lognormal(0, 0.3, (20, 20)), 1)
+        A += A.T
+        if k == 4:
+            A = A[np.ix_(mirror, mirror)]
+        path = study / "connectomes" / f"sub-{k + 1:02d}_connectome.csv"
+        np.savetxt(path, A, delimiter=",")
+    rows = [f"{side}-area{s}\t{side}" for side in ("left", "right") for s in range(10)]
+    (study / "regions.tsv").write_text("\n".join(["name\themisphere", *rows]), encoding="utf-8")
+    last = entered("check", "connectomes", "--vertices", "regions.tsv").stdout.splitlines()[-1]
+    assert "left and right swapped" in last
+    assert last.endswith(": sub-05")
+
+
+def test_more_components_than_the_graphs_carry_are_a_note(study, entered):
+    for k in range(24):
+        path = study / "connectomes" / f"sub-{k + 1:02d}_connectome.csv"
+        np.savetxt(path, np.loadtxt(path, delimiter=",")[:5, :5], delimiter=",")
+    done = entered("fit", "connectomes", "results", "-d", "12")
+    assert done.returncode == 0
+    assert "the first 10 components explain all of the graphs but rounding" in done.stderr
 
 
 def test_transform_projects_new_graphs_and_info_describes(study, entered):

@@ -15,7 +15,8 @@ from eigengraphs.report.columns import make_columns
 from eigengraphs.report.components import strongest_edges
 from eigengraphs.report.fits import graph_fits, reconstruction
 from eigengraphs.report.heatmaps import block_means
-from eigengraphs.report.quality import describe_graphs, isolated_vertices, outlying
+from eigengraphs.report.patterns import far_from_usual
+from eigengraphs.report.quality import describe_graphs, isolated_vertices
 from eigengraphs.report.words import between_groups
 
 
@@ -259,16 +260,19 @@ def test_quality_counts_isolated_vertices_and_tells_outliers(storage):
         "notice" if i in (4, 7) else "ok" for i in range(9)
     ]  # fmt: skip
     assert "6 of 20 vertices have no edge" in rows[4].messages
-    assert rows[7].messages[0].startswith("total weight far from")
+    assert rows[7].messages[0].startswith("scale of the weights")
     off = A[4] * (1 - np.eye(20))
     assert rows[4].density == pytest.approx((off != 0).sum() / 380)
     assert rows[4].total_weight == pytest.approx(off.sum() / 2)
 
 
 def test_equal_values_and_few_values_have_no_outlier():
-    assert not outlying(np.ones(10)).any()
-    assert not outlying(np.array([1.0, 2.0, 900.0])).any()
-    assert outlying(np.array([1.0, 1.1, 0.9, 1.05, 30.0])).tolist() == [False] * 4 + [True]
+    assert not far_from_usual(np.ones(10), 1.2).any()
+    assert not far_from_usual(np.array([1.0, 2.0, 900.0]), 2.0).any()
+    assert not far_from_usual(np.array([0.0, 1.0, 1.1, 0.9, 1.05, 1.2]), 2.0).any()
+    assert far_from_usual(np.array([1.0, 1.1, 0.9, 1.05, 30.0]), 2.0).tolist() == [False] * 4 + [
+        True
+    ]
 
 
 def test_parts_are_made_of_mappings():
@@ -281,7 +285,7 @@ def test_one_graph_with_a_direction_has_no_other_measure_of_weight():
     A = random_graphs(8, 10).dense.copy()
     A[2, 0, 1] += 0.01
     rows = describe_graphs(GraphStack(A))
-    assert not any("total weight" in text for text in rows[2].messages)
+    assert not any("scale" in text for text in rows[2].messages)
     np.testing.assert_allclose([row.total_weight for row in rows], A.sum(axis=(1, 2)))
 
 
@@ -302,8 +306,8 @@ def test_a_table_of_quality_makes_the_records_that_were_asked_for():
     assert [row.isolated for row in rows] == isolated_vertices(GraphStack(A).to_sparse()).tolist()
     assert rows[7].isolated == 6
     assert rows[3].messages[0] == "as read"
-    assert table.unlike == [i for i, row in enumerate(rows) if "far from" in "".join(row.messages)]
-    assert 9 in table.unlike
+    assert "far from the usual" in rows[9].messages[0]
+    assert "in the scale of the weights" in " ".join(problem.text for problem in table.problems)
     with pytest.raises(IndexError):
         table[1200]
 

@@ -28,7 +28,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import files_left_out, say, say_notes, visible
+from eigengraphs.cli.wording import files_left_out, for_shell, say, say_notes, visible
 from eigengraphs.job.events import Event, Listener
 
 __all__ = ["check"]
@@ -92,6 +92,7 @@ def check(
             "columns": list(data.columns), "seconds": round(data.seconds, 3),
             "left_out": data.left_out, "hidden": data.graphs.n_hidden,
             "problems": [problem.text for problem in data.problems],
+            "noticed": [asdict(problem) for problem in data.problems],
             "label": None if values is None else _counts(values),
             "quality": [asdict(row) for row in data.quality],
         }))  # fmt: skip
@@ -113,20 +114,30 @@ def check(
         most = [f"{value} {count}" for value, count in list(counts.items())[:SHOWN]]
         more = f", and {len(counts) - SHOWN} more values" if len(counts) > SHOWN else ""
         say(f"{label}: {', '.join(most)}{more}")
-    table = Table("graph", "verdict", "density", "total weight", "isolated", "messages")
+    columns = ("density", "total weight", "isolated", "correlation")
+    table = Table("graph", "verdict", *columns, "messages")
     odd = [row for row in data.quality if row.verdict != "ok"]
     for row in (odd or data.quality)[:SHOWN]:
         table.add_row(
             visible(row.id), row.verdict, f"{row.density:.3f}", f"{row.total_weight:.6g}",
-            str(row.isolated), visible("; ".join(row.messages)),
+            str(row.isolated), "" if row.correlation is None else f"{row.correlation:.3f}",
+            visible("; ".join(row.messages)),
         )  # fmt: skip
     # Names are shown as they are, even such as [bold].
     Console(markup=False, emoji=False, highlight=False).print(table)
     hidden = len(odd or data.quality) - SHOWN
     if hidden > 0:
         say(f"and {hidden} more; --json shows all")
-    say(f"{len(odd)} of {len(data.quality)} graphs have something to look at" if odd
-          else "nothing unusual")  # fmt: skip
+    noticed = [problem.text for problem in data.problems]
+    say(f"{len(noticed)} noticed, worst first: {_cut(noticed)}" if noticed else "nothing unusual")
+
+
+def _cut(texts: Sequence[str]) -> str:
+    """Return texts in one line of less than 2,000 characters."""
+    from eigengraphs.report.words import short
+
+    line = "; ".join(short(for_shell(text), 300) for text in texts[:6])
+    return line + (f"; and {len(texts) - 6} more, above" if len(texts) > 6 else "")
 
 
 def _counts(values: Sequence[Any]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -17,6 +18,9 @@ from eigengraphs.graphs.kernels import flat_diagonals
 from eigengraphs.graphs.mask import Mask
 
 __all__ = ["StackFacts"]
+
+_NOTHING = 1e-5  # of the largest entry: squares of 1e-10, which no product in float32 keeps
+_FEW = 0.1  # of a graph's entries may be broken; more of them are a unit
 
 
 class StackFacts:
@@ -256,6 +260,64 @@ class StackFacts:
         raise InputError(
             f"{self.n_hidden} entries are hidden, most of them ({self._mask.n_hidden[i]}) in "
             f"{self._label(i)}; {remedy}"
+        )
+
+    def require_comparable(self, files: Sequence[str] = ()) -> None:
+        """Raise an error that names an entry beside which all others are nothing, if there is one.
+
+        Their squares together are less than 1e-10 of its own, so that the entry is all that a fit
+        would see: a broken cell, as 1e300 among counts. There may be a few such entries.
+
+        Parameters
+        ----------
+        files : sequence of str, optional
+            File of each graph, for the message.
+
+        Raises
+        ------
+        InputError
+            If there is such an entry.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> eg.GraphStack([[[0, 2], [2, 0]], [[0, 3], [3, 0]]]).require_comparable()
+        >>> broken = eg.GraphStack([[[0, 2], [2, 0]], [[0, 1e9], [1e9, 0]]])
+        >>> broken.require_comparable()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        eigengraphs.errors.InputError: graphs[1] has a broken weight: entry (0, 1) is 1e+09, ...
+        """
+        norms = self._facts.norm
+        first = int(np.argmax(norms))
+        if not self.is_weighted or not 0 < norms[first] < np.inf:
+            return
+        A = self._graph(first)
+        sizes = np.abs(A if isinstance(A, np.ndarray) else A.data)
+        most, at = float(sizes.max()), int(sizes.argmax())
+        large = norms > _NOTHING * most
+        rest = float(((norms[~large] / most) ** 2).sum())
+        n_rest = int(self._facts.n_nonzero.sum())
+        for i in np.flatnonzero(large)[np.argsort(-norms[large], kind="stable")]:
+            graph = self._graph(int(i))
+            shares = np.abs(graph if isinstance(graph, np.ndarray) else graph.data) / most
+            small = shares[shares < _NOTHING]
+            rest += float((small**2).sum())
+            n_large = shares.size - small.size
+            n_rest -= n_large
+            if rest > _NOTHING**2 or n_large > max(2, _FEW * self._facts.n_nonzero[i]):
+                return  # nearly always at the first graph
+        if n_rest == 0:
+            return
+        if isinstance(A, np.ndarray):
+            s, t = divmod(at, self.n_vertices)
+        else:
+            s, t = int(np.searchsorted(A.indptr, at, side="right")) - 1, int(A.indices[at])
+        where = f"{files[first]}: " if files else ""
+        raise InputError(
+            f"{where}{self._label(first)} has a broken weight: {self._entry(s, t)} is {A[s, t]:g}, "
+            "and all other weights of all graphs are nothing beside it; correct it, or replace it "
+            "by nan and pass missing='unobserved'"
         )
 
     # ------------------------------------------------------------------ to look at

@@ -21,8 +21,9 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
 from eigengraphs.loading import vertex_table
-from eigengraphs.report.parts import Problem
-from eigengraphs.report.quality import QualityTable, describe_graphs
+from eigengraphs.report.parts import Problem, gravest_first
+from eigengraphs.report.patterns import mirror_images
+from eigengraphs.report.quality import QualityTable, describe_graphs, some
 
 __all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 
@@ -130,8 +131,13 @@ def gather(
     listen(Event("check", f"{reading.stack.n_graphs} graphs, {reading.stack.n_vertices} vertices"))
     messages = {i: [notice.text for notice in file.notices if notice.loud]
                 for i, file in enumerate(reading.files)}  # fmt: skip
-    quality = describe_graphs(reading.stack, [str(file.path) for file in reading.files], messages)
-    problems += _hidden(reading.stack) + _unlike(quality, reading.stack.n_vertices)
+    files = [str(file.path) for file in reading.files]
+    reading.stack.require_comparable(files)
+    mirror = None
+    if labels is not None:
+        mirror = mirror_images(reading.stack.vertex_names, labels.names, labels.columns)
+    quality = describe_graphs(reading.stack, files, messages, mirror)
+    problems += _hidden(reading.stack) + list(quality.problems)
     return Inputs(
         graphs=reading.stack if move is None else move(reading.stack),
         files=reading.files,
@@ -140,7 +146,7 @@ def gather(
         coordinates=None if labels is None else labels.coordinates,
         vertex_columns={} if labels is None else _by_name(labels.columns),
         quality=quality,
-        problems=tuple(problems),
+        problems=tuple(gravest_first(problems)),
         seconds=reading.seconds,
         source=str(source),
         has_table=table is not None,
@@ -181,7 +187,7 @@ def on_vertices(data: Inputs, model: JointEmbedding) -> tuple[GraphStack, list[s
         return graphs, []
     count = "1 vertex" if len(lacking) == 1 else f"{len(lacking)} vertices"
     return graphs.among(wanted, isolated=True), [
-        f"no graph names {count} of the model ({_some(lacking)}); taken as without edges"
+        f"no graph names {count} of the model ({some(lacking)}); taken as without edges"
     ]
 
 
@@ -194,23 +200,7 @@ def _hidden(stack: GraphStack) -> list[Problem]:
     graphs = "1 graph" if len(which) == 1 else f"{len(which)} graphs"
     share = stack.n_hidden / (m * n * n)
     text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and take no part, "
-    return [Problem("notice", f"{text}in {graphs}: {_some(which)}")]
-
-
-def _unlike(quality: QualityTable, n: int) -> list[Problem]:
-    """Say which graphs have no edges, and which are unlike the others."""
-    found = []
-    empty = [quality.name(i) for i in np.flatnonzero(quality.isolated == n).tolist()]
-    far = [quality.name(i) for i in quality.unlike if quality.isolated[i] < n]
-    if empty:
-        count = "1 graph has" if len(empty) == 1 else f"{len(empty)} graphs have"
-        text = f"{count} no edges at all: {_some(empty)}"
-        found.append(Problem("warning", f"{text}; see whether the file is whole, or leave it out"))
-    if far:
-        count = "1 graph is" if len(far) == 1 else f"{len(far)} graphs are"
-        text = f"{count} unlike the others in density or total weight: {_some(far)}"
-        found.append(Problem("notice", text))
-    return found
+    return [Problem("notice", f"{text}in {graphs}: {some(which)}")]
 
 
 def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
@@ -218,19 +208,14 @@ def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
     if joined.graphs_without_row:
         count = len(joined.graphs_without_row)
         which = "1 graph has" if count == 1 else f"{count} graphs have"
-        text = f"{which} no row in {path}: {_some(joined.graphs_without_row)}"
+        text = f"{which} no row in {path}: {some(joined.graphs_without_row)}"
         found.append(Problem("warning", text))
     if joined.rows_without_graph:
         count = len(joined.rows_without_graph)
         which = f"1 row of {path} has" if count == 1 else f"{count} rows of {path} have"
-        text = f"{which} no graph: {_some(joined.rows_without_graph)}"
+        text = f"{which} no graph: {some(joined.rows_without_graph)}"
         found.append(Problem("notice", text))
     return found
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more
 
 
 def _by_name(columns: Mapping[str, Any]) -> dict[str, Sequence[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -12,12 +12,13 @@ from eigengraphs.tables import short_repr
 __all__ = [
     "Column", "Component", "Edge", "GraphQuality", "HeatMap", "Level", "MethodScore", "Prediction",
     "PredictionKind", "Problem", "TimeLine", "Verdict", "WorstGraph", "as_part", "as_prediction",
+    "gravest_first",
 ]  # fmt: skip
 
 Level: TypeAlias = Literal["refused", "repaired", "warning", "notice"]
 PredictionKind: TypeAlias = Literal["classes", "quantity"]
 Verdict: TypeAlias = Literal["ok", "notice", "refused"]
-_LEVELS = ("refused", "warning", "repaired", "notice")
+_LEVELS = ("refused", "warning", "repaired", "notice")  # the gravest first
 _VERDICTS = ("ok", "notice", "refused")
 _KINDS = ("classes", "quantity")
 T = TypeVar("T")
@@ -48,6 +49,11 @@ class Problem:
         _one_of("level of a problem", self.level, _LEVELS)
 
 
+def gravest_first(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems by their level, those of one level in the order in which they came."""
+    return sorted(problems, key=lambda problem: _LEVELS.index(problem.level))
+
+
 @dataclass(frozen=True, slots=True)  # there may be a hundred thousand
 class GraphQuality:
     """What was found in one graph of the input, used or refused.
@@ -66,6 +72,8 @@ class GraphQuality:
         Sum of its weights.
     isolated : int or None
         Vertices without any edge.
+    correlation : float or None
+        With the other graphs: the median, of log(1 + weight / median weight).
     messages : tuple of str
         What was found, as sentences.
 
@@ -82,6 +90,7 @@ class GraphQuality:
     density: float | None = None
     total_weight: float | None = None
     isolated: int | None = None
+    correlation: float | None = None
     messages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import eq
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
-from eigengraphs.report.parts import GraphQuality
+from eigengraphs.report.parts import GraphQuality, Level, Problem
+from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
 
-__all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "outlying"]
+__all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "some"]
 
-_FAR = 5.0  # robust standard deviations from the middle; of normal values, one in two million
+_RARE = 0.01  # of the weights: so few negative ones are mistakes and no signs
 
 
 class QualityTable(Sequence[GraphQuality]):
@@ -28,13 +30,18 @@ class QualityTable(Sequence[GraphQuality]):
     ----------
     names, files
         Of the graphs; None for names that are places, and no files for graphs from memory.
-    density, total_weight, isolated : (m,)
+    density, total_weight, isolated, correlation : (m,)
         As of :class:`GraphQuality`.
     messages
         By the place of the graph, for those of which there is something to say.
+    problems
+        The same for all graphs, the gravest first.
     """
 
-    __slots__ = ("_files", "_messages", "_names", "density", "isolated", "total_weight")
+    __slots__ = (
+        "_files", "_messages", "_names", "correlation", "density", "isolated", "problems",
+        "total_weight",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -43,10 +50,13 @@ class QualityTable(Sequence[GraphQuality]):
         density: NDArray[np.float64],
         total_weight: NDArray[np.float64],
         isolated: NDArray[np.int64],
+        correlation: NDArray[np.float64],
         messages: Mapping[int, tuple[str, ...]],
+        problems: tuple[Problem, ...] = (),
     ) -> None:
         self._names, self._files, self._messages = names, files, messages
         self.density, self.total_weight, self.isolated = density, total_weight, isolated
+        self.correlation, self.problems = correlation, problems
 
     def __len__(self) -> int:
         return len(self.density)
@@ -74,13 +84,6 @@ class QualityTable(Sequence[GraphQuality]):
         """Return the name of a graph."""
         return str(i) if self._names is None else self._names[i]
 
-    @property
-    def unlike(self) -> list[int]:
-        """Places of the graphs far from the others in density or total weight."""
-        return [
-            i for i, said in sorted(self._messages.items()) if any("far from" in x for x in said)
-        ]
-
     def _row(self, i: int) -> GraphQuality:
         messages = self._messages.get(i, ())
         return GraphQuality(
@@ -90,6 +93,7 @@ class QualityTable(Sequence[GraphQuality]):
             density=float(self.density[i]),
             total_weight=float(self.total_weight[i]),
             isolated=int(self.isolated[i]),
+            correlation=None if np.isnan(self.correlation[i]) else float(self.correlation[i]),
             messages=messages,
         )
 
@@ -98,8 +102,9 @@ def describe_graphs(
     stack: GraphStack,
     files: Sequence[str] = (),
     said: Mapping[int, Sequence[str]] | None = None,
+    mirror: NDArray[np.intp] | None = None,
 ) -> QualityTable:
-    """Describe every graph of a stack, and say which are unlike the others: one pass.
+    """Describe every graph of a stack, and say which are unlike the others.
 
     Parameters
     ----------
@@ -109,37 +114,172 @@ def describe_graphs(
         File of each graph; none for graphs that come from memory.
     said
         What the reader of the files said, by the place of the graph.
+    mirror : (n,), optional
+        For each vertex, the one in the other hemisphere; finds graphs whose sides are swapped.
     """
     m, n = stack.n_graphs, stack.n_vertices
     pairs = np.full(m, n * (n - 1), dtype=np.float64)
     if stack.mask is not None:
         pairs = stack.mask.counts(diagonal=False).astype(np.float64)
-    density = (stack.facts.n_nonzero - stack.facts.n_loops) / np.maximum(pairs, 1.0)
-    weight, isolated = _counted(stack)
+    pairs = np.maximum(pairs, 1.0)
+    density = (stack.facts.n_nonzero - stack.facts.n_loops) / pairs
+    weight, isolated, n_negative = _counted(stack)
     if not stack.is_directed:
         weight /= 2.0  # an edge stands twice in its matrix; among directed graphs it is two
+    patterns = compare_patterns(stack, mirror)
     messages = {i: list(texts) for i, texts in (said or {}).items() if texts}
-    for values, text in (
-        (density, f"density far from the usual {np.median(density):.3g}"),
-        (weight, f"total weight far from the usual {np.median(weight):.4g}"),
-    ):
-        for i in np.flatnonzero(outlying(values)).tolist():
-            messages.setdefault(i, []).append(text)
-    for i in np.flatnonzero(isolated > n // 10).tolist():
-        messages.setdefault(i, []).append(f"{isolated[i]} of {n} vertices have no edge")
-    told = {i: tuple(texts) for i, texts in messages.items()}
-    return QualityTable(stack._graph_names, files, density, weight, isolated, told)
+    table = QualityTable(stack._graph_names, files, density, weight, isolated,
+                         patterns.correlation, {})  # fmt: skip
+    problems = list[Problem]()
+
+    def note(
+        level: Level,
+        which: NDArray[np.bool_],
+        what: str,
+        text: str | Callable[[int], str],
+        name: Callable[[int], str] = table.name,
+    ) -> None:
+        """Say something of some graphs: ``text`` of each, and ``what`` of all of them."""
+        places = np.flatnonzero(which).tolist()
+        for i in places:
+            messages.setdefault(i, []).append(text if isinstance(text, str) else text(i))
+        if places:
+            count = "1 graph" if len(places) == 1 else f"{len(places)} graphs"
+            one, many = (
+                ("is", "are") if what.startswith(("unlike", "apart", "more")) else ("has", "have")
+            )
+            names = some([name(i) for i in places[:6]], len(places))
+            problems.append(
+                Problem(level, f"{count} {one if len(places) == 1 else many} {what}: {names}")
+            )
+
+    empty = isolated == n
+    note(
+        "warning",
+        empty,
+        "no edges at all (see whether the file is complete, or leave it out)",
+        "no edges at all",
+    )
+    correlation = patterns.correlation
+    note(
+        "warning",
+        patterns.unlike,
+        "unlike the others in the pattern of edges (are the vertices in another order?)",
+        lambda i: (
+            f"pattern unlike the others: correlation {correlation[i]:.2f} with them, usual "
+            f"{_median(correlation):.2f}"
+        ),
+    )
+    note(
+        "warning",
+        patterns.swapped,
+        "more like the others with left and right swapped (are the hemispheres swapped?)",
+        "left and right look swapped",
+    )
+    if stack.is_weighted:  # else it is the density once more
+        size = patterns.scale
+        note(
+            "warning",
+            far_from_usual(size, 2.0),
+            "unlike the others in the scale of the weights (another unit, or transformed before?)",
+            lambda i: f"scale of the weights {size[i]:.3g}, far from the usual {_median(size):.3g}",
+        )
+    note(
+        "notice",
+        far_from_usual(density, 1.2),
+        "unlike the others in density",
+        f"density far from the usual {_median(density):.3g}",
+    )
+    note(
+        "notice",
+        patterns.apart,
+        "apart from the others, and like each other (another scanner, site or group?)",
+        f"apart from most graphs, together with {patterns.apart.sum() - 1} others",
+    )
+    # Few graphs have nothing usual; and where vertices without edges are usual, they are no notice.
+    least = n // 10 + (float(np.median(isolated)) if m >= FEWEST else 0.0)
+    note(
+        "notice",
+        (isolated > least) & ~empty,
+        f"no edges at many of the {n} vertices",
+        lambda i: f"{isolated[i]} of {n} vertices have no edge",
+    )
+    note(
+        "notice",
+        _rare_negatives(stack, n_negative),
+        "negative weights, which others have not",
+        lambda i: _negative_weight(stack, i),
+        lambda i: f"{files[i] if files else table.name(i)} ({_negative_weight(stack, i)})",
+    )
+    table._messages = {i: tuple(texts) for i, texts in messages.items()}
+    table.problems = tuple(problems)
+    return table
 
 
-def _counted(stack: GraphStack) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the total weight of each graph, and its isolated vertices, each (m,)."""
-    if not isinstance(stack, BlockedStack):
-        return _total_weights(stack), isolated_vertices(stack)
-    parts = [
-        (_total_weights(block.graphs), isolated_vertices(block.graphs)) for block in stack.blocks()
-    ]
-    weights, isolated = zip(*parts, strict=True)
-    return np.concatenate(weights), np.concatenate(isolated)
+def some(names: Sequence[str], count: int | None = None) -> str:
+    """Return the first names, and how many more there are of all ``count``."""
+    more = (len(names) if count is None else count) - 5
+    return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if known.size else np.nan
+
+
+def _rare_negatives(stack: GraphStack, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell graphs with negative weights, (m,), where these are mistakes.
+
+    They are few, and in few graphs or among whole numbers. Correlations have many, in all.
+    """
+    few = counts.sum() < _RARE * stack.facts.n_nonzero.sum()
+    odd = few and (2 * np.count_nonzero(counts) < len(counts) or _whole(stack))
+    return (counts > 0) & bool(odd)
+
+
+def _whole(stack: GraphStack) -> bool:
+    return all((weights == np.floor(weights)).all() for weights in _weights(stack))
+
+
+def _weights(stack: GraphStack) -> Iterator[NDArray[Any]]:
+    parts = (b.graphs for b in stack.blocks()) if isinstance(stack, BlockedStack) else [stack]
+    for part in parts:
+        yield from [part.flat.data] if part.is_sparse else part.dense
+
+
+def _negative_weight(stack: GraphStack, i: int) -> str:
+    """Say where the first negative weight of a graph is."""
+    graph = stack._graph(i)
+    entries = sparse.coo_array(graph)
+    s, t = entries.coords
+    wrong = np.flatnonzero((entries.data < 0) & (s != t))
+    s, t, values = s[wrong], t[wrong], entries.data[wrong]
+    if stack.facts.is_symmetric[i]:
+        s, t, values = s[s < t], t[s < t], values[s < t]
+    names = stack.vertex_names
+    more = f", and {len(s) - 1} more" if len(s) > 1 else ""
+    return f"negative weight {values[0]:g} from {names[s[0]]!r} to {names[t[0]]!r}{more}"
+
+
+def _counted(
+    stack: GraphStack,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return total weight, isolated vertices and negative entries of each graph, each (m,)."""
+    if isinstance(stack, BlockedStack):
+        weights, isolated, negative = zip(
+            *(_counted(block.graphs) for block in stack.blocks()), strict=True
+        )
+        return np.concatenate(weights), np.concatenate(isolated), np.concatenate(negative)
+    return _total_weights(stack), isolated_vertices(stack), _negative_entries(stack)
+
+
+def _negative_entries(stack: GraphStack) -> NDArray[np.int64]:
+    """Count the negative entries off the diagonal, (m,)."""
+    found = (stack.diagonals() < 0).sum(axis=1)
+    return np.array([
+        np.count_nonzero((x.data if stack.is_sparse else x) < 0) - found[i]
+        for i, x in enumerate(map(stack._graph, range(stack.n_graphs)))
+    ], dtype=np.int64)  # fmt: skip
 
 
 def isolated_vertices(stack: GraphStack) -> NDArray[np.int64]:
@@ -164,17 +304,6 @@ def isolated_vertices(stack: GraphStack) -> NDArray[np.int64]:
             touched = joined.any(axis=0) | joined.any(axis=1)
         out[i] = n - np.count_nonzero(touched)
     return out
-
-
-def outlying(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell values far from the median, in robust standard deviations; none of fewer than 5."""
-    if len(values) < 5:
-        return np.zeros(len(values), dtype=bool)
-    away = np.abs(values - np.median(values))
-    spread = 1.4826 * float(np.median(away))
-    # Where most values are one number, whatever differs by rounding alone is not far.
-    least = 1e-9 * float(np.abs(values).max())
-    return np.asarray(away > max(_FAR * spread, least))
 
 
 def _total_weights(stack: GraphStack) -> NDArray[np.float64]:

@@ -49,12 +49,12 @@ def quality(summary: Summary, shown: Shown) -> str:
         facts.append(("density", number(low, 3) if low == high else f"{low:.3g} to {high:.3g}"))
     facts += [
         ("with isolated vertices", str(len(isolated))),
-        ("unlike the others", str(notices)),
+        ("with remarks", str(notices)),
         ("refused", str(refused)),
     ]
     files = any(row.file for row in rows)
     header: list[str | tuple[str]] = ["graph", *(["file"] if files else []), "verdict"]
-    header += [("density",), ("total weight",), ("isolated vertices",), "remarks"]
+    header += [("density",), ("total weight",), ("isolated vertices",), ("correlation",), "remarks"]
     kept = _kept(rows, shown.limits.graphs)
     note = [f"{len(kept)} of {len(rows)} rows are shown."] if len(kept) < len(rows) else []
     folder = _folder([row.file for row in rows if row.file])
@@ -93,7 +93,7 @@ def _quality_row(row: GraphQuality, files: bool, folder: int, most: int) -> str:
         f'<tr class="{row.verdict}"><th scope="row">{a_name(row.id, most)}</th>{file}'
         f'<td>{row.verdict}</td><td class="number">{number(row.density)}</td>'
         f'<td class="number">{number(row.total_weight, 6)}</td>'
-        f'<td class="number">{isolated}</td>'
+        f'<td class="number">{isolated}</td><td class="number">{number(row.correlation, 3)}</td>'
         f'<td class="words">{escape("; ".join(row.messages)[:1000])}</td></tr>'
     )
 

@@ -30,7 +30,9 @@ from eigengraphs.report.parts import (
     WorstGraph,
     as_part,
     as_prediction,
+    gravest_first,
 )
+from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.plain import pieces, plain
 from eigengraphs.report.quality import QualityTable, describe_graphs
 from eigengraphs.report.words import dimension_words, fit_problems, opening_words
@@ -39,7 +41,6 @@ from eigengraphs.tables import short_repr
 __all__ = ["Summary", "summarize"]
 
 FORMAT = 4  # of report.json; raised when a field is added or changes its meaning
-_GRAVITY = ("refused", "warning", "repaired", "notice")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,8 @@ class Summary:
         Heading of the report.
     problems : tuple of Problem
         The gravest first.
+    odd : tuple of str
+        What was noticed of single graphs or groups of them, the gravest first.
     quality : sequence of GraphQuality
         What was found in each graph of the input.
     graph_names : tuple of str
@@ -118,6 +121,7 @@ class Summary:
 
     title: str
     problems: tuple[Problem, ...]
+    odd: tuple[str, ...]
     quality: Sequence[GraphQuality]
     graph_names: tuple[str, ...]
     vertex_names: tuple[str, ...]
@@ -307,10 +311,15 @@ def summarize(
     if isinstance(quality, QualityTable):
         rows = quality
     else:
-        rows = tuple(as_part(GraphQuality, row) for row in quality) or describe_graphs(graphs)
+        rows = tuple(as_part(GraphQuality, row) for row in quality)
+    if not rows:
+        mirror = mirror_images(graphs.vertex_names, names, vertex_columns or {})
+        rows = describe_graphs(graphs, mirror=mirror)
     found = [as_part(Problem, problem) for problem in problems]
+    if isinstance(rows, QualityTable):  # whoever made it may have named its problems, too
+        found += [problem for problem in rows.problems if problem not in found]
     found += fit_problems(embedding, components)
-    found.sort(key=lambda problem: _GRAVITY.index(problem.level))  # stable
+    found = gravest_first(found)
     guess = as_prediction(prediction)
     centred = embedding.mean_graph_ is not None
     loadings = np.asarray(embedding.loadings_, dtype=np.float64)
@@ -320,6 +329,7 @@ def summarize(
     return Summary(
         title=str(title),
         problems=tuple(found),
+        odd=tuple(one.text for one in rows.problems) if isinstance(rows, QualityTable) else (),
         quality=rows,
         graph_names=stack.graph_names,
         vertex_names=tuple(names),

@@ -48,6 +48,8 @@ def opening_words(summary: Summary) -> tuple[str, ...]:
         f"own strength. {'Together they explain' if d > 1 else 'It explains'} {total:.1%} of "
         f"{explained_of(summary.centred)}."
     ]
+    if summary.odd:
+        said[0] += f" Look at the input first: {'; '.join(summary.odd[:3])}."
     strongest = max(range(d), key=lambda k: components[k].explained)
     names = [vertex_names[edge.source] for edge in components[strongest].edges[:6]]
     names += [vertex_names[edge.target] for edge in components[strongest].edges[:6]]
