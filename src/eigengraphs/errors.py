@@ -43,8 +43,8 @@ def short(text: str) -> str:
 class _Short(Exception):
     """An error or a warning whose message is never long, whatever names a file holds."""
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*(short(arg) if isinstance(arg, str) else arg for arg in args))
+    def __str__(self) -> str:
+        return short(super().__str__())
 
 
 class EigengraphsError(_Short):
