@@ -296,7 +296,8 @@ class Comparison:
             "normal": "intervals by inversion of the test, with normal errors "
             f"({self.n_bootstrap:,} samples)",
         }[self.intervals_by]
-        return (f"{what}. Means were tested, and not spreads: " if self.levels else f"{what}. ") + (
+        return (
+            f"{what}. {'Means, not spreads, were tested. ' if self.levels else ''}"
             f"Welch's F statistics of the {d} component{'s' if d > 1 else ''}"
             + (", and of all together after whitening by their shrunk covariance" if d > 1 else "")
             + f", with variances of {cells} moderated by their common ones, were referred to "
