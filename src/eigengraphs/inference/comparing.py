@@ -44,8 +44,10 @@ def compare(
 ) -> Comparison:
     """Compare the loadings of groups of graphs by permutations, each component and all together.
 
-    The embedding must have been fitted without the groups; then graphs are exchangeable where
-    groups do not differ, and the tests are exact (with covariates, very nearly).
+    Means are tested, not spreads: Welch's statistic lets groups have variances of their own. The
+    embedding must have been fitted without the groups; then graphs are exchangeable where groups
+    do not differ at all, and the tests are exact (with covariates, very nearly). Where spreads
+    alone differ, the level is held approximately.
 
     Parameters
     ----------
