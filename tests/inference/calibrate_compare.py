@@ -161,26 +161,30 @@ def cases():
         "no difference: 12 subjects x 4 scans, within subjects": (3000, repeated, ("within",)),
         "the same, subjects ignored (what not to do)": (1000, naive_repeated, ()),
         "mice, shuffles of the genotypes": (500, shuffled_mice, mice),
-        "no difference, 5 graphs of sd 4, 20 of sd 1": (1000, unequal, ((5, 20), (4, 1))),
-        "the same, adjusted for age and site": (1000, unequal, ((5, 20), (4, 1), True)),
-        "the same, spreads differ in component 1 alone": (
+        "spreads differ: 5 graphs of sd 4, 20 of sd 1": (1000, unequal, ((5, 20), (4, 1))),
+        "spreads differ: the same, adjusted for age and site": (
+            1000,
+            unequal,
+            ((5, 20), (4, 1), True),
+        ),
+        "spreads differ: the same, in component 1 alone": (
             1000,
             unequal,
             ((5, 20), (4, 1), False, 1),
         ),
-        "no difference, 5 graphs of sd 2, 20 of sd 1": (1000, unequal, ((5, 20), (2, 1))),
-        "no difference, 20 graphs of sd 4, 5 of sd 1": (1000, unequal, ((20, 5), (4, 1))),
-        "no difference, 5 graphs of sd 4, 10 of sd 2, 20 of sd 1": (
+        "spreads differ: 5 graphs of sd 2, 20 of sd 1": (1000, unequal, ((5, 20), (2, 1))),
+        "spreads differ: 20 graphs of sd 4, 5 of sd 1": (1000, unequal, ((20, 5), (4, 1))),
+        "spreads differ: 5 graphs of sd 4, 10 of sd 2, 20 of sd 1": (
             1000,
             unequal,
             ((5, 10, 20), (4, 2, 1)),
         ),
-        "the same, adjusted for age and site (three groups)": (
+        "spreads differ: the same three, adjusted for age and site": (
             1000,
             unequal,
             ((5, 10, 20), (4, 2, 1), True),
         ),
-        "no slope, spread grows with the distance from the mean, 40 graphs": (
+        "no slope: spread grows with the distance from the mean, 40 graphs": (
             1000,
             unequal_slope,
             (40,),
