@@ -81,3 +81,13 @@ def test_what_is_refused():
         CovariateAdjustment().fit(Lam)
     with pytest.raises(InputError, match="no column 'sex'"):
         CovariateAdjustment(columns="sex").fit(pd.DataFrame(Lam))
+
+
+def test_the_unit_of_a_covariate_does_not_matter():
+    rng = np.random.default_rng(0)
+    Lam, age = rng.normal(size=(12, 2)), rng.normal(size=12)
+    one, other = (
+        CovariateAdjustment().fit_transform(Lam, covariates={"age": age * unit})
+        for unit in (1.0, 1e200)
+    )
+    assert np.allclose(one, other)

@@ -85,3 +85,16 @@ def test_directed_graphs_have_both_sides():
 def test_what_cannot_be_is_refused(asked, said):
     with pytest.raises(InputError, match=said):
         cluster_graphs(np.ones((12, 2)), **asked)
+
+
+@pytest.mark.parametrize("unit", [1e160, 1e-200])
+@pytest.mark.parametrize("method", ["mixture", "kmeans"])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_the_unit_of_loadings_does_not_matter(unit, method, standardize):
+    Lam = np.random.default_rng(0).normal(size=(30, 2))
+    Lam[20:] += 8.0
+    one, other = (
+        cluster_graphs(Lam * u, most=3, method=method, standardize=standardize) for u in (1.0, unit)
+    )
+    assert np.array_equal(one.labels, other.labels)
+    assert one.n_clusters == other.n_clusters == 2

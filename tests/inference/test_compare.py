@@ -16,76 +16,89 @@ def quick(Lam, group, **options):
     return compare(Lam, group, **{"n_bootstrap": 50, "random_state": 0, **options})
 
 
-def ols_squares(A, y):
-    return float(((y - A @ np.linalg.lstsq(A, y, rcond=None)[0]) ** 2).sum())
+def welch(y, A, group):
+    """Return the tail of Welch's F of the last column of A, and F, with variances moderated."""
+    P = np.linalg.pinv(A)
+    e, free = y - A @ (P @ y), 1 - np.diag(A @ P)
+    groups = [group == one for one in np.unique(group)]
+    freedom = np.array([free[g].sum() for g in groups])
+    s2 = np.array([(e[g] ** 2).sum() for g in groups]) / freedom
+    pooled = freedom @ s2 / freedom.sum()
+    bartlett = freedom @ np.log(pooled / s2)
+    usual = len(groups) - 1 + ((1 / freedom).sum() - 1 / freedom.sum()) / 3
+    share = min(1.0, 0.4 * usual / bartlett)
+    s2 = (1 - share) * s2 + share * pooled
+    rough = np.maximum((1 - share) * 2 / freedom + share / freedom.sum(), 1 / freedom.sum())
+    parts = np.array([(P[-1, g] ** 2).sum() for g in groups]) * s2
+    F = (P[-1] @ y) ** 2 / parts.sum()
+    return stats.f.sf(F, 1, 1 / ((parts / parts.sum()) ** 2 @ rough)), F
 
 
-def test_f_and_exact_p_of_two_groups_are_those_of_all_splits():
+@pytest.mark.parametrize("sds", [(1, 1), (5, 1)])
+def test_f_and_exact_p_of_two_groups_are_those_of_all_splits(sds):
     rng = np.random.default_rng(0)
-    Lam = rng.normal(size=(9, 2)) + np.array([[0.8, 0.0]]) * (np.arange(9) % 2)[:, None]
-    group = np.array(["a", "b"])[np.arange(9) % 2]
-    found = quick(Lam, group)
+    group = np.arange(9) % 2
+    y = rng.normal(size=9) * np.array(sds)[group] + 0.8 * group
+    found = quick(y[:, None], np.array(["a", "b"])[group])
     assert found.exact
     assert found.n_permutations == 126
-    for k in range(2):
-        F, _ = stats.f_oneway(Lam[group == "a", k], Lam[group == "b", k])
-        assert found.F[k] == pytest.approx(F)
-        every = []
-        for chosen in combinations(range(9), 4):
-            mask = np.isin(np.arange(9), chosen)
-            every.append(stats.f_oneway(Lam[mask, k], Lam[~mask, k])[0])
-        assert found.p_values[k] == pytest.approx(np.mean(np.array(every) >= F * (1 - 1e-9)))
-    assert np.allclose(found.p_fdr, stats.false_discovery_control(found.p_values))
-    assert (found.p_family >= found.p_values).all()
+    tail, F = welch(y, np.column_stack([np.ones(9), group]), group)
+    assert found.F[0] == pytest.approx(F)
+    every = []
+    for chosen in combinations(range(9), 4):
+        mask = np.isin(np.arange(9), chosen).astype(int)
+        every.append(welch(y, np.column_stack([np.ones(9), mask]), mask)[0])
+    assert found.p_values[0] == pytest.approx(np.mean(np.array(every) <= tail * (1 + 1e-9)))
+    assert found.joint_p == found.p_family[0] == found.p_fdr[0] == found.p_values[0]
 
 
-def test_the_joint_test_of_two_groups_orders_splits_as_hotelling_does_without_shrinkage(
-    monkeypatch,
-):
+def test_f_is_that_of_equal_spreads_where_they_are_and_welchs_where_they_are_not():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=12), rng.normal(size=12)
+    a, b = ((x - x.mean()) / x.std() for x in (a, b))
+    group = np.repeat(["a", "b"], [12, 24])
+    alike = quick(np.concatenate([a, b, b])[:, None] + 0.5 * (group == "b")[:, None], group)
+    assert alike.F[0] == pytest.approx(stats.f_oneway(a, np.tile(b + 0.5, 2)).statistic)
+    unlike = quick(np.concatenate([1e4 * a + 1e3, b, b])[:, None], group)
+    t = stats.ttest_ind(1e4 * a + 1e3, np.tile(b, 2), equal_var=False).statistic
+    assert unlike.F[0] == pytest.approx(t**2, rel=0.05)
+
+
+def test_the_joint_test_does_not_depend_on_the_axes_without_shrinkage(monkeypatch):
     from eigengraphs.inference import statistics
 
     monkeypatch.setattr(
         statistics, "ledoit_wolf", lambda S, assume_centered: (S.T @ S / len(S), 0.0)
     )
     rng = np.random.default_rng(1)
-    Lam = rng.normal(size=(8, 2)) @ np.array([[1.0, 0.9], [0.0, 0.3]])
-    group = np.arange(8) % 2
+    Lam, group = rng.normal(size=(8, 2)), np.arange(8) % 2
+    mixed = Lam @ np.array([[1.0, 0.9], [0.0, 0.3]])
+    one, other = quick(Lam, group), quick(mixed, group)
+    assert one.joint_F == pytest.approx(other.joint_F)
+    assert one.joint_p == other.joint_p
 
-    def hotelling(mask):
-        a, b = Lam[mask], Lam[~mask]
-        S = 3 * np.cov(a.T) + 3 * np.cov(b.T)
-        return (a.mean(axis=0) - b.mean(axis=0)) @ np.linalg.solve(
-            S, a.mean(axis=0) - b.mean(axis=0)
-        )
 
-    every = np.array([
-        hotelling(np.isin(np.arange(8), chosen)) for chosen in combinations(range(8), 4)
-    ])  # fmt: skip
-    expected = np.mean(every >= hotelling(group == 0) * (1 - 1e-9))
-    assert quick(Lam, group).joint_p == pytest.approx(expected)
+def test_p_of_the_family_is_no_smaller_than_that_of_a_component():
+    found = quick(np.random.default_rng(2).normal(size=(9, 4)), np.arange(9) % 2)
+    assert (found.p_family >= found.p_values).all()
+    assert np.allclose(found.p_fdr, stats.false_discovery_control(found.p_values))
 
 
 def test_covariates_by_freedman_and_lane_written_out():
     rng = np.random.default_rng(2)
     m = 6
     group, age = np.array([0, 1, 0, 1, 0, 1]), rng.normal(size=m)
-    Lam = rng.normal(size=(m, 2)) + age[:, None]
-    found = quick(Lam, group, covariates={"age": age})
+    y = rng.normal(size=m) + age
+    found = quick(y[:, None], group, covariates={"age": age})
     assert found.exact
     assert found.n_permutations == 720
     Z = np.column_stack([np.ones(m), age])
     A = np.column_stack([Z, group])
-
-    def F(y):
-        full = ols_squares(A, y)
-        return (ols_squares(Z, y) - full) / (full / (m - 3))
-
-    for k in range(2):
-        y = Lam[:, k]
-        assert found.F[k] == pytest.approx(F(y))
-        fitted = Z @ np.linalg.lstsq(Z, y, rcond=None)[0]
-        every = [F(fitted + (y - fitted)[list(order)]) for order in permutations(range(m))]
-        assert found.p_values[k] == pytest.approx(np.mean(np.array(every) >= F(y) * (1 - 1e-9)))
+    tail, F = welch(y, A, group)
+    assert found.F[0] == pytest.approx(F)
+    left = y - Z @ np.linalg.lstsq(Z, y, rcond=None)[0]
+    every = [welch(left[list(order)], A, group)[0] for order in permutations(range(m))]
+    assert found.p_values[0] == pytest.approx(np.mean(np.array(every) <= tail * (1 + 1e-9)))
 
 
 def test_subjects_of_one_group_are_one_unit_each():
@@ -188,16 +201,69 @@ def test_bca_of_a_symmetric_bootstrap_without_skew_is_the_percentile_interval():
     assert (low[0], high[0]) == pytest.approx((-0.9, 0.9), abs=1e-3)
 
 
-def test_units_of_loadings_and_covariates_do_not_matter():
+@pytest.mark.parametrize("kind", ["two", "three", "slope", "within"])
+@pytest.mark.parametrize("unit", [1e160, 1e-200, 1e300, -1e-9])
+def test_units_of_loadings_and_covariates_do_not_matter(kind, unit):
     rng = np.random.default_rng(8)
-    Lam, age = rng.normal(size=(20, 3)), rng.normal(size=20)
-    group = np.arange(20) % 2
-    one = quick(Lam, group, covariates={"age": age}, n_permutations=200)
-    other = quick(Lam * [1e-9, 1e9, -1], group, covariates={"age": age * 1e7 + 5e8},
+    Lam, age, place = rng.normal(size=(20, 3)), rng.normal(size=20), np.arange(20)
+    group = {"two": place % 2, "three": place % 3 + 0.5, "slope": rng.normal(size=20),
+             "within": place % 2}[kind]  # fmt: skip
+    group = group if kind == "slope" else [f"g{x}" for x in group]
+    who = place // 4 if kind == "within" else None
+    one = quick(Lam, group, covariates={"age": age}, subjects=who, n_permutations=200)
+    scale = np.array([unit, 1.0, 1e3])
+    other = quick(Lam * scale, group, covariates={"age": (age + 50) * 1e200}, subjects=who,
                   n_permutations=200)  # fmt: skip
-    assert np.allclose(one.p_values, other.p_values)
-    assert one.joint_p == other.joint_p
-    assert np.allclose(one.effect, other.effect * [1, 1, -1], rtol=1e-6)
+    for name in ("p_values", "p_fdr", "p_family", "joint_p"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    sign = 1.0 if kind == "three" else np.sign(scale)
+    assert np.allclose(one.effect, other.effect * sign, rtol=1e-6)
+    assert np.allclose(one.means, other.means / scale, rtol=1e-6)
+    assert np.allclose(one.slopes, other.slopes / scale, rtol=1e-6, equal_nan=True)
+
+
+def test_the_unit_of_a_quantity_does_not_matter():
+    rng = np.random.default_rng(9)
+    Lam, age = rng.normal(size=(20, 2)), rng.normal(size=20)
+    one, other = quick(Lam, age, n_permutations=200), quick(Lam, age * 1e200, n_permutations=200)
+    assert np.array_equal(one.p_values, other.p_values)
+    assert np.allclose(one.slopes, other.slopes * 1e200)
+
+
+def test_a_statistic_that_is_nan_is_no_evidence(monkeypatch):
+    from eigengraphs.inference import statistics
+
+    monkeypatch.setattr(statistics, "fdtrc", lambda q, df, F: np.full_like(F, np.nan))
+    Lam = np.random.default_rng(0).normal(size=(8, 2))
+    for most in (9999, 9):  # all arrangements, and some
+        found = quick(Lam, np.arange(8) % 2, n_permutations=most)
+        assert (found.p_values == 1).all()
+        assert (found.p_family == 1).all()
+        assert found.joint_p == 1
+
+
+def test_a_component_that_a_covariate_tells_altogether_does_not_differ():
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=12)
+    Lam = np.column_stack([3 * age + 1, rng.normal(size=12)])
+    found = quick(Lam, np.arange(12) % 2, covariates={"age": age}, n_permutations=99)
+    assert found.p_values[0] == 1
+
+
+@pytest.mark.parametrize("group", [list("aaaabbbbbb"), list("aaaabbbccc"), list(range(10))])
+def test_perfect_separation_is_said_in_words(group):
+    exact = np.unique(group, return_inverse=True)[1].astype(float)
+    Lam = np.column_stack([exact, np.random.default_rng(0).normal(size=10)])
+    found = quick(Lam, group)
+    told = " ".join((*found.words, *found.notes, found.methods, repr(found)))
+    assert "perfect separation" in told or "perfect fit" in told
+    assert "nan" not in told
+    assert "inf" not in told
+    assert found.interval(0) == ""
+    assert found.interval(1) != ""
+    assert 0 < found.p_values[0] < 0.05
+    if group[0] == "a":
+        assert found.F[0] > 1e6
 
 
 def test_missing_values_are_left_out_and_counted():

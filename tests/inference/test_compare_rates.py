@@ -11,8 +11,11 @@ from tests.inference.calibrate_compare import (
     mice_loadings,
     naive_repeated,
     of_graphs,
+    power,
     repeated,
     shuffled_mice,
+    unequal,
+    unequal_slope,
     with_covariates,
 )
 
@@ -38,6 +41,27 @@ def run(function, count, *given):
 )  # fmt: skip
 def test_nothing_is_found_more_often_than_the_level_where_nothing_is(function, given, count):
     within_bounds(run(function, count, *given))
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [(unequal, ((5, 20), (4, 1))), (unequal, ((5, 20), (4, 1), True)),
+     (unequal, ((5, 20), (4, 1), False, 1)), (unequal, ((5, 10, 20), (4, 2, 1))),
+     (unequal, ((20, 5), (4, 1))), (unequal_slope, (40,))],
+)  # fmt: skip
+def test_spreads_that_differ_are_no_difference_of_means(function, given):
+    within_bounds(run(function, 120, *given), 0.09)
+
+
+@pytest.mark.parametrize(
+    ("given", "loss"),
+    [(((10, 10), (0, 1.4)), 0.05), (((8, 8, 8), (0, 0.8, 1.6)), 0.05), (((5, 20), (0, 1.6)), 0.1)],
+)
+def test_power_is_nearly_that_of_equal_spreads_where_they_are(given, loss):
+    _, one, _, family, one_F, family_F = np.array(run(power, 120, *given), dtype=int).T
+    for found, by_F in ((one, one_F), (family, family_F)):
+        lost = by_F - found  # pairs: one data set, two tests
+        assert lost.mean() <= loss + 4 * lost.std() / np.sqrt(len(lost))
 
 
 def test_scans_of_one_person_taken_as_many_people_are_found_out_by_the_rates():

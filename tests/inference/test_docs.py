@@ -29,8 +29,19 @@ def test_the_recorded_rates_are_what_is_promised():
         if name.startswith(("no difference", "mice")):
             assert count >= 500
             assert max(rates) <= 0.065, name
+        if name.startswith("spreads differ"):
+            assert max(rates) <= 0.09, name
         if name.startswith("no difference"):
             assert min(rates) >= 0.035, name
+    # Component 1 and family; then by the F statistic that takes spreads to be equal.
+    for name, loss in (
+        ("difference of 1.4 sd, 10 graphs against 10", 0.05),
+        ("differences of 0.8 and 1.6 sd, 3 x 8 graphs", 0.05),
+        ("difference of 1.6 sd, 5 graphs against 20", 0.1),
+        ("difference of 1.4 sd, 5 graphs against 20, one component", 0.1),
+    ):
+        _, one, _, family, one_F, family_F = found[name][1]
+        assert max(one_F - one, family_F - family) <= loss, name
     assert found["difference of section 5.2, 5 graphs a group"][1][0] > 0.9
     assert found["a fifth of it, 40 graphs a group"][1][0] > 0.9
     assert found["no difference: section 5.2, 5 graphs a group"][0] == pytest.approx(1000)

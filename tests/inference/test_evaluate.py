@@ -9,6 +9,7 @@ import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.inference import METHODS, evaluate
 from eigengraphs.inference.folds import make_folds
+from eigengraphs.inference.rules import make_rule
 
 N, M, CV, SHUFFLES = 12, 48, 3, 5
 RULES = ("1-NN", "linear")
@@ -265,3 +266,28 @@ def test_groups_with_several_classes_are_never_torn_apart():
         make_folds(y, cv=3, groups=site)
     apart = make_folds(y, cv=3, groups=np.repeat([1, 2, 3], 6))  # each class is one group
     assert len(apart.splits) == 3
+
+
+@pytest.mark.parametrize("unit", [1e160, 1e-200])
+def test_rules_do_not_depend_on_units(unit):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(20, 3))
+    y = Z[:, 0] + 0.1 * rng.normal(size=20)
+    for rule, one_scale in (("1-NN", False), ("linear", False), ("linear", True)):
+        told = []
+        for u in (1.0, unit):
+            made = make_rule(rule, is_quantity=True, distances=False, one_scale=one_scale)
+            told.append(made.fit(Z[:12] * u, y[:12] * u).predict(Z[12:] * u) / u)
+        assert np.allclose(*told, rtol=1e-6), rule
+
+
+@pytest.mark.parametrize("unit", [1e160, 1e-200])
+def test_the_unit_of_a_quantity_does_not_matter(graphs, unit):
+    y = np.random.default_rng(0).normal(size=len(graphs))
+    one, other = (
+        eg.inference.evaluate(graphs, y * u, methods=[], cv=2, rules="linear",
+                              embedding=eg.JointEmbedding(2, random_state=0))
+        for u in (1.0, unit)
+    )  # fmt: skip
+    for a, b in zip(one.scores, other.scores, strict=True):
+        assert (a.score, a.low, a.high) == pytest.approx((b.score, b.low, b.high), rel=1e-6)

@@ -147,3 +147,20 @@ def test_what_cannot_be_is_refused(settings, asked, said):
     je = eg.JointEmbedding(2, random_state=0, **settings).fit(graphs)
     with pytest.raises(InputError, match=said):
         loading_intervals(je, graphs, **asked)
+
+
+@pytest.mark.parametrize("unit", [1e160, 1e-200])
+def test_the_unit_of_the_weights_does_not_matter(unit):
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(8, 15, 15))
+    graphs = 5.0 + noise + noise.transpose(0, 2, 1)
+    ends = []
+    for scale in (1.0, unit):
+        je = eg.JointEmbedding(1, random_state=0).fit(graphs * scale)
+        for cross_fit in (False, True):
+            found = loading_intervals(je, graphs * scale, cross_fit=cross_fit, n_folds=2,
+                                      n_splits=1)  # fmt: skip
+            ends.append(np.stack([found.low, found.high, found.standard_errors]) / scale)
+    assert np.allclose(ends[0], ends[2], rtol=1e-6)
+    assert np.allclose(ends[1], ends[3], rtol=1e-6)
+    assert (ends[0][2] > 0).all()

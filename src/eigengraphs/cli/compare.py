@@ -48,7 +48,9 @@ def compare(
         n_permutations=permutations, seed=seed,
     )  # fmt: skip
     if as_json:
-        say(json.dumps({
+        from eigengraphs.report.plain import plain
+
+        say(json.dumps(plain({
             "event": "done", "group": group, "kind": found.kind, "design": found.design,
             "graphs": found.n_graphs, "units": found.n_units, "levels": found.levels,
             "joint": {"F": found.joint_F, "p": found.joint_p},
@@ -63,7 +65,7 @@ def compare(
             "effect": found.effect_name, "permutations": found.n_permutations,
             "exact": found.exact, "notes": found.notes, "methods": found.methods,
             "files": [str(file) for file in files],
-        }))  # fmt: skip
+        })))  # fmt: skip
         return
     from rich.console import Console
     from rich.table import Table
@@ -73,9 +75,9 @@ def compare(
     table = Table(
         "component", found.effect_name, "95 % interval", "F", "p", "p (FDR)", "p (family)"
     )
-    for name, size, low, high, F, *p in (row[:8] for row in found.rows[:-1]):
+    for k, (name, size, _, _, F, *p) in enumerate(row[:8] for row in found.rows[:-1]):
         table.add_row(
-            str(name), f"{size:.3g}", f"{low:.3g} to {high:.3g}", f"{F:.3g}",
+            str(name), f"{size:.3g}", found.interval(k, ".3g"), f"{F:.3g}",
             *(f"{value:.2g}" for value in p),
         )  # fmt: skip
     table.add_row("all", "", "", f"{found.joint_F:.3g}", f"{found.joint_p:.2g}", "", "")

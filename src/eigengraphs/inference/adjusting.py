@@ -16,6 +16,7 @@ from eigengraphs.inference.variables import (
     read_loadings,
     read_variable,
     table_columns,
+    units,
 )
 
 __all__ = ["CovariateAdjustment"]
@@ -213,7 +214,8 @@ class _Coding:
         self.variable = variable
         known = variable.values[variable.known]
         if variable.kind == "quantity":
-            self._mean, spread = known.mean(), known.std()
+            unit = float(units(known[:, None])[0])
+            self._mean, spread = known.mean(), (known / unit).std() * unit
             self._scale = spread if spread > 0 else 1.0
         else:
             self._shares = np.bincount(known.astype(int), minlength=len(variable.levels))

@@ -17,6 +17,7 @@ from sklearn.mixture import GaussianMixture
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fit_view import FitView
+from eigengraphs.inference.variables import units
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.tables import short_repr
 
@@ -137,7 +138,8 @@ def cluster_vertices(
     right = getattr(embedding, "latent_positions_right_", None)
     if graph is None:
         Lam = np.asarray(embedding.loadings_, dtype=np.float64)
-        weight = np.sqrt(np.sqrt((Lam**2).mean(axis=0)))
+        unit = units(Lam)
+        weight = np.sqrt(unit) * np.sqrt(np.sqrt(((Lam / unit) ** 2).mean(axis=0)))
         X = np.asarray(embedding.latent_positions_, dtype=np.float64) * weight
         if right is not None:
             X = np.hstack([X, np.asarray(right) * weight])
@@ -192,6 +194,7 @@ def cluster_graphs(
     if X.ndim != 2 or not np.isfinite(X).all():
         raise InputError(f"loadings must be finite numbers of shape (m, d), got shape {X.shape}")
     if standardize:
+        X = X / units(X)
         spread = X.std(axis=0)
         X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return _cluster(X, n_clusters, method, truth, most, random_state, "graphs")
@@ -222,13 +225,15 @@ def _cluster(
         raise InputError(f"truth must name a class for each of the {n} {what}, got {len(truth)}")
     seed = int(seed_sequence(random_state).generate_state(1)[0])
     numbers = [int(n_clusters)] if n_clusters != "auto" else range(1, max(1, min(most, n // 3)) + 1)
-    fits = {c: _fit(X, c, method, seed) for c in numbers}
+    unit = float(units(X.reshape(-1, 1))[0])
+    fits = {c: _fit(X / unit, c, method, seed) for c in numbers}
     best = min(fits, key=lambda c: (fits[c][2], c))
     labels, centres, _ = fits[best]
     order = np.argsort(-np.bincount(labels, minlength=best), kind="stable")
     place = np.empty(best, dtype=np.intp)
     place[order] = np.arange(best)
-    found = Clusters(place[labels], best, centres[order], X, {c: fits[c][2] for c in fits}, method)
+    bic = {c: fits[c][2] + 2.0 * X.size * np.log(unit) for c in fits}
+    found = Clusters(place[labels], best, centres[order] * unit, X, bic, method)
     if truth is None:
         return found
     classes = [str(name) for name in truth]

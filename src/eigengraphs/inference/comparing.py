@@ -20,6 +20,8 @@ from eigengraphs.inference.variables import (
     read_loadings,
     read_table,
     read_variable,
+    units,
+    words,
 )
 from eigengraphs.randomness import RandomState, seed_sequence
 
@@ -42,8 +44,10 @@ def compare(
 ) -> Comparison:
     """Compare the loadings of groups of graphs by permutations, each component and all together.
 
-    The embedding must have been fitted without the groups; then graphs are exchangeable where
-    groups do not differ, and the tests are exact (with covariates, very nearly).
+    Means are tested, not spreads: Welch's statistic lets groups have variances of their own. The
+    embedding must have been fitted without the groups; then graphs are exchangeable where groups
+    do not differ at all, and the tests are exact (with covariates, very nearly). Where spreads
+    alone differ, the level is held approximately.
 
     Parameters
     ----------
@@ -92,9 +96,12 @@ def compare(
     if len(names) != Y.shape[1]:
         raise InputError(f"got {len(names)} names for {Y.shape[1]} components")
     notes: list[str] = []
-    Y, names = _tested(Y, names, leave_out, notes)
-    variable = read_variable(name, group, len(Y))
-    table = read_table(covariates, len(Y))
+    unit = units(Y)
+    keep = _tested(Y / unit, names, leave_out, notes)
+    Y, unit = (Y / unit)[:, keep], unit[keep]
+    names = [name for name, kept in zip(names, keep, strict=True) if kept]
+    variable, unit_of_group = read_variable(name, group, len(Y)).scaled()
+    table = tuple(covariate.scaled()[0] for covariate in read_table(covariates, len(Y)))
     who = None if subjects is None else read_variable("subjects", subjects, len(Y), "groups")
     keep = _complete((variable, *table, *([] if who is None else [who])), notes)
     try:
@@ -114,6 +121,14 @@ def compare(
     for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
     tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
     effects = effect_sizes(design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap))
+    perfect = [one for one, all_of_it in zip(names, effects.perfect, strict=True) if all_of_it]
+    if perfect:
+        what = (
+            "perfect separation: loadings do not vary within groups"
+            if design.group.levels
+            else f"perfect fit: loadings do not vary around a line in {name}"
+        )
+        notes.append(f"{what} ({words(perfect)}), so that the effect has no interval")
     if effects.by != "BCa" and effects.name != "omega squared":
         notes.append("few graphs or subjects: intervals take errors to be of one spread")
     levels = design.group.levels
@@ -135,8 +150,8 @@ def compare(
         components=tuple(names),
         levels=levels,
         counts=tuple(np.bincount(design.group.values.astype(int)).tolist()) if levels else (),
-        means=design.means + (rows - of_raw) @ b,
-        slopes=np.full(len(names), np.nan) if levels else b[0],
+        means=(design.means + (rows - of_raw) @ b) * unit,
+        slopes=np.full(len(names), np.nan) if levels else _quotient(b[0], unit, unit_of_group),
         F=tests.F,
         df=(q, design.df_error),
         p_values=tests.p_values,
@@ -168,10 +183,8 @@ def _check_numbers(n_permutations: int, n_bootstrap: int, confidence: float) -> 
         raise InputError(f"confidence must be between 0 and 1, got {confidence!r}")
 
 
-def _tested(
-    Y: Array, names: list[str], leave_out: Any, notes: list[str]
-) -> tuple[Array, list[str]]:
-    """Return the components that can be tested."""
+def _tested(Y: Array, names: list[str], leave_out: Any, notes: list[str]) -> NDArray[np.bool_]:
+    """Return which components can be tested, (d,)."""
     out = np.zeros(Y.shape[1], bool) if leave_out is None else np.asarray(leave_out, dtype=bool)
     if out.shape != (Y.shape[1],):
         raise InputError(f"leave_out must have a value for each of {Y.shape[1]} components")
@@ -180,10 +193,16 @@ def _tested(
         if which.any():
             left = ", ".join(name for name, gone in zip(names, which, strict=True) if gone)
             notes.append(f"not tested, because loadings are {why}: {left}")
-    keep = ~(out | constant)
+    keep: NDArray[np.bool_] = ~(out | constant)
     if not keep.any():
         raise InputError("no component is left to test: loadings are constant or degenerate")
-    return Y[:, keep], [name for name, kept in zip(names, keep, strict=True) if kept]
+    return keep
+
+
+def _quotient(b: Array, unit: Array, by: float) -> Array:
+    """Return b * unit / by, infinite if that is beyond what a number can hold."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(b * (unit / by))
 
 
 def _complete(variables: tuple[Variable, ...], notes: list[str]) -> NDArray[np.bool_]:

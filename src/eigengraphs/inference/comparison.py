@@ -39,25 +39,27 @@ class Comparison:
     slopes : (d,)
         Change of loadings for one unit of a quantity; nan for groups.
     F : (d,)
-        F statistic of each component.
+        Welch's F statistic of each component, in which groups have spreads of their own as far as
+        these differ by more than chance.
     df : tuple of two int
-        Degrees of freedom of F.
+        Degrees of freedom of the effect, and those that the model leaves.
     p_values : (d,)
         Of each component alone.
     p_fdr : (d,)
         Adjusted so that the share of false discoveries is held (Benjamini and Hochberg).
     p_family : (d,)
-        Adjusted so that the chance of any false discovery is held (largest F).
+        Adjusted so that the chance of any false discovery is held (most
+        unusual component).
     joint_F : float
-        F statistic of all components together.
+        Welch's F statistic of all components together.
     joint_p : float
         p-value of all components together.
     effect_name : str
         What sizes of effects are: "Hedges g", "omega squared" or a partial correlation.
     effect : (d,)
-        Size of the effect.
+        Size of the effect; infinite if nothing varies within two groups.
     effect_low : (d,)
-        Lower end of its interval.
+        Lower end of its interval; nan if nothing varies beside the effect.
     effect_high : (d,)
         Upper end of its interval.
     confidence : float
@@ -193,10 +195,12 @@ class Comparison:
         return tuple(said)
 
     def _sentence(self, k: int) -> str:
-        size = (
-            f"{self.effect_name} {self.effect[k]:.2f}, {self.confidence:.0%} interval "
-            f"{self.effect_low[k]:.2f} to {self.effect_high[k]:.2f}, adjusted p {_p(self.p_fdr[k])}"
-        )
+        size = f"{self.effect_name} {self.effect[k]:.2f}, "
+        if np.isinf(self.effect[k]):
+            size = "perfect separation, as loadings do not vary within groups, "
+        elif ends := self.interval(k, ".2f"):
+            size += f"{self.confidence:.0%} interval {ends}, "
+        size += f"adjusted p {_p(self.p_fdr[k])}"
         name = self.components[k]
         if not self.levels:
             way = "rises" if self.slopes[k] > 0 else "falls"
@@ -208,6 +212,27 @@ class Comparison:
             f"The loading on {name} is largest in graphs of {high} (mean {most}) and smallest in "
             f"those of {low} ({least}; {size})."
         )
+
+    def interval(self, k: int, form: str = ".3g") -> str:
+        """Return the interval around the effect of one component as text; empty without one.
+
+        Parameters
+        ----------
+        k : int
+            Place of the component, from 0.
+        form : str
+            Format of the numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import compare
+        >>> found = compare([[0.0], [0.0], [1.0], [1.0]], ["a", "a", "b", "b"])
+        >>> found.interval(0)
+        ''
+        """
+        low, high = self.effect_low[k], self.effect_high[k]
+        return f"{low:{form}} to {high:{form}}" if np.isfinite([low, high]).all() else ""
 
     def _sizes(self) -> str:
         return words(
@@ -254,6 +279,7 @@ class Comparison:
             if self.covariates
             else ""
         )
+        cells = "groups" if self.levels else f"quarters of {name} by distance from its mean"
         size = {
             "Hedges g": "Hedges' g (the second group less the first)",
             "omega squared": "omega squared",
@@ -271,11 +297,13 @@ class Comparison:
             f"({self.n_bootstrap:,} samples)",
         }[self.intervals_by]
         return (
-            f"{what}. F statistics of the {d} component{'s' if d > 1 else ''}"
-            + (", and of all together after whitening by their shrunk covariance," if d > 1 else "")
-            + f" were referred to {orders}{how}. p values of components were adjusted by the false "
-            "discovery rate (Benjamini and Hochberg, 1995) and by the largest F (Westfall and "
-            f"Young, 1993). Effect sizes are {size} with {self.confidence:.0%} {intervals}."
+            f"{what}. {'Means, not spreads, were tested. ' if self.levels else ''}"
+            f"Welch's F statistics of the {d} component{'s' if d > 1 else ''}"
+            + (", and of all together after whitening by their shrunk covariance" if d > 1 else "")
+            + f", with variances of {cells} moderated by their common ones, were referred to "
+            f"{orders}{how}. p values of components were adjusted by the false discovery rate "
+            "(Benjamini and Hochberg, 1995) and by the most unusual component (Westfall and Young, "
+            f"1993). Effect sizes are {size} with {self.confidence:.0%} {intervals}."
         )
 
     def __repr__(self) -> str:

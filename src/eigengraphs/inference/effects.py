@@ -33,6 +33,8 @@ class Effects:
     """(q, d), in units of the loadings."""
     by: Literal["BCa", "residuals", "normal"]
     """How intervals were found: units drawn, or a test inverted with residuals or normal errors."""
+    perfect: NDArray[np.bool_]
+    """(d,), where nothing is left beside the effect: its size has no interval."""
 
 
 def effect_sizes(
@@ -58,11 +60,14 @@ def effect_sizes(
 
     size = sizes(np.ones((1, n)))[0]
     b = model.coefficients(np.ones((1, len(units))))[0]
+    perfect = model.perfect()
+    if model.name == "Hedges g":
+        size = np.where(perfect, np.copysign(np.inf, size), size)
     if model.name == "omega squared" or _too_few(design, strata, n):
         ends = invert(design, model.name != "omega squared", n_bootstrap, confidence, rng)
         low, high = (_as_size(design, model.name, end) for end in ends)
         by: Literal["residuals", "normal"] = "normal" if design.df_error < FEWEST else "residuals"
-        return Effects(model.name, size, low, high, b, by)
+        return Effects(model.name, size, low, high, b, by, perfect)
     drawn = np.empty((n_bootstrap, design.Y.shape[1]))
     step = max(1, _BLOCK // max(n, model.width))
     for start in range(0, n_bootstrap, step):
@@ -70,7 +75,8 @@ def effect_sizes(
         drawn[start : start + some] = sizes(_counts(strata, some, rng))
     without = sizes(1.0 - np.eye(n)) if n * n <= 50 * _BLOCK else np.tile(size, (n, 1))
     low, high = bca(size, drawn, without, strata, confidence)
-    return Effects(model.name, size, low, high, b, "BCa")
+    low, high = (np.where(perfect, np.nan, end) for end in (low, high))
+    return Effects(model.name, size, low, high, b, "BCa", perfect)
 
 
 def _too_few(design: Design, strata: NDArray[np.intp], n: int) -> bool:
@@ -131,6 +137,12 @@ class _Model:
         """Return coefficients of X in units of the loadings, (B, q, d)."""
         b = self._solve(counts)[0][:, self._r :]
         return np.asarray(b * self._unit / self._scale[:, None])
+
+    def perfect(self) -> NDArray[np.bool_]:
+        """Tell where X leaves no more than rounding of what varies, (d,)."""
+        _, full, reduced = self._solve(np.ones((1, self._u)))
+        squares = self._YY.sum(axis=0)
+        return np.asarray((full[0] <= 1e-13 * squares) & (reduced[0] > 1e-13 * squares))
 
     def sizes(self, counts: Array) -> Array:
         """Return sizes of effects, (B, d); nan where a sample leaves no variance."""

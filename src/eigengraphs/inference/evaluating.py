@@ -33,6 +33,7 @@ from eigengraphs.inference.score_intervals import (
     holm,
 )
 from eigengraphs.inference.targets import Target, Task, one_a_graph, read_target
+from eigengraphs.inference.variables import units as units_of
 
 __all__ = ["Run", "evaluate", "run"]
 
@@ -195,6 +196,9 @@ class Run:
         self, name: str, rule: str, said: Sequence[NDArray[Any]], level: float
     ) -> PipelineScore:
         y, units, is_quantity = self.target.values, self.folds.units, self.target.is_quantity
+        if is_quantity:  # the share explained does not depend on the unit; squares might overflow
+            unit = float(units_of(y[:, None])[0])
+            y, said = y / unit, [told / unit for told in said]
         spread = float(np.var(y)) if is_quantity else 1.0
         total, times, by_fold = np.zeros(len(y)), np.zeros(len(y)), []
         for (_, test), told in zip(self.folds.splits, said, strict=True):

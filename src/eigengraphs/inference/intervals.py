@@ -23,6 +23,7 @@ from eigengraphs.inference.cross_fitting import (
     numbered,
 )
 from eigengraphs.inference.loading_variance import LoadingVariance, bernoulli_variances
+from eigengraphs.inference.variables import units
 from eigengraphs.randomness import RandomState
 from eigengraphs.tables import short_repr
 
@@ -170,8 +171,8 @@ def loading_intervals(
         law = "bernoulli" if not fit.aligned(stack).is_weighted else "any"
     if not cross_fit:
         Lam = np.asarray(embedding.transform(stack), dtype=np.float64)
-        S = np.stack(list(_covariances(fit, stack, Lam, law)))
-        return _result(Lam, S, level, law, stack, None)
+        S, unit = (np.stack(each) for each in zip(*_covariances(fit, stack, Lam, law), strict=True))
+        return _result(Lam, S, unit, level, law, stack, None)
     together = numbered(groups, stack.n_graphs)
     many = int(together.max()) + 1
     if many < 4:
@@ -182,6 +183,7 @@ def loading_intervals(
     n_folds = min(n_folds, many)
     d = embedding.n_components_
     Lam, S = np.empty((stack.n_graphs, d)), np.empty((stack.n_graphs, d, d))
+    unit = np.empty(stack.n_graphs)
     for fold in cross_fits(embedding, stack, together, n_folds):
         view, out = FitView.of(fold.embedding), stack[fold.left_out]
         found = np.asarray(fold.embedding.transform(out), dtype=np.float64)
@@ -191,7 +193,8 @@ def loading_intervals(
             everything = np.asarray(fold.embedding.transform(stack), dtype=np.float64)
             shown = found - everything.mean(axis=0)
         Lam[fold.left_out] = shown[:, fold.order]
-        for i, cov in zip(fold.left_out, _covariances(view, out, found, law), strict=True):
+        pairs = zip(fold.left_out, _covariances(view, out, found, law), strict=True)
+        for i, (cov, unit[i]) in pairs:
             S[i] = cov[np.ix_(fold.order, fold.order)]
     halves = halvings(embedding, stack, together, n_splits, random_state)
     agreement = np.mean([half.agreement for half in halves], axis=0)
@@ -207,18 +210,26 @@ def loading_intervals(
             WeakPositionsWarning,
             stacklevel=2,
         )
-    return _result(Lam / c2, S / np.outer(c2, c2), level, law, stack, c2)
+    return _result(Lam / c2, S / np.outer(c2, c2), unit, level, law, stack, c2)
 
 
 def _result(
-    Lam: Array, S: Array, level: float, law: str, stack: GraphStack, c2: Array | None
+    Lam: Array, S: Array, unit: Array, level: float, law: str, stack: GraphStack, c2: Array | None
 ) -> LoadingIntervals:
-    se = np.sqrt(np.maximum(np.einsum("ikk->ik", S), 0.0))
+    """Put it together; ``S`` is in units (m,) of each graph."""
+    se = np.sqrt(np.maximum(np.einsum("ikk->ik", S), 0.0)) * unit[:, None]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        S = S * unit[:, None, None] * unit[:, None, None]
     return LoadingIntervals(Lam, se, S, level, law, c2 is not None, c2, stack.graph_names)
 
 
-def _covariances(fit: FitView, stack: GraphStack, Lam: Array, law: str) -> Iterator[Array]:
-    """Yield the covariance of the loadings of each graph, (d, d)."""
+def _covariances(
+    fit: FitView, stack: GraphStack, Lam: Array, law: str
+) -> Iterator[tuple[Array, float]]:
+    """Yield the covariance of the loadings of each graph, (d, d), and the unit of these loadings.
+
+    Squares of residuals in other units might overflow or vanish.
+    """
     embedding, treatment = fit.embedding, fit.treatment
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
     right = getattr(embedding, "latent_positions_right_", None)
@@ -232,11 +243,13 @@ def _covariances(fit: FitView, stack: GraphStack, Lam: Array, law: str) -> Itera
     aligned = fit.aligned(stack) if law == "any" else None
     for i, lam in enumerate(Lam):
         if aligned is None:
-            yield positions.covariance(bernoulli_variances(positions, lam, base))
+            yield positions.covariance(bernoulli_variances(positions, lam, base)), 1.0
             continue
         R = _dense(aligned[i]) - positions.means(lam, base)
+        unit = float(units(R.reshape(-1, 1))[0])
+        R /= unit
         # Residuals are small by the d loadings that were fitted to them.
-        yield positions.covariance(R * R) * (entries / max(entries - d, 1))
+        yield positions.covariance(R * R) * (entries / max(entries - d, 1)), unit
 
 
 def _dense(A: Any) -> Array:

@@ -14,7 +14,7 @@ from eigengraphs.inference.variables import Array
 __all__ = ["Permutations", "arrangements", "count_arrangements"]
 
 Indices = NDArray[np.intp]
-_BLOCK = 1_000_000  # indices that are made at once
+_BLOCK = 4_000_000  # numbers that are held at once
 
 
 class Permutations:
@@ -55,10 +55,13 @@ class Permutations:
         """Whether all arrangements are looked at."""
         return self.n_distinct <= self.most
 
-    def orders(self, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield blocks of orders, each (some, u); the observed one is among them if exact."""
+    def orders(self, rng: np.random.Generator, width: int) -> Iterator[Indices]:
+        """Yield blocks of orders, each (some, u); the observed one is among them if exact.
+
+        ``width`` is how many numbers are held for each order.
+        """
         u = len(self._ids)
-        size = max(1, _BLOCK // max(u, 1))
+        size = max(1, _BLOCK // width)
         if self.exact:
             every = self._every()
             for start in range(0, len(every), size):

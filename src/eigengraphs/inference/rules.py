@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression, RidgeCV
 
 from eigengraphs.errors import InputError
+from eigengraphs.inference.variables import units
 
 __all__ = ["RULES", "Linear", "Nearest", "Rule", "check_rules", "make_rule", "rule_name"]
 
@@ -54,12 +55,13 @@ class Nearest:
 
     def fit(self, Z: NDArray[np.float64], y: NDArray[Any]) -> Self:
         """Keep training graphs, features (m, p) or distances (m, m)."""
-        self._known, self._y = None if self._distances else np.asarray(Z), y
+        self._unit = _unit(Z)
+        self._known, self._y = None if self._distances else np.asarray(Z) / self._unit, y
         return self
 
     def predict(self, Z: NDArray[np.float64]) -> NDArray[Any]:
         """Return the label of each graph, from (m', p) features or (m', m) distances."""
-        D = Z if self._known is None else cdist(Z, self._known)
+        D = Z if self._known is None else cdist(np.asarray(Z) / self._unit, self._known)
         return np.asarray(self._y[np.argmin(D, axis=1)])
 
 
@@ -72,13 +74,15 @@ class Linear:
     """
 
     def __init__(self, is_quantity: bool, one_scale: bool) -> None:
-        self._one_scale = one_scale
+        self._one_scale, self._is_quantity = one_scale, is_quantity
         self._model: Any = RidgeCV(_PENALTIES) if is_quantity else LogisticRegression(max_iter=2000)
 
     def fit(self, Z: NDArray[np.float64], y: NDArray[Any]) -> Self:
         """Learn from features (m, p)."""
         Z = np.asarray(Z, dtype=np.float64)
         m, p = Z.shape
+        self._unit: Any = _unit(Z) if self._one_scale else units(Z)
+        Z = Z / self._unit
         self._mean = Z.mean(axis=0)
         spread = Z.std(axis=0)
         if self._one_scale:
@@ -89,10 +93,18 @@ class Linear:
             self._scale = np.where(spread > rounding, spread, 1.0)
         X = (Z - self._mean) / self._scale
         self._span = np.linalg.svd(X, full_matrices=False)[2].T if p > m else None
+        self._y_unit = _unit(y) if self._is_quantity else None
+        y = y if self._y_unit is None else y / self._y_unit
         self._model.fit(X if self._span is None else X @ self._span, y)
         return self
 
     def predict(self, Z: NDArray[np.float64]) -> NDArray[Any]:
         """Return the label of each graph, from features (m', p)."""
-        X = (np.asarray(Z, dtype=np.float64) - self._mean) / self._scale
-        return np.asarray(self._model.predict(X if self._span is None else X @ self._span))
+        X = (np.asarray(Z, dtype=np.float64) / self._unit - self._mean) / self._scale
+        told = np.asarray(self._model.predict(X if self._span is None else X @ self._span))
+        return told if self._y_unit is None else told * self._y_unit
+
+
+def _unit(values: NDArray[Any]) -> float:
+    """Return one unit for all numbers, in which squares neither overflow nor vanish."""
+    return float(units(np.ravel(values)[:, None])[0])

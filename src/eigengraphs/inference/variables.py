@@ -20,6 +20,7 @@ __all__ = [
     "read_table",
     "read_variable",
     "table_columns",
+    "units",
     "words",
 ]
 
@@ -50,6 +51,13 @@ class Variable:
         present, codes = np.unique(values, return_inverse=True)
         levels = tuple(self.levels[int(level)] for level in present)
         return Variable(self.name, self.kind, codes.astype(np.float64), levels)
+
+    def scaled(self) -> tuple[Variable, float]:
+        """Return it in a unit near its largest value, and that unit; groups stay as they are."""
+        if self.kind == "groups":
+            return self, 1.0
+        unit = float(units(self.values[self.known][:, None])[0])
+        return Variable(self.name, self.kind, self.values / unit), unit
 
     def coded(self) -> Array:
         """Return columns of numbers, (m, q): a quantity, or every group but the first as 0 or 1."""
@@ -150,6 +158,15 @@ def read_loadings(given: Any, least: int = 3) -> Array:
         i, k = np.argwhere(~np.isfinite(Y))[0]
         raise InputError(f"loadings must be finite; that of graph {i}, component {k + 1} is not")
     return Y
+
+
+def units(Y: Array) -> Array:
+    """Return a power of two near the largest value of each column, (d,).
+
+    Division by it loses no digit, and squares of what is left neither overflow nor vanish.
+    """
+    largest = np.abs(Y).max(axis=0, initial=0.0)
+    return np.asarray(np.ldexp(1.0, np.frexp(largest)[1] - 1))
 
 
 def words(items: Sequence[str], most: int = 4) -> str:
