@@ -15,8 +15,8 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import EigengraphsError
+from faults.commands import MAIN
 from faults.injector import Fault, Shortage
-from faults.kills import MAIN
 from faults.operations import (
     OPERATIONS,
     READING,
@@ -70,7 +70,7 @@ class Bench:
         copy(self._prepared, self.folder)
         self._patch.chdir(self.folder)
 
-    def run(self, more=(), fault=None):
+    def run(self, fault=None):
         """Return the exit code and the last line of what was said on errors."""
         from contextlib import nullcontext
 
@@ -84,7 +84,7 @@ class Bench:
                 except (EigengraphsError, OSError, MemoryError) as error:
                     return 3, f"eigengraphs: {error}"
                 return 0, ""
-            self._patch.setattr(sys, "argv", ["eigengraphs", *operation.words, *more])
+            self._patch.setattr(sys, "argv", ["eigengraphs", *operation.words])
             try:
                 main()
             except SystemExit as end:
@@ -124,12 +124,11 @@ class Bench:
         # And the next attempt succeeds.
         if code == 0:
             return
-        more = operation.again if operation.goes_on else ()
         if now != self.before and not operation.goes_on:
             return
         if is_finished(self.folder, operation.outputs) and now.keys() == self.after.keys():
             return  # a finished store is refused
-        assert self.run(more) == (0, ""), what
+        assert self.run() == (0, ""), what
         found = contents(self.folder, operation.outputs)
         assert found.keys() == self.after.keys(), what
         for name in found:

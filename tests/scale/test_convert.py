@@ -168,13 +168,30 @@ def test_graphs_are_added(tmp_path):
     parts = [eg.read(tmp_path / x) for x in "ab"]
     expected = np.concatenate([part.dense for part in parts])
     assert np.array_equal(open_dense(tmp_path / "g.egs").dense, expected)
-    with pytest.raises(InputError, match=r"5 graphs are in .* already, by name: sub-07"):
-        convert_to_store(tmp_path / "b", tmp_path / "g.egs", append=True)
+    with pytest.raises(InputError, match=r"7 graphs are in .* already, by name: sub-00"):
+        convert_to_store(tmp_path / "a", tmp_path / "g.egs", append=True)
     with pytest.raises(StoreError, match="finished store of 12 graphs; add to it with --append"):
         convert_to_store(tmp_path / "b", tmp_path / "g.egs")
     with pytest.raises(StoreError, match=r"no store at .* to add to"):
         convert_to_store(tmp_path / "b", tmp_path / "other.egs", append=True)
+    # The last conversion once more, as after a kill behind its last write, adds nothing.
+    again = convert_to_store(tmp_path / "b", tmp_path / "g.egs", append=True)
+    assert (again.n_graphs, again.n_new, again.n_there) == (12, 0, 5)
     assert eg.open_store(tmp_path / "g.egs").n_graphs == 12
+
+
+def test_the_same_conversion_once_more_adds_nothing(tmp_path):
+    """Graphs without names, which no name gives away."""
+    np.save(tmp_path / "a.npy", np.ones((3, 4, 4)))
+    np.save(tmp_path / "b.npy", np.zeros((2, 4, 4)))
+    for source, append, n, new in (("a", False, 3, 3), ("a", False, 3, 0), ("b", True, 5, 2),
+                                   ("b", True, 5, 0), ("a", True, 8, 3)):  # fmt: skip
+        done = convert_to_store(tmp_path / f"{source}.npy", tmp_path / "g.egs", append=append)
+        assert (done.n_graphs, done.n_new) == (n, new)
+    with pytest.raises(StoreError, match="finished store of 8 graphs"):
+        convert_to_store(tmp_path / "a.npy", tmp_path / "g.egs")
+    os.utime(tmp_path / "a.npy", ns=(1, 1))  # other graphs, for all that is known
+    assert convert_to_store(tmp_path / "a.npy", tmp_path / "g.egs", append=True).n_new == 3
 
 
 def test_edge_lists_that_are_added_take_the_vertices_of_the_store(tmp_path):
