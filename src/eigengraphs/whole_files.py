@@ -191,6 +191,9 @@ def _beside(path: Path, suffix: str = "") -> Path:
 
 
 def _head(path: Path) -> str:
+    found = _TEMPORARY.search(path.name)
+    if found is not None:  # beside a temporary name: the same output, so it is removed with it
+        return path.name[: found.start(1)]
     # Part of the stem: the temporary name must not be longer than a file system allows.
     return f".{path.stem.encode()[:60].decode(errors='ignore')}-"
 

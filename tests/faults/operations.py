@@ -59,8 +59,8 @@ OPERATIONS = {
         ("fit", "graphs.npz", "results", "-d", "1"), outputs=("results",), at_once=True
     ),
     "fit of a store": Operation(
-        ("fit", "graphs.egs", "out", "-d", "2", "--json"), outputs=("out", "out.unfinished"), goes_on=True,
-        at_once=True,
+        ("fit", "graphs.egs", "out", "-d", "2", "--json"), outputs=("out", "out.unfinished"),
+        goes_on=True, at_once=True,
     ),
     "fit of a store over others": Operation(
         ("fit", "graphs.egs", "results", "-d", "1"), outputs=("results", "results.unfinished"),
