@@ -286,6 +286,20 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
     assert there == {names[x] for x in ("elsewhere", "other", "mine", "users")} | {"a.txt", "out"}
 
 
+def test_a_fit_replaces_results_in_which_another_command_was_killed(tmp_path):
+    from eigengraphs.job.results import check_output
+    from eigengraphs.whole_files import _beside, _machine
+
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    (tmp_path / f".answer-{_machine()}-{dead.pid}-0123abcd").mkdir()
+    (tmp_path / f".report-{_machine()}-{dead.pid}-0123abcd.html").touch()
+    check_output(tmp_path)
+    _beside(tmp_path / "answer").mkdir()  # of a command that is running
+    with pytest.raises(EigengraphsError, match="holds other things"):
+        check_output(tmp_path)
+
+
 def test_a_folder_of_results_keeps_its_mode_and_a_link_to_it_stays(tmp_path):
     from eigengraphs.whole_files import whole_folder
 

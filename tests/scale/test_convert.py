@@ -177,21 +177,10 @@ def test_graphs_are_added(tmp_path):
     # The last conversion once more, as after a kill behind its last write, adds nothing.
     again = convert_to_store(tmp_path / "b", tmp_path / "g.egs", append=True)
     assert (again.n_graphs, again.n_new, again.n_there) == (12, 0, 5)
+    os.utime(tmp_path / "b" / "sub-07_connectome.csv", ns=(1, 1))  # another file, for all we know
+    with pytest.raises(InputError, match="5 graphs are in"):
+        convert_to_store(tmp_path / "b", tmp_path / "g.egs", append=True)
     assert eg.open_store(tmp_path / "g.egs").n_graphs == 12
-
-
-def test_the_same_conversion_once_more_adds_nothing(tmp_path):
-    """Graphs without names, which no name gives away."""
-    np.save(tmp_path / "a.npy", np.ones((3, 4, 4)))
-    np.save(tmp_path / "b.npy", np.zeros((2, 4, 4)))
-    for source, append, n, new in (("a", False, 3, 3), ("a", False, 3, 0), ("b", True, 5, 2),
-                                   ("b", True, 5, 0), ("a", True, 8, 3)):  # fmt: skip
-        done = convert_to_store(tmp_path / f"{source}.npy", tmp_path / "g.egs", append=append)
-        assert (done.n_graphs, done.n_new) == (n, new)
-    with pytest.raises(StoreError, match="finished store of 8 graphs"):
-        convert_to_store(tmp_path / "a.npy", tmp_path / "g.egs")
-    os.utime(tmp_path / "a.npy", ns=(1, 1))  # other graphs, for all that is known
-    assert convert_to_store(tmp_path / "a.npy", tmp_path / "g.egs", append=True).n_new == 3
 
 
 def test_edge_lists_that_are_added_take_the_vertices_of_the_store(tmp_path):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -88,34 +85,6 @@ def study(tmp_path):
     blocks = (simulate_blocks(design, lo, lo + 200, 0) for lo in range(0, 600, 200))
     eg.scale.write_store(tmp_path / "g.egs", blocks, shard_bytes=2_000_000)
     return tmp_path
-
-
-FIT = ("fit", "g.egs", "results", "-d", "3", "--memory", "64M", "--center")
-
-
-def test_a_killed_fit_goes_on(study, run):
-    code, _, err = run(*FIT[:2], "whole", *FIT[3:])
-    assert code == 0, err
-    code = "from eigengraphs.cli import main; main()"
-    fit = subprocess.Popen([sys.executable, "-c", code, *FIT], cwd=study,
-                           stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # fmt: skip
-    unfinished = study / "results.unfinished"
-    until = time.monotonic() + 120
-    while time.monotonic() < until and fit.poll() is None:
-        if unfinished.is_dir() and len([p for p in unfinished.iterdir() if p.is_dir()]) >= 4:
-            break
-        time.sleep(0.01)
-    fit.send_signal(signal.SIGKILL)
-    assert fit.wait() == -signal.SIGKILL, "the fit was over too soon"
-    assert not (study / "results").exists()
-    code, out, err = run(*FIT, "--json")
-    assert code == 0, err
-    said = json.loads(out.splitlines()[-1])
-    assert said["converged"]
-    assert said["passes_kept"] >= 4
-    same = [(study / where / "loadings.tsv").read_bytes() for where in ("results", "whole")]
-    assert same[0] == same[1]
-    assert not unfinished.exists()
 
 
 def test_a_label_that_is_absent_is_said_before_anything_is_written(study, run):
