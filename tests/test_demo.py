@@ -117,6 +117,9 @@ def test_the_brains_as_files_are_the_brains(tmp_path):
     rows = read(folder / "participants.tsv")
     assert [row["participant_id"] for row in rows] == list(stack.graph_names)
     assert [row["genotype"] for row in rows] == list(mice.genotypes)
+    assert write_files(folder) == folder  # the same once more
+    (folder / "participants.tsv").write_text("mine\n")
     with pytest.raises(InputError, match="give the name of a new folder"):
         write_files(folder)
+    assert (folder / "participants.tsv").read_text() == "mine\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mice"]

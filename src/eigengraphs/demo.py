@@ -101,24 +101,27 @@ def write_files(folder: Path) -> Path:
     Parameters
     ----------
     folder
-        Absent, or an empty folder.
+        Absent, an empty folder, or one with these files.
 
     Returns
     -------
     Path
         The folder.
     """
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise InputError(f"{folder} is there already; give the name of a new folder")
     mice = load_mice()
-    with whole_folder(folder) as temporary:
-        write(mice.graphs, temporary, format="csv")
-        rows = zip(mice.subjects, mice.genotypes, mice.sexes, strict=True)
-        write_table(
-            temporary / "participants.tsv",
-            ["participant_id", "genotype", "sex"],
-            rows,
-        )
+    try:
+        with whole_folder(folder) as temporary:
+            write(mice.graphs, temporary, format="csv")
+            rows = zip(mice.subjects, mice.genotypes, mice.sexes, strict=True)
+            write_table(
+                temporary / "participants.tsv",
+                ["participant_id", "genotype", "sex"],
+                rows,
+            )
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(
+            f"{folder} is there, with something else in it; give the name of a new folder"
+        ) from None
     return folder
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import filecmp
 import glob
 import os
 import platform
@@ -20,12 +21,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["locked", "replace_together", "scratch_folder", "to_disk", "whole_file", "whole_folder"]
+__all__ = [
+    "is_left_over",
+    "locked",
+    "replace_together",
+    "scratch_folder",
+    "to_disk",
+    "whole_file",
+    "whole_folder",
+]
 
 # What renameat2 says where two names cannot be exchanged: another system, a mount point.
 _NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBUSY, errno.EXDEV)
 
-_TEMPORARY = re.compile(r"^\..*-[0-9a-f]{8}-(\d+)-[0-9a-f]{8}(\.|$)")  # see _beside
+_TEMPORARY = re.compile(r"^\..*-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.|$)")  # see _beside
 
 
 @contextmanager
@@ -89,19 +98,25 @@ def scratch_folder(path: Path) -> Iterator[Path]:
 def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
     """Give a temporary folder beside ``path``, which must be absent or an empty folder.
 
-    It gets the name at the end, with all that was written into it. With ``replacing``, a folder
-    with the same files in it may be there: it changes places with the new one and is removed.
+    It gets the name at the end, with all that was written into it. A folder with the very same
+    contents may be there, so that a command that was killed after this can be run again. With
+    ``replacing``, so may any other: it changes places with the new one and is removed.
+
+    Raises
+    ------
+    FileExistsError
+        If something else is there.
     """
     path = path.resolve()  # what a link leads to, not the link
     with scratch_folder(path) as temporary:
         yield temporary
         _tree_to_disk(temporary)
-        if not (replacing and path.is_dir() and any(path.iterdir())):
+        if not (path.is_dir() and any(path.iterdir())):
             temporary.chmod(_mode_within(temporary))
             if os.name == "nt" and path.is_dir():
                 path.rmdir()
             temporary.replace(path)  # fails if the folder is there and not empty
-        else:
+        elif replacing:
             _as_before(temporary, path)
             try:
                 _exchange(temporary, path)
@@ -109,6 +124,8 @@ def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
                 if error.errno not in _NO_EXCHANGE:
                     raise
                 replace_together([(file, path / file.name) for file in sorted(temporary.iterdir())])
+        elif not _same(temporary, path):
+            raise FileExistsError(errno.EEXIST, "it is there and not empty", str(path))
         to_disk(path.parent)
 
 
@@ -174,6 +191,9 @@ def _beside(path: Path, suffix: str = "") -> Path:
 
 
 def _head(path: Path) -> str:
+    found = _TEMPORARY.search(path.name)
+    if found is not None:  # beside a temporary name: the same output, so it is removed with it
+        return path.name[: found.start(1)]
     # Part of the stem: the temporary name must not be longer than a file system allows.
     return f".{path.stem.encode()[:60].decode(errors='ignore')}-"
 
@@ -184,12 +204,8 @@ def _machine() -> str:
 
 def _remove_left_over(path: Path) -> None:
     """Remove what processes of this machine that are dead left beside a path."""
-    if os.name == "nt":
-        return  # where asking for a process ends it
-    head = _head(path)
-    for left in path.parent.glob(f"{glob.escape(head)}{_machine()}-*"):
-        found = _TEMPORARY.search(left.name)
-        if found is None or _lives(int(found[1])):
+    for left in path.parent.glob(f"{glob.escape(_head(path))}*"):
+        if not is_left_over(left):
             continue
         with suppress(OSError):  # it is only in the way
             if left.is_dir() and not left.is_symlink():
@@ -198,7 +214,15 @@ def _remove_left_over(path: Path) -> None:
                 left.unlink()
 
 
+def is_left_over(path: Path) -> bool:
+    """Tell whether a name is a temporary one of a process of this machine that is dead."""
+    found = _TEMPORARY.search(path.name)
+    return found is not None and found[1] == _machine() and not _lives(int(found[2]))
+
+
 def _lives(process: int) -> bool:
+    if os.name == "nt":
+        return True  # where asking for a process ends it
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -206,6 +230,16 @@ def _lives(process: int) -> bool:
     except OSError:
         return True  # somebody else's
     return True
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Tell whether two folders hold the same files."""
+    here, there = ({x.relative_to(at): x for x in at.rglob("*")} for at in (one, other))
+    return here.keys() == there.keys() and all(
+        path.is_dir() == there[name].is_dir()
+        and (path.is_dir() or filecmp.cmp(path, there[name], shallow=False))
+        for name, path in here.items()
+    )
 
 
 def _tree_to_disk(folder: Path) -> None:

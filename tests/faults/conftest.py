@@ -3,7 +3,7 @@
 import pytest
 
 import eigengraphs as eg
-from faults.kills import FIT, Warm, graphs
+from faults.commands import FIT, Warm, graphs
 
 
 @pytest.fixture(scope="session")

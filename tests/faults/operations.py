@@ -28,16 +28,16 @@ class Operation:
     """A command, or a call from Python, in a folder that :func:`prepare` filled.
 
     ``goes_on`` holds for one that may leave something unfinished, marked as such, which the same
-    command, with the words in ``again``, brings to its end.
+    command brings to its end.
     """
 
     words: tuple[str, ...] = ()
     call: Callable[[], object] | None = None
     outputs: tuple[str, ...] = ("out",)
     goes_on: bool = False
-    again: tuple[str, ...] = ()
     memory: bool = True  # whether it makes arrays that are worth a look
     apart: bool = False  # files count one by one, not all together
+    at_once: bool = False  # a folder that is all old or all new, even after a kill
 
 
 def _model() -> Any:
@@ -54,11 +54,17 @@ def _journaled() -> None:
 
 
 OPERATIONS = {
-    "fit": Operation(("fit", "graphs.npz", "out", "-d", "2")),
-    "fit over others": Operation(("fit", "graphs.npz", "results", "-d", "1"), outputs=("results",)),
+    "fit": Operation(("fit", "graphs.npz", "out", "-d", "2"), at_once=True),
+    "fit over others": Operation(
+        ("fit", "graphs.npz", "results", "-d", "1"), outputs=("results",), at_once=True
+    ),
     "fit of a store": Operation(
-        ("fit", "graphs.egs", "out", "-d", "2"), outputs=("out", "out.unfinished"), goes_on=True,
-        again=("--resume",),
+        ("fit", "graphs.egs", "out", "-d", "2", "--json"), outputs=("out", "out.unfinished"),
+        goes_on=True, at_once=True,
+    ),
+    "fit of a store over others": Operation(
+        ("fit", "graphs.egs", "results", "-d", "1"), outputs=("results", "results.unfinished"),
+        goes_on=True, at_once=True,
     ),
     "transform": Operation(("transform", "results", "graphs.npz", "old.tsv"), outputs=("old.tsv",)),
     "report": Operation(("report", "results", "--title", "new"), outputs=("results",)),
@@ -85,8 +91,10 @@ OPERATIONS = {
     "convert to a table": Operation(
         ("convert", "graphs.npz", "out.parquet"), outputs=("out.parquet",)
     ),
-    "convert to a folder": Operation(("convert", "graphs.npz", "out", "--to", "csv")),
-    "convert to GraphML": Operation(("convert", "graphs.npz", "out", "--to", "graphml")),
+    "convert to a folder": Operation(("convert", "graphs.npz", "out", "--to", "csv"), at_once=True),
+    "convert to GraphML": Operation(
+        ("convert", "graphs.npz", "out", "--to", "graphml"), at_once=True
+    ),
     "convert to a store": Operation(
         ("convert", "graphs.npz", "out.egs"), outputs=("out.egs",), goes_on=True
     ),
@@ -97,12 +105,15 @@ OPERATIONS = {
         ("simulate", "section5.1", "old.npz", "--graphs", "3"),
         outputs=("old.npz", "old_participants.tsv", "old_truth.json"),
     ),
-    "simulate a folder": Operation(("simulate", "section5.1", "out", "--graphs", "3")),
+    "simulate a folder": Operation(
+        ("simulate", "section5.1", "out", "--graphs", "3"), at_once=True
+    ),
     "simulate a store": Operation(
         ("simulate", "section5.1", "out.egs", "--graphs", "3"),
         outputs=("out.egs", "out_truth.json"), goes_on=True,
     ),
     "demo": Operation(("demo", "--output", "out", "--components", "2"), memory=False),
+    "demo --files": Operation(("demo", "--files", "out"), memory=False, at_once=True),
     "reproduce": Operation(
         ("reproduce", "figure4", "--quick", "--output", "out", "--jobs", "1"), goes_on=True,
         memory=False, apart=True,
@@ -113,8 +124,9 @@ OPERATIONS = {
 }  # fmt: skip
 #: These take long, or write as others do that are not here.
 SLOW = {
-    "demo", "reproduce", "fit", "convert to GraphML", "convert to a table", "simulate a folder",
-    "changes", "contest", "cluster", "uncertainty", "read", "evaluate",
+    "demo", "demo --files", "reproduce", "fit", "fit of a store over others", "convert to GraphML",
+    "convert to a table", "simulate a folder", "changes", "contest", "cluster", "uncertainty",
+    "read", "evaluate",
 }  # fmt: skip
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import EigengraphsError
+from faults.commands import MAIN
 from faults.injector import Fault, Shortage
-from faults.kills import MAIN
 from faults.operations import (
     OPERATIONS,
     READING,
@@ -70,7 +70,7 @@ class Bench:
         copy(self._prepared, self.folder)
         self._patch.chdir(self.folder)
 
-    def run(self, more=(), fault=None):
+    def run(self, fault=None):
         """Return the exit code and the last line of what was said on errors."""
         from contextlib import nullcontext
 
@@ -84,7 +84,7 @@ class Bench:
                 except (EigengraphsError, OSError, MemoryError) as error:
                     return 3, f"eigengraphs: {error}"
                 return 0, ""
-            self._patch.setattr(sys, "argv", ["eigengraphs", *operation.words, *more])
+            self._patch.setattr(sys, "argv", ["eigengraphs", *operation.words])
             try:
                 main()
             except SystemExit as end:
@@ -124,12 +124,11 @@ class Bench:
         # And the next attempt succeeds.
         if code == 0:
             return
-        more = operation.again if operation.goes_on else ()
         if now != self.before and not operation.goes_on:
             return
         if is_finished(self.folder, operation.outputs) and now.keys() == self.after.keys():
             return  # a finished store is refused
-        assert self.run(more) == (0, ""), what
+        assert self.run() == (0, ""), what
         found = contents(self.folder, operation.outputs)
         assert found.keys() == self.after.keys(), what
         for name in found:
@@ -285,6 +284,20 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
         (temporary / "b.txt").write_text("b")
     there = {path.name for path in tmp_path.iterdir()}
     assert there == {names[x] for x in ("elsewhere", "other", "mine", "users")} | {"a.txt", "out"}
+
+
+def test_a_fit_replaces_results_in_which_another_command_was_killed(tmp_path):
+    from eigengraphs.job.results import check_output
+    from eigengraphs.whole_files import _beside, _machine
+
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    (tmp_path / f".answer-{_machine()}-{dead.pid}-0123abcd").mkdir()
+    (tmp_path / f".report-{_machine()}-{dead.pid}-0123abcd.html").touch()
+    check_output(tmp_path)
+    _beside(tmp_path / "answer").mkdir()  # of a command that is running
+    with pytest.raises(EigengraphsError, match="holds other things"):
+        check_output(tmp_path)
 
 
 def test_a_folder_of_results_keeps_its_mode_and_a_link_to_it_stays(tmp_path):

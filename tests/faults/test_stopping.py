@@ -8,11 +8,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import eigengraphs as eg
-from faults.kills import COMPARED, FIT, MAIN, digest, graphs, left_over, passes, run
+from faults.commands import COMPARED, FIT, MAIN, digest, graphs, left_over, passes, run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 
@@ -45,7 +44,7 @@ def test_the_first_signal_keeps_what_there_is(store, number, code, word, warm):
     said = commands.out.read_text()
     assert said.splitlines()[-1] == (
         f"eigengraphs: {word}; what was found is kept in '{name}.unfinished': the same command "
-        "with --resume goes on"
+        "goes on"
     )
     assert "Traceback" not in said
     assert not (store / name).exists()
@@ -59,7 +58,7 @@ def test_it_goes_on_to_the_same_bytes(store, warm):
     commands.run("fit", "g.egs", "whole", *FIT)
     whole = {name: digest(store / "whole" / name) for name in COMPARED}
     for name in ("by130", "by143", "whole"):
-        commands.run("fit", "g.egs", name, *FIT, "--resume")
+        commands.run("fit", "g.egs", name, *FIT)
         assert {file: digest(store / name / file) for file in COMPARED} == whole
         assert not (store / f"{name}.unfinished").exists()
 
@@ -133,18 +132,6 @@ with stoppable():
     assert done.stdout.split() == ["-15"]
 
 
-def test_a_fit_of_files_takes_resume_too(tmp_path, warm):
-    A = np.asarray(graphs(12, 20))
-    np.save(tmp_path / "graphs.npy", A)
-    for name, words in (("plain", ()), ("resumed", ("--resume",)), ("resumed", ("--resume",))):
-        warm.at(tmp_path).run("fit", "graphs.npy", name, "-d", "2", *words)
-    one, other = ({file: digest(tmp_path / name / file) for file in COMPARED}
-                  for name in ("plain", "resumed"))  # fmt: skip
-    assert one == other
-    there = {path.name for path in tmp_path.iterdir()}
-    assert there == {"graphs.npy", "out.txt", "plain", "resumed"}
-
-
 def alive(group):
     """Return the processes of a group, but for those that are dead and not yet asked about."""
     found = []
@@ -170,9 +157,9 @@ def test_ctrl_c_in_a_terminal_ends_the_workers_too(store):
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
-    assert "--resume goes on" in err.splitlines()[-1]
+    assert "the same command goes on" in err.splitlines()[-1]
     # Dask keeps two empty locks for the next cluster.
     assert {path.suffix for path in scratch.rglob("*") if path.is_file()} <= {".lock"}
     assert list(scratch.glob("eigengraphs-*")) == []
     wait_for(lambda: alive(process.pid) == [])
-    run(store, "fit", "g.egs", "workers", *FIT, "--resume")
+    run(store, "fit", "g.egs", "workers", *FIT)

@@ -171,9 +171,14 @@ def test_an_older_file_is_replaced_and_a_folder_is_not(tmp_path):
     stack = eg.GraphStack(np.ones((1, 3, 3)))
     (tmp_path / "one.npz").write_text("old")
     assert eg.read(eg.io.write(stack, tmp_path / "one.npz")).n_graphs == 1
-    eg.io.write(stack, tmp_path / "many", "tsv")
-    with pytest.raises(eg.errors.InputError, match="not empty"):
+    for _ in range(2):  # the same once more, as after a kill, is no harm
         eg.io.write(stack, tmp_path / "many", "tsv")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "many").iterdir()}
+    for other in (stack.with_names(graph_names=["a"]), eg.GraphStack(np.zeros((1, 3, 3)))):
+        with pytest.raises(eg.errors.InputError, match="not empty"):
+            eg.io.write(other, tmp_path / "many", "tsv")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "many").iterdir()} == before
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_one_graph_goes_into_one_file(tmp_path):

@@ -298,7 +298,7 @@ def test_a_cluster_that_is_gone_says_so_in_time(tmp_path):
             stack = DaskStack(source, client, patience=2)
             with (
                 meanwhile(lambda: began(tmp_path), worker.kill),
-                pytest.raises(ClusterError, match=r"no worker is left .* within 2 s.*--resume"),
+                pytest.raises(ClusterError, match=r"no worker is left .* within 2 s.*same command"),
             ):
                 stack.total(task)
             # Another worker comes: the same stack goes on, with all blocks read again.
@@ -309,7 +309,7 @@ def test_a_cluster_that_is_gone_says_so_in_time(tmp_path):
                 path.unlink()
             with (
                 meanwhile(lambda: began(tmp_path), scheduler.kill),
-                pytest.raises(ClusterError, match=r"scheduler .* is gone .*--resume"),
+                pytest.raises(ClusterError, match=r"scheduler .* is gone .*the same command"),
             ):
                 stack.total(task)
             with pytest.raises(ClusterError, match="scheduler"):

@@ -170,12 +170,18 @@ def test_graphs_are_added(tmp_path):
     parts = [eg.read(tmp_path / x) for x in "ab"]
     expected = np.concatenate([part.dense for part in parts])
     assert np.array_equal(open_dense(tmp_path / "g.egs").dense, expected)
-    with pytest.raises(InputError, match=r"5 graphs are in .* already, by name: sub-07"):
-        convert_to_store(tmp_path / "b", tmp_path / "g.egs", append=True)
+    with pytest.raises(InputError, match=r"7 graphs are in .* already, by name: sub-00"):
+        convert_to_store(tmp_path / "a", tmp_path / "g.egs", append=True)
     with pytest.raises(StoreError, match="finished store of 12 graphs; add to it with --append"):
         convert_to_store(tmp_path / "b", tmp_path / "g.egs")
     with pytest.raises(StoreError, match=r"no store at .* to add to"):
         convert_to_store(tmp_path / "b", tmp_path / "other.egs", append=True)
+    # The last conversion once more, as after a kill behind its last write, adds nothing.
+    again = convert_to_store(tmp_path / "b", tmp_path / "g.egs", append=True)
+    assert (again.n_graphs, again.n_new, again.n_there) == (12, 0, 5)
+    os.utime(next((tmp_path / "b").glob("*sub-07*")), ns=(1, 1))  # another file, for all we know
+    with pytest.raises(InputError, match="5 graphs are in"):
+        convert_to_store(tmp_path / "b", tmp_path / "g.egs", append=True)
     assert eg.open_store(tmp_path / "g.egs").n_graphs == 12
 
 

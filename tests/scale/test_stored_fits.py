@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -90,48 +87,11 @@ def study(tmp_path):
     return tmp_path
 
 
-FIT = ("fit", "g.egs", "results", "-d", "3", "--memory", "64M", "--center")
-
-
-def test_a_killed_fit_goes_on(study, run):
-    code, _, err = run(*FIT[:2], "whole", *FIT[3:])
-    assert code == 0, err
-    code = "from eigengraphs.cli import main; main()"
-    fit = subprocess.Popen([sys.executable, "-c", code, *FIT], cwd=study,
-                           stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # fmt: skip
-    unfinished = study / "results.unfinished"
-    until = time.monotonic() + 120
-    while time.monotonic() < until and fit.poll() is None:
-        if unfinished.is_dir() and len([p for p in unfinished.iterdir() if p.is_dir()]) >= 4:
-            break
-        time.sleep(0.01)
-    fit.send_signal(signal.SIGKILL)
-    assert fit.wait() == -signal.SIGKILL, "the fit was over too soon"
-    assert not (study / "results").exists()
-    code, _, err = run(*FIT)
-    assert code == 3
-    assert "go on with --resume" in err
-    code, out, err = run(*FIT, "--resume", "--json")
-    assert code == 0, err
-    assert json.loads(out.splitlines()[-1])["converged"]
-    same = [(study / where / "loadings.tsv").read_bytes() for where in ("results", "whole")]
-    assert same[0] == same[1]
-    assert not unfinished.exists()
-
-
 def test_a_label_that_is_absent_is_said_before_anything_is_written(study, run):
     code, _, err = run("fit", "g.egs", "new", "--label", "absent")
     assert code == 3
     assert "no column 'absent'" in err
     assert sorted(path.name for path in study.iterdir()) == ["g.egs"]
-
-
-def test_resuming_what_never_began_begins_it(study, run):
-    for name, more in (("new", ["--resume"]), ("plain", [])):
-        code, _, err = run("fit", "g.egs", name, "-d", "2", *more)
-        assert code == 0, err
-    same = [(study / name / "loadings.tsv").read_bytes() for name in ("new", "plain")]
-    assert same[0] == same[1]
 
 
 def test_a_forecast_is_near_the_passes_and_in_words(study, run):

@@ -102,7 +102,8 @@ def convert(
         return
     say_notes(said["notices"])
     new = f" ({said['new']} new)" if said.get("new", said["graphs"]) < said["graphs"] else ""
-    say(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; wrote {output}"
+    wrote = f"wrote {output}" if said.get("new", 1) else f"{output} has them already"
+    say(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; {wrote}"
         f"{files_left_out(said['left_out'])}")  # fmt: skip
 
 

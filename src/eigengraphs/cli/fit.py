@@ -101,14 +101,8 @@ def fit(
     memory: Memory = None,
     workers: Workers = None,
     cluster: Cluster = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on with a fit that was stopped: of a store, from where it was.",
-            rich_help_panel=OF_STORES,
-        ),
-    ] = False,
+    # For scripts of earlier versions: a fit of a store goes on by itself.
+    resume: Annotated[bool, typer.Option("--resume", hidden=True)] = False,  # noqa: ARG001
     deterministic: Annotated[
         bool,
         typer.Option(
@@ -166,7 +160,7 @@ def fit(
         command = ["eigengraphs", *sys.argv[1:]]
         with (
             on_cluster(source, workers, cluster) as client,
-            open_journal(source, output, resume=resume, listen=listen) as journal,
+            open_journal(source, output, listen) as journal,
         ):
             analysis = analyse(
                 source, how, settings, title=title, command=command, listen=listen,

@@ -92,7 +92,8 @@ def convert_to_store(
     """Put the graphs of files into a store, with few of them in memory at a time.
 
     Every file is read twice: first to learn which vertices and which direction they have together.
-    What is stopped, by whatever, goes on behind the last whole shard when it is called again.
+    What is stopped, by whatever, goes on behind the last whole shard when it is called again; where
+    the last call with the same files and options came to its end, nothing is added.
 
     Parameters
     ----------
@@ -144,11 +145,15 @@ def convert_to_store(
     there = Store(folder, unfinished=True) if folder.exists(STORE_JSON) else None
     resume = there is not None and not there.layout.finished
     if there is not None:
-        if resume:
-            _refuse_changed(there, listing, options, command)
-        elif not append:
+        layout, changed = there.layout, _changed(there, listing, options)
+        if resume and changed:
+            raise StoreError(f"{folder} is not finished, and cannot be finished by this: {changed}")
+        if not resume and not changed and append == (len(layout.batches) > 1):
+            done = layout.n_graphs - layout.batches[-1].first
+            return Stored(layout.n_graphs, layout.n_vertices, 0, done, ())
+        if not resume and not append:
             raise StoreError(
-                f"{folder} is a finished store of {there.layout.n_graphs} graphs; add to it with "
+                f"{folder} is a finished store of {layout.n_graphs} graphs; add to it with "
                 "--append (append=True), remove it, or choose another name"
             )
     elif append:
@@ -297,21 +302,16 @@ def _table(listing: Sequence[tuple[str, int, int]]) -> bytes:
     return out.getvalue()
 
 
-def _refuse_changed(
-    store: Store, listing: Sequence[tuple[str, int, int]], options: dict[str, Any], command: str
-) -> None:
-    """Refuse to go on with other graphs, or with the same read in another way."""
+def _changed(store: Store, listing: Sequence[tuple[str, int, int]], options: dict[str, Any]) -> str:
+    """Return what is not as when graphs were last written into a store; nothing if all is."""
     batch = store.layout.batches[-1]
-    where = f"{store.folder} is not finished, and cannot be finished by this"
     if batch.listing is None:
-        raise StoreError(f"{where}: it was written from {batch.source}; remove it and begin again")
+        return f"it was written from {batch.source}; remove it and begin again"
     other = {name: (was, options.get(name)) for name, was in batch.options.items()
              if was != options.get(name)}  # fmt: skip
     if other:
         name, (was, now) = next(iter(other.items()))
-        raise StoreError(
-            f"{where}: {name} was {was!r} and is {now!r} now; go on with: {batch.command}"
-        )
+        return f"{name} was {was!r} and is {now!r} now; go on with: {batch.command}"
     parquet = need("pyarrow.parquet", "reading a store")
     table = parquet.read_table(bytes_io.BytesIO(store.folder.read(batch.listing)))
     rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
@@ -326,7 +326,8 @@ def _refuse_changed(
     ):
         if paths:
             shown = few([Path(path).name for path in paths])
-            raise StoreError(
-                f"{where}: since it was begun, {len(paths)} files {what} ({shown}). Put them back, "
-                f"or remove {store.folder} and run again: {command}"
+            return (
+                f"since it was begun, {len(paths)} files {what} ({shown}). Put them back, or "
+                f"remove {store.folder} and run again: {batch.command}"
             )
+    return ""

@@ -47,48 +47,38 @@ def journal_of(output: Path) -> Path:
 
 @contextmanager
 def open_journal(
-    source: Any, output: Path, *, resume: bool, listen: Listener = silent
+    source: Any, output: Path, listen: Listener = silent
 ) -> Iterator[FitJournal | None]:
     """Give the journal of a fit: none for graphs in memory, where a fit is short.
 
-    It is removed when all went well, or when it holds nothing. Where there is none, ``resume``
-    begins at the beginning. What ends the fit gets a note that says what is kept.
+    A fit goes on from that of one that was stopped. Another fit finds nothing in it: its questions
+    are others. It is removed when all went well, or when it holds nothing. What ends the fit gets a
+    note that says what is kept.
 
     Raises
     ------
     InputError
-        If there is one of a fit that was stopped and this is not to go on with it, or of a fit
-        that is running.
+        If it is that of a fit that is running.
     """
     folder = journal_of(output)
     if not is_store(source):
-        if resume:
-            listen(Event("read", "graphs in files are fitted at a stretch: it begins anew"))
         with noting(lambda: "nothing was written; the same command begins anew"):
             yield None
         return
     with _alone_with(folder, output):
-        if any(folder.iterdir()) and not resume:
-            raise InputError(
-                f"a fit into {str(output)!r} was stopped, and {str(folder)!r} has what it found: "
-                "go on with --resume, or remove that folder to begin anew"
-            )
-        # What is there is to be kept, or nothing: the folder itself carries the lock.
-        yield from _journal(FitJournal(folder, resume=True), folder, resume, listen)
+        # The folder itself carries the lock, so it is never made anew.
+        yield from _journal(FitJournal(folder, resume=True), folder, listen)
 
 
-def _journal(
-    journal: FitJournal, folder: Path, resume: bool, listen: Listener
-) -> Iterator[FitJournal]:
-    kept = journal.n_kept
-    if resume:
-        listen(Event("read", f"{kept or 'no'} passes are kept of a fit that was stopped"))
+def _journal(journal: FitJournal, folder: Path, listen: Listener) -> Iterator[FitJournal]:
+    if journal.n_kept:
+        listen(Event("read", f"{journal.n_kept} passes are kept of a fit that was stopped"))
 
     def left() -> str:
         if journal.n_kept == 0:
             journal.close()
             return "nothing was found yet; the same command begins anew"
-        return f"what was found is kept in {str(folder)!r}: the same command with --resume goes on"
+        return f"what was found is kept in {str(folder)!r}: the same command goes on"
 
     with noting(left):
         yield journal

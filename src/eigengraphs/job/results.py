@@ -18,7 +18,7 @@ from eigengraphs.report import parts
 from eigengraphs.report.html import write_report
 from eigengraphs.report.summary import Summary, summarize
 from eigengraphs.tables import write_table
-from eigengraphs.whole_files import whole_folder
+from eigengraphs.whole_files import is_left_over, whole_folder
 
 __all__ = [
     "ASKED",
@@ -49,7 +49,7 @@ def check_output(folder: Path) -> None:
         others = sorted(
             item.name
             for item in folder.iterdir()
-            if item.name not in FILES and item.name not in asked
+            if item.name not in FILES and item.name not in asked and not is_left_over(item)
         )
         if others:
             raise InputError(

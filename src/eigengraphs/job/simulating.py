@@ -20,7 +20,7 @@ from eigengraphs.scale.layout import VERTICES, Batch
 from eigengraphs.scale.store import Store
 from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
 from eigengraphs.tables import write_table
-from eigengraphs.whole_files import replace_together, scratch_folder, to_disk, whole_file
+from eigengraphs.whole_files import replace_together, scratch_folder, whole_file, whole_folder
 
 __all__ = ["simulate_to"]
 
@@ -66,7 +66,7 @@ def simulate_to(
         return _into_store(design, output, m, seed, listen)
     if file_format == "auto" and not output.suffix:
         file_format = "csv" if design.n_vertices <= 1000 else "edgelist"
-    _check_output(output)
+    _check_output(output, _record_text(design, m, seed))
     stack = _draw(design, m, seed, listen)
     if "npy" in (file_format, output.suffix.lower().removeprefix(".")):
         stack = stack.with_names(graph_names=[str(i) for i in range(m)])
@@ -84,10 +84,9 @@ def simulate_to(
         _write_record(record, design, m, seed)
         place = output if inside else output.parent
         if inside:
-            if output.is_dir():
-                output.rmdir()  # empty, or this fails and the old one stays
-            made.replace(output)
-            to_disk(output.parent)
+            with whole_folder(output) as temporary:
+                for file in made.iterdir():
+                    file.replace(temporary / file.name)
         else:
             replace_together([(x, place / x.name) for x in (participants, record, made)])
     return stack, [output, place / participants.name, place / record.name]
@@ -98,14 +97,17 @@ def _into_store(
 ) -> tuple[GraphStack, list[Path]]:
     """Fill a store a few graphs at a time; the table of the truth is part of it."""
     source = f"simulation {_digest(design, m, seed)}"
-    resume = _is_on_the_way(output, source)
+    record = output.with_name(f"{output.stem}_truth.json")
+    there = Store(Folder(output), unfinished=True).layout if is_store(output) else None
+    resume = there is not None and there.batches[-1].source == source
+    if resume and there is not None and there.finished:
+        return open_store(output), [output, record]
     if not resume and not _is_barely_begun(output):
         _check_output(output)
     step = max(1, min(500, _ENTRIES // design.n_vertices**2))
     names = [f"lambda{k + 1}" for k in range(design.n_components)]
     listen(Event("draw", f"drawing {m} graphs on {design.n_vertices} vertices", 0, m))
     # First, so that a store which is finished has it.
-    record = output.with_name(f"{output.stem}_truth.json")
     _write_record(record, design, m, seed)
     with StoreWriter(
         output, mode="resume" if resume else "new", batch=Batch(source, 0, total=m)
@@ -124,14 +126,6 @@ def _into_store(
 def _digest(design: Design, m: int, seed: int) -> str:
     text = json.dumps(_record(design, m, seed), default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _is_on_the_way(output: Path, source: str) -> bool:
-    """Tell whether a store is there that the same simulation began and did not finish."""
-    if not is_store(output):
-        return False
-    layout = Store(Folder(output), unfinished=True).layout
-    return not layout.finished and layout.batches[-1].source == source
 
 
 def _is_barely_begun(output: Path) -> bool:
@@ -174,9 +168,13 @@ def _write_participants(path: Path, design: Design, names: tuple[str, ...], trut
 
 
 def _write_record(path: Path, design: Design, m: int, seed: int) -> None:
-    text = json.dumps(_record(design, m, seed), indent=1, ensure_ascii=False, default=_plain)
     with whole_file(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(_record_text(design, m, seed), encoding="utf-8")
+
+
+def _record_text(design: Design, m: int, seed: int) -> str:
+    record = _record(design, m, seed)
+    return json.dumps(record, indent=1, ensure_ascii=False, default=_plain) + "\n"
 
 
 def _record(design: Design, m: int, seed: int) -> dict[str, Any]:
@@ -200,9 +198,11 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def _check_output(output: Path) -> None:
+def _check_output(output: Path, record: str = "") -> None:
     """Refuse a place that cannot be written before anything is drawn."""
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {output.parent} to write {output.name} into; make it")
-    if output.is_dir() and any(output.iterdir()):
+    truth = output / "truth.json"
+    same = truth.is_file() and truth.read_text(encoding="utf-8", errors="replace") == record
+    if output.is_dir() and any(output.iterdir()) and not same:
         raise InputError(f"{output} is there and not empty; name a new folder")

@@ -16,7 +16,7 @@ __all__ = ["Loss", "Watch"]
 logger = logging.getLogger("eigengraphs.scale")
 
 _TICK = 0.5  # seconds between looks while one waits
-_RESUME = "; with --resume, a fit on the command line goes on from the last complete round"
+_RESUME = "; the same command, eigengraphs fit, goes on from the last complete round"
 _LOST_CONNECTION = (OSError, TimeoutError, CancelledError)
 
 

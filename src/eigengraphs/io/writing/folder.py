@@ -18,18 +18,24 @@ _LONGEST = 120  # bytes of a file's name, well below what file systems allow
 
 def write_folder(stack: GraphStack, folder: Path, ending: str, writer: GraphWriter) -> None:
     """Write every graph and ``manifest.tsv`` into a new folder, or nothing."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is there and not empty; name a new folder")
     check_texts(stack.graph_names, "graph", "a manifest")
-    with whole_folder(folder) as temporary:
-        lines = ["path\tid"]
-        used = set[str]()
-        for i, name in enumerate(stack.graph_names):
-            file = _file_name(name, i, used, ending)
-            writer(temporary / file, one_graph(stack, i))
-            lines.append(f"{cell(file, chr(9))}\t{cell(name, chr(9))}")
-        text = "\n".join(lines) + "\n"
-        (temporary / "manifest.tsv").write_text(text, encoding="utf-8", newline="\n")
+    used = set[str]()
+    files = [_file_name(name, i, used, ending) for i, name in enumerate(stack.graph_names)]
+    other = InputError(f"{folder} is there and not empty; name a new folder")
+    if folder.exists():
+        there = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+        if there not in (set(), {*files, "manifest.tsv"}):  # else it may be the same
+            raise other
+    try:
+        with whole_folder(folder) as temporary:
+            lines = ["path\tid"]
+            for i, (file, name) in enumerate(zip(files, stack.graph_names, strict=True)):
+                writer(temporary / file, one_graph(stack, i))
+                lines.append(f"{cell(file, chr(9))}\t{cell(name, chr(9))}")
+            text = "\n".join(lines) + "\n"
+            (temporary / "manifest.tsv").write_text(text, encoding="utf-8", newline="\n")
+    except FileExistsError:
+        raise other from None
 
 
 def _file_name(name: str, i: int, used: set[str], ending: str) -> str:
