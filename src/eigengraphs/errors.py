@@ -20,6 +20,7 @@ __all__ = [
     "DegenerateWarning",
     "EigengraphsError",
     "InputError",
+    "ManyAnomaliesWarning",
     "MissingExtraError",
     "NotAvailableError",
     "ReadError",
@@ -208,6 +209,24 @@ class DegenerateWarning(UserWarning):
     ...     je = eg.JointEmbedding(1, center=True, random_state=0).fit([[[0, 1], [1, 0]]] * 2)
     >>> caught[0].category.__name__, je.degenerate_
     ('DegenerateWarning', array([ True]))
+    """
+
+
+class ManyAnomaliesWarning(UserWarning):
+    """More graphs were found anomalous than can be single anomalies.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+    >>> Lam[:4] += [[90, 0], [0, 90], [-90, 0], [0, -90]]
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     found = eg.inference.anomalies(Lam, n_simulations=99, random_state=0)
+    >>> caught[0].category.__name__, sorted(found.found)
+    ('ManyAnomaliesWarning', [0, 1, 2, 3])
     """
 
 

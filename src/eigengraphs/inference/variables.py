@@ -16,6 +16,8 @@ from eigengraphs.labels import UNKNOWN, without_none
 __all__ = [
     "Array",
     "Variable",
+    "counted",
+    "free_of_unit",
     "read_loadings",
     "read_table",
     "read_variable",
@@ -148,8 +150,22 @@ def read_loadings(given: Any, least: int = 3) -> Array:
         raise InputError(f"loadings of at least {least} graphs are needed, got {len(Y)}")
     if not np.isfinite(Y).all():
         i, k = np.argwhere(~np.isfinite(Y))[0]
-        raise InputError(f"loadings must be finite; that of graph {i}, component {k + 1} is not")
+        raise InputError(f"loadings must be finite; that of {counted(i)}, component {k + 1}, is not")
     return Y
+
+
+def free_of_unit(Y: Array) -> tuple[Array, NDArray[np.intc]]:
+    """Return columns divided by powers of two, exactly, so that squares cannot overflow; and these.
+
+    ``np.ldexp(columns, powers)`` gives the given ones back.
+    """
+    powers = np.frexp(np.abs(Y).max(axis=0, initial=0.0))[1]
+    return np.asarray(np.ldexp(Y, -powers)), powers
+
+
+def counted(i: int) -> str:
+    """Return words for a graph without a name; people count from 1, Python from 0."""
+    return f"graph {i + 1} (index {i})"
 
 
 def words(items: Sequence[str], most: int = 4) -> str:
