@@ -220,11 +220,13 @@ class ManyAnomaliesWarning(UserWarning):
     >>> import warnings
     >>> import numpy as np
     >>> import eigengraphs as eg
-    >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
-    >>> Lam[:4] += [[90, 0], [0, 90], [-90, 0], [0, -90]]
+    >>> rng = np.random.default_rng(0)
+    >>> Lam, share = rng.normal(size=(30, 2)), rng.lognormal(-1, 0.1, size=30)
+    >>> Lam[:2] += 50.0
+    >>> share[2:4] = 20.0
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     found = eg.inference.anomalies(Lam, n_simulations=99, random_state=0)
+    ...     found = eg.inference.anomalies(Lam, share, n_simulations=99, random_state=0)
     >>> caught[0].category.__name__, sorted(found.found)
     ('ManyAnomaliesWarning', [0, 1, 2, 3])
     """

@@ -19,8 +19,9 @@ from eigengraphs.randomness import RandomState, generator
 __all__ = ["Changes", "change_points", "first_autocorrelation", "later_autocorrelation"]
 
 _BLOCK = 4_000_000  # costs of segments that are held at once
+_FAR = 4.0  # standard deviations beyond which a graph is odd, and tells nothing of levels
 _MOST = 0.9  # autocorrelation above is taken as this: a random walk has no level to change
-_MULTIPLIERS = np.sqrt([0.5, 1.5])  # sizes of random factors; their mean square is 1
+_MULTIPLIERS = np.sqrt([0.25, 1.75])  # sizes of random factors; their mean square is 1
 _NORMAL = 0.6745  # median of |x| of a standard normal x
 
 
@@ -45,7 +46,7 @@ class Changes:
     segments : (m,)
         Which level each graph has.
     autocorrelation : (d,)
-        Of neighbours around their levels, that was taken off.
+        Of neighbors around their levels, that was taken off.
     penalty : float
         Gain that a change must bring, in squared standard deviations.
     level : float
@@ -91,10 +92,12 @@ class Changes:
         rho = self.autocorrelation
         return (
             f"Change points of the loadings of {len(self.segments)} ordered graphs on "
-            f"{len(rho)} components were found by penalised least squares, exactly (dynamic "
+            f"{len(rho)} components were found by penalized least squares, exactly (dynamic "
             f"programming; at least {self.smallest} graphs between changes), after each component "
-            "was divided by its robust standard deviation and freed of the autocorrelation of "
-            f"neighbours ({rho.min():.2f} to {rho.max():.2f}, estimated around levels). "
+            "was brought to a symmetric scale (quartile deviations on either side of the median, "
+            "inverse hyperbolic sine), single outliers were moved to four standard deviations "
+            "from the median of their neighbors, and the autocorrelation of neighbors was taken "
+            f"off ({rho.min():.2f} to {rho.max():.2f}, estimated around levels). "
             f"The penalty is the {1 - self.level:.0%} quantile of the "
             f"largest mean gain of a cut in {self.n_permutations:,} series without change (wild "
             "bootstrap: innovations with random signs and sizes, in their own order and with the "
@@ -171,13 +174,14 @@ def change_points(
 
     Notes
     -----
-    Neighbours in time are alike even without a change. The autocorrelation of each component is
-    estimated from differences of first and second neighbours, where levels cancel, and then once
-    more around the levels that this gives. What is cut is (y_t - rho y_(t-1)) / (1 - rho), which
-    has the levels of y. Series without change are made of innovations that keep their places and get
-    random signs and sizes (a wild bootstrap), so that a spread that changes in time is no change of
-    level; everything is estimated anew in each of them. Slow trends and seasons are changes of
-    level, too: take a season off before.
+    Skewness, heavy tails and single wild graphs are taken off first. Neighbors in time are alike
+    even without a change. The autocorrelation of each component is estimated from differences of
+    first and second neighbors, where levels cancel, and then once more around the levels that this
+    gives. What is cut is (y_t - rho y_(t-1)) / (1 - rho), which has the levels of y. Series without
+    change are made of innovations that keep their places and get random signs and sizes (a wild
+    bootstrap), so that a spread that changes in time is no change of level; everything is estimated
+    anew in each of them. Slow trends and seasons are changes of level, too: take a season off
+    before.
 
     Examples
     --------
@@ -232,7 +236,8 @@ def _search(
     notes: tuple[str, ...],
 ) -> Changes:
     m, d = Y.shape
-    costs, rhos = _cuttable(Y[None], smallest)
+    tamed = _tamed(Y[None], smallest)
+    costs, rhos = _cuttable(tamed, smallest)
     rho = rhos[0]
     observed = float(largest_penalty(costs)[0])
     # Around the levels between clear changes: these must not make the series without change wilder
@@ -242,15 +247,17 @@ def _search(
     cuts = _places(costs, clear)
     quiet = np.concatenate([
         (part - np.median(part, axis=0)) * np.sqrt(len(part) / (len(part) - 1))
-        for part in np.split(Y, cuts)
+        for part in np.split(tamed[0], cuts)
     ])  # fmt: skip
     innovations = np.concatenate([quiet[:1], quiet[1:] - rho * quiet[:-1]])
+    most = _FAR * np.sqrt(_mean_square(innovations[None]))[0]
+    innovations = np.clip(innovations, -most, most)  # beside a change that was cut a graph too late
     null = []
     step = max(1, _BLOCK // (m * m))
     for start in range(0, n_permutations, step):
         count = min(step, n_permutations - start)
         series = _without_change(innovations, rho, count, rng)
-        null.append(largest_penalty(_cuttable(series, smallest)[0]))
+        null.append(largest_penalty(_cuttable(_tamed(series, smallest), smallest)[0]))
     gains = np.nan_to_num(np.concatenate(null), nan=np.inf)
     # So that a gain that is no number has a p of 1.
     p = (1 + int((~(gains < observed * (1 - 1e-9))).sum())) / (1 + n_permutations)
@@ -279,6 +286,25 @@ def _search(
         components=names,
         notes=notes,
     )
+
+
+def _tamed(Y: Array, smallest: int) -> Array:
+    """Return series (B, m, d) without skewness, heavy tails and single wild graphs.
+
+    Each side of the median is divided by its own deviation, and far values are brought nearer; a
+    level that changes still does. Then no row is far from the median of its neighbors.
+    """
+    low, middle, high = np.quantile(Y, [0.25, 0.5, 0.75], axis=1)[:, :, None]
+    up, down = high - middle, middle - low
+    up, down = np.maximum(up, down / 20), np.maximum(down, up / 20)  # ties
+    x = (Y - middle) * _NORMAL
+    x = np.arcsinh(x / (2 * np.where(x > 0, up, down)))
+    side = min(smallest, 3) - 1
+    wide = np.pad(x, ((0, 0), (side, side), (0, 0)), mode="reflect")
+    windows = np.lib.stride_tricks.sliding_window_view(wide, 2 * side + 1, axis=1)
+    near = np.median(windows, axis=3)
+    most = _FAR * np.sqrt(_mean_square(x - near))[:, None]
+    return np.asarray(np.clip(x, near - most, near + most))
 
 
 def _places(costs: Array, penalty: float) -> list[int]:
@@ -317,7 +343,7 @@ def _levels(Y: Array, starts: NDArray[np.intp]) -> Array:
 
 
 def first_autocorrelation(Y: Array) -> Array:
-    """Return the autocorrelation of neighbours, (B, d), as if series had no changes; Y (B, m, d).
+    """Return the autocorrelation of neighbors, (B, d), as if series had no changes; Y (B, m, d).
 
     For a first-order autoregression the mean square of differences at lag k is proportional to
     1 - rho^k. Differences beyond three standard deviations, as at changes, do not count.
@@ -327,7 +353,7 @@ def first_autocorrelation(Y: Array) -> Array:
 
 
 def later_autocorrelation(Y: Array, levels: Array) -> Array:
-    """Return the autocorrelation of neighbours around levels, (B, d)."""
+    """Return the autocorrelation of neighbors around levels, (B, d)."""
     left = Y - levels
     unit = np.sqrt(_mean_square(left))[:, None]
     left = np.clip(left, -3 * unit, 3 * unit)  # an odd graph or two
@@ -341,7 +367,8 @@ def later_autocorrelation(Y: Array, levels: Array) -> Array:
 def _mean_square(D: Array) -> Array:
     """Return mean squares over rows, (B, d), without what is beyond three robust deviations."""
     D = np.abs(D)
-    usual = D <= 3 * np.median(D, axis=1, keepdims=True) / _NORMAL
+    unit = np.median(D, axis=1, keepdims=True) / _NORMAL
+    usual = D <= 3 * unit
     return np.asarray((np.where(usual, D, 0.0) ** 2).sum(axis=1) / usual.sum(axis=1))
 
 

@@ -22,7 +22,9 @@ _STEPS = 15  # of concentration; more change nothing
 _NORMAL = 0.6745  # median of |x| of a standard normal x
 _TENTH = 1.2816  # its upper decile
 _DECILE = 1.6449  # the upper decile of |x|
-_MANY = 0.1  # beyond this share, the quantiles that the margins are fitted to are not of usual graphs
+_MANY = (
+    0.1  # beyond this share, the quantiles that the margins are fitted to are not of usual graphs
+)
 _BLOCK = 2_000_000
 
 

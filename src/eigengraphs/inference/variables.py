@@ -150,7 +150,9 @@ def read_loadings(given: Any, least: int = 3) -> Array:
         raise InputError(f"loadings of at least {least} graphs are needed, got {len(Y)}")
     if not np.isfinite(Y).all():
         i, k = np.argwhere(~np.isfinite(Y))[0]
-        raise InputError(f"loadings must be finite; that of {counted(i)}, component {k + 1}, is not")
+        raise InputError(
+            f"loadings must be finite; that of {counted(i)}, component {k + 1}, is not"
+        )
     return Y
 
 
