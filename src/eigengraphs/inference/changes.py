@@ -120,8 +120,8 @@ class Changes:
         >>> Lam = np.random.default_rng(1).normal(size=(40, 2))
         >>> Lam[25:] += 4.0
         >>> found = eg.inference.change_points(Lam, n_permutations=99, random_state=0)
-        >>> found.words()
-        ('The level of the loadings changes (p = 0.01): 1 change, first seen in graph 26 (index 25).',)
+        >>> print(found.words()[0])
+        The level of the loadings changes (p = 0.01): 1 change, first seen in graph 26 (index 25).
         """
         if not self.places:
             return (f"No change of level is shown (p = {self.p_value:.2g}).",)
@@ -368,7 +368,7 @@ def _mean_square(D: Array) -> Array:
     """Return mean squares over rows, (B, d), without what is beyond three robust deviations."""
     D = np.abs(D)
     unit = np.median(D, axis=1, keepdims=True) / _NORMAL
-    usual = D <= 3 * unit
+    usual = np.less_equal(D, 3 * unit)
     return np.asarray((np.where(usual, D, 0.0) ** 2).sum(axis=1) / usual.sum(axis=1))
 
 
