@@ -179,13 +179,12 @@ def test_many_anomalies_are_said_to_be_rather_a_group():
     assert "graph 1 (index 0)" in found.words()[0]
 
 
-@pytest.mark.parametrize("spread", ["doubled half-way", "lognormal"])
-def test_no_change_of_level_is_found_in_a_spread(spread):
+def test_a_spread_that_doubles_is_no_change_of_level():
     alarms = [
-        false_alarm(np.random.default_rng([5, i]), 60, (0.0, 0.0, 0.0), 39, spread)
+        false_alarm(np.random.default_rng([5, i]), 80, (0.0, 0.0, 0.0), 39, "doubled half-way")
         for i in range(60)
     ]
-    # 8 % would give more than this once in a thousand; before: 25 % and 11 %.
+    # 8 % would give more than this once in a thousand; permuted innovations gave 34 to 42 %.
     assert sum(alarms) <= binom.ppf(1 - 1e-3, 60, 0.08)
 
 
