@@ -60,7 +60,7 @@ plt.show()
 # When did it change?
 # -------------------
 # ``change_points`` cuts the series where the level of all loadings changes. It knows that
-# neighbouring months are alike, and would cut a series without any change in 5 % of cases.
+# neighboring months are alike, and would cut a series without any change in 5 % of cases.
 
 names = flights.months.astype(str).tolist()
 changes = eg.inference.change_points(je.loadings_, random_state=0)

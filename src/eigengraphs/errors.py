@@ -20,6 +20,7 @@ __all__ = [
     "DegenerateWarning",
     "EigengraphsError",
     "InputError",
+    "ManyAnomaliesWarning",
     "MissingExtraError",
     "NotAvailableError",
     "ReadError",
@@ -225,6 +226,26 @@ class DegenerateWarning(_Short, UserWarning):
     ...     je = eg.JointEmbedding(1, center=True, random_state=0).fit([[[0, 1], [1, 0]]] * 2)
     >>> caught[0].category.__name__, je.degenerate_
     ('DegenerateWarning', array([ True]))
+    """
+
+
+class ManyAnomaliesWarning(_Short, UserWarning):
+    """More graphs were found anomalous than can be single anomalies.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> rng = np.random.default_rng(0)
+    >>> Lam, share = rng.normal(size=(30, 2)), rng.lognormal(-1, 0.1, size=30)
+    >>> Lam[:2] += 50.0
+    >>> share[2:4] = 20.0
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     found = eg.inference.anomalies(Lam, share, n_simulations=99, random_state=0)
+    >>> caught[0].category.__name__, sorted(found.found)
+    ('ManyAnomaliesWarning', [0, 1, 2, 3])
     """
 
 

@@ -22,6 +22,26 @@ def test_examples_run(capsys):
     assert "(30,) 0.001" in said
 
 
+def recorded(name):
+    text = (ROOT / "tests" / "inference" / f"calibration-{name}.md").read_text(encoding="utf-8")
+    return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+
+
+def test_the_recorded_rates_of_changes_and_anomalies_are_what_is_promised():
+    rows = [row for row in recorded("changes") if row[3] == "none"]
+    assert {"doubled half-way", "lognormal"} <= {row[2] for row in rows}
+    for *_, noise, _, count, rate in rows:
+        assert int(count) >= 500
+        assert float(rate.strip("%")) <= (8.5 if noise.startswith("t,") else 8.0)
+    rows = [row for row in recorded("anomalies")[1:] if len(row) == 5]
+    assert len(rows) >= 15
+    assert all(int(count) >= 100 and float(found) <= 1 for _, _, count, found, _ in rows)
+    rows = [row for row in recorded("anomalies") if row[2] == "187"]
+    plain = [row for row in rows if not row[0].endswith("times normal")]
+    assert len(plain) == 10
+    assert all(int(found) >= 19 for *_, found, _ in plain)
+
+
 def test_the_recorded_rates_are_what_is_promised():
     record = ROOT / "tests" / "inference" / "calibration-compare.json"
     found = json.loads(record.read_text(encoding="utf-8"))

@@ -70,6 +70,9 @@ def test_changes_in_the_order_of_a_column(finished, run):
     report["columns"].append({"name": "visit", "kind": "number", "categories": [],
                               "values": [i // 2 + 12 * (i % 2) for i in range(24)]})  # fmt: skip
     (finished / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    code, said, err = run("changes", "out", "--order", "visit")
+    assert code == 0, err
+    assert "1 change, first seen in sub-02 (visit 12)." in said
     code, said, err = run("changes", "out", "--order", "visit", "--json")
     assert code == 0, err
     told = json.loads(said.splitlines()[-1])

@@ -82,7 +82,7 @@ def test_large_graphs_are_written_as_edges(run, tmp_path):
         (("bad.toml", "out"), "bad.toml: the key 'p' must be a finite number, got 'x'; mend it"),
         (("bad.toml", "out.npz"), "bad.toml"),
         (("absent.toml", "out"), "there is no design and no file 'absent.toml'"),
-        (("tall.toml", "out"), "tall.toml, graph 0, class 'all': the mean of the edge (0, 1) is 3"),
+        (("tall.toml", "out"), "tall.toml, g000000, class 'all': the mean of the edge (0, 1) is 3"),
         (("section5.1", "out", "--vertices", "9"), "vertices belongs to the designs"),
         (("section5.1", "out.xyz"), "'out.xyz' is no format that is written"),
         (("section5.1", "nowhere/out"), "there is no folder nowhere"),

@@ -59,7 +59,8 @@ def test_a_damaged_shard_is_named_with_its_graphs(store, damage):
     change(store / said["file"], said)
     stack = open_store(store)
     text = (
-        rf"{said['file']} .*{what}.*graphs {first} to {last} \('sub-{first:02d}' to 'sub-{last}'\)"
+        rf"{said['file']} .*{what}.*"
+        rf"\(index {first} to {last}\), 'sub-{first:02d}' to 'sub-{last}'"
     )
     for ask in (stack.load, lambda: stack[first], lambda: stack[first : last + 1].load(),
                 lambda: list(stack.blocks())):  # fmt: skip
@@ -76,7 +77,7 @@ def test_a_damaged_table_is_named(store):
     said, first, last = shard(store, 1)
     flip(store / said["table"], 100)
     stack = open_store(store)
-    with pytest.raises(StoreError, match=rf"{said['table']} .*SHA-256.*graphs {first} to {last}"):
+    with pytest.raises(StoreError, match=rf"{said['table']} .*SHA-256.*index {first} to {last}"):
         _ = stack.facts
     flip(store / said["table"], 100)
     assert open_store(store).facts.norm.shape == (30,)
@@ -268,7 +269,7 @@ def test_a_store_sealed_again_with_other_weights_is_refused(store, change, says)
     stack = open_store(store)
     for ask in (stack.load, lambda: stack[first : last + 1].load(), lambda: list(stack.blocks()),
                 lambda: eg.JointEmbedding(1).fit(stack)):  # fmt: skip
-        with pytest.raises(StoreError, match=rf"{says}.*graphs {first} to {last}"):
+        with pytest.raises(StoreError, match=rf"{says}.*\(index {first} to {last}\)"):
             ask()
     assert stack[0].shape == (6, 6)
 

@@ -42,13 +42,13 @@ def changes(
         say(json.dumps({
             "event": "done", "order": found.line.by or "input", "p": moved.p_value,
             "changes": [
-                {"graph": found.names[place], "when": found.labels[place], "gain": gain}
+                {"graph": found.names[place], "when": found.line.labels[place], "gain": gain}
                 for place, gain in zip(moved.places, moved.gains.tolist(), strict=True)
             ],
             "autocorrelation": dict(zip(
                 moved.components, moved.autocorrelation.tolist(), strict=True)),
             "anomalies": [
-                {"graph": found.names[i], "when": found.labels[i],
+                {"graph": found.names[i], "when": found.line.labels[i],
                  "distance": float(odd.distances[i]), "p_fdr": float(odd.p_fdr[i])}
                 for i in odd.found
             ],

@@ -164,7 +164,7 @@ class LazyStack(BlockedStack):
             for name, arguments in self._steps:
                 graphs = getattr(graphs, name)(*arguments)
         except InputError as error:
-            counted = f" (counted from graph {lo} of the stack)" if lo else ""
+            counted = f" (counted from graph {lo + 1} (index {lo}) of the stack)" if lo else ""
             raise type(error)(f"{error}{counted}") from None
         if graph is None and vertex is None:
             return graphs

@@ -16,6 +16,7 @@ from eigengraphs.labels import UNKNOWN, without_none
 __all__ = [
     "Array",
     "Variable",
+    "counted",
     "read_loadings",
     "read_table",
     "read_variable",
@@ -156,7 +157,9 @@ def read_loadings(given: Any, least: int = 3) -> Array:
         raise InputError(f"loadings of at least {least} graphs are needed, got {len(Y)}")
     if not np.isfinite(Y).all():
         i, k = np.argwhere(~np.isfinite(Y))[0]
-        raise InputError(f"loadings must be finite; that of graph {i}, component {k + 1} is not")
+        raise InputError(
+            f"loadings must be finite; that of {counted(i)}, component {k + 1}, is not"
+        )
     return Y
 
 
@@ -167,6 +170,11 @@ def units(Y: Array) -> Array:
     """
     largest = np.abs(Y).max(axis=0, initial=0.0)
     return np.asarray(np.ldexp(1.0, np.frexp(largest)[1] - 1))
+
+
+def counted(i: int) -> str:
+    """Return words for a graph without a name; people count from 1, Python from 0."""
+    return f"graph {i + 1} (index {i})"
 
 
 def words(items: Sequence[str], most: int = 4) -> str:

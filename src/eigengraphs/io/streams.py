@@ -166,7 +166,9 @@ def _flat(path: Path, said: dict[str, Any], extra: dict[str, Any], cap: Cap) -> 
                 try:
                     check_compressed(A)  # products do not look whether entries are within
                 except ValueError as error:
-                    raise ReadError(f"{path}, graph {i}, is damaged: {error}") from None
+                    raise ReadError(
+                        f"{path}, graph {i + 1} (index {i}), is damaged: {error}"
+                    ) from None
                 yield MatrixGraph(A, key=_name(extra, i), format="NumPy", **said)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.errors import InputError
+from eigengraphs.errors import InputError, ManyAnomaliesWarning
 from eigengraphs.inference.changes import Changes, change_points
 from eigengraphs.inference.comparing import compare
 from eigengraphs.inference.comparison import Comparison
@@ -115,14 +116,13 @@ class Changed:
     """Of the graphs, in the order of time."""
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """When each graph was; its name where the order is that of the input."""
-        return self.line.labels if self.line.by else self.names
-
-    @property
     def words(self) -> tuple[str, ...]:
-        """The answer in sentences."""
-        return (*self.changes.words(self.labels), *self.anomalies.words(self.labels))
+        """The answer in sentences: graphs by name, with the value that put them in order."""
+        named = self.names
+        if self.line.by:
+            pairs = zip(self.names, self.line.labels, strict=True)
+            named = tuple(f"{name} ({self.line.by} {label})" for name, label in pairs)
+        return (*self.changes.words(named), *self.anomalies.words(named))
 
 
 def changes_in(
@@ -160,10 +160,12 @@ def changes_in(
         Lam, components=_names(fit), leave_out=degenerate, smallest=smallest,
         n_permutations=n_permutations, random_state=seed,
     )  # fmt: skip
-    odd = anomalies(
-        Lam, summary.residual_with_mean[rows], segments=found.segments, leave_out=degenerate,
-        random_state=seed,
-    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ManyAnomaliesWarning)  # said in words
+        odd = anomalies(
+            Lam, summary.residual_with_mean[rows], segments=found.segments, leave_out=degenerate,
+            random_state=seed,
+        )  # fmt: skip
     changed = Changed(found, odd, line, tuple(summary.graph_names[i] for i in rows))
     when = f"in the order of {line.by}" if line.by else "in the order of the input"
     table = tuple(
@@ -185,7 +187,8 @@ def changes_in(
         notes=(
             "Graphs are compared with the level of their own segment: a change is no anomaly of "
             "what comes after it. Distance is of loadings, residual score of the logarithm of the "
-            "residual of the whole graph, both in robust standard deviations.",
+            "residual of the whole graph, both in robust standard deviations, with the skewness "
+            "and heavy tails of most graphs taken off.",
             *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
             found.methods,
             odd.methods,

@@ -42,8 +42,8 @@ def eigen_graphs_of_block_models(labels: Any, B: Any) -> tuple[Floats, Floats]:
     if outside.any():
         i, a, b = np.argwhere(outside)[0]
         raise InputError(
-            f"B[{i}, {a}, {b}] is {Bs[i, a, b]:.6g}, outside [0, 1]; edge probabilities of graph "
-            f"{i} must lie in [0, 1]"
+            f"B[{i}, {a}, {b}] is {Bs[i, a, b]:.6g}, outside [0, 1]; edge probabilities must lie "
+            "in [0, 1]"
         )
     skew = np.abs(Bs - Bs.transpose(0, 2, 1)) > TOLERANCE
     if skew.any():

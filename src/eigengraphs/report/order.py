@@ -47,8 +47,7 @@ def time_line(
         If the column does not exist, has no value for some graph, or says no order.
     """
     if not isinstance(ordered, str):
-        places = range(len(names))
-        return TimeLine("", tuple(places), tuple(str(i + 1) for i in places)) if ordered else None
+        return TimeLine("", tuple(range(len(names))), tuple(names)) if ordered else None
     if ordered not in columns:
         raise InputError(f"there is no column {ordered!r} to order by, of {sorted(columns)}")
     values = list(columns[ordered])

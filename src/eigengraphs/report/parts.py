@@ -222,7 +222,7 @@ class TimeLine:
     order: tuple[int, ...]
     """Places of the graphs in the input, the earliest first."""
     labels: tuple[str, ...]
-    """When each of these was."""
+    """When each of these was; its name where it is the order of the input."""
 
 
 @dataclass(frozen=True)

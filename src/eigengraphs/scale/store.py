@@ -249,7 +249,10 @@ class Store:
         wrong = np.flatnonzero(found != said)
         if wrong.size:
             i = int(wrong[0])
-            what = f"has {found[i]} entries of graph {self._starts[k] + lo + i}, and its table says"
+            place = self._starts[k] + lo + i
+            what = (
+                f"has {found[i]} entries of graph {place + 1} (index {place}), and its table says"
+            )
             self._refuse(k, file, f"{what} {said[i]}")
         self._checked.add((k, lo, hi))
 
@@ -280,12 +283,14 @@ class Store:
             raise StoreError(f"{path} {what}; put it back from a copy, or convert again")
         first = self._starts[k]
         last = first + self.layout.shards[k].graphs - 1
-        who = f"graph {first}" if first == last else f"graphs {first} to {last}"
+        who = f"graph {first + 1} (index {first})"
+        if first < last:
+            who = f"graphs {first + 1} to {last + 1} (index {first} to {last})"
         shard = self.layout.shards[k]
         if self.layout.graph_names and (k in self._tables or file != shard.table):
             try:
                 names, _ = self.names_and_facts(k)
-                who += f" ({names[0]!r}" + (f" to {names[-1]!r})" if len(names) > 1 else ")")
+                who += f", {names[0]!r}" + (f" to {names[-1]!r}" if len(names) > 1 else "")
             except StoreError:
                 pass
         raise StoreError(

@@ -182,7 +182,8 @@ def _large(
         try:
             one = kind.model.sample(1, rng, loops=design.loops)
         except InputError as error:
-            raise InputError(f"{design.where}, graph {i}, class {kind.name!r}: {error}") from None
+            where = f"{design.where}, {graph_name(i)}, class {kind.name!r}"
+            raise InputError(f"{where}: {error}") from None
         graphs.append(one.flat if one.is_sparse else _thinnest(one.dense[0]))
     if all(isinstance(graph, np.ndarray) for graph in graphs):
         return GraphStack(np.stack(graphs), graph_names=names, storage="dense", copy=False)
@@ -204,7 +205,7 @@ def _refuse_outside(design: Design, i: int, k: int, mean: Floats) -> None:
     s, t = int(design.pairs.s[e]), int(design.pairs.t[e])
     limits = "[0, 1]" if law.upper == 1.0 else "[0, inf)"
     raise InputError(
-        f"{design.where}, graph {i}, class {design.classes[k].name!r}: the mean of the edge "
+        f"{design.where}, {graph_name(i)}, class {design.classes[k].name!r}: the mean of the edge "
         f"({s}, {t}) is {mean[e]:.6g}, expected {limits} for the law {law.name!r}; scale the "
         "loadings or probabilities, or set clip = true in a model of loadings"
     )
