@@ -318,6 +318,32 @@ def test_ids_in_doubt_are_refused_with_the_option(tmp_path, ids, names):
         eg.io.join(names, people)
 
 
+@pytest.mark.parametrize(
+    "names", [["3_11", "5_9"], ["03-11", "05-09"], ["3_s11", "5_s9"], ["3_11"], ["3_x_9", "3_x_11"]]
+)
+def test_two_ids_in_every_name_are_refused(tmp_path, names):
+    people = people_of(tmp_path, ["3", "03", "05", "5", "9", "11"])
+    with pytest.raises(ReadError, match=r"both '0?3' and '(11|9)'.*id_pattern='_\(\[\^_\.\]\+\)'"):
+        eg.io.join(names, people)
+    second = eg.io.join(names, people, id_pattern=r"[_s-]0?(\d+)$")
+    assert set(second.rows) <= {4, 5}
+
+
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        (["1_run1", "2_run2"], [0, 1]),
+        (["1_1", "1_2", "2_1", "2_2", "3_1"], [0, 0, 1, 1, 2]),  # two sessions of three people
+        (["1_2", "2_2", "3_2"], [0, 1, 2]),
+        (["1_3", "2_9"], [0, 1]),  # 9 is nobody
+    ],
+)
+def test_ids_at_the_beginning_are_taken_and_said(tmp_path, names, rows):
+    people = people_of(tmp_path, ["1", "2", "3"])
+    with pytest.warns(ReadNotice, match=f"such as '1' in '{names[0]}'; id_pattern="):
+        assert eg.io.join(names, people).rows.tolist() == rows
+
+
 def test_a_pattern_says_where_the_id_is(tmp_path):
     people = people_of(tmp_path, ["10", "20", "30"])
     names = ["a10_20", "a20_30", "a30_10"]

@@ -246,18 +246,29 @@ def join(
     }
     people = set(participants.ids)
     rows = np.full(len(names), -1, dtype=np.intp)
+    cut = dict[str, str]()  # names of which only the beginning is a person
     for i, name in enumerate(names):
         person = known[i].get("sub") or _beginning(name, people)
         session = _bare(known[i].get("ses", ""), "ses") if participants.sessions else ""
         rows[i] = place.get((_bare(person, "sub"), session), -1)
-    inside = None
+        if rows[i] >= 0 and not known[i].get("sub") and person != name:
+            cut[name] = person
+    notice = None
     if (rows < 0).any():
         inside = _inside(names, known, participants, id_pattern is not None)
-    if inside is not None:
-        rows, notice = inside
-        if id_pattern is None and on_notice is None:
+        if inside is not None:
+            rows, notice = inside
+    if notice is None and cut:
+        _refuse_two_ids(cut, participants)
+        # Where all go on alike and without digits, as by _connectome, nothing else can be an id.
+        rests = {name[len(person) :] for name, person in cut.items()}
+        if len(rests) > 1 or re.search("[0-9]", next(iter(rests))):
+            name, person = next(iter(cut.items()))
+            notice = _found_inside("participants", person, name)
+    if notice is not None and id_pattern is None:
+        if on_notice is None:
             warnings.warn(str(notice), ReadNotice, stacklevel=2)
-        elif id_pattern is None and on_notice is not None:
+        else:
             on_notice(notice)
     without = tuple(name for name, row in zip(names, rows, strict=True) if row < 0)
     used = set(rows.tolist())
@@ -329,11 +340,7 @@ def _inside(
     """
     parts = {tuple(of.get("sub", "") for of in known)}
     if not given:
-        texts = [of.get("sub") or name for of, name in zip(known, names, strict=True)]
-        words = [re.split(r"[\W_]+", text) for text in texts]
-        digits = [re.findall("[0-9]+", text) for text in texts]
-        widths = [(cut, min(map(len, cut))) for cut in (words, digits)]
-        parts = {tuple(row[k] for row in cut) for cut, w in widths for k in range(-w, w)}
+        parts = _parts([of.get("sub") or name for of, name in zip(known, names, strict=True)])
     most = max((len(set(part)) for part in parts), default=0)
     sessions = participants.sessions or [""] * len(participants)
     told = [_bare(of.get("ses", ""), "ses") if participants.sessions else "" for of in known]
@@ -351,13 +358,46 @@ def _inside(
             sure = min(map(len, mine)) > 2 or (keys == people and len(set(mine)) == most)
             sure = sure and (len(set(mine)) > 1 or len(mine) == 1)
             if min(rows) >= 0 and (given or sure):
-                at = f"{column!r} were found inside the names of graphs, such as "
-                found.setdefault(rows, f"{at}{cells[rows[0]][:60]!r} in {names[0][:200]!r}")
+                found.setdefault(rows, column)
     if len(found) != 1:
         return None
-    rows, text = next(iter(found.items()))
-    text = f"ids of the column {text}; id_pattern= says if another part is meant"
-    return np.array(rows, dtype=np.intp), Notice("ids inside", text)
+    rows, column = next(iter(found.items()))
+    person = _cells(participants.columns[column])[rows[0]]
+    return np.array(rows, dtype=np.intp), _found_inside(f"the column {column!r}", person, names[0])
+
+
+def _found_inside(what: str, person: str, name: str) -> Notice:
+    text = f"ids of {what} were found inside the names of graphs, such as {person[:60]!r} in "
+    text += f"{name[:200]!r}; id_pattern= says if another part is meant"
+    return Notice("ids inside", text)
+
+
+def _parts(texts: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return what stands at each place of all texts: words, and runs of digits."""
+    words = [re.split(r"[\W_]+", text) for text in texts]
+    digits = [re.findall("[0-9]+", text) for text in texts]
+    widths = [(cut, min(map(len, cut))) for cut in (words, digits)]
+    return {tuple(row[k] for row in cut) for cut, w in widths for k in range(-w, w)}
+
+
+def _refuse_two_ids(taken: Mapping[str, str], participants: Participants) -> None:
+    """Refuse names that begin with a person where another part of all of them is one, too.
+
+    A part with fewer values than there are people at the beginning is a session or the like.
+    """
+    people = {_key(person) for person in participants.ids}
+    mine = [_key(person) for person in taken.values()]
+    for part in sorted(_parts(list(taken))):
+        other = [_key(value) for value in part]
+        if other != mine and people.issuperset(other) and len(set(other)) >= len(set(mine)):
+            i = next(i for i, key in enumerate(other) if key != mine[i])
+            name, person = list(taken.items())[i]
+            raise ReadError(
+                f"which part of the names of graphs is the participant cannot be told: in "
+                f"{name[:200]!r}, both {person[:60]!r} and {part[i][:60]!r} are participants of "
+                f"{participants.path}. Say which, as by id_pattern='^([^_.]+)' for the first part "
+                "or id_pattern='_([^_.]+)' for the second"
+            )
 
 
 def _key(cell: str) -> str:
