@@ -363,6 +363,42 @@ def test_a_pattern_says_where_the_id_is(tmp_path):
     assert eg.io.join(reading, people).rows.tolist() == [0, 0, 1, 2]
 
 
+@pytest.mark.parametrize("to_store", [False, True])
+def test_keys_of_bids_in_another_case_are_said(tmp_path, to_store):
+    for i, name in enumerate(["sub-01", "Sub-02", "SUB-04/Ses-1/x"]):
+        path = tmp_path / "in" / f"{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savetxt(path, np.full((4, 4), i + 1.0), delimiter=",")
+    people = eg.io.read_participants(write(tmp_path / "p.tsv", "id\tage\nsub-01\t3\nSUB-04\t4\n"))
+    reading = eg.io.read_files(tmp_path / "in")
+    said = reading.notices
+    if to_store:
+        said = eg.io.convert_to_store(tmp_path / "in", tmp_path / "store").notices
+        reading = eg.io.read_files(tmp_path / "store")
+    (notice,) = [str(notice) for notice in said if notice.loud]
+    assert notice.startswith("2 files have a BIDS key in another case")
+    assert notice.endswith("taken as sub- (x.csv, Sub-02.csv)")
+    assert dict(zip(reading.stack.graph_names, reading.columns["sub"], strict=True)) == {
+        "sub-01": "01", "sub-02": "02", "sub-04_ses-1": "04",
+    }  # fmt: skip
+    assert "Sub" not in reading.columns
+    assert sorted(eg.io.join(reading, people, missing="keep").rows) == [-1, 0, 1]
+    np.savetxt(tmp_path / "in" / "Sub-01.csv", np.ones((4, 4)), delimiter=",")
+    if len(list((tmp_path / "in").glob("*-01.csv"))) > 1:  # not so where case does not count
+        with pytest.raises(ReadError, match="more than one file; sub-01 has"):
+            eg.read(tmp_path / "in")
+
+
+def test_graphs_that_differ_in_case_alone_are_said(tmp_path):
+    names = ["Pat05", "pat05", "Pat06"]
+    for i in range(3):
+        np.savetxt(tmp_path / f"{i}.csv", np.full((4, 4), i + 1.0), delimiter=",")
+    rows = [f"{i}.csv\t{name}" for i, name in enumerate(names)]
+    manifest = write(tmp_path / "m.tsv", "\n".join(["path\tid", *rows]) + "\n")
+    with pytest.warns(ReadNotice, match="graphs: 'Pat05' and 'pat05' differ in case alone"):
+        assert eg.read(manifest).graph_names == tuple(names)
+
+
 # --------------------------------------------------------------------------- names of vertices
 
 A3 = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0.0]])

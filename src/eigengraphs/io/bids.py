@@ -16,6 +16,8 @@ DERIVED = frozenset(
     | {"scale", "weight", "param", "feature"}
 )
 
+# Keys that are known in any case, Sub- and SUB-; others stay as they are.
+_KEYS = DERIVED | {"sub", "ses", "task", "acq", "run", "dir", "rec", "echo"}
 _ENTITY = re.compile(r"^([A-Za-z]+)-([A-Za-z0-9.+]+)$")
 _INNER = re.compile(r"\.(dense|sparse|mtx)$", re.IGNORECASE)
 
@@ -40,12 +42,13 @@ def entities(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for folder in path.parent.parts:
         match = _ENTITY.match(folder)
-        if match and match[1] in ("sub", "ses"):
-            if match[1] == "sub":
+        if match and (key := match[1].lower()) in ("sub", "ses"):
+            if key == "sub":
                 found.clear()  # what counts is the innermost subject
-            found[match[1]] = match[2]
+            found[key] = match[2]
     for word in stem(path).split("_"):
         match = _ENTITY.match(word)
         if match:
-            found[match[1]] = match[2]
+            key = match[1].lower()
+            found[key if key in _KEYS else match[1]] = match[2]
     return found

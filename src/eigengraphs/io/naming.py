@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from eigengraphs.errors import InputError, ReadError
+from eigengraphs.graphs.align import spelling
 from eigengraphs.io.bids import DERIVED, entities, stem
 from eigengraphs.io.notices import Notice, few
 
-__all__ = ["id_finder", "name_graphs", "natural", "several_in_each_folder"]
+__all__ = ["differing_in_case", "id_finder", "name_graphs", "natural", "several_in_each_folder"]
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -125,6 +126,22 @@ def several_in_each_folder(paths: Sequence[Path]) -> list[Notice]:
     text = f"each of {len(folders)} folders holds {few(sorted(first), 5)}, and each file was read "
     text += f"as a graph of its own; a pattern such as '**/{min(first)}.*' takes one of them"
     return [Notice("folders", text)]
+
+
+def differing_in_case(paths: Sequence[Path], names: Sequence[str]) -> list[Notice]:
+    """Say which files write a BIDS key in another case, and that graphs are called alike."""
+    found = []
+    for path in dict.fromkeys(paths):
+        given = re.findall("[A-Za-z]+(?=-)", path.as_posix())
+        if any(key not in given for key in entities(path)):
+            found.append(Notice.of("case", path))
+    alike = spelling(names, names)
+    if alike:
+        text = (
+            f"names of graphs{alike.replace(';', ':', 1)}; if they are one participant, leave one"
+        )
+        found.append(Notice("alike", f"{text} out or give them one name"))
+    return found
 
 
 def _by_folders(paths: Sequence[Path]) -> list[str]:

@@ -88,6 +88,11 @@ _KINDS: dict[str, tuple[str, str, bool]] = {
         "have no edge attribute 'weight'; the only number there is was taken",
         True,
     ),
+    "case": (
+        "has a BIDS key in another case, such as Sub-; taken as sub-",
+        "have a BIDS key in another case, such as Sub-; taken as sub-",
+        True,
+    ),
     "table": (
         "is a table and no graph; left out",
         "are tables and no graphs; left out",

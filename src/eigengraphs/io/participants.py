@@ -309,7 +309,7 @@ def _names_and_entities(graphs: Any) -> tuple[list[str], list[Mapping[str, str]]
 
 
 def _bare(text: str, key: str) -> str:
-    return text.removeprefix(f"{key}-")
+    return text[len(key) + 1 :] if text.lower().startswith(f"{key}-") else text
 
 
 def _label(person: str, session: str) -> str:

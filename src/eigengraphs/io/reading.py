@@ -27,7 +27,7 @@ from eigengraphs.io.loaded import (
     same_content,
     settle_ambiguous,
 )
-from eigengraphs.io.naming import id_finder, several_in_each_folder
+from eigengraphs.io.naming import differing_in_case, id_finder, several_in_each_folder
 from eigengraphs.io.notices import Notice, summarise
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
@@ -281,6 +281,7 @@ def read_files(
     if found.searched:
         of_all += several_in_each_folder([file.path for file in found.files])
     graphs, paths = [item.graph for item in loaded], [item.file.path for item in loaded]
+    of_all += differing_in_case(paths, names)
     if labels is not None:
         graphs = rename(graphs, paths, as_vertex_table(labels))
     built = assemble(graphs, paths, names, vertices=vertices, directed=directed, missing=missing)

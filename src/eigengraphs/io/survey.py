@@ -43,7 +43,7 @@ from eigengraphs.io.direction import (
 from eigengraphs.io.formats import Format, IsTable
 from eigengraphs.io.labels import VertexTable
 from eigengraphs.io.loaded import Loaded, names_of, one_layout, same_content, settle_ambiguous
-from eigengraphs.io.naming import natural, several_in_each_folder
+from eigengraphs.io.naming import differing_in_case, natural, several_in_each_folder
 from eigengraphs.io.notices import Notice, summarise
 from eigengraphs.io.raw import EdgeGraph, RawGraph
 from eigengraphs.io.renaming import renamer
@@ -208,6 +208,7 @@ def survey(
     of_all += same_content(loaded, names)
     graphs = [item.graph for item in loaded]
     paths = [item.file.path for item in loaded]
+    of_all += differing_in_case(paths, names)
     rename = None
     if labels is not None:
         rename = renamer([graph.names or () for graph in graphs], paths, labels)
