@@ -141,6 +141,11 @@ def test_check_counts_what_is_hidden(tmp_path, run):
     code, _, err = run("check", "in", "--align", "union", "--allow-missing")
     assert code == 0
     assert "76 of 1600 entries (4.75%) are missing and take no part, in 1 graph: sub-02 (76)" in err
+    assert "2 vertices are missing altogether in some graphs: region 3 (in 1), region 11" in err
     assert "no edges" not in err
     _, out, _ = run("check", "in", "--align", "union", "--allow-missing", "--json")
-    assert json.loads(out.splitlines()[-1])["hidden"] == 76
+    told = json.loads(out.splitlines()[-1])
+    assert told["hidden"] == 76
+    assert [row["isolated"] for row in told["quality"]] == [0, 0, 0, 0]
+    assert "2 of 20 vertices are missing" in told["quality"][1]["messages"]
+    assert not any("missing" in text for text in told["quality"][0]["messages"])

@@ -266,6 +266,22 @@ def test_quality_counts_isolated_vertices_and_tells_outliers(storage):
     assert rows[4].total_weight == pytest.approx(off.sum() / 2)
 
 
+def test_missing_vertices_are_not_isolated(storage):
+    A = np.array(np.round(random_graphs(4, 20).dense, 3))
+    A[1, 5:] = A[1, :, 5:] = 0
+    A[1, :4] = A[1, :, :4] = np.nan
+    A[2, 0, 1:] = A[2, 1:, 0] = np.nan  # its loop is observed, and no pair with another
+    A[3] = 0
+    A[3, :9] = A[3, :, :9] = np.nan
+    graphs = GraphStack(A, storage=storage, missing="unobserved")
+    rows = describe_graphs(graphs)
+    assert [row.isolated for row in rows] == [0, 16, 0, 11]
+    missing = [[text for text in row.messages if text.endswith("missing")] for row in rows]
+    assert missing == [[], *([f"{k} of 20 vertices are missing"] for k in (4, 1, 9))]
+    assert "no edges at all" in rows[1].messages
+    assert "no edges at all" in rows[3].messages
+
+
 def test_equal_values_and_few_values_have_no_outlier():
     assert not far_from_usual(np.ones(10), 1.2).any()
     assert not far_from_usual(np.array([1.0, 2.0, 900.0]), 2.0).any()

@@ -23,7 +23,7 @@ from eigengraphs.job.values import Values
 from eigengraphs.loading import vertex_table
 from eigengraphs.report.parts import Problem, gravest_first
 from eigengraphs.report.patterns import mirror_images
-from eigengraphs.report.quality import QualityTable, describe_graphs, some
+from eigengraphs.report.quality import QualityTable, describe_graphs, missing_vertices, some
 
 __all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 
@@ -200,7 +200,16 @@ def _hidden(stack: GraphStack) -> list[Problem]:
     graphs = "1 graph" if len(which) == 1 else f"{len(which)} graphs"
     share = stack.n_hidden / (m * n * n)
     text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and take no part, "
-    return [Problem("notice", f"{text}in {graphs}: {some(which)}")]
+    text += f"in {graphs}: {some(which)}"
+    often = missing_vertices(stack.mask).sum(axis=0)
+    gone = [f"{stack.vertex_names[s]} (in {often[s]})" for s in np.flatnonzero(often).tolist()]
+    if gone:
+        text += f"; {_vertices(len(gone))} missing altogether in some graphs: {some(gone)}"
+    return [Problem("notice", text)]
+
+
+def _vertices(count: int) -> str:
+    return "1 vertex is" if count == 1 else f"{count} vertices are"
 
 
 def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:

@@ -12,10 +12,11 @@ from scipy import sparse
 
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.graphs.mask import Mask
 from eigengraphs.report.parts import GraphQuality, Level, Problem
 from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
 
-__all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "some"]
+__all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "missing_vertices", "some"]
 
 _RARE = 0.01  # of the weights: so few negative ones are mistakes and no signs
 
@@ -153,7 +154,12 @@ def describe_graphs(
                 Problem(level, f"{count} {one if len(places) == 1 else many} {what}: {names}")
             )
 
-    empty = isolated == n
+    missing = np.zeros(m, dtype=np.int64)
+    if stack.mask is not None:
+        missing = missing_vertices(stack.mask).sum(axis=1)
+    for i in np.flatnonzero(missing).tolist():  # one notice of all graphs names the vertices
+        messages.setdefault(i, []).append(f"{missing[i]} of {n} vertices are missing")
+    empty = isolated == n - missing
     note(
         "warning",
         empty,
@@ -202,7 +208,7 @@ def describe_graphs(
         "notice",
         (isolated > least) & ~empty,
         f"no edges at many of the {n} vertices",
-        lambda i: f"{isolated[i]} of {n} vertices have no edge",
+        lambda i: f"{isolated[i]} of {n - missing[i]} vertices have no edge",
     )
     note(
         "notice",
@@ -283,8 +289,12 @@ def _negative_entries(stack: GraphStack) -> NDArray[np.int64]:
 
 
 def isolated_vertices(stack: GraphStack) -> NDArray[np.int64]:
-    """Count the vertices of each graph without an edge to another vertex, (m,)."""
+    """Count the vertices of each graph without an edge to another vertex, (m,).
+
+    A vertex that is missing in a graph does not count: its edges are not known.
+    """
     m, n = stack.n_graphs, stack.n_vertices
+    missing = None if stack.mask is None else missing_vertices(stack.mask)
     out = np.empty(m, dtype=np.int64)
     for i in range(m):
         touched = np.zeros(n, dtype=bool)
@@ -302,8 +312,13 @@ def isolated_vertices(stack: GraphStack) -> NDArray[np.int64]:
             joined = stack.dense[i] != 0
             np.fill_diagonal(joined, False)
             touched = joined.any(axis=0) | joined.any(axis=1)
-        out[i] = n - np.count_nonzero(touched)
+        out[i] = n - np.count_nonzero(touched if missing is None else touched | missing[i])
     return out
+
+
+def missing_vertices(mask: Mask) -> NDArray[np.bool_]:
+    """Tell the vertices of each graph of which no pair with another vertex is observed, (m, n)."""
+    return np.asarray(mask.row_counts() == mask.diagonal)
 
 
 def _total_weights(stack: GraphStack) -> NDArray[np.float64]:
