@@ -1,6 +1,7 @@
 """``transform`` of new files: names come from the model, and regions may be absent."""
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -59,6 +60,7 @@ def test_the_model_keeps_the_table_of_vertices(tmp_path, run, regions):
     code, _, err = run("transform", "out", "new", "without.tsv")
     assert code == 0, err
     assert (tmp_path / "without.tsv").read_bytes() == (tmp_path / "with.tsv").read_bytes()
+    assert "named by the vertex table of the model: 101 is region 0, 102 is region 1" in err
     # A vertex without edges is not in a list, and has no edges.
     bare = A[6:7].copy()
     bare[0, 4] = bare[0, :, 4] = 0.0
@@ -111,12 +113,19 @@ def test_a_subject_that_lacks_regions_is_projected_on_the_others(tmp_path, run):
     assert "they lack 'region 3', 'region 11': pass --allow-missing" in err
     assert not (tmp_path / "no.tsv").exists()
     # Alone, and beside a subject that has all regions.
-    assert run("transform", "out", "one", "alone.tsv", "--allow-missing")[0] == 0
+    code, _, err = run("transform", "out", "one", "alone.tsv", "--allow-missing")
+    assert code == 0
+    assert "2 vertices are missing in all graphs (sub-10) and hidden: region 3, region 11" in err
+    assert "another order" not in err
+    shutil.copy(tmp_path / "new" / "sub-09.csv", tmp_path / "one" / "sub-11.csv")
+    assert "another order" not in run("transform", "out", "one", "first.tsv", "--allow-missing")[2]
     (tmp_path / "one" / "sub-10.csv").rename(tmp_path / "new" / "sub-10.csv")
     code, _, err = run("transform", "out", "new", "both.tsv", "--allow-missing")
     assert code == 0
     assert "its entries are hidden" in err
+    assert "in 1 graph: sub-10 (76); 2 vertices are missing altogether in some graphs: reg" in err
     assert "no edges" not in err
+    assert "another order" not in err
     whole, both = loadings("whole.tsv"), loadings("both.tsv")
     assert np.allclose(both.loc["sub-09"], whole.loc["sub-09"])
     assert np.allclose(both.loc["sub-10"], loadings("alone.tsv").loc["sub-10"])
@@ -127,6 +136,20 @@ def test_a_subject_that_lacks_regions_is_projected_on_the_others(tmp_path, run):
     zeros[[3, 11]] = zeros[:, [3, 11]] = 0.0
     off = np.abs(je.transform([zeros])[0] - whole.loc["sub-10"]).max()
     assert np.abs(both.loc["sub-10"] - whole.loc["sub-10"]).max() < 0.3 * off
+
+
+def test_vertices_in_another_order_are_aligned_and_it_is_said(tmp_path, run):
+    A = matrices(8)
+    write_tables(tmp_path / "old", A[:6])
+    assert run("fit", "old", "out", "-d", 2)[0] == 0
+    write_tables(tmp_path / "new", A[6:], start=7)
+    _, _, err = run("transform", "out", "new", "same.tsv")
+    assert "order" not in err
+    write_tables(tmp_path / "new", A[6:, ::-1, ::-1], NAMES[::-1], 7)
+    code, _, err = run("transform", "out", "new", "turned.tsv")
+    assert code == 0
+    assert "note: the graphs name their vertices in another order than the model; aligned" in err
+    assert np.allclose(loadings("turned.tsv"), loadings("same.tsv"))
 
 
 def test_check_counts_what_is_hidden(tmp_path, run):

@@ -74,8 +74,8 @@ def transform(
             id_pattern=id_pattern,
         )
         data = gather(source, how, listen)
-        graphs, said = on_vertices(data, embedding)
         missing = "unobserved" if allow_missing else None
+        graphs, said = on_vertices(data, embedding, missing)
         loadings = embedding.transform(graphs, missing=missing)
         write_loadings(output, embedding, graphs, data.columns, loadings, missing)
     say_notes([*(problem.text for problem in data.problems), *said])

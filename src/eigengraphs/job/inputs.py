@@ -165,30 +165,48 @@ def reading_record(source: Any, settings: InputSettings) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def on_vertices(data: Inputs, model: JointEmbedding) -> tuple[GraphStack, list[str]]:
+def on_vertices(
+    data: Inputs, model: JointEmbedding, missing: str | None = None
+) -> tuple[GraphStack, list[str]]:
     """Return graphs on the vertices of a model, and what is to be said about it.
 
     Vertices that are called as in the table of vertices of the model get its names. Edge lists do
     not name vertices without edges: those of the model that are not in them are added. Anything
-    else is left to the model, which aligns by name or refuses.
+    else is left to the model, which aligns by name, hides what is ``missing``, or refuses.
     """
     graphs, wanted = data.graphs, model.vertex_names_
     named = wanted != tuple(map(str, range(len(wanted))))  # what vertices without names have
     if named and not graphs.has_vertex_names and graphs.n_vertices == len(wanted):
         return graphs, ["the graphs name no vertices; taken in the order of the model's"]
-    table = vertex_table(model)
+    table, said = vertex_table(model), list[str]()
     if table is not None and graphs.has_vertex_names and set(graphs.vertex_names) - set(wanted):
-        new = table_names([graphs.vertex_names], [Path(data.source)], table)
-        graphs = graphs.with_names(vertex_names=[new[name] for name in graphs.vertex_names])
+        old = graphs.vertex_names
+        new = table_names([old], [Path(data.source)], table)
+        graphs = graphs.with_names(vertex_names=[new[name] for name in old])
+        pairs = [f"{name} is {new[name]}" for name in old if new[name] != name]
+        said.append(f"vertices named by the vertex table of the model: {some(pairs)}")
     have = set(graphs.vertex_names)
     lists = data.files and all(file.format == "edge list" for file in data.files)
     lacking = [name for name in wanted if name not in have]
-    if not lists or not lacking or have - set(wanted):
-        return graphs, []
-    count = "1 vertex" if len(lacking) == 1 else f"{len(lacking)} vertices"
-    return graphs.among(wanted, isolated=True), [
-        f"no graph names {count} of the model ({some(lacking)}); taken as without edges"
-    ]
+    if have - set(wanted):
+        return graphs, said
+    if lacking and lists:
+        count = "1 vertex" if len(lacking) == 1 else f"{len(lacking)} vertices"
+        said.append(
+            f"no graph names {count} of the model ({some(lacking)}); taken as without edges"
+        )
+        return graphs.among(wanted, isolated=True), said
+    if lacking and missing == "unobserved":
+        which = f"{_vertices(len(lacking))} missing in all graphs ({some(graphs.graph_names)})"
+        said.append(f"{which} and hidden: {some(lacking)}")
+    # A union begins with the vertices of the first graph, in its order.
+    shown = np.ones(len(have), dtype=bool) if graphs.mask is None else graphs.mask.present[0]
+    own = [graphs.vertex_names[s] for s in np.flatnonzero(shown).tolist()]
+    if not lists and own != [name for name in wanted if name in set(own)]:
+        said.append(
+            "the graphs name their vertices in another order than the model; aligned by name"
+        )
+    return graphs, said
 
 
 def _hidden(stack: GraphStack) -> list[Problem]:
