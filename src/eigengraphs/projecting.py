@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import AlignmentError
 from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.align import spelling
+from eigengraphs.graphs.align import shifted, spelling
 from eigengraphs.graphs.coerce import some_of
 from eigengraphs.graphs.missing import check_missing
 from eigengraphs.graphs.preprocess import Preprocessing
@@ -85,10 +85,14 @@ class ProjectedGraphs:
         if stack.has_vertex_names and own < wanted and missing == "unobserved":
             return stack.among(self.vertex_names_)
         if both_named or stack.n_vertices != self.n_vertices_:
-            raise AlignmentError(
-                f"the graphs have {stack.n_vertices} vertices, expected {self.n_vertices_} as in "
-                f"the training graphs{self._differing(stack) if both_named else ''}"
-            )
+            if stack.n_vertices != self.n_vertices_:
+                text = (
+                    f"{stack.n_vertices} vertices, expected {self.n_vertices_} as in the training"
+                )
+            else:
+                text = f"other vertices than the {self.n_vertices_} of the training"
+            more = self._differing(stack) if both_named else ""
+            raise AlignmentError(f"the graphs have {text} graphs{more}")
         return stack
 
     def _differing(self, stack: GraphStack) -> str:
@@ -99,6 +103,9 @@ class ProjectedGraphs:
         text = f"; they lack {some_of(lacking)}" if lacking else ""
         if extra:
             text += f"; only they have {some_of(extra)}{spelling(lacking, extra)}"
+            shift = shifted(own, wanted)
+            if shift:
+                return text + shift
             return text + ": correct the names, or leave these out (select_vertices)"
         return text + ": pass missing='unobserved' to project them on the other vertices"
 

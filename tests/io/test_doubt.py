@@ -74,7 +74,7 @@ def test_a_table_of_vertices_names_the_file_that_it_does_not_know(tmp_path):
     for name, text in (("a", "1 2\n"), ("b", "2 3\n"), ("c", "3 9\n")):
         write(tmp_path / f"{name}.edgelist", text)
     labels = eg.io.read_vertices(write(tmp_path / "v.txt", "1 x\n2 y\n3 z\n"))
-    with pytest.raises(ReadError, match=r"do not know '9'.*c\.edgelist"):
+    with pytest.raises(ReadError, match=r"does not know '9'.*c\.edgelist"):
         eg.read(f"{tmp_path}/*.edgelist", labels=labels)
 
 

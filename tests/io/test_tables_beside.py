@@ -144,7 +144,7 @@ def test_labels_name_matrices_in_order_and_edges_by_number(tmp_path):
     names = ["n", "e", "s", "w"]
     np.savetxt(tmp_path / "m.txt", np.ones((4, 4)))
     assert eg.read(tmp_path / "m.txt", labels=names).vertex_names == tuple(names)
-    with pytest.raises(ReadError, match=r"m.txt has 4 vertices, and the labels name 3"):
+    with pytest.raises(ReadError, match=r"m.txt has 4 vertices, and the vertex table names 3"):
         eg.read(tmp_path / "m.txt", labels=names[:3])
     for first in (0, 1):
         last = first + 3
@@ -156,5 +156,5 @@ def test_labels_name_matrices_in_order_and_edges_by_number(tmp_path):
     with pytest.raises(ReadError, match="start at 0 or 1 cannot be told"):
         eg.read(tmp_path / "e.ssv", labels=names)
     (tmp_path / "e.ssv").write_text("1 99 5\n")
-    with pytest.raises(ReadError, match="labels do not know"):
+    with pytest.raises(ReadError, match="vertex table does not know"):
         eg.read(tmp_path / "e.ssv", labels=names)

@@ -30,11 +30,11 @@ def write_tables(folder, graphs, names=NAMES, start=1):
         pd.DataFrame(A, names, names).to_csv(folder / f"sub-{i:02d}.csv")
 
 
-def write_lists(folder, graphs, start=1):
+def write_lists(folder, graphs, start=1, first=101):
     folder.mkdir(exist_ok=True)
     for i, A in enumerate(graphs, start):
         s, t = np.nonzero(np.triu(A))
-        rows = [f"{a + 101} {b + 101} {A[a, b]:.6f}" for a, b in zip(s, t, strict=True)]
+        rows = [f"{a + first} {b + first} {A[a, b]:.6f}" for a, b in zip(s, t, strict=True)]
         (folder / f"sub-{i:02d}.ssv").write_text("\n".join(rows) + "\n")
 
 
@@ -82,6 +82,52 @@ def test_the_model_keeps_the_table_of_vertices(tmp_path, run, regions):
     assert code == 0
     assert "taken in the order of the model's" in err
     assert np.allclose(loadings("plain.tsv"), loadings("with.tsv"))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_model_keeps_how_edge_lists_were_numbered(tmp_path, run, first):
+    A = matrices(7)
+    write_lists(tmp_path / "old", A[:6], first=first)
+    rows = ["name\tlobe", *(f"{name}\tx" for name in NAMES)]
+    (tmp_path / "names.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert run("fit", "old", "out", "-d", 2, "--vertices", "names.tsv")[0] == 0
+    bare = A[6:].copy()
+    gone = 0 if first == 0 else N - 1
+    bare[0, gone] = bare[0, :, gone] = 0.0
+    write_lists(tmp_path / "bare", bare, 7, first)  # 1 to 19, which alone could be either
+    code, _, err = run("transform", "out", "bare", "bare.tsv")
+    assert code == 0, err
+    assert f"no graph names 1 vertex of the model (region {gone})" in err
+    expected = eg.load("out/model.eg").transform(eg.GraphStack(bare, vertex_names=NAMES))
+    assert np.allclose(loadings("bare.tsv"), expected)
+    # Without the training graphs it cannot be told.
+    code, _, err = run("check", "bare", "--vertices", "names.tsv")
+    assert code == 3
+    assert "give the vertex table a column 'index'" in err
+    # Lists that are numbered otherwise are refused, or read by the table.
+    write_lists(tmp_path / "other", A[6:], 7, 1 - first)
+    code, _, err = run("transform", "out", "other", "other.tsv")
+    assert code == 3
+    assert f"seem to begin at {1 - first} instead of {first}" in err
+    assert run("transform", "out", "other", "other.tsv", "--vertices", "names.tsv")[0] == 0
+    assert np.allclose(loadings("other.tsv"), eg.load("out/model.eg").transform(A[6:]))
+
+
+def test_lists_numbered_otherwise_than_the_model_are_told_so(tmp_path, run):
+    A = matrices(7)
+    write_lists(tmp_path / "old", A[:6], first=1)
+    write_lists(tmp_path / "new", A[6:], 7, first=0)
+    assert run("fit", "old", "out", "-d", 2)[0] == 0
+    code, _, err = run("transform", "out", "new", "no.tsv")
+    assert code == 3
+    assert "other vertices than the 20 of the training graphs; they lack '20'" in err
+    assert "only they have '0'; the numbers seem to begin at 0 instead of 1: add 1 to each" in err
+    (tmp_path / "new" / "sub-07.ssv").write_text("1 2 3\n2 x 4\n")
+    code, _, err = run("transform", "out", "new", "no.tsv")
+    assert code == 3
+    assert "have 3 vertices, expected 20" in err
+    assert "leave these out of the files" in err
+    assert "select_vertices" not in err
 
 
 def test_a_resealed_table_of_vertices_is_refused(tmp_path, run, regions):

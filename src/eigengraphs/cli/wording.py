@@ -34,6 +34,7 @@ _OPTIONS = [
     (r"\bmax_bytes=(?!\w|')", "--max-bytes"),
     (r"^max_bytes must be (.*), got max_bytes=", r"--max-bytes must be \1, got "),
     (r"\blabels=(?!\w)", "--vertices"),
+    (r" \(select_vertices\)", " of the files"),
     (r"\bdirected=True\b", "--directed"),
     (r"takes format= one of", "takes --to one of"),
     (r"^n_components must be (.*), got n_components=(\S+)", r"--components must be \1, got \2"),

@@ -19,6 +19,7 @@ __all__ = [
     "check_vertex_rule",
     "refuse_absent",
     "refuse_nameless",
+    "shifted",
     "spelling",
 ]
 
@@ -141,6 +142,19 @@ def spelling(some: Iterable[str], others: Iterable[str]) -> str:
                 what = "Unicode form" if form else "case" if case else "case and Unicode form"
                 return f"; {name[:60]!r} and {other[:60]!r} differ in {what} alone"
     return ""
+
+
+def shifted(names: Iterable[str], known: Iterable[str]) -> str:
+    """Return "; ..." on numbers from 0 where those known are from 1, or so back; '' for others."""
+    own, target = set(names), set(known)
+    if ("0" in own) == ("0" in target):
+        return ""
+    step, words = (1, "0 instead of 1: add 1 to each") if "0" in own else (
+        -1, "1 instead of 0: take 1 off each")  # fmt: skip
+    numbers = all(name.isdecimal() and len(name) < 19 for name in own)
+    if not numbers or not {str(int(name) + step) for name in own} <= target:
+        return ""
+    return f"; the numbers seem to begin at {words}"
 
 
 def _folded(name: str) -> str:

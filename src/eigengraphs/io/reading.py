@@ -20,6 +20,7 @@ from eigengraphs.io.assemble import VerticesRule, assemble
 from eigengraphs.io.bids import entities
 from eigengraphs.io.direction import DirectedRule
 from eigengraphs.io.formats import Format, IsTable, check_format, read_one
+from eigengraphs.io.labels import VertexTable
 from eigengraphs.io.loaded import (
     Loaded,
     names_of,
@@ -30,7 +31,7 @@ from eigengraphs.io.loaded import (
 from eigengraphs.io.naming import differing_in_case, id_finder, several_in_each_folder
 from eigengraphs.io.notices import Notice, summarise
 from eigengraphs.io.raw import MatrixGraph
-from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename
+from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename, with_numbers
 from eigengraphs.io.sources import Source, SourceLike, find_files
 from eigengraphs.io.text import Notation
 from eigengraphs.limits import Cap, MaxBytes, read_regular
@@ -96,6 +97,8 @@ class Reading:
         What it took.
     of_store : mapping of str to ndarray, or None
         Columns of a store, where the graphs are from one.
+    vertex_table : VertexTable or None
+        The labels, with the numbers by which edge lists call them.
 
     Examples
     --------
@@ -114,6 +117,7 @@ class Reading:
     notices: tuple[Notice, ...]
     seconds: float
     of_store: Mapping[str, NDArray[Any]] | None = None  # columns of a store
+    vertex_table: VertexTable | None = None
 
     __repr__ = short_repr
 
@@ -282,8 +286,12 @@ def read_files(
         of_all += several_in_each_folder([file.path for file in found.files])
     graphs, paths = [item.graph for item in loaded], [item.file.path for item in loaded]
     of_all += differing_in_case(paths, names)
+    table = None
     if labels is not None:
-        graphs = rename(graphs, paths, as_vertex_table(labels))
+        table = as_vertex_table(labels)
+        own = [graph.names or () for graph in graphs]
+        graphs = rename(graphs, paths, table)
+        table = with_numbers(table, own)
     built = assemble(graphs, paths, names, vertices=vertices, directed=directed, missing=missing)
     people = [{"sub": find(path.name, name)} if find else {}
               for path, name in zip(paths, names, strict=True)]  # fmt: skip
@@ -300,7 +308,8 @@ def read_files(
     )
     of_files = [notice for file in files for notice in file.notices]
     notices = summarise([*of_all, *of_files, *built.of_all])
-    return Reading(built.stack, files, tuple(notices), time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return Reading(built.stack, files, tuple(notices), seconds, vertex_table=table)
 
 
 def _stored(

@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.graphs.align import spelling
+from eigengraphs.graphs.align import shifted, spelling
 from eigengraphs.io.assemble import refuse_shifted
 from eigengraphs.io.labels import VertexTable, read_vertices
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import few
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 
-__all__ = ["LabelsLike", "as_vertex_table", "rename", "renamer", "table_names"]
+__all__ = ["LabelsLike", "as_vertex_table", "rename", "renamer", "table_names", "with_numbers"]
 
 LabelsLike: TypeAlias = "VertexTable | str | os.PathLike[str] | Sequence[str]"
 
@@ -79,7 +79,7 @@ def _rename_matrix(
         names = names[1:]  # number 0 is what is no region
     if len(names) != n:
         raise ReadError(
-            f"{path} has {n} vertices, and the labels name {len(names)}; give one label a row"
+            f"{path} has {n} vertices, and the vertex table names {len(names)}; give one name a row"
         )
     return replace(graph, names=names)
 
@@ -103,8 +103,8 @@ def table_names(
         if max(numbers) < n:
             raise ReadError(
                 f"the graphs call their vertices {min(numbers)} to {max(numbers)} and there are "
-                f"{n} labels: whether numbers start at 0 or 1 cannot be told; give the labels a "
-                "column 'index'"
+                f"{n} names in the vertex table: whether numbers start at 0 or 1 cannot be told; "
+                "give the vertex table a column 'index'"
             )
     refuse_shifted(names, paths, "give each a row in the table of vertices")
     strange = used - set(table.ids or table.names)
@@ -115,7 +115,17 @@ def table_names(
     unknown = sorted(strange, key=natural)
     culprit = next(path for path, own in zip(paths, names, strict=True) if strange & set(own))
     raise ReadError(
-        f"the labels do not know {few([repr(name) for name in unknown], 6)}, vertices of graphs "
-        f"such as {culprit.name}{spelling(unknown, table.names)}; give the table a column 'index' "
-        "or 'name' that has them"
+        f"the vertex table does not know {few([repr(name) for name in unknown], 6)}, vertices of "
+        f"graphs such as {culprit.name}{spelling(unknown, table.names)}"
+        f"{shifted(used, table.ids or ())}; give the table a column 'index' or 'name' that has them"
     )
+
+
+def with_numbers(table: VertexTable, names: Sequence[tuple[str, ...]]) -> VertexTable:
+    """Return a table with the running numbers by which graphs call its vertices as its ids."""
+    used = set[str]().union(*names)
+    plain = all(name.isdecimal() and name == str(int(name)) for name in used)
+    if table.ids is not None or not plain or used <= set(table.names):
+        return table
+    first = 0 if "0" in used else 1
+    return replace(table, ids=tuple(map(str, range(first, first + len(table)))))

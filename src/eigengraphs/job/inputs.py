@@ -151,7 +151,7 @@ def gather(
         source=str(source),
         has_table=table is not None,
         left_out=left_out(reading.notices),
-        vertex_table=labels,
+        vertex_table=reading.vertex_table or labels,
     )
 
 
