@@ -140,7 +140,7 @@ def differing_in_case(paths: Sequence[Path], names: Sequence[str]) -> list[Notic
         text = (
             f"names of graphs{alike.replace(';', ':', 1)}; if they are one participant, leave one"
         )
-        found.append(Notice("alike", f"{text} out or give them one name"))
+        found.append(Notice("alike", f"{text} out"))
     return found
 
 
