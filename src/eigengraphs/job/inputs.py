@@ -136,8 +136,8 @@ def gather(
     mirror = None
     if labels is not None:
         mirror = mirror_images(reading.stack.vertex_names, labels.names, labels.columns)
-    quality = describe_graphs(reading.stack, files, messages, mirror)
-    problems += _hidden(reading.stack) + list(quality.problems)
+    quality = describe_graphs(reading.stack, files, messages, mirror, columns)
+    problems += [*_hidden(reading.stack), *quality.problems, *quality.explained]
     return Inputs(
         graphs=reading.stack if move is None else move(reading.stack),
         files=reading.files,

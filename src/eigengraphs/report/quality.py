@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import eq
 from typing import Any, overload
@@ -17,6 +18,8 @@ from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
 
 __all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "some"]
 
+_EVEN = 0.4  # of the graphs: a group that is larger is one of two, and not apart from the rest
+_NEARLY = 0.05  # of the graphs: so many may be in another group than a column says
 _RARE = 0.01  # of the weights: so few negative ones are mistakes and no signs
 
 
@@ -36,11 +39,13 @@ class QualityTable(Sequence[GraphQuality]):
         By the place of the graph, for those of which there is something to say.
     problems
         The same for all graphs, the gravest first.
+    explained
+        What was found and has a reason that is known, such as groups that a column tells.
     """
 
     __slots__ = (
-        "_files", "_messages", "_names", "correlation", "density", "isolated", "problems",
-        "total_weight",
+        "_files", "_messages", "_names", "correlation", "density", "explained", "isolated",
+        "problems", "total_weight",
     )  # fmt: skip
 
     def __init__(
@@ -53,10 +58,11 @@ class QualityTable(Sequence[GraphQuality]):
         correlation: NDArray[np.float64],
         messages: Mapping[int, tuple[str, ...]],
         problems: tuple[Problem, ...] = (),
+        explained: tuple[Problem, ...] = (),
     ) -> None:
         self._names, self._files, self._messages = names, files, messages
         self.density, self.total_weight, self.isolated = density, total_weight, isolated
-        self.correlation, self.problems = correlation, problems
+        self.correlation, self.problems, self.explained = correlation, problems, explained
 
     def __len__(self) -> int:
         return len(self.density)
@@ -103,6 +109,7 @@ def describe_graphs(
     files: Sequence[str] = (),
     said: Mapping[int, Sequence[str]] | None = None,
     mirror: NDArray[np.intp] | None = None,
+    columns: Mapping[str, Sequence[Any]] | None = None,
 ) -> QualityTable:
     """Describe every graph of a stack, and say which are unlike the others.
 
@@ -116,6 +123,8 @@ def describe_graphs(
         What the reader of the files said, by the place of the graph.
     mirror : (n,), optional
         For each vertex, the one in the other hemisphere; finds graphs whose sides are swapped.
+    columns
+        What is known of the graphs, a value each; may tell the groups into which they fall.
     """
     m, n = stack.n_graphs, stack.n_vertices
     pairs = np.full(m, n * (n - 1), dtype=np.float64)
@@ -190,12 +199,6 @@ def describe_graphs(
         "unlike the others in density",
         f"density far from the usual {_median(density):.3g}",
     )
-    note(
-        "notice",
-        patterns.apart,
-        "apart from the others, and like each other (another scanner, site or group?)",
-        f"apart from most graphs, together with {patterns.apart.sum() - 1} others",
-    )
     # Few graphs have nothing usual; and where vertices without edges are usual, they are no notice.
     least = n // 10 + (float(np.median(isolated)) if m >= FEWEST else 0.0)
     note(
@@ -211,6 +214,26 @@ def describe_graphs(
         lambda i: _negative_weight(stack, i),
         lambda i: f"{files[i] if files else table.name(i)} ({_negative_weight(stack, i)})",
     )
+    if patterns.apart.any():
+        places = np.flatnonzero(patterns.apart).tolist()
+        even = len(places) > _EVEN * m
+        text = (
+            f"the graphs fall into two groups of {len(places)} and {m - len(places)}"
+            if even
+            else f"{len(places)} graphs are apart from the others, and like each other"
+        )
+        column = _told_by(patterns.apart, columns or {})
+        why = column or "another scanner, site or group?"
+        names = some([table.name(i) for i in places[:6]], len(places))
+        found = Problem("notice", f"{text} ({why}): {names}")
+        if column:
+            table.explained = (found,)
+        else:
+            problems.append(found)
+            where = "in one of two groups" if even else "apart from most graphs"
+            others = f"{where}, together with {len(places) - 1} others"
+            for i in places:
+                messages.setdefault(i, []).append(others)
     table._messages = {i: tuple(texts) for i, texts in messages.items()}
     table.problems = tuple(problems)
     return table
@@ -220,6 +243,19 @@ def some(names: Sequence[str], count: int | None = None) -> str:
     """Return the first names, and how many more there are of all ``count``."""
     more = (len(names) if count is None else count) - 5
     return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
+
+
+def _told_by(group: NDArray[np.bool_], columns: Mapping[str, Sequence[Any]]) -> str:
+    """Say which value of a column the graphs of a group have, (m,), and hardly any others."""
+    best, said = _NEARLY * len(group), ""
+    for name, values in columns.items():
+        inside = Counter(x for x, mine in zip(values, group, strict=True) if mine and x is not None)
+        for value, count in inside.most_common(1):
+            wrong = group.sum() + sum(x == value for x in values) - 2 * count
+            if wrong < best or (wrong == best and not said):
+                best = wrong
+                said = f"{'nearly ' * bool(wrong)}the graphs with {name} = {value}"
+    return f"these are {said}" if said else ""
 
 
 def _median(values: NDArray[np.float64]) -> float:
