@@ -233,9 +233,34 @@ def test_check_ends_with_what_it_noticed_worst_first(study, entered):
     for k, change in ((3, np.triu), (7, lambda A: 100 * A)):  # a notice of reading, and a warning
         path = study / "connectomes" / f"sub-{k:02d}_connectome.csv"
         np.savetxt(path, change(np.loadtxt(path, delimiter=",")), delimiter=",")
-    last = entered("check", "connectomes").stdout.splitlines()[-1]
-    assert last.startswith("2 noticed, worst first: 1 graph is unlike the others in the scale")
-    assert last.index("sub-07") < last.index("one triangle")
+    done = entered("check", "connectomes")
+    last = done.stdout.splitlines()[-1]
+    assert last == "2 noticed, worst first: odd scale (1 graph), triangle mirrored"
+    assert done.stderr.index("sub-07") < done.stderr.index("one triangle")
+
+
+def test_check_says_wrong_data_before_odd_graphs_before_what_was_done(study, entered):
+    rng = np.random.default_rng(0)
+    base, gain = rng.integers(1, 2000, (20, 20)), np.exp(rng.normal(0, 0.7, 20))
+    names = [f"v{s}" for s in range(20)]
+    for k in range(24):
+        A = np.triu(np.ceil(base * rng.lognormal(0, 0.2, (20, 20))), 1)
+        A += A.T
+        if k < 6:
+            A = np.ceil(A * gain[:, None] * gain)
+        if k == 9:
+            A[2, 5] = A[5, 2] = -7
+        order = np.r_[10:20, :10] if k == 12 else np.arange(20)
+        A = (100 if k == 15 else 1) * A[np.ix_(order, order)]
+        header = ",".join(names[s] for s in order)
+        path = study / "connectomes" / f"sub-{k + 1:02d}_connectome.csv"
+        np.savetxt(path, A, delimiter=",", fmt="%d", header=header, comments="")
+    done = entered("check", "connectomes")
+    last = done.stdout.splitlines()[-1]
+    assert last == (
+        "4 noticed, worst first: odd scale (1 graph), negative weights (1 graph), "
+        "two groups (6 and 18 graphs), aligned by name"
+    )
 
 
 def test_check_names_the_file_and_the_cell_of_a_negative_weight(study, entered):
@@ -247,8 +272,8 @@ def test_check_names_the_file_and_the_cell_of_a_negative_weight(study, entered):
         np.savetxt(path, A, delimiter=",", fmt="%d")
     done = entered("check", "connectomes")
     last = done.stdout.splitlines()[-1]
-    assert last.startswith("1 noticed")
-    assert "sub-07_connectome.csv (negative weight -7 from '2' to '5')" in last
+    assert last == "1 noticed: negative weights (1 graph)"
+    assert "sub-07_connectome.csv (negative weight -7 from '2' to '5')" in done.stderr
 
 
 def test_a_broken_weight_is_refused_with_file_graph_and_vertices(study, entered):
@@ -277,9 +302,9 @@ def test_swapped_hemispheres_are_found_by_the_column_of_the_vertices(study, ente
         np.savetxt(path, A, delimiter=",")
     rows = [f"{side}-area{s}\t{side}" for side in ("left", "right") for s in range(10)]
     (study / "regions.tsv").write_text("\n".join(["name\themisphere", *rows]), encoding="utf-8")
-    last = entered("check", "connectomes", "--vertices", "regions.tsv").stdout.splitlines()[-1]
-    assert "left and right swapped" in last
-    assert last.endswith(": sub-05")
+    done = entered("check", "connectomes", "--vertices", "regions.tsv")
+    assert done.stdout.splitlines()[-1] == "1 noticed: swapped hemispheres (1 graph)"
+    assert "left and right swapped (are the hemispheres swapped?): sub-05" in done.stderr
 
 
 def test_more_components_than_the_graphs_carry_are_a_note(study, entered):

@@ -28,7 +28,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import files_left_out, for_shell, say, say_notes, visible
+from eigengraphs.cli.wording import files_left_out, say, say_notes, visible
 from eigengraphs.job.events import Event, Listener
 
 __all__ = ["check"]
@@ -128,16 +128,11 @@ def check(
     hidden = len(odd or data.quality) - SHOWN
     if hidden > 0:
         say(f"and {hidden} more; --json shows all")
-    noticed = [problem.text for problem in data.problems]
-    say(f"{len(noticed)} noticed, worst first: {_cut(noticed)}" if noticed else "nothing unusual")
-
-
-def _cut(texts: Sequence[str]) -> str:
-    """Return texts in one line of less than 2,000 characters."""
-    from eigengraphs.report.words import short
-
-    line = "; ".join(short(for_shell(text), 300) for text in texts[:6])
-    return line + (f"; and {len(texts) - 6} more, above" if len(texts) > 6 else "")
+    noticed = [
+        problem.name or problem.text for problem in data.problems
+    ]  # the whole texts are above
+    worst = ", worst first" if len(noticed) > 1 else ""
+    say(f"{len(noticed)} noticed{worst}: {', '.join(noticed)}" if noticed else "nothing unusual")
 
 
 def _counts(values: Sequence[Any]) -> dict[str, int]:

@@ -21,9 +21,10 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
 from eigengraphs.loading import vertex_table
-from eigengraphs.report.parts import Problem, gravest_first
+from eigengraphs.report.parts import Level, Problem, gravest_first
 from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.quality import QualityTable, describe_graphs, some
+from eigengraphs.tables import counted
 
 __all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 
@@ -111,18 +112,14 @@ def gather(
         "max_bytes": settings.max_bytes, "id_pattern": settings.id_pattern, **marks,
     }  # fmt: skip
     reading = io.read_files(source, labels=labels, memory=settings.memory, **options)
-    problems = [
-        Problem("refused" if notice.kind in LEFT_OUT else "repaired", str(notice))
-        for notice in reading.notices
-        if notice.loud
-    ]
+    problems = [_done(notice) for notice in reading.notices if notice.loud]
     known: Mapping[str, Any] = reading.columns if reading.of_store is None else reading.of_store
     columns: dict[str, Sequence[Any]] = {name: Values(values) for name, values in known.items()}
     people = owners(columns, reading.stack.graph_names)
     if table is not None:
         found = list[io.Notice]()
         joined = io.join(reading, table, id_pattern=settings.id_pattern, on_notice=found.append)
-        problems += [Problem("notice", str(notice)) for notice in found]
+        problems += [_done(notice) for notice in found]
         columns |= _by_name(joined.columns)
         names = reading.stack.graph_names
         people = tuple(table.ids[row] if row >= 0 else name
@@ -191,16 +188,38 @@ def on_vertices(data: Inputs, model: JointEmbedding) -> tuple[GraphStack, list[s
     ]
 
 
+#: Kinds of notices that say that data are wrong, and not what was done.
+_WRONG = ("copies", "no edges")
+_SHORT = {
+    "ambiguous": "matrix or edge list", "attribute": "attribute taken as weight",
+    "axis": "axis of graphs", "columns": "columns put in order", "diagonal": "diagonal left out",
+    "direction": "taken as directed", "encoding": "read as Windows text", "folders": "folders",
+    "ids inside": "ids found inside names", "numbered": "running numbers taken as names",
+    "one way": "read as undirected", "order": "aligned by name", "repeated": "weights added",
+    "rounding": "made symmetric", "table": "tables left out", "triangle": "triangle mirrored",
+    "triangle kept": "triangle kept", "union": "vertices that some do not name",
+}  # fmt: skip
+
+
+def _done(notice: io.Notice) -> Problem:
+    """Return what a reader did, or met, as a problem."""
+    level: Level = "refused" if notice.kind in LEFT_OUT else "repaired"
+    if notice.kind in _WRONG:
+        level = "warning"
+    count = f" ({counted(notice.count, 'file')})" if notice.count > 1 else ""
+    return Problem(level, str(notice), _SHORT.get(notice.kind, notice.kind) + count)
+
+
 def _hidden(stack: GraphStack) -> list[Problem]:
     """Say how many entries are hidden, and in which graphs."""
     if stack.mask is None:
         return []
     counts, (m, n, _) = stack.mask.n_hidden, stack.shape
     which = [f"{stack.graph_names[i]} ({counts[i]})" for i in np.flatnonzero(counts).tolist()]
-    graphs = "1 graph" if len(which) == 1 else f"{len(which)} graphs"
+    graphs = counted(len(which), "graph")
     share = stack.n_hidden / (m * n * n)
     text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and take no part, "
-    return [Problem("notice", f"{text}in {graphs}: {some(which)}")]
+    return [Problem("notice", f"{text}in {graphs}: {some(which)}", f"missing entries ({graphs})")]
 
 
 def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
@@ -209,12 +228,12 @@ def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
         count = len(joined.graphs_without_row)
         which = "1 graph has" if count == 1 else f"{count} graphs have"
         text = f"{which} no row in {path}: {some(joined.graphs_without_row)}"
-        found.append(Problem("warning", text))
+        found.append(Problem("warning", text, f"no row in the table ({counted(count, 'graph')})"))
     if joined.rows_without_graph:
         count = len(joined.rows_without_graph)
         which = f"1 row of {path} has" if count == 1 else f"{count} rows of {path} have"
         text = f"{which} no graph: {some(joined.rows_without_graph)}"
-        found.append(Problem("notice", text))
+        found.append(Problem("notice", text, f"rows without a graph ({count})"))
     return found
 
 

@@ -15,6 +15,7 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.report.parts import GraphQuality, Level, Problem
 from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
+from eigengraphs.tables import counted
 
 __all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "some"]
 
@@ -144,28 +145,32 @@ def describe_graphs(
     def note(
         level: Level,
         which: NDArray[np.bool_],
+        short: str,
         what: str,
         text: str | Callable[[int], str],
         name: Callable[[int], str] = table.name,
     ) -> None:
-        """Say something of some graphs: ``text`` of each, and ``what`` of all of them."""
+        """Say something of some graphs: ``text`` of each, and ``what`` of all of them.
+
+        Wrong data first, then odd graphs: within a level, what is said stays in this order.
+        """
         places = np.flatnonzero(which).tolist()
         for i in places:
             messages.setdefault(i, []).append(text if isinstance(text, str) else text(i))
         if places:
-            count = "1 graph" if len(places) == 1 else f"{len(places)} graphs"
+            count = counted(len(places), "graph")
             one, many = (
                 ("is", "are") if what.startswith(("unlike", "apart", "more")) else ("has", "have")
             )
             names = some([name(i) for i in places[:6]], len(places))
-            problems.append(
-                Problem(level, f"{count} {one if len(places) == 1 else many} {what}: {names}")
-            )
+            said = f"{count} {one if len(places) == 1 else many} {what}: {names}"
+            problems.append(Problem(level, said, f"{short} ({count})"))
 
     empty = isolated == n
     note(
         "warning",
         empty,
+        "no edges",
         "no edges at all (see whether the file is complete, or leave it out)",
         "no edges at all",
     )
@@ -173,6 +178,7 @@ def describe_graphs(
     note(
         "warning",
         patterns.unlike,
+        "odd pattern",
         "unlike the others in the pattern of edges (are the vertices in another order?)",
         lambda i: (
             f"pattern unlike the others: correlation {correlation[i]:.2f} with them, usual "
@@ -182,6 +188,7 @@ def describe_graphs(
     note(
         "warning",
         patterns.swapped,
+        "swapped hemispheres",
         "more like the others with left and right swapped (are the hemispheres swapped?)",
         "left and right look swapped",
     )
@@ -190,12 +197,22 @@ def describe_graphs(
         note(
             "warning",
             far_from_usual(size, 2.0),
+            "odd scale",
             "unlike the others in the scale of the weights (another unit, or transformed before?)",
             lambda i: f"scale of the weights {size[i]:.3g}, far from the usual {_median(size):.3g}",
         )
     note(
         "notice",
+        _rare_negatives(stack, n_negative),
+        "negative weights",
+        "negative weights, which others have not",
+        lambda i: _negative_weight(stack, i),
+        lambda i: f"{files[i] if files else table.name(i)} ({_negative_weight(stack, i)})",
+    )
+    note(
+        "notice",
         far_from_usual(density, 1.2),
+        "odd density",
         "unlike the others in density",
         f"density far from the usual {_median(density):.3g}",
     )
@@ -204,15 +221,9 @@ def describe_graphs(
     note(
         "notice",
         (isolated > least) & ~empty,
+        "isolated vertices",
         f"no edges at many of the {n} vertices",
         lambda i: f"{isolated[i]} of {n} vertices have no edge",
-    )
-    note(
-        "notice",
-        _rare_negatives(stack, n_negative),
-        "negative weights, which others have not",
-        lambda i: _negative_weight(stack, i),
-        lambda i: f"{files[i] if files else table.name(i)} ({_negative_weight(stack, i)})",
     )
     if patterns.apart.any():
         places = np.flatnonzero(patterns.apart).tolist()
@@ -225,7 +236,8 @@ def describe_graphs(
         column = _told_by(patterns.apart, columns or {})
         why = column or "another scanner, site or group?"
         names = some([table.name(i) for i in places[:6]], len(places))
-        found = Problem("notice", f"{text} ({why}): {names}")
+        short = f"two groups ({len(places)} and {m - len(places)} graphs)"
+        found = Problem("notice", f"{text} ({why}): {names}", short)
         if column:
             table.explained = (found,)
         else:
