@@ -24,7 +24,7 @@ from eigengraphs.loading import vertex_table
 from eigengraphs.report.parts import Level, Problem, gravest_first
 from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.quality import QualityTable, describe_graphs, some
-from eigengraphs.tables import counted
+from eigengraphs.tables import count_of
 
 __all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 
@@ -206,7 +206,7 @@ def _done(notice: io.Notice) -> Problem:
     level: Level = "refused" if notice.kind in LEFT_OUT else "repaired"
     if notice.kind in _WRONG:
         level = "warning"
-    count = f" ({counted(notice.count, 'file')})" if notice.count > 1 else ""
+    count = f" ({count_of(notice.count, 'file')})" if notice.count > 1 else ""
     return Problem(level, str(notice), _SHORT.get(notice.kind, notice.kind) + count)
 
 
@@ -216,7 +216,7 @@ def _hidden(stack: GraphStack) -> list[Problem]:
         return []
     counts, (m, n, _) = stack.mask.n_hidden, stack.shape
     which = [f"{stack.graph_names[i]} ({counts[i]})" for i in np.flatnonzero(counts).tolist()]
-    graphs = counted(len(which), "graph")
+    graphs = count_of(len(which), "graph")
     share = stack.n_hidden / (m * n * n)
     text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and take no part, "
     return [Problem("notice", f"{text}in {graphs}: {some(which)}", f"missing entries ({graphs})")]
@@ -228,7 +228,7 @@ def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
         count = len(joined.graphs_without_row)
         which = "1 graph has" if count == 1 else f"{count} graphs have"
         text = f"{which} no row in {path}: {some(joined.graphs_without_row)}"
-        found.append(Problem("warning", text, f"no row in the table ({counted(count, 'graph')})"))
+        found.append(Problem("warning", text, f"no row in the table ({count_of(count, 'graph')})"))
     if joined.rows_without_graph:
         count = len(joined.rows_without_graph)
         which = f"1 row of {path} has" if count == 1 else f"{count} rows of {path} have"

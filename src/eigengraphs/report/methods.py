@@ -12,7 +12,7 @@ import sklearn
 
 from eigengraphs.fit_view import FitView, explained_of
 from eigengraphs.report.parts import Prediction
-from eigengraphs.tables import counted
+from eigengraphs.tables import count_of
 
 __all__ = ["CITATIONS", "methods_text", "own_version"]
 
@@ -81,7 +81,7 @@ def methods_text(
     kind = "directed" if fit.directed else "undirected"
     pattern = "h g^T, from where edges start to where they end," if fit.directed else "h h^T"
     parts = [
-        f"We embedded {counted(n_graphs, f'{kind} graph')} on {embedding.n_vertices_} vertices "
+        f"We embedded {count_of(n_graphs, f'{kind} graph')} on {embedding.n_vertices_} vertices "
         f"jointly (Wang et al., 2021) with eigengraphs {own_version()}.",
         _transformed(fit.steps),
         "The mean graph was subtracted." if fit.settings["center"] else "",
@@ -90,8 +90,8 @@ def methods_text(
         if fit.settings["missing"] == "unobserved"
         else "",
         f"By least squares, each graph is approximated by a weighted sum of "
-        f"{counted(d, 'rank-one pattern')} {pattern} that all graphs share; the weights, called "
-        f"loadings, are {counted(d, 'number')} for each graph.",
+        f"{count_of(d, 'rank-one pattern')} {pattern} that all graphs share; the weights, called "
+        f"loadings, are {count_of(d, 'number')} for each graph.",
         _loadings(fit),
         _chosen(d, choice),
         "Components were found one after the other, and then all improved together."

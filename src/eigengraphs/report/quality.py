@@ -15,7 +15,7 @@ from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.report.parts import GraphQuality, Level, Problem
 from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
-from eigengraphs.tables import counted
+from eigengraphs.tables import count_of
 
 __all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "some"]
 
@@ -158,7 +158,7 @@ def describe_graphs(
         for i in places:
             messages.setdefault(i, []).append(text if isinstance(text, str) else text(i))
         if places:
-            count = counted(len(places), "graph")
+            count = count_of(len(places), "graph")
             one, many = (
                 ("is", "are") if what.startswith(("unlike", "apart", "more")) else ("has", "have")
             )

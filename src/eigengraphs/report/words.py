@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eigengraphs.fit_view import explained_of
 from eigengraphs.report.components import ILL_CONDITIONED
 from eigengraphs.report.parts import Column, Component, Prediction, Problem
-from eigengraphs.tables import counted as _count
+from eigengraphs.tables import count_of as _count
 
 if TYPE_CHECKING:
     from eigengraphs.report.summary import Summary
