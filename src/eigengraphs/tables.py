@@ -14,7 +14,7 @@ import numpy as np
 
 from eigengraphs.whole_files import whole_file
 
-__all__ = ["cell", "count_of", "guarded", "short_repr", "unguarded", "write_table"]
+__all__ = ["cell", "guarded", "short_repr", "unguarded", "write_table"]
 
 #: What both take for a missing value.
 MISSING = "NA"
@@ -77,11 +77,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return text == text.strip() and "_" not in text
-
-
-def count_of(number: int, one: str, many: str | None = None) -> str:
-    """Return a number of things in words: "1 graph", "2 vertices"."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def short_repr(record: Any) -> str:

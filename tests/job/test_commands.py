@@ -527,3 +527,33 @@ def test_marks_of_numbers_on_the_command_line(study, run):
         assert total in out
         code, _, err = run("convert", "in", f"{option[2:]}.egs", "--format", "matrix", option, ",")
         assert code == 0, err
+
+
+def test_one_of_anything_is_never_a_plural(study, run):
+    first = study / "connectomes" / "sub-01_connectome.csv"
+    names = ",".join(f"v{s}" for s in range(20))
+    A = np.loadtxt(first, delimiter=",")
+    (study / "named").mkdir()
+    for k in range(3):
+        n = 20 - (k == 2)
+        head = ",".join(names.split(",")[:n])
+        path = study / "named" / f"sub-{k}.csv"
+        np.savetxt(path, A[:n, :n] + k, delimiter=",", header=head, comments="")
+    said = ""
+    for words in (
+        ("check", first),
+        ("fit", first, "out", "-d", 1),
+        ("info", "out/model.eg"),
+        ("transform", "out", first, "new.tsv"),
+        ("convert", first, "one.npz"),
+        ("convert", first, "one.egs"),
+        ("check", "one.egs"),
+        ("plan", "one.egs", "-d", 1),
+        ("check", "named", "--align", "union", "--allow-missing"),
+    ):
+        code, out, err = run(*words)
+        assert code == 0, err
+        said += out + err
+    assert "1 of 3 graphs names only some" in said
+    things = "graphs|components|vertices|files|blocks|passes|matrices"
+    assert not re.search(rf"(?<![\w.])1 ((un)?directed |(un)?weighted )*({things})\b", said), said

@@ -30,6 +30,7 @@ from eigengraphs.cli.options import (
 )  # fmt: skip
 from eigengraphs.cli.wording import files_left_out, say, say_notes, visible
 from eigengraphs.job.events import Event, Listener
+from eigengraphs.labels import count_of
 
 __all__ = ["check"]
 
@@ -106,7 +107,8 @@ def check(
     read = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
     weights = "weighted" if graphs.is_weighted else "unweighted"
     direction = "directed" if graphs.is_directed else "undirected"
-    say(f"{graphs.n_graphs} {direction} {weights} graphs on {graphs.n_vertices} vertices "
+    say(f"{count_of(graphs.n_graphs, f'{direction} {weights} graph')} on "
+          f"{count_of(graphs.n_vertices, 'vertex', 'vertices')} "
           f"({read}), read in {data.seconds:.1f} s{files_left_out(data.left_out)}")  # fmt: skip
     say(f"columns: {', '.join(data.columns) or 'none'}")
     if values is not None:
@@ -146,13 +148,14 @@ def _check_store(source: str, listen: Listener) -> dict[str, Any]:
     from eigengraphs.scale import damages, open_store
 
     def watch(done: int, total: int) -> None:
-        listen(Event("check", f"{done} of {total} graphs", done, total))
+        listen(Event("check", f"{done} of {count_of(total, 'graph')}", done, total))
 
     start = time.perf_counter()
     wrong = damages(source, watch=watch)
     if wrong:
         more = "".join(f"\n{error}" for error in wrong[1:])
-        raise StoreError(f"{len(wrong)} files of the store are damaged:\n{wrong[0]}{more}")
+        what = f"{count_of(len(wrong), 'file')} of the store {'is' if len(wrong) == 1 else 'are'}"
+        raise StoreError(f"{what} damaged:\n{wrong[0]}{more}")
     stack = open_store(source)
     facts = stack.facts
     empty = int((facts.n_nonzero == facts.n_loops).sum())
@@ -161,10 +164,11 @@ def _check_store(source: str, listen: Listener) -> dict[str, Any]:
     kept = f"{'sparse' if stack.is_sparse else 'dense'} {stack.dtype}"
     seconds = time.perf_counter() - start
     text = (
-        f"{stack.n_graphs} {direction} {weights} graphs on {stack.n_vertices} vertices (a store, "
-        f"{kept}, {stack.nbytes / 1e9:.3g} GB in memory), every file checked in {seconds:.1f} s\n"
+        f"{count_of(stack.n_graphs, f'{direction} {weights} graph')} on "
+        f"{count_of(stack.n_vertices, 'vertex', 'vertices')} (a store, {kept}, "
+        f"{stack.nbytes / 1e9:.3g} GB in memory), every file checked in {seconds:.1f} s\n"
         f"columns: {', '.join(stack.columns) or 'none'}\n"
-        f"density {stack.density:.4g}, {empty} graphs without an edge"
+        f"density {stack.density:.4g}, {count_of(empty, 'graph')} without an edge"
     )
     return {
         "event": "done", "graphs": stack.n_graphs, "vertices": stack.n_vertices, "kept": kept,

@@ -32,6 +32,7 @@ from eigengraphs.cli.options import (
     input_settings,
 )  # fmt: skip
 from eigengraphs.cli.wording import files_left_out, say, say_notes
+from eigengraphs.labels import count_of
 
 __all__ = ["fit"]
 
@@ -208,8 +209,10 @@ def _components(text: str) -> int | str:
 def _say(found: dict[str, Any], analysis: Any) -> None:
     say_notes(cast(list[str], found["problems"]))
     say(
-        f"{found['graphs']} graphs, {found['vertices']} vertices, {found['components']} components:"
-        f" {found['explained']:.1%} of {found['explained_of']} explained, "
+        f"{count_of(found['graphs'], 'graph')}, "
+        f"{count_of(found['vertices'], 'vertex', 'vertices')}, "
+        f"{count_of(found['components'], 'component')}: "
+        f"{found['explained']:.1%} of {found['explained_of']} explained, "
         f"{'' if found['converged'] else 'NOT '}converged"
     )
     for finding in analysis.findings:

@@ -20,11 +20,11 @@ from eigengraphs.io.renaming import table_names
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
+from eigengraphs.labels import count_of
 from eigengraphs.loading import vertex_table
 from eigengraphs.report.parts import Level, Problem, gravest_first
 from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.quality import QualityTable, describe_graphs, some
-from eigengraphs.tables import count_of
 
 __all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 
@@ -125,7 +125,8 @@ def gather(
         people = tuple(table.ids[row] if row >= 0 else name
                        for row, name in zip(joined.rows, names, strict=True))  # fmt: skip
         problems += _unmatched(joined, settings.participants)
-    listen(Event("check", f"{reading.stack.n_graphs} graphs, {reading.stack.n_vertices} vertices"))
+    n_vertices = count_of(reading.stack.n_vertices, "vertex", "vertices")
+    listen(Event("check", f"{count_of(reading.stack.n_graphs, 'graph')}, {n_vertices}"))
     messages = {i: [notice.text for notice in file.notices if notice.loud]
                 for i, file in enumerate(reading.files)}  # fmt: skip
     files = [str(file.path) for file in reading.files]

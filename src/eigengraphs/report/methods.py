@@ -11,8 +11,8 @@ import scipy
 import sklearn
 
 from eigengraphs.fit_view import FitView, explained_of
+from eigengraphs.labels import count_of
 from eigengraphs.report.parts import Prediction
-from eigengraphs.tables import count_of
 
 __all__ = ["CITATIONS", "methods_text", "own_version"]
 

@@ -13,9 +13,9 @@ from scipy import sparse
 
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.labels import count_of
 from eigengraphs.report.parts import GraphQuality, Level, Problem
 from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
-from eigengraphs.tables import count_of
 
 __all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "some"]
 

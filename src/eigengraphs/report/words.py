@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.fit_view import explained_of
+from eigengraphs.labels import count_of as _count
 from eigengraphs.report.components import ILL_CONDITIONED
 from eigengraphs.report.parts import Column, Component, Prediction, Problem
-from eigengraphs.tables import count_of as _count
 
 if TYPE_CHECKING:
     from eigengraphs.report.summary import Summary
