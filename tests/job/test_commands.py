@@ -529,6 +529,31 @@ def test_marks_of_numbers_on_the_command_line(study, run):
         assert code == 0, err
 
 
+@pytest.mark.parametrize("name", ["BNU1_0025864", "sub-NDARAB123456_ses-01_run-2"])
+def test_names_of_graphs_are_whole_in_a_narrow_table(study, run, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    for k in range(1, 25):
+        path = study / "connectomes" / f"sub-{k:02d}_connectome.csv"
+        A = np.loadtxt(path, delimiter=",")
+        new = study / "connectomes" / f"{name}{k:02d}.csv"
+        np.savetxt(new, 100 * A if k == 7 else np.triu(A) if k == 9 else A, delimiter=",")
+        path.unlink()
+    code, out, err = run("check", "connectomes")
+    assert code == 0, err
+    assert f"{name}07" in out
+    assert f"{name}09" in out
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "22 graphs that are ok are not shown\n" in out
+    lines = out.splitlines()
+    (header,) = [line for line in lines if line.startswith("graph ")]
+    assert {"density", "weight", "isolated", "correlation"} <= set(header.split())
+    place = header.index("correlation") + len("correlation")
+    said = "".join(line[place:].replace(" ", "") for line in lines)
+    assert "farfromtheusual" in said  # messages are whole, however narrow
+    assert "holdsonetriangle;mirrored" in said
+
+
 def test_one_of_anything_is_never_a_plural(study, run):
     first = study / "connectomes" / "sub-01_connectome.csv"
     names = ",".join(f"v{s}" for s in range(20))

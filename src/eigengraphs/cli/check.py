@@ -28,7 +28,7 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import files_left_out, say, say_notes, visible
+from eigengraphs.cli.wording import files_left_out, say, say_notes, table_width, visible
 from eigengraphs.job.events import Event, Listener
 from eigengraphs.labels import count_of
 
@@ -98,6 +98,7 @@ def check(
             "quality": [asdict(row) for row in data.quality],
         }))  # fmt: skip
         return
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
@@ -116,20 +117,30 @@ def check(
         most = [f"{value} {count}" for value, count in list(counts.items())[:SHOWN]]
         more = f", and {len(counts) - SHOWN} more values" if len(counts) > SHOWN else ""
         say(f"{label}: {', '.join(most)}{more}")
-    columns = ("density", "total weight", "isolated", "correlation")
-    table = Table("graph", "verdict", *columns, "messages")
+    # As narrow as can be: names and numbers are whole at 80 columns, and messages wrap.
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     odd = [row for row in data.quality if row.verdict != "ok"]
-    for row in (odd or data.quality)[:SHOWN]:
+    shown = (odd or data.quality)[:SHOWN]
+    longest = max(len(visible(row.id)) for row in shown)
+    table.add_column("graph", no_wrap=longest <= 36, overflow="fold")
+    for name in ("density", "total\nweight", "isolated", "correlation"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("messages", overflow="fold")
+    for row in shown:
         table.add_row(
-            visible(row.id), row.verdict, f"{row.density:.3f}", f"{row.total_weight:.6g}",
+            visible(row.id), f"{row.density:.3f}", f"{row.total_weight:.6g}",
             str(row.isolated), "" if row.correlation is None else f"{row.correlation:.3f}",
             visible("; ".join(row.messages)),
         )  # fmt: skip
     # Names are shown as they are, even such as [bold].
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    Console(markup=False, emoji=False, highlight=False, width=table_width()).print(table)
     hidden = len(odd or data.quality) - SHOWN
     if hidden > 0:
         say(f"and {hidden} more; --json shows all")
+    ok = len(data.quality) - len(odd)
+    if odd and ok:
+        say(f"{count_of(ok, 'graph')} that {'is' if ok == 1 else 'are'} ok "
+            f"{'is' if ok == 1 else 'are'} not shown")  # fmt: skip
     noticed = [
         problem.name or problem.text for problem in data.problems
     ]  # the whole texts are above
