@@ -1,4 +1,4 @@
-"""Say that kernels are compiled, which a first fit after installation spends seconds on."""
+"""Say that kernels are compiled, which the first fit of a kind of graphs spends seconds on."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ class _Announcer(event.Listener):
         if not self._said and module.startswith("eigengraphs."):
             self._said = True
             print(
-                "eigengraphs: compiling kernels for this machine, once after installation "
-                "(about ten seconds)",
+                "eigengraphs: compiling kernels for this kind of graphs, once (about ten seconds)",
                 file=sys.stderr,
                 flush=True,
             )

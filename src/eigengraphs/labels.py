@@ -1,4 +1,4 @@
-"""What a label is: a quantity, or classes; and what no name may hold."""
+"""What a label is: a quantity, or classes; what no name may hold; and counts in words."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["UNKNOWN", "are_codes", "are_quantity", "not_utf8", "without_none"]
+__all__ = ["UNKNOWN", "are_codes", "are_quantity", "count_of", "not_utf8", "without_none"]
 
 #: Texts, in small letters, which say that a value is not known, whatever the others are.
 UNKNOWN = frozenset({"", "n/a", "na", "nan", "null"})
 
 _HALF = re.compile("[\ud800-\udfff]")  # as Python reads bytes that are not UTF-8
 _FEW = 6  # whole numbers with no more values than this, each often, are codes: site 1, 2, 3
+
+
+def count_of(number: int, one: str, many: str | None = None) -> str:
+    """Return a number of things in words: "1 graph", "2 vertices"."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def are_codes(numbers: Iterable[float]) -> bool:

@@ -249,7 +249,7 @@ def test_loops_count_once(tmp_path):
 def test_edge_lists_are_put_on_the_union_of_their_vertices(tmp_path):
     (tmp_path / "1.ssv").write_text("1 2 1\n2 10 3\n")
     (tmp_path / "2.ssv").write_text("3 10 1\n1 2 4\n")
-    message = r"1 of 2 graphs name only some of the 4 vertices \(3 of them\).*has no edges there"
+    message = r"1 of 2 graphs names only some of the 4 vertices \(3 of them\).*has no edges there"
     with pytest.warns(ReadNotice, match=message):
         stack = eg.read(tmp_path)
     assert stack.vertex_names == ("1", "2", "3", "10")

@@ -233,9 +233,34 @@ def test_check_ends_with_what_it_noticed_worst_first(study, entered):
     for k, change in ((3, np.triu), (7, lambda A: 100 * A)):  # a notice of reading, and a warning
         path = study / "connectomes" / f"sub-{k:02d}_connectome.csv"
         np.savetxt(path, change(np.loadtxt(path, delimiter=",")), delimiter=",")
-    last = entered("check", "connectomes").stdout.splitlines()[-1]
-    assert last.startswith("2 noticed, worst first: 1 graph is unlike the others in the scale")
-    assert last.index("sub-07") < last.index("one triangle")
+    done = entered("check", "connectomes")
+    last = done.stdout.splitlines()[-1]
+    assert last == "2 noticed, worst first: odd scale (1 graph), triangle mirrored"
+    assert done.stderr.index("sub-07") < done.stderr.index("one triangle")
+
+
+def test_check_says_wrong_data_before_odd_graphs_before_what_was_done(study, entered):
+    rng = np.random.default_rng(0)
+    base, gain = rng.integers(1, 2000, (20, 20)), np.exp(rng.normal(0, 0.7, 20))
+    names = [f"v{s}" for s in range(20)]
+    for k in range(24):
+        A = np.triu(np.ceil(base * rng.lognormal(0, 0.2, (20, 20))), 1)
+        A += A.T
+        if k < 6:
+            A = np.ceil(A * gain[:, None] * gain)
+        if k == 9:
+            A[2, 5] = A[5, 2] = -7
+        order = np.r_[10:20, :10] if k == 12 else np.arange(20)
+        A = (100 if k == 15 else 1) * A[np.ix_(order, order)]
+        header = ",".join(names[s] for s in order)
+        path = study / "connectomes" / f"sub-{k + 1:02d}_connectome.csv"
+        np.savetxt(path, A, delimiter=",", fmt="%d", header=header, comments="")
+    done = entered("check", "connectomes")
+    last = done.stdout.splitlines()[-1]
+    assert last == (
+        "4 noticed, worst first: odd scale (1 graph), negative weights (1 graph), "
+        "two groups (6 and 18 graphs), aligned by name"
+    )
 
 
 def test_check_names_the_file_and_the_cell_of_a_negative_weight(study, entered):
@@ -247,8 +272,8 @@ def test_check_names_the_file_and_the_cell_of_a_negative_weight(study, entered):
         np.savetxt(path, A, delimiter=",", fmt="%d")
     done = entered("check", "connectomes")
     last = done.stdout.splitlines()[-1]
-    assert last.startswith("1 noticed")
-    assert "sub-07_connectome.csv (negative weight -7 from '2' to '5')" in last
+    assert last == "1 noticed: negative weights (1 graph)"
+    assert "sub-07_connectome.csv (negative weight -7 from '2' to '5')" in done.stderr
 
 
 def test_a_broken_weight_is_refused_with_file_graph_and_vertices(study, entered):
@@ -277,9 +302,9 @@ def test_swapped_hemispheres_are_found_by_the_column_of_the_vertices(study, ente
         np.savetxt(path, A, delimiter=",")
     rows = [f"{side}-area{s}\t{side}" for side in ("left", "right") for s in range(10)]
     (study / "regions.tsv").write_text("\n".join(["name\themisphere", *rows]), encoding="utf-8")
-    last = entered("check", "connectomes", "--vertices", "regions.tsv").stdout.splitlines()[-1]
-    assert "left and right swapped" in last
-    assert last.endswith(": sub-05")
+    done = entered("check", "connectomes", "--vertices", "regions.tsv")
+    assert done.stdout.splitlines()[-1] == "1 noticed: swapped hemispheres (1 graph)"
+    assert "left and right swapped (are the hemispheres swapped?): sub-05" in done.stderr
 
 
 def test_more_components_than_the_graphs_carry_are_a_note(study, entered):
@@ -502,3 +527,58 @@ def test_marks_of_numbers_on_the_command_line(study, run):
         assert total in out
         code, _, err = run("convert", "in", f"{option[2:]}.egs", "--format", "matrix", option, ",")
         assert code == 0, err
+
+
+@pytest.mark.parametrize("name", ["BNU1_0025864", "sub-NDARAB123456_ses-01_run-2"])
+def test_names_of_graphs_are_whole_in_a_narrow_table(study, run, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    for k in range(1, 25):
+        path = study / "connectomes" / f"sub-{k:02d}_connectome.csv"
+        A = np.loadtxt(path, delimiter=",")
+        new = study / "connectomes" / f"{name}{k:02d}.csv"
+        np.savetxt(new, 100 * A if k == 7 else np.triu(A) if k == 9 else A, delimiter=",")
+        path.unlink()
+    code, out, err = run("check", "connectomes")
+    assert code == 0, err
+    assert f"{name}07" in out
+    assert f"{name}09" in out
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "22 graphs that are ok are not shown\n" in out
+    lines = out.splitlines()
+    (header,) = [line for line in lines if line.startswith("graph ")]
+    assert {"density", "weight", "isolated", "correlation"} <= set(header.split())
+    place = header.index("correlation") + len("correlation")
+    said = "".join(line[place:].replace(" ", "") for line in lines)
+    assert "farfromtheusual" in said  # messages are whole, however narrow
+    assert "holdsonetriangle;mirrored" in said
+
+
+def test_one_of_anything_is_never_a_plural(study, run):
+    first = study / "connectomes" / "sub-01_connectome.csv"
+    names = ",".join(f"v{s}" for s in range(20))
+    A = np.loadtxt(first, delimiter=",")
+    (study / "named").mkdir()
+    for k in range(3):
+        n = 20 - (k == 2)
+        head = ",".join(names.split(",")[:n])
+        path = study / "named" / f"sub-{k}.csv"
+        np.savetxt(path, A[:n, :n] + k, delimiter=",", header=head, comments="")
+    said = ""
+    for words in (
+        ("check", first),
+        ("fit", first, "out", "-d", 1),
+        ("info", "out/model.eg"),
+        ("transform", "out", first, "new.tsv"),
+        ("convert", first, "one.npz"),
+        ("convert", first, "one.egs"),
+        ("check", "one.egs"),
+        ("plan", "one.egs", "-d", 1),
+        ("check", "named", "--align", "union", "--allow-missing"),
+    ):
+        code, out, err = run(*words)
+        assert code == 0, err
+        said += out + err
+    assert "1 of 3 graphs names only some" in said
+    things = "graphs|components|vertices|files|blocks|passes|matrices"
+    assert not re.search(rf"(?<![\w.])1 ((un)?directed |(un)?weighted )*({things})\b", said), said

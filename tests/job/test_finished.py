@@ -50,8 +50,11 @@ def test_an_answer_is_in_the_report_and_replaced_by_the_next(finished, study, ru
     assert "second &lt;b&gt;answer" in page
     assert "first &lt;b" not in page
     # Another fit into the folder voids what was asked of this one.
-    code, _, said = run("fit", "connectomes", "out", "-d", 1)
+    (study / "out" / "changes.tsv").write_text("", encoding="utf-8")
+    code, out, said = run("fit", "connectomes", "out", "-d", 1)
     assert code == 0, said
+    assert "removed answers of the earlier fit: changes.tsv, compare-group.tsv\n" in out
+    assert "removed" not in run("fit", "connectomes", "out", "-d", 1)[1]
     assert not (study / "out" / "compare-group.tsv").exists()
     assert [one.key for one in FinishedFit(study / "out").summary.findings] == ["read"]
 

@@ -251,3 +251,13 @@ def test_check_counts_the_label_or_says_what_is_there(study, run):
     counts = json.loads(out.splitlines()[-1])["label"]
     assert counts["missing"] == 1
     assert counts["30"] == 1  # a whole number, though another is missing
+
+
+def test_a_count_that_begins_in_a_file_of_lines_also_ends_there(capsys):
+    from eigengraphs.cli.progress import showing
+    from eigengraphs.job.events import Event
+
+    with showing(False) as listen:
+        for k in range(1, 7):
+            listen(Event("halves", f"{k} of 6", k, 6))
+    assert capsys.readouterr().err.splitlines() == ["halves: 1 of 6", "halves: 6 of 6"]

@@ -92,6 +92,47 @@ def test_graphs_of_another_scanner_are_found_together(m, k):
         assert not apart[k:].any()
 
 
+@pytest.mark.parametrize(("m", "k"), [(12, 4), (12, 6), (20, 10), (40, 19)])
+def test_two_groups_are_named_by_their_sizes_and_by_the_column_that_tells_them(m, k):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        A = connectomes(rng, m)
+        gain = np.exp(rng.normal(0, 0.5, 70))
+        A[m - k :] *= gain[:, None] * gain  # the last ones; of two halves, the first is named
+        named = 0 if 2 * k == m else m - k
+        *_, found = describe_graphs(GraphStack(A)).problems
+        even = f"the graphs fall into two groups of {k} and {m - k} (another scanner"
+        few = f"{k} graphs are apart from the others"
+        assert found.text.startswith(even if k > 0.4 * m else few)
+        assert f": {named}, {named + 1}, " in found.text
+        group = ["control"] * (m - k) + ["patient"] * k
+        group[-1] = "control" if m >= 40 else "patient"  # one in forty is told wrongly
+        columns = {"age": list(range(m)), "sex": ["f", "m"] * (m // 2), "group": group}
+        table = describe_graphs(GraphStack(A), columns=columns)
+        # Problems are in the first lines of a report; the scale of one graph may be odd, too.
+        assert not any("group" in one.text for one in table.problems)
+        assert sum(row.verdict != "ok" for row in table) <= 1
+        (found,) = table.explained
+        assert found.level == "notice"
+        nearly = "nearly " if m >= 40 else ""
+        value = "patient" if named else "control"
+        assert f"these are {nearly}the graphs with group = {value}" in found.text
+
+
+def test_swapped_hemispheres_are_said_once_and_other_vertices_beside_them():
+    rng = np.random.default_rng(0)
+    A, mirror = connectomes(rng, 16), np.r_[35:70, :35]
+    A[2:5] = A[2:5][:, mirror][:, :, mirror]  # three, which are like each other
+    table = describe_graphs(GraphStack(A), mirror=mirror)
+    assert [one.text.split(" (")[0] for one in table.problems] == [
+        "3 graphs are more like the others with left and right swapped"
+    ]
+    order = np.r_[rng.permutation(50), 50:70]
+    A[9] = A[9][np.ix_(order, order)]
+    table = describe_graphs(GraphStack(A), mirror=mirror)
+    assert [row.id for row in table if "unlike the others" in " ".join(row.messages)] == ["9"]
+
+
 def test_the_mice_are_all_of_one_kind_and_each_is_found_when_its_sides_are_swapped():
     mice = eg.datasets.load_mice()
     names = tuple(mice.regions.names.tolist())

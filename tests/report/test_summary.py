@@ -195,7 +195,7 @@ def test_problems_come_by_gravity_and_troubles_of_the_fit_among_them():
     graphs = np.array([np.outer(np.arange(1.0, 9), np.arange(1.0, 9)) * i for i in (1, 2, 3)])
     more = [Problem("notice", "n"), {"level": "refused", "text": "r"}, Problem("repaired", "p")]
     levels = [p.level for p in summarize(embedding, graphs, title="", problems=more).problems]
-    assert levels == ["refused", "warning", "repaired", "notice"]
+    assert levels == ["refused", "warning", "notice", "repaired"]
 
 
 def test_a_search_that_was_stopped_is_told():

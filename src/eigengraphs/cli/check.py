@@ -28,8 +28,9 @@ from eigengraphs.cli.options import (
     Vertices,
     input_settings,
 )  # fmt: skip
-from eigengraphs.cli.wording import files_left_out, for_shell, say, say_notes, visible
+from eigengraphs.cli.wording import files_left_out, say, say_notes, table_width, visible
 from eigengraphs.job.events import Event, Listener
+from eigengraphs.labels import count_of
 
 __all__ = ["check"]
 
@@ -97,6 +98,7 @@ def check(
             "quality": [asdict(row) for row in data.quality],
         }))  # fmt: skip
         return
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
@@ -106,7 +108,8 @@ def check(
     read = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
     weights = "weighted" if graphs.is_weighted else "unweighted"
     direction = "directed" if graphs.is_directed else "undirected"
-    say(f"{graphs.n_graphs} {direction} {weights} graphs on {graphs.n_vertices} vertices "
+    say(f"{count_of(graphs.n_graphs, f'{direction} {weights} graph')} on "
+          f"{count_of(graphs.n_vertices, 'vertex', 'vertices')} "
           f"({read}), read in {data.seconds:.1f} s{files_left_out(data.left_out)}")  # fmt: skip
     say(f"columns: {', '.join(data.columns) or 'none'}")
     if values is not None:
@@ -114,30 +117,35 @@ def check(
         most = [f"{value} {count}" for value, count in list(counts.items())[:SHOWN]]
         more = f", and {len(counts) - SHOWN} more values" if len(counts) > SHOWN else ""
         say(f"{label}: {', '.join(most)}{more}")
-    columns = ("density", "total weight", "isolated", "correlation")
-    table = Table("graph", "verdict", *columns, "messages")
+    # As narrow as can be: names and numbers are whole at 80 columns, and messages wrap.
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     odd = [row for row in data.quality if row.verdict != "ok"]
-    for row in (odd or data.quality)[:SHOWN]:
+    shown = (odd or data.quality)[:SHOWN]
+    longest = max(len(visible(row.id)) for row in shown)
+    table.add_column("graph", no_wrap=longest <= 36, overflow="fold")
+    for name in ("density", "total\nweight", "isolated", "correlation"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("messages", overflow="fold")
+    for row in shown:
         table.add_row(
-            visible(row.id), row.verdict, f"{row.density:.3f}", f"{row.total_weight:.6g}",
+            visible(row.id), f"{row.density:.3f}", f"{row.total_weight:.6g}",
             str(row.isolated), "" if row.correlation is None else f"{row.correlation:.3f}",
             visible("; ".join(row.messages)),
         )  # fmt: skip
     # Names are shown as they are, even such as [bold].
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    Console(markup=False, emoji=False, highlight=False, width=table_width()).print(table)
     hidden = len(odd or data.quality) - SHOWN
     if hidden > 0:
         say(f"and {hidden} more; --json shows all")
-    noticed = [problem.text for problem in data.problems]
-    say(f"{len(noticed)} noticed, worst first: {_cut(noticed)}" if noticed else "nothing unusual")
-
-
-def _cut(texts: Sequence[str]) -> str:
-    """Return texts in one line of less than 2,000 characters."""
-    from eigengraphs.report.words import short
-
-    line = "; ".join(short(for_shell(text), 300) for text in texts[:6])
-    return line + (f"; and {len(texts) - 6} more, above" if len(texts) > 6 else "")
+    ok = len(data.quality) - len(odd)
+    if odd and ok:
+        say(f"{count_of(ok, 'graph')} that {'is' if ok == 1 else 'are'} ok "
+            f"{'is' if ok == 1 else 'are'} not shown")  # fmt: skip
+    noticed = [
+        problem.name or problem.text for problem in data.problems
+    ]  # the whole texts are above
+    worst = ", worst first" if len(noticed) > 1 else ""
+    say(f"{len(noticed)} noticed{worst}: {', '.join(noticed)}" if noticed else "nothing unusual")
 
 
 def _counts(values: Sequence[Any]) -> dict[str, int]:
@@ -151,13 +159,14 @@ def _check_store(source: str, listen: Listener) -> dict[str, Any]:
     from eigengraphs.scale import damages, open_store
 
     def watch(done: int, total: int) -> None:
-        listen(Event("check", f"{done} of {total} graphs", done, total))
+        listen(Event("check", f"{done} of {count_of(total, 'graph')}", done, total))
 
     start = time.perf_counter()
     wrong = damages(source, watch=watch)
     if wrong:
         more = "".join(f"\n{error}" for error in wrong[1:])
-        raise StoreError(f"{len(wrong)} files of the store are damaged:\n{wrong[0]}{more}")
+        what = f"{count_of(len(wrong), 'file')} of the store {'is' if len(wrong) == 1 else 'are'}"
+        raise StoreError(f"{what} damaged:\n{wrong[0]}{more}")
     stack = open_store(source)
     facts = stack.facts
     empty = int((facts.n_nonzero == facts.n_loops).sum())
@@ -166,10 +175,11 @@ def _check_store(source: str, listen: Listener) -> dict[str, Any]:
     kept = f"{'sparse' if stack.is_sparse else 'dense'} {stack.dtype}"
     seconds = time.perf_counter() - start
     text = (
-        f"{stack.n_graphs} {direction} {weights} graphs on {stack.n_vertices} vertices (a store, "
-        f"{kept}, {stack.nbytes / 1e9:.3g} GB in memory), every file checked in {seconds:.1f} s\n"
+        f"{count_of(stack.n_graphs, f'{direction} {weights} graph')} on "
+        f"{count_of(stack.n_vertices, 'vertex', 'vertices')} (a store, {kept}, "
+        f"{stack.nbytes / 1e9:.3g} GB in memory), every file checked in {seconds:.1f} s\n"
         f"columns: {', '.join(stack.columns) or 'none'}\n"
-        f"density {stack.density:.4g}, {empty} graphs without an edge"
+        f"density {stack.density:.4g}, {count_of(empty, 'graph')} without an edge"
     )
     return {
         "event": "done", "graphs": stack.n_graphs, "vertices": stack.n_vertices, "kept": kept,

@@ -28,6 +28,7 @@ from eigengraphs.cli.options import (
 from eigengraphs.cli.wording import files_left_out, say, say_notes
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Event, Listener
+from eigengraphs.labels import count_of
 
 __all__ = ["convert"]
 
@@ -103,7 +104,8 @@ def convert(
     say_notes(said["notices"])
     new = f" ({said['new']} new)" if said.get("new", said["graphs"]) < said["graphs"] else ""
     wrote = f"wrote {output}" if said.get("new", 1) else f"{output} has them already"
-    say(f"{said['graphs']} graphs{new} on {said['vertices']} vertices; {wrote}"
+    say(f"{count_of(said['graphs'], 'graph')}{new} on "
+        f"{count_of(said['vertices'], 'vertex', 'vertices')}; {wrote}"
         f"{files_left_out(said['left_out'])}")  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.wording import say
+from eigengraphs.labels import count_of
 
 __all__ = ["demo"]
 
@@ -45,7 +46,7 @@ def demo(
         task = progress.add_task("32 mice, one held out at a time", total=32)
         result = run_demo(output, components, seed, lambda _: progress.advance(task))
     embedding = result.embedding
-    say(f"32 mouse brains, 332 regions, {components} components")
+    say(f"32 mouse brains, 332 regions, {count_of(components, 'component')}")
     share = embedding.explained_ratio_.sum()
     say(f"explained: {share:.1%} of {explained_of(embedding.center)}")
     say(f"converged: {'yes' if embedding.converged_ else 'no'}, {embedding.n_passes_} passes")

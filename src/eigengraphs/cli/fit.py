@@ -32,6 +32,7 @@ from eigengraphs.cli.options import (
     input_settings,
 )  # fmt: skip
 from eigengraphs.cli.wording import files_left_out, say, say_notes
+from eigengraphs.labels import count_of
 
 __all__ = ["fit"]
 
@@ -134,7 +135,7 @@ def fit(
         from eigengraphs.fit_view import explained_of
         from eigengraphs.job.analysis import FitSettings, analyse
         from eigengraphs.job.large import Large, on_cluster, open_journal
-        from eigengraphs.job.results import check_output, write_results
+        from eigengraphs.job.results import answers_in, check_output, write_results
 
         check_output(output)
         settings = FitSettings(
@@ -166,6 +167,7 @@ def fit(
                 source, how, settings, title=title, command=command, listen=listen,
                 large=Large(client, journal),
             )  # fmt: skip
+            removed = answers_in(output)
             files = write_results(analysis, output, listen)
     embedding = analysis.embedding
     found = {
@@ -178,6 +180,7 @@ def fit(
         "problems": [problem.text for problem in analysis.problems],
         "files": [str(path) for path in files],
         "left_out": analysis.inputs.left_out,
+        "removed": removed,
     }
     if journal is not None:
         found["passes_kept"] = journal.n_found
@@ -206,8 +209,10 @@ def _components(text: str) -> int | str:
 def _say(found: dict[str, Any], analysis: Any) -> None:
     say_notes(cast(list[str], found["problems"]))
     say(
-        f"{found['graphs']} graphs, {found['vertices']} vertices, {found['components']} components:"
-        f" {found['explained']:.1%} of {found['explained_of']} explained, "
+        f"{count_of(found['graphs'], 'graph')}, "
+        f"{count_of(found['vertices'], 'vertex', 'vertices')}, "
+        f"{count_of(found['components'], 'component')}: "
+        f"{found['explained']:.1%} of {found['explained_of']} explained, "
         f"{'' if found['converged'] else 'NOT '}converged"
     )
     for finding in analysis.findings:
@@ -220,6 +225,8 @@ def _say(found: dict[str, Any], analysis: Any) -> None:
             f"{prediction.label} of graphs that were held out, {prediction.measure}: "
             f"{', '.join(scores)}"
         )
+    if found["removed"]:
+        say(f"removed answers of the earlier fit: {', '.join(found['removed'])}")
     report = next(path for path in found["files"] if path.endswith("report.html"))
     said = files_left_out(found["left_out"])
     say(f"wrote {len(found['files'])} files; look at {report}{said}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.wording import say
+from eigengraphs.labels import count_of
 
 __all__ = ["info"]
 
@@ -25,10 +26,14 @@ def info(
     je = load(model / "model.eg" if model.is_dir() else model)
     settings = {name: value for name, value in je.get_params().items()
                 if value != type(je)().get_params()[name] and name != "n_components"}  # fmt: skip
-    say(f"{je.n_components_} components of {len(je.loadings_)} graphs on {je.n_vertices_} vertices")
+    say(
+        f"{count_of(je.n_components_, 'component')} of {count_of(len(je.loadings_), 'graph')} on "
+        f"{count_of(je.n_vertices_, 'vertex', 'vertices')}"
+    )
     say(f"explained: {je.explained_ratio_.sum():.1%} of {explained_of(je.center)}; "
           f"diagonal {je.diagonal_}; "
-          f"{'' if je.converged_ else 'NOT '}converged in {je.n_passes_} passes")  # fmt: skip
+          f"{'' if je.converged_ else 'NOT '}converged in "
+          f"{count_of(je.n_passes_, 'pass', 'passes')}")  # fmt: skip
     say("settings: " + (", ".join(f"{k}={v!r}" for k, v in settings.items()) or "defaults"))
     for k in range(je.n_components_):
         h = je.latent_positions_[:, k]

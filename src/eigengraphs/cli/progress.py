@@ -78,7 +78,7 @@ def _print_json(event: Event) -> None:
 
 
 class _Lines:
-    """A line for each new stage, and one every few seconds within it."""
+    """A line for each new stage, one every few seconds within it, and one at its end."""
 
     def __init__(self) -> None:
         self._stage = ""
@@ -86,6 +86,7 @@ class _Lines:
 
     def __call__(self, event: Event) -> None:
         now = time.monotonic()
-        if event.stage != self._stage or now - self._last > SECONDS:
+        ends = event.total is not None and event.done == event.total
+        if event.stage != self._stage or now - self._last > SECONDS or ends:
             self._stage, self._last = event.stage, now
             say(f"{event.stage}: {event.text}", file=sys.stderr, flush=True)

@@ -10,6 +10,7 @@ import typer
 from eigengraphs.cli.completions import DESIGNS, OUTPUT_FORMATS, WEIGHTS, among
 from eigengraphs.cli.options import Json
 from eigengraphs.cli.wording import say
+from eigengraphs.labels import count_of
 
 __all__ = ["simulate"]
 
@@ -76,8 +77,9 @@ def simulate(
     names = [kind.name for kind in design.classes]
     classes = f" of classes {', '.join(names)}" if len(names) > 1 else ""
     say(
-        f"{stack.n_graphs} graphs{classes} on {stack.n_vertices} vertices, density "
-        f"{stack.density:.3g}; wrote {', '.join(map(str, files))}"
+        f"{count_of(stack.n_graphs, 'graph')}{classes} on "
+        f"{count_of(stack.n_vertices, 'vertex', 'vertices')}, density {stack.density:.3g}; "
+        f"wrote {', '.join(map(str, files))}"
     )
     if files[0].suffix == ".egs":  # whose labels are not predicted
         say(f"next: eigengraphs fit {files[0]} results")

@@ -24,6 +24,7 @@ from eigengraphs.cli.options import (
     input_settings,
 )  # fmt: skip
 from eigengraphs.cli.wording import files_left_out, say, say_notes
+from eigengraphs.labels import count_of
 
 __all__ = ["transform"]
 
@@ -79,5 +80,6 @@ def transform(
         loadings = embedding.transform(graphs, missing=missing)
         write_loadings(output, embedding, graphs, data.columns, loadings, missing)
     say_notes([*(problem.text for problem in data.problems), *said])
-    say(f"{data.graphs.n_graphs} graphs on {embedding.n_components_} components; wrote {output}"
+    say(f"{count_of(data.graphs.n_graphs, 'graph')} on "
+        f"{count_of(embedding.n_components_, 'component')}; wrote {output}"
         f"{files_left_out(data.left_out)}")  # fmt: skip

@@ -125,9 +125,16 @@ def make_design(
         Y.mean(axis=0), n_graphs, tuple(absorbed), tuple(notes),
     )  # fmt: skip
     if design.df_error < 1:
+        unit = "subject" if kind == "between" else "graph"
+        if group.kind == "groups" and len(group.levels) == len(Y):
+            raise InputError(
+                f"each of the {len(Y)} groups of {group.name!r} has one {unit}, so that nothing "
+                "tells groups from chance; name a column with several in a group"
+            )
         raise InputError(
-            f"{len(Y)} {'subjects' if kind == 'between' else 'graphs'} are too few for "
-            f"{design.n_intercepts + Z.shape[1] + X.shape[1]} coefficients; leave covariates out"
+            f"{len(Y)} {unit}s are too few for "
+            f"{design.n_intercepts + Z.shape[1] + X.shape[1]} coefficients"
+            f"{'; leave covariates out' if names else ''}"
         )
     return design
 

@@ -138,7 +138,10 @@ def vertex_sets(
         if some:
             sizes = sorted({len(sets[i]) for i in some})
             span = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
-            text = f"{len(some)} of {len(sets)} graphs name only some of the {len(every)} vertices "
+            name = "names" if len(some) == 1 else "name"
+            text = (
+                f"{len(some)} of {len(sets)} graphs {name} only some of the {len(every)} vertices "
+            )
             text += f"({span} of them); a vertex that a graph does not name {fate}{doubt}"
             of_all.append(Notice("union", text))
     # In a list of edges, a vertex that is not named is there and has no edges.

@@ -318,7 +318,10 @@ def _vertices(
         doubt += spelling(sorted(every), every)
         fewer = sum(len(graph.names or ()) < len(every) for graph in graphs)
         if fewer:
-            text = f"{fewer} of {len(graphs)} graphs name only some of the {len(every)} vertices; "
+            name = "names" if fewer == 1 else "name"
+            text = (
+                f"{fewer} of {len(graphs)} graphs {name} only some of the {len(every)} vertices; "
+            )
             text += f"a vertex that a graph does not name has no edges there{doubt}"
             notices.append(Notice("union", text))
         return tuple(sorted(every, key=natural))

@@ -20,6 +20,7 @@ from eigengraphs.job.large import Large
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
 from eigengraphs.job.reading import reading_finding
+from eigengraphs.labels import count_of
 from eigengraphs.loading import keep_vertex_table
 from eigengraphs.report.columns import make_column
 from eigengraphs.report.findings import Finding
@@ -215,12 +216,17 @@ def _fit(
 ) -> tuple[JointEmbedding, list[Problem]]:
     if embedding.n_components == "auto":
         listen(Event("choose", "choosing the number of components"))
-    listen(Event("fit", f"fitting {data.graphs.n_graphs} graphs"))
+    listen(Event("fit", f"fitting {count_of(data.graphs.n_graphs, 'graph')}"))
 
     def watch(progress: Any) -> None:
         total = embedding.n_components if isinstance(embedding.n_components, int) else None
         listen(
-            Event("fit", f"{progress.n_converged} components found", progress.n_converged, total)
+            Event(
+                "fit",
+                f"{count_of(progress.n_converged, 'component')} found",
+                progress.n_converged,
+                total,
+            )
         )
 
     embedding.callback = watch

@@ -15,6 +15,7 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.job.people import NOBODY
 from eigengraphs.job.prediction import tells_quantity
+from eigengraphs.labels import count_of
 from eigengraphs.report.columns import make_column
 from eigengraphs.tables import write_table
 from eigengraphs.whole_files import replace_together, scratch_folder
@@ -69,7 +70,7 @@ def hold_contest(
         groups = people_for(data.participants, y, folds)
     elif how.groups != NOBODY:
         groups = data.column(how.groups, "use for --groups")
-    listen(Event("predict", f"methods meet {data.graphs.n_graphs} graphs"))
+    listen(Event("predict", f"methods meet {count_of(data.graphs.n_graphs, 'graph')}"))
     found = contest(
         data.graphs, y, embedding=settings.estimator(data), methods=methods, groups=groups,
         folds=folds, task="quantity" if tells_quantity(column) else "classes",

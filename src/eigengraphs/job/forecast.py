@@ -25,6 +25,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.blocked_tasks import Look
 from eigengraphs.graphs.treated import DiagonalRule
+from eigengraphs.labels import count_of
 from eigengraphs.parallel import alone, thread_count
 from eigengraphs.search import kept_in_basis
 from eigengraphs.settings import check_n_components
@@ -80,8 +81,10 @@ class Forecast:
         times = first if first == last else f"{first} to {last}"
         where = f"{self.workers} workers" if self.workers > 1 else "1 worker"
         return "\n".join([
-            f"{self.graphs} graphs, {self.vertices} vertices, {self.components} components",
-            f"{self.blocks} blocks of up to {_size(self.block_bytes)}; {ways[self.route]}",
+            f"{count_of(self.graphs, 'graph')}, {count_of(self.vertices, 'vertex', 'vertices')}, "
+            f"{count_of(self.components, 'component')}",
+            f"{count_of(self.blocks, 'block')} of up to {_size(self.block_bytes)}; "
+            f"{ways[self.route]}",
             f"passes: {passes}, of {size} each ({_size(low * self.bytes_a_pass)}"
             + (f" to {_size(high * self.bytes_a_pass)})" if high > low else " in all)"),
             f"peak memory: about {_size(self.peak_memory)}",

@@ -20,8 +20,9 @@ from eigengraphs.io.renaming import table_names
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
+from eigengraphs.labels import count_of
 from eigengraphs.loading import vertex_table
-from eigengraphs.report.parts import Problem, gravest_first
+from eigengraphs.report.parts import Level, Problem, gravest_first
 from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.quality import QualityTable, describe_graphs, missing_vertices, some
 
@@ -111,24 +112,21 @@ def gather(
         "max_bytes": settings.max_bytes, "id_pattern": settings.id_pattern, **marks,
     }  # fmt: skip
     reading = io.read_files(source, labels=labels, memory=settings.memory, **options)
-    problems = [
-        Problem("refused" if notice.kind in LEFT_OUT else "repaired", str(notice))
-        for notice in reading.notices
-        if notice.loud
-    ]
+    problems = [_done(notice) for notice in reading.notices if notice.loud]
     known: Mapping[str, Any] = reading.columns if reading.of_store is None else reading.of_store
     columns: dict[str, Sequence[Any]] = {name: Values(values) for name, values in known.items()}
     people = owners(columns, reading.stack.graph_names)
     if table is not None:
         found = list[io.Notice]()
         joined = io.join(reading, table, id_pattern=settings.id_pattern, on_notice=found.append)
-        problems += [Problem("notice", str(notice)) for notice in found]
+        problems += [_done(notice) for notice in found]
         columns |= _by_name(joined.columns)
         names = reading.stack.graph_names
         people = tuple(table.ids[row] if row >= 0 else name
                        for row, name in zip(joined.rows, names, strict=True))  # fmt: skip
         problems += _unmatched(joined, settings.participants)
-    listen(Event("check", f"{reading.stack.n_graphs} graphs, {reading.stack.n_vertices} vertices"))
+    n_vertices = count_of(reading.stack.n_vertices, "vertex", "vertices")
+    listen(Event("check", f"{count_of(reading.stack.n_graphs, 'graph')}, {n_vertices}"))
     messages = {i: [notice.text for notice in file.notices if notice.loud]
                 for i, file in enumerate(reading.files)}  # fmt: skip
     files = [str(file.path) for file in reading.files]
@@ -136,8 +134,8 @@ def gather(
     mirror = None
     if labels is not None:
         mirror = mirror_images(reading.stack.vertex_names, labels.names, labels.columns)
-    quality = describe_graphs(reading.stack, files, messages, mirror)
-    problems += _hidden(reading.stack) + list(quality.problems)
+    quality = describe_graphs(reading.stack, files, messages, mirror, columns)
+    problems += [*_hidden(reading.stack), *quality.problems, *quality.explained]
     return Inputs(
         graphs=reading.stack if move is None else move(reading.stack),
         files=reading.files,
@@ -209,13 +207,35 @@ def on_vertices(
     return graphs, said
 
 
+#: Kinds of notices that say that data are wrong, and not what was done.
+_WRONG = ("copies", "no edges")
+_SHORT = {
+    "ambiguous": "matrix or edge list", "attribute": "attribute taken as weight",
+    "axis": "axis of graphs", "columns": "columns put in order", "diagonal": "diagonal left out",
+    "direction": "taken as directed", "encoding": "read as Windows text", "folders": "folders",
+    "ids inside": "ids found inside names", "numbered": "running numbers taken as names",
+    "one way": "read as undirected", "order": "aligned by name", "repeated": "weights added",
+    "rounding": "made symmetric", "table": "tables left out", "triangle": "triangle mirrored",
+    "triangle kept": "triangle kept", "union": "vertices that some do not name",
+}  # fmt: skip
+
+
+def _done(notice: io.Notice) -> Problem:
+    """Return what a reader did, or met, as a problem."""
+    level: Level = "refused" if notice.kind in LEFT_OUT else "repaired"
+    if notice.kind in _WRONG:
+        level = "warning"
+    count = f" ({count_of(notice.count, 'file')})" if notice.count > 1 else ""
+    return Problem(level, str(notice), _SHORT.get(notice.kind, notice.kind) + count)
+
+
 def _hidden(stack: GraphStack) -> list[Problem]:
     """Say how many entries are hidden, and in which graphs."""
     if stack.mask is None:
         return []
     counts, (m, n, _) = stack.mask.n_hidden, stack.shape
     which = [f"{stack.graph_names[i]} ({counts[i]})" for i in np.flatnonzero(counts).tolist()]
-    graphs = "1 graph" if len(which) == 1 else f"{len(which)} graphs"
+    graphs = count_of(len(which), "graph")
     share = stack.n_hidden / (m * n * n)
     text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and take no part, "
     text += f"in {graphs}: {some(which)}"
@@ -223,11 +243,11 @@ def _hidden(stack: GraphStack) -> list[Problem]:
     gone = [f"{stack.vertex_names[s]} (in {often[s]})" for s in np.flatnonzero(often).tolist()]
     if gone:
         text += f"; {_vertices(len(gone))} missing altogether in some graphs: {some(gone)}"
-    return [Problem("notice", text)]
+    return [Problem("notice", text, f"missing entries ({graphs})")]
 
 
 def _vertices(count: int) -> str:
-    return "1 vertex is" if count == 1 else f"{count} vertices are"
+    return f"{count_of(count, 'vertex', 'vertices')} {'is' if count == 1 else 'are'}"
 
 
 def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
@@ -236,12 +256,12 @@ def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
         count = len(joined.graphs_without_row)
         which = "1 graph has" if count == 1 else f"{count} graphs have"
         text = f"{which} no row in {path}: {some(joined.graphs_without_row)}"
-        found.append(Problem("warning", text))
+        found.append(Problem("warning", text, f"no row in the table ({count_of(count, 'graph')})"))
     if joined.rows_without_graph:
         count = len(joined.rows_without_graph)
         which = f"1 row of {path} has" if count == 1 else f"{count} rows of {path} have"
         text = f"{which} no graph: {some(joined.rows_without_graph)}"
-        found.append(Problem("notice", text))
+        found.append(Problem("notice", text, f"rows without a graph ({count})"))
     return found
 
 

@@ -21,8 +21,8 @@ from eigengraphs.tables import write_table
 from eigengraphs.whole_files import is_left_over, whole_folder
 
 __all__ = [
-    "ASKED",
     "FILES",
+    "answers_in",
     "check_output",
     "quality_rows",
     "summary_of",
@@ -35,9 +35,14 @@ FILES = (
     "loadings.tsv", "positions.tsv", "components.tsv", "qc.tsv", "model.eg", "provenance.json",
     "methods.md", "report.html", "report.json",
 )  # fmt: skip
-#: Tables of what was asked afterwards, which a new fit makes void.
-ASKED = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
+# Tables of what was asked afterwards, which a new fit makes void.
+_ASKED = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
          "uncertainty-*.tsv")  # fmt: skip
+
+
+def answers_in(folder: Path) -> list[str]:
+    """Return the names of the tables of what was asked of a fit, which another one removes."""
+    return sorted(item.name for pattern in _ASKED for item in folder.glob(pattern))
 
 
 def check_output(folder: Path) -> None:
@@ -45,7 +50,7 @@ def check_output(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{str(folder)!r} is a file; name a folder for the results")
     if folder.is_dir():
-        asked = {item.name for pattern in ASKED for item in folder.glob(pattern)}
+        asked = answers_in(folder)
         others = sorted(
             item.name
             for item in folder.iterdir()
@@ -70,9 +75,8 @@ def write_results(analysis: Analysis, folder: Path, listen: Listener = silent) -
     folder.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(folder, replacing=True) as temporary:
         _write(analysis, temporary)
-    for pattern in ASKED:  # where folders cannot change places, answers about the old fit stayed
-        for old in folder.glob(pattern):
-            old.unlink()
+    for name in answers_in(folder):  # where folders cannot change places, they stayed
+        (folder / name).unlink()
     return [folder / name for name in FILES]
 
 

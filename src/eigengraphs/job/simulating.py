@@ -14,6 +14,7 @@ from eigengraphs import __version__, io
 from eigengraphs.errors import InputError
 from eigengraphs.graphs import GraphStack
 from eigengraphs.job.events import Event, Listener, silent
+from eigengraphs.labels import count_of
 from eigengraphs.scale import StoreWriter, is_store, open_store
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import VERTICES, Batch
@@ -106,7 +107,7 @@ def _into_store(
         _check_output(output)
     step = max(1, min(500, _ENTRIES // design.n_vertices**2))
     names = [f"lambda{k + 1}" for k in range(design.n_components)]
-    listen(Event("draw", f"drawing {m} graphs on {design.n_vertices} vertices", 0, m))
+    listen(Event("draw", f"drawing {count_of(m, 'graph')} on {design.n_vertices} vertices", 0, m))
     # First, so that a store which is finished has it.
     _write_record(record, design, m, seed)
     with StoreWriter(
@@ -138,7 +139,7 @@ def _draw(design: Design, m: int, seed: int, listen: Listener) -> GraphStack:
     """Draw in blocks, which say how far it is; which blocks changes no graph."""
     small = design.n_vertices**2 * m <= _ENTRIES
     step = m if small else max(1, min(500, _ENTRIES // design.n_vertices**2))
-    listen(Event("draw", f"drawing {m} graphs on {design.n_vertices} vertices", 0, m))
+    listen(Event("draw", f"drawing {count_of(m, 'graph')} on {design.n_vertices} vertices", 0, m))
     blocks = []
     for start in range(0, m, step):
         stop = min(start + step, m)

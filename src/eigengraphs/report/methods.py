@@ -11,6 +11,7 @@ import scipy
 import sklearn
 
 from eigengraphs.fit_view import FitView, explained_of
+from eigengraphs.labels import count_of
 from eigengraphs.report.parts import Prediction
 
 __all__ = ["CITATIONS", "methods_text", "own_version"]
@@ -80,7 +81,7 @@ def methods_text(
     kind = "directed" if fit.directed else "undirected"
     pattern = "h g^T, from where edges start to where they end," if fit.directed else "h h^T"
     parts = [
-        f"We embedded {_count(n_graphs, f'{kind} graph')} on {embedding.n_vertices_} vertices "
+        f"We embedded {count_of(n_graphs, f'{kind} graph')} on {embedding.n_vertices_} vertices "
         f"jointly (Wang et al., 2021) with eigengraphs {own_version()}.",
         _transformed(fit.steps),
         "The mean graph was subtracted." if fit.settings["center"] else "",
@@ -89,8 +90,8 @@ def methods_text(
         if fit.settings["missing"] == "unobserved"
         else "",
         f"By least squares, each graph is approximated by a weighted sum of "
-        f"{_count(d, 'rank-one pattern')} {pattern} that all graphs share; the weights, called "
-        f"loadings, are {_count(d, 'number')} for each graph.",
+        f"{count_of(d, 'rank-one pattern')} {pattern} that all graphs share; the weights, called "
+        f"loadings, are {count_of(d, 'number')} for each graph.",
         _loadings(fit),
         _chosen(d, choice),
         "Components were found one after the other, and then all improved together."
@@ -185,7 +186,3 @@ def _software(prediction: Prediction | None) -> str:
 
 def _listed(items: list[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number} {one}{'' if number == 1 else 's'}"

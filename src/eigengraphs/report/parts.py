@@ -18,7 +18,7 @@ __all__ = [
 Level: TypeAlias = Literal["refused", "repaired", "warning", "notice"]
 PredictionKind: TypeAlias = Literal["classes", "quantity"]
 Verdict: TypeAlias = Literal["ok", "notice", "refused"]
-_LEVELS = ("refused", "warning", "repaired", "notice")  # the gravest first
+_LEVELS = ("refused", "warning", "notice", "repaired")  # the gravest first
 _VERDICTS = ("ok", "notice", "refused")
 _KINDS = ("classes", "quantity")
 T = TypeVar("T")
@@ -34,6 +34,8 @@ class Problem:
         "refused": left out; "repaired": changed; "warning": of the fit; "notice": all else.
     text : str
         What it is, as a sentence.
+    name : str
+        The same in a few words, where it is one of several in a line.
 
     Examples
     --------
@@ -44,13 +46,17 @@ class Problem:
 
     level: Level
     text: str
+    name: str = ""
 
     def __post_init__(self) -> None:
         _one_of("level of a problem", self.level, _LEVELS)
 
 
 def gravest_first(problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems by their level, those of one level in the order in which they came."""
+    """Return problems by their level, those of one level in the order in which they came.
+
+    What was left out, then what is wrong or odd, at last what was done by itself.
+    """
     return sorted(problems, key=lambda problem: _LEVELS.index(problem.level))
 
 

@@ -39,9 +39,10 @@ class Patterns:
     scale
         Square of the mean square root of the weights, which a few large ones do not decide.
     unlike
-        Whether the graph shows another pattern than the others.
+        Whether the graph shows another pattern than the others, also once its sides are right.
     apart
-        Whether it is in the smaller of two groups of graphs, each with a pattern of its own.
+        Whether it is in the smaller of two groups of graphs, each with a pattern of its own; of
+        groups of one size, in that of the first graph. Swapped graphs are in neither.
     swapped
         Whether its left is the right of the others; never without the mirror images of vertices.
     """
@@ -84,6 +85,7 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
     np.fill_diagonal(among, np.nan)
     groups = _Groups.of(among, noise)
     correlation, score, side = np.full(m, np.nan), np.zeros(m), np.full(m, np.nan)
+    mirrored = np.full(m, np.nan)
     scales = np.empty(m)
     every = [(values, scale)] if m == len(chosen) else (_values(x, cells) for x in _pieces(stack))
     lo = 0
@@ -97,12 +99,20 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
         if sides is not None:
             found = np.where(itself, np.nan, sides.correlations(X - X[:, aside]))
             side[lo:hi] = _medians(found)
+            back = np.flatnonzero(side[lo:hi] < 0)
+            found = np.where(itself[back], np.nan, to_all.correlations(X[back][:, aside]))
+            mirrored[lo + back] = _medians(found)
         lo = hi
     usual = float(np.nanmedian(side)) if np.isfinite(side).any() else 0.0
     # The difference of the two sides changes its sign with them, and nothing else about it.
     swapped = (side < -usual / 2) & (usual > noise)
-    unlike, apart = _unlike(correlation, noise), groups.smaller(score)
-    return Patterns(correlation, scales, unlike, apart, swapped)
+    unlike = _unlike(np.where(swapped, mirrored, correlation), noise)
+    apart = groups.smaller(score)
+    size = 2 * int(apart.sum())
+    if size > m or (size == m and not apart[0]):
+        apart = ~apart
+    apart &= ~swapped
+    return Patterns(correlation, scales, unlike, apart & (apart.sum() > 1), swapped)
 
 
 def mirror_images(

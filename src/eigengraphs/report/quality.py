@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import eq
 from typing import Any, overload
@@ -13,11 +14,14 @@ from scipy import sparse
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.mask import Mask
+from eigengraphs.labels import count_of
 from eigengraphs.report.parts import GraphQuality, Level, Problem
 from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
 
 __all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "missing_vertices", "some"]
 
+_EVEN = 0.4  # of the graphs: a group that is larger is one of two, and not apart from the rest
+_NEARLY = 0.05  # of the graphs: so many may be in another group than a column says
 _RARE = 0.01  # of the weights: so few negative ones are mistakes and no signs
 
 
@@ -37,11 +41,13 @@ class QualityTable(Sequence[GraphQuality]):
         By the place of the graph, for those of which there is something to say.
     problems
         The same for all graphs, the gravest first.
+    explained
+        What was found and has a reason that is known, such as groups that a column tells.
     """
 
     __slots__ = (
-        "_files", "_messages", "_names", "correlation", "density", "isolated", "problems",
-        "total_weight",
+        "_files", "_messages", "_names", "correlation", "density", "explained", "isolated",
+        "problems", "total_weight",
     )  # fmt: skip
 
     def __init__(
@@ -54,10 +60,11 @@ class QualityTable(Sequence[GraphQuality]):
         correlation: NDArray[np.float64],
         messages: Mapping[int, tuple[str, ...]],
         problems: tuple[Problem, ...] = (),
+        explained: tuple[Problem, ...] = (),
     ) -> None:
         self._names, self._files, self._messages = names, files, messages
         self.density, self.total_weight, self.isolated = density, total_weight, isolated
-        self.correlation, self.problems = correlation, problems
+        self.correlation, self.problems, self.explained = correlation, problems, explained
 
     def __len__(self) -> int:
         return len(self.density)
@@ -104,6 +111,7 @@ def describe_graphs(
     files: Sequence[str] = (),
     said: Mapping[int, Sequence[str]] | None = None,
     mirror: NDArray[np.intp] | None = None,
+    columns: Mapping[str, Sequence[Any]] | None = None,
 ) -> QualityTable:
     """Describe every graph of a stack, and say which are unlike the others.
 
@@ -117,6 +125,8 @@ def describe_graphs(
         What the reader of the files said, by the place of the graph.
     mirror : (n,), optional
         For each vertex, the one in the other hemisphere; finds graphs whose sides are swapped.
+    columns
+        What is known of the graphs, a value each; may tell the groups into which they fall.
     """
     m, n = stack.n_graphs, stack.n_vertices
     pairs = np.full(m, n * (n - 1), dtype=np.float64)
@@ -136,23 +146,26 @@ def describe_graphs(
     def note(
         level: Level,
         which: NDArray[np.bool_],
+        short: str,
         what: str,
         text: str | Callable[[int], str],
         name: Callable[[int], str] = table.name,
     ) -> None:
-        """Say something of some graphs: ``text`` of each, and ``what`` of all of them."""
+        """Say something of some graphs: ``text`` of each, and ``what`` of all of them.
+
+        Wrong data first, then odd graphs: within a level, what is said stays in this order.
+        """
         places = np.flatnonzero(which).tolist()
         for i in places:
             messages.setdefault(i, []).append(text if isinstance(text, str) else text(i))
         if places:
-            count = "1 graph" if len(places) == 1 else f"{len(places)} graphs"
+            count = count_of(len(places), "graph")
             one, many = (
                 ("is", "are") if what.startswith(("unlike", "apart", "more")) else ("has", "have")
             )
             names = some([name(i) for i in places[:6]], len(places))
-            problems.append(
-                Problem(level, f"{count} {one if len(places) == 1 else many} {what}: {names}")
-            )
+            said = f"{count} {one if len(places) == 1 else many} {what}: {names}"
+            problems.append(Problem(level, said, f"{short} ({count})"))
 
     missing = np.zeros(m, dtype=np.int64)
     if stack.mask is not None:
@@ -163,6 +176,7 @@ def describe_graphs(
     note(
         "warning",
         empty,
+        "no edges",
         "no edges at all (see whether the file is complete, or leave it out)",
         "no edges at all",
     )
@@ -170,6 +184,7 @@ def describe_graphs(
     note(
         "warning",
         patterns.unlike,
+        "odd pattern",
         "unlike the others in the pattern of edges (are the vertices in another order?)",
         lambda i: (
             f"pattern unlike the others: correlation {correlation[i]:.2f} with them, usual "
@@ -179,6 +194,7 @@ def describe_graphs(
     note(
         "warning",
         patterns.swapped,
+        "swapped hemispheres",
         "more like the others with left and right swapped (are the hemispheres swapped?)",
         "left and right look swapped",
     )
@@ -187,36 +203,55 @@ def describe_graphs(
         note(
             "warning",
             far_from_usual(size, 2.0),
+            "odd scale",
             "unlike the others in the scale of the weights (another unit, or transformed before?)",
             lambda i: f"scale of the weights {size[i]:.3g}, far from the usual {_median(size):.3g}",
         )
     note(
         "notice",
-        far_from_usual(density, 1.2),
-        "unlike the others in density",
-        f"density far from the usual {_median(density):.3g}",
+        _rare_negatives(stack, n_negative),
+        "negative weights",
+        "negative weights, which others have not",
+        lambda i: _negative_weight(stack, i),
+        lambda i: f"{files[i] if files else table.name(i)} ({_negative_weight(stack, i)})",
     )
     note(
         "notice",
-        patterns.apart,
-        "apart from the others, and like each other (another scanner, site or group?)",
-        f"apart from most graphs, together with {patterns.apart.sum() - 1} others",
+        far_from_usual(density, 1.2),
+        "odd density",
+        "unlike the others in density",
+        f"density far from the usual {_median(density):.3g}",
     )
     # Few graphs have nothing usual; and where vertices without edges are usual, they are no notice.
     least = n // 10 + (float(np.median(isolated)) if m >= FEWEST else 0.0)
     note(
         "notice",
         (isolated > least) & ~empty,
+        "isolated vertices",
         f"no edges at many of the {n} vertices",
         lambda i: f"{isolated[i]} of {n - missing[i]} vertices have no edge",
     )
-    note(
-        "notice",
-        _rare_negatives(stack, n_negative),
-        "negative weights, which others have not",
-        lambda i: _negative_weight(stack, i),
-        lambda i: f"{files[i] if files else table.name(i)} ({_negative_weight(stack, i)})",
-    )
+    if patterns.apart.any():
+        places = np.flatnonzero(patterns.apart).tolist()
+        even = len(places) > _EVEN * m
+        text = (
+            f"the graphs fall into two groups of {len(places)} and {m - len(places)}"
+            if even
+            else f"{len(places)} graphs are apart from the others, and like each other"
+        )
+        column = _told_by(patterns.apart, columns or {})
+        why = column or "another scanner, site or group?"
+        names = some([table.name(i) for i in places[:6]], len(places))
+        short = f"two groups ({len(places)} and {m - len(places)} graphs)"
+        found = Problem("notice", f"{text} ({why}): {names}", short)
+        if column:
+            table.explained = (found,)
+        else:
+            problems.append(found)
+            where = "in one of two groups" if even else "apart from most graphs"
+            others = f"{where}, together with {len(places) - 1} others"
+            for i in places:
+                messages.setdefault(i, []).append(others)
     table._messages = {i: tuple(texts) for i, texts in messages.items()}
     table.problems = tuple(problems)
     return table
@@ -226,6 +261,19 @@ def some(names: Sequence[str], count: int | None = None) -> str:
     """Return the first names, and how many more there are of all ``count``."""
     more = (len(names) if count is None else count) - 5
     return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
+
+
+def _told_by(group: NDArray[np.bool_], columns: Mapping[str, Sequence[Any]]) -> str:
+    """Say which value of a column the graphs of a group have, (m,), and hardly any others."""
+    best, said = _NEARLY * len(group), ""
+    for name, values in columns.items():
+        inside = Counter(x for x, mine in zip(values, group, strict=True) if mine and x is not None)
+        for value, count in inside.most_common(1):
+            wrong = group.sum() + sum(x == value for x in values) - 2 * count
+            if wrong < best or (wrong == best and not said):
+                best = wrong
+                said = f"{'nearly ' * bool(wrong)}the graphs with {name} = {value}"
+    return f"these are {said}" if said else ""
 
 
 def _median(values: NDArray[np.float64]) -> float:

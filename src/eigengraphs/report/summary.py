@@ -314,10 +314,12 @@ def summarize(
         rows = tuple(as_part(GraphQuality, row) for row in quality)
     if not rows:
         mirror = mirror_images(graphs.vertex_names, names, vertex_columns or {})
-        rows = describe_graphs(graphs, mirror=mirror)
+        groups = {c.name: [None if x is None else c.categories[int(x)] for x in c.values]
+                  for c in own if c.kind == "category"}  # fmt: skip
+        rows = describe_graphs(graphs, mirror=mirror, columns=groups)
     found = [as_part(Problem, problem) for problem in problems]
     if isinstance(rows, QualityTable):  # whoever made it may have named its problems, too
-        found += [problem for problem in rows.problems if problem not in found]
+        found += [one for one in (*rows.problems, *rows.explained) if one not in found]
     found += fit_problems(embedding, components)
     found = gravest_first(found)
     guess = as_prediction(prediction)

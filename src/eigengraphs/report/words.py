@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.fit_view import explained_of
+from eigengraphs.labels import count_of as _count
 from eigengraphs.report.components import ILL_CONDITIONED
 from eigengraphs.report.parts import Column, Component, Prediction, Problem
 
@@ -227,10 +228,6 @@ def short(name: str, most: int = 40) -> str:
         return name
     tail = (most - 1) // 2
     return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _listed(names: Sequence[str]) -> str:
