@@ -568,6 +568,7 @@ def test_one_of_anything_is_never_a_plural(study, run):
     for words in (
         ("check", first),
         ("fit", first, "out", "-d", 1),
+        ("fit", "connectomes", "all", "-d", 1),  # tested on halves
         ("info", "out/model.eg"),
         ("transform", "out", first, "new.tsv"),
         ("convert", first, "one.npz"),

@@ -19,6 +19,7 @@ from eigengraphs.inference.reading import ComponentReading, read_components
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.job.inputs import Inputs
+from eigengraphs.labels import count_of
 from eigengraphs.report.findings import Finding, Intervals
 from eigengraphs.tables import write_table
 
@@ -67,7 +68,8 @@ def reading_finding(
     )
     good = [f"{one.number}" for one in told if one.verdict == "replicates"]
     words = (
-        f"{len(good)} of {len(told)} components replicate on halves of the graphs"
+        f"{len(good)} of {count_of(len(told), 'component')} "
+        f"{'replicates' if len(good) == 1 else 'replicate'} on halves of the graphs"
         f"{': ' + ', '.join(good) if 0 < len(good) < len(told) else ''}."
     )
     together = " Graphs of one participant are in the same half." if people is not None else ""
