@@ -72,7 +72,7 @@ def test_95_in_100_intervals_hold_the_true_loading():
     found = shares.mean(axis=0)
     assert ((found[:2] > 0.93 - 0.015) & (found[:2] < 0.97 + 0.015)).all()
     assert found[2] > 0.92 - 0.02  # sets differ in whether they find the third at all
-    assert weak[:, 2].mean() > 0.8
+    assert weak[:, 2].mean() > 0.6  # 87 % of the study: 5 of 8 or more, but for 1 time in 500
     assert not weak[:, :2].any()
 
 

@@ -1,5 +1,7 @@
 """Components as they are read: who carries them, who expresses them, and whether they are noise."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,21 @@ def test_noise_is_called_real_no_more_often_than_promised():
         trust = trust_components(je, A, n_splits=1, random_state=seed)
         wrong += int(trust.p_noise[2] <= 0.05)
     assert wrong <= 6
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_what_is_said_of_a_component_does_not_depend_on_how_many_follow(center):
+    """Halves find the patterns of the mice in other orders; spare components hold them all."""
+    stack = eg.datasets.load_mice().graphs.log1p()
+    told = []
+    for d in (2, 3, 5):
+        je = eg.JointEmbedding(d, center=center, random_state=0).fit(stack)
+        told.append(trust_components(je, stack, n_splits=3))
+    for fewer, more in itertools.pairwise(told):
+        d = len(fewer.replicability)
+        assert fewer.replicability == pytest.approx(more.replicability[:d], abs=1e-3)
+        assert fewer.p_not_replicated == pytest.approx(more.p_not_replicated[:d], abs=1e-3)
+        assert fewer.p_noise == pytest.approx(more.p_noise[:d], abs=1e-3)
 
 
 def test_vertices_pairs_and_graphs_are_named():

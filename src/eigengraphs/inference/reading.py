@@ -219,11 +219,12 @@ def trust_components(
 ) -> Trust:
     """Test each component on random halves of the graphs.
 
-    A component is fitted anew on each half. "Not replicated": the two halves' positions have a
-    cosine that vectors with random signs reach as well (Chernoff's bound). "Noise": loadings of
-    one half on the other half's component have mean zero and the variance of random directions
-    with the same sizes of entries. p-values of several halvings are combined by twice their
-    median, which holds however they depend on each other.
+    Each half is fitted anew, with some more components, and the one that is most like a component
+    of the fit is taken for it; p-values allow for this choice. "Not replicated": the two halves'
+    positions have a cosine that vectors with random signs reach as well (Chernoff's bound).
+    "Noise": loadings of one half on the other half's component have mean zero and the variance of
+    random directions with the same sizes of entries. p-values of several halvings are combined by
+    twice their median, which holds however they depend on each other.
 
     Parameters
     ----------
@@ -272,13 +273,13 @@ def trust_components(
     for b, half in enumerate(halvings(embedding, stack, together, n_splits, random_state)):
         places = half.positions
         cosines.append(half.agreement)
-        p_same.append([chance(x) for x in (places[0] * places[1]).T])
+        same = [chance(x) for x in (places[0] * places[1]).T]
+        p_same.append(np.array(same) * half.prices[0] * half.prices[1])
         if testable:
             for own, other in ((0, 1), (1, 0)):
                 trained = half.graphs[own].n_graphs
-                p_noise.append(
-                    _noise(half.fits[other], half.graphs[other], places[own], trained, rng)
-                )
+                p = _noise(half.fits[other], half.graphs[other], places[own], trained, rng)
+                p_noise.append(p * half.prices[own])
         if on_split is not None:
             on_split(b + 1, n_splits)
     return Trust(
