@@ -1,6 +1,7 @@
 """Components as they are read: who carries them, who expresses them, and whether they are noise."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,6 +57,26 @@ def test_what_is_said_of_a_component_does_not_depend_on_how_many_follow(center):
         assert fewer.replicability == pytest.approx(more.replicability[:d], abs=1e-3)
         assert fewer.p_not_replicated == pytest.approx(more.p_not_replicated[:d], abs=1e-3)
         assert fewer.p_noise == pytest.approx(more.p_noise[:d], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("replicability", "p_not_replicated", "p_noise", "verdict"),
+    [
+        (0.9, 1e-9, 1e-9, "replicates"),
+        (0.46, 0.03, 0.12, "not shown to replicate"),  # 12 graphs cannot show more
+        (0.9, 1e-9, 0.06, "not shown to replicate"),
+        (0.02, 1.0, 1e-9, "not shown to replicate"),
+        (0.1, 0.9, 0.8, "looks like noise"),  # no better than half of all noise
+        (0.1, 1.0, None, "not shown to replicate"),
+    ],
+)
+def test_what_is_not_shown_is_not_called_noise(replicability, p_not_replicated, p_noise, verdict):
+    A = planted(0, m=6, n=10)
+    (one,) = read_components(eg.JointEmbedding(1, random_state=0).fit(A), A, n_splits=0)
+    one = replace(
+        one, replicability=replicability, p_not_replicated=p_not_replicated, p_noise=p_noise
+    )
+    assert one.verdict == verdict
 
 
 def test_vertices_pairs_and_graphs_are_named():

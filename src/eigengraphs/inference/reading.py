@@ -90,19 +90,20 @@ class ComponentReading:
     def verdict(self) -> str:
         """Whether it may be interpreted, in words.
 
-        "replicates"; "does not replicate": there is something, but halves of the graphs find other
-        patterns for it, so that it should not be interpreted; "looks like noise": held-out graphs
-        do not express it; "means nothing": its loadings are not decided by the data.
+        "replicates"; "not shown to replicate": halves of the graphs find other patterns for it, or
+        are too few to tell, so that it should not be interpreted alone; "looks like noise": halves
+        agree, and held-out graphs express it, no more than half of all noise would (both p-values
+        are 0.5 or more); "means nothing": its loadings are not decided by the data.
         """
         if self.degenerate:
             return "means nothing"
         if self.p_not_replicated is None:
             return "not tested"
-        if self.p_noise is not None and self.p_noise > 0.05:
+        if self.p_noise is not None and min(self.p_noise, self.p_not_replicated) >= 0.5:
             return "looks like noise"
-        if self.p_not_replicated > 0.05 or (self.replicability or 0.0) < 0.5:
-            return "does not replicate"
-        return "replicates"
+        if max(self.p_not_replicated, self.p_noise or 0.0) > 0.05:
+            return "not shown to replicate"
+        return "replicates" if (self.replicability or 0.0) >= 0.5 else "not shown to replicate"
 
 
 @dataclass(frozen=True, eq=False)
