@@ -92,14 +92,15 @@ class ComponentReading:
 
         "replicates"; "not shown to replicate": halves of the graphs find other patterns for it, or
         are too few to tell, so that it should not be interpreted alone; "looks like noise": halves
-        agree, and held-out graphs express it, no more than half of all noise would (both p-values
-        are 0.5 or more); "means nothing": its loadings are not decided by the data.
+        agree, and held-out graphs express it, as noise does (both p-values are 1: the median over
+        halvings, choice allowed for, is 0.5 or more), which weak patterns may do as well; "means
+        nothing": its loadings are not decided by the data.
         """
         if self.degenerate:
             return "means nothing"
         if self.p_not_replicated is None:
             return "not tested"
-        if self.p_noise is not None and min(self.p_noise, self.p_not_replicated) >= 0.5:
+        if self.p_noise is not None and min(self.p_noise, self.p_not_replicated) >= 1:
             return "looks like noise"
         if max(self.p_not_replicated, self.p_noise or 0.0) > 0.05:
             return "not shown to replicate"
