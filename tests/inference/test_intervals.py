@@ -72,7 +72,7 @@ def test_95_in_100_intervals_hold_the_true_loading():
     found = shares.mean(axis=0)
     assert ((found[:2] > 0.93 - 0.015) & (found[:2] < 0.97 + 0.015)).all()
     assert found[2] > 0.92 - 0.02  # sets differ in whether they find the third at all
-    assert weak[:, 2].mean() > 0.8
+    assert weak[:, 2].mean() > 0.6  # 87 % of the study: 5 of 8 or more, but for 1 time in 500
     assert not weak[:, :2].any()
 
 
@@ -114,6 +114,36 @@ def test_weights_of_any_law_are_covered(settings):
     # 120 intervals; their positions and mean are estimated from 60 graphs.
     assert 0.88 < held.mean() <= 1.0
     assert found.law == "any"
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_what_all_graphs_share_is_no_noise(center):
+    """Rank 10, of which 3 components vary and are fitted; the others are alike in all graphs.
+
+    Where centering is off, the 7 others are in every residual: misfit, but no error of a loading.
+    """
+    n, m, sigma = 30, 40, 1.0
+    rng = np.random.default_rng(11)
+    H = np.linalg.qr(rng.normal(size=(n, 10)))[0]
+    shared = np.einsum("sk,k,tk->st", H[:, 3:], np.linspace(38, 25, 7), H[:, 3:])
+    held, said = [], []
+    for _ in range(4):
+        Lam = rng.normal((90, 70, 50), (15, 10, 8), (m, 3))
+        noise = np.triu(rng.normal(0, sigma, size=(m, n, n)))
+        noise += np.triu(noise, 1).transpose(0, 2, 1)
+        A = np.einsum("sk,ik,tk->ist", H[:, :3], Lam, H[:, :3]) + shared + noise
+        je = eg.JointEmbedding(3, center=center, random_state=0, diagonal="observed").fit(A)
+        found = loading_intervals(je, A, n_folds=5, n_splits=2)
+        match = eg.match_components(H[:, :3], je)
+        truth = Lam - Lam.mean(axis=0) if center else Lam
+        low, high = found.low[:, match.order], found.high[:, match.order]
+        held.append(((low <= truth) & (truth <= high)).mean())
+        said.append((found.standard_errors**2).mean())
+    # The variance of h^T E h is that of 2 sigma^2, less the diagonal's share.
+    true = np.mean(sigma**2 * (2 - (H[:, :3] ** 4).sum(axis=0)))
+    assert np.mean(said) == pytest.approx(true, rel=0.15)
+    # 480 intervals: 3.1 * sqrt(.95 * .05 / 480) = 0.03, and small samples.
+    assert 0.91 < np.mean(held) < 0.98
 
 
 @pytest.mark.filterwarnings("ignore::eigengraphs.errors.WeakPositionsWarning")

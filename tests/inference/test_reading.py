@@ -1,5 +1,8 @@
 """Components as they are read: who carries them, who expresses them, and whether they are noise."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +42,42 @@ def test_noise_is_called_real_no_more_often_than_promised():
         trust = trust_components(je, A, n_splits=1, random_state=seed)
         wrong += int(trust.p_noise[2] <= 0.05)
     assert wrong <= 6
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_what_is_said_of_a_component_does_not_depend_on_how_many_follow(center):
+    """Halves find the patterns of the mice in other orders; spare components hold them all."""
+    stack = eg.datasets.load_mice().graphs.log1p()
+    told = []
+    for d in (2, 3, 5):
+        je = eg.JointEmbedding(d, center=center, random_state=0).fit(stack)
+        told.append(trust_components(je, stack, n_splits=3))
+    for fewer, more in itertools.pairwise(told):
+        d = len(fewer.replicability)
+        assert fewer.replicability == pytest.approx(more.replicability[:d], abs=1e-3)
+        assert fewer.p_not_replicated == pytest.approx(more.p_not_replicated[:d], abs=1e-3)
+        assert fewer.p_noise == pytest.approx(more.p_noise[:d], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("replicability", "p_not_replicated", "p_noise", "verdict"),
+    [
+        (0.9, 1e-9, 1e-9, "replicates"),
+        (0.46, 0.03, 0.12, "not shown to replicate"),  # 12 graphs cannot show more
+        (0.9, 1e-9, 0.06, "not shown to replicate"),
+        (0.02, 1.0, 1e-9, "not shown to replicate"),
+        (0.1, 1.0, 0.8, "not shown to replicate"),
+        (0.1, 1.0, 1.0, "looks like noise"),  # medians of 0.5 and more, which are doubled
+        (0.1, 1.0, None, "not shown to replicate"),
+    ],
+)
+def test_what_is_not_shown_is_not_called_noise(replicability, p_not_replicated, p_noise, verdict):
+    A = planted(0, m=6, n=10)
+    (one,) = read_components(eg.JointEmbedding(1, random_state=0).fit(A), A, n_splits=0)
+    one = replace(
+        one, replicability=replicability, p_not_replicated=p_not_replicated, p_noise=p_noise
+    )
+    assert one.verdict == verdict
 
 
 def test_vertices_pairs_and_graphs_are_named():

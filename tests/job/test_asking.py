@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,6 +115,43 @@ def test_one_component_has_one_number_in_every_table(out, run):
         held = [float(one[f"je{k}_low"]) <= float(fitted[name][f"je{k}"]) <= float(
             one[f"je{k}_high"]) for name, one in table.items()]  # fmt: skip
         assert np.mean(held) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("verdict", ["not shown to replicate", "looks like noise"])
+def test_a_doubt_about_a_component_that_differs_says_both(out, run, verdict):
+    assert run("compare", "out", "--group", "group")[0] == 0
+    summary = FinishedFit(out).summary
+
+    def doubted(ks):
+        """Return the summary with this verdict on components (from 0)."""
+        read = next(found for found in summary.findings if found.key == "read")
+        at = [read.header.index(name) for name in ("replicability", "p (noise)", "verdict")]
+        rows = [list(row) for row in read.rows]
+        for k in ks:
+            for place, value in zip(at, (0.46, 0.12, verdict), strict=True):
+                rows[k][place] = value
+        again = replace(read, rows=tuple(tuple(row) for row in rows))
+        others = [found for found in summary.findings if found.key != "read"]
+        return replace(summary, findings=(again, *others))
+
+    def said(ks):
+        (line,) = (words for words in doubted(ks).words if words.startswith("Component"))
+        return line
+
+    # Groups differ in component 2 alone.
+    alone, differs, both = said([0]), said([1]), said([0, 1])
+    assert "replicability 0.46, p = 0.12" in alone
+    assert "differ" not in alone
+    for line, subject in ((differs, "its"), (both, "of component 2")):
+        assert "by group" in line
+        assert "differ" in line
+        assert subject in line
+    assert differs.startswith("Component 2: ")
+    assert both.startswith("Components 1 and 2: ")
+    verbs = ("looks like noise", "look like noise")
+    noise = verdict == "looks like noise"
+    assert [verbs[0] in differs, verbs[1] in both] == [noise, noise]
+    assert verbs[0] not in both
 
 
 def test_halves_decide_whether_a_component_is_trusted_and_starts_are_a_detail(study, run):

@@ -129,7 +129,8 @@ def loading_intervals(
         The graphs of the fit.
     law
         "bernoulli": 0/1 graphs, whose variances follow from their means. "any": variances by
-        squared residuals, whatever the law of the weights. "auto": by the graphs.
+        squared residuals around their mean over the graphs, whatever the law of the weights.
+        "auto": by the graphs.
     cross_fit
         Take the loadings of each graph on positions that were found without it, divided by how
         much these are off (c^2). Costs ``n_folds + 2 n_splits`` fits. Without, positions are taken
@@ -171,7 +172,8 @@ def loading_intervals(
         law = "bernoulli" if not fit.aligned(stack).is_weighted else "any"
     if not cross_fit:
         Lam = np.asarray(embedding.transform(stack), dtype=np.float64)
-        S, unit = (np.stack(each) for each in zip(*_covariances(fit, stack, Lam, law), strict=True))
+        found = _covariances(fit, stack, Lam, law, np.arange(stack.n_graphs))
+        S, unit = (np.stack(each) for each in zip(*found, strict=True))
         return _result(Lam, S, unit, level, law, stack, None)
     together = numbered(groups, stack.n_graphs)
     many = int(together.max()) + 1
@@ -185,15 +187,12 @@ def loading_intervals(
     Lam, S = np.empty((stack.n_graphs, d)), np.empty((stack.n_graphs, d, d))
     unit = np.empty(stack.n_graphs)
     for fold in cross_fits(embedding, stack, together, n_folds):
-        view, out = FitView.of(fold.embedding), stack[fold.left_out]
-        found = np.asarray(fold.embedding.transform(out), dtype=np.float64)
-        shown = found
-        if view.treatment.mean is not None:
-            # Of differences from the mean of all graphs, as in the fit, not of this fold's.
-            everything = np.asarray(fold.embedding.transform(stack), dtype=np.float64)
-            shown = found - everything.mean(axis=0)
-        Lam[fold.left_out] = shown[:, fold.order]
-        pairs = zip(fold.left_out, _covariances(view, out, found, law), strict=True)
+        view, out = FitView.of(fold.embedding), fold.left_out
+        every = np.asarray(fold.embedding.transform(stack), dtype=np.float64)
+        # Of differences from the mean of all graphs, as in the fit, not of this fold's.
+        shown = every if view.treatment.mean is None else every - every.mean(axis=0)
+        Lam[out] = shown[np.ix_(out, fold.order)]
+        pairs = zip(out, _covariances(view, stack, every, law, out), strict=True)
         for i, (cov, unit[i]) in pairs:
             S[i] = cov[np.ix_(fold.order, fold.order)]
     halves = halvings(embedding, stack, together, n_splits, random_state)
@@ -224,11 +223,12 @@ def _result(
 
 
 def _covariances(
-    fit: FitView, stack: GraphStack, Lam: Array, law: str
+    fit: FitView, stack: GraphStack, Lam: Array, law: str, which: NDArray[np.intp]
 ) -> Iterator[tuple[Array, float]]:
-    """Yield the covariance of the loadings of each graph, (d, d), and the unit of these loadings.
+    """Yield the covariance of the loadings of some graphs, (d, d), and the unit of these loadings.
 
-    Squares of residuals in other units might overflow or vanish.
+    Squares of residuals in other units might overflow or vanish. Residuals are taken around their
+    mean over all graphs of the stack: what all graphs share and no component fits is no noise.
     """
     embedding, treatment = fit.embedding, fit.treatment
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
@@ -240,16 +240,21 @@ def _covariances(
     n, d = H.shape
     pairs = n * (n - 1) if treatment.hollow else n * n + (n if G is None else 0)
     entries = pairs if G is not None else pairs // 2
-    aligned = fit.aligned(stack) if law == "any" else None
-    for i, lam in enumerate(Lam):
-        if aligned is None:
+    if law == "bernoulli":
+        for lam in Lam[which]:
             yield positions.covariance(bernoulli_variances(positions, lam, base)), 1.0
-            continue
-        R = _dense(aligned[i]) - positions.means(lam, base)
+        return
+    aligned, m = fit.aligned(stack), len(Lam)
+    # Residuals are small by the d loadings that were fitted to them, and by their mean.
+    freedom = entries / max(entries - d, 1)
+    if m > 1:
+        freedom *= m / (m - 1)
+        base = sum(_dense(graph) / m for graph in aligned) - positions.means(Lam.mean(axis=0))
+    for i in which:
+        R = _dense(aligned[int(i)]) - positions.means(Lam[i], base)
         unit = float(units(R.reshape(-1, 1))[0])
         R /= unit
-        # Residuals are small by the d loadings that were fitted to them.
-        yield positions.covariance(R * R) * (entries / max(entries - d, 1)), unit
+        yield positions.covariance(R * R) * freedom, unit
 
 
 def _dense(A: Any) -> Array:

@@ -90,19 +90,21 @@ class ComponentReading:
     def verdict(self) -> str:
         """Whether it may be interpreted, in words.
 
-        "replicates"; "does not replicate": there is something, but halves of the graphs find other
-        patterns for it, so that it should not be interpreted; "looks like noise": held-out graphs
-        do not express it; "means nothing": its loadings are not decided by the data.
+        "replicates"; "not shown to replicate": halves of the graphs find other patterns for it, or
+        are too few to tell, so that it should not be interpreted alone; "looks like noise": halves
+        agree, and held-out graphs express it, as noise does (both p-values are 1: the median over
+        halvings, choice allowed for, is 0.5 or more), which weak patterns may do as well; "means
+        nothing": its loadings are not decided by the data.
         """
         if self.degenerate:
             return "means nothing"
         if self.p_not_replicated is None:
             return "not tested"
-        if self.p_noise is not None and self.p_noise > 0.05:
+        if self.p_noise is not None and min(self.p_noise, self.p_not_replicated) >= 1:
             return "looks like noise"
-        if self.p_not_replicated > 0.05 or (self.replicability or 0.0) < 0.5:
-            return "does not replicate"
-        return "replicates"
+        if max(self.p_not_replicated, self.p_noise or 0.0) > 0.05:
+            return "not shown to replicate"
+        return "replicates" if (self.replicability or 0.0) >= 0.5 else "not shown to replicate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,11 +221,12 @@ def trust_components(
 ) -> Trust:
     """Test each component on random halves of the graphs.
 
-    A component is fitted anew on each half. "Not replicated": the two halves' positions have a
-    cosine that vectors with random signs reach as well (Chernoff's bound). "Noise": loadings of
-    one half on the other half's component have mean zero and the variance of random directions
-    with the same sizes of entries. p-values of several halvings are combined by twice their
-    median, which holds however they depend on each other.
+    Each half is fitted anew, with some more components, and the one that is most like a component
+    of the fit is taken for it; p-values allow for this choice. "Not replicated": the two halves'
+    positions have a cosine that vectors with random signs reach as well (Chernoff's bound).
+    "Noise": loadings of one half on the other half's component have mean zero and the variance of
+    random directions with the same sizes of entries. p-values of several halvings are combined by
+    twice their median, which holds however they depend on each other.
 
     Parameters
     ----------
@@ -272,13 +275,13 @@ def trust_components(
     for b, half in enumerate(halvings(embedding, stack, together, n_splits, random_state)):
         places = half.positions
         cosines.append(half.agreement)
-        p_same.append([chance(x) for x in (places[0] * places[1]).T])
+        same = [chance(x) for x in (places[0] * places[1]).T]
+        p_same.append(np.array(same) * half.prices[0] * half.prices[1])
         if testable:
             for own, other in ((0, 1), (1, 0)):
                 trained = half.graphs[own].n_graphs
-                p_noise.append(
-                    _noise(half.fits[other], half.graphs[other], places[own], trained, rng)
-                )
+                p = _noise(half.fits[other], half.graphs[other], places[own], trained, rng)
+                p_noise.append(p * half.prices[own])
         if on_split is not None:
             on_split(b + 1, n_splits)
     return Trust(

@@ -88,9 +88,10 @@ def reading_finding(
             f"find, over {splits} halvings; p (chance): of agreement no better than of random "
             "signs. p (noise): of loadings that are noise around zero in the held-out half; "
             f"none for directed graphs and graphs with gaps.{together}",
-            "A component that does not replicate may be real, but halves of the graphs find "
-            "another pattern for it: do not interpret it. One that looks like noise is not "
-            "expressed by held-out graphs.",
+            "A component that is not shown to replicate may be real, but halves of the graphs find "
+            "another pattern for it, or are too few to tell: do not interpret it alone. One that "
+            "looks like noise is found again and expressed no more than noise is (both p are 1), "
+            "as weak patterns may be, too.",
             "Spread: 1 / sum of h^4, from 1 for a single vertex to their number.",
         ),
     ), told  # fmt: skip

@@ -13,7 +13,7 @@ from eigengraphs.report.parts import Component, Edge, Prediction
 from eigengraphs.report.payload import Shown
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import a_name, definitions, number, paragraphs, percent, table
-from eigengraphs.report.words import DOUBTFUL, short, verdicts
+from eigengraphs.report.words import DOUBTFUL, doubt, short, verdicts
 
 __all__ = ["components", "glossary", "methods", "prediction", "provenance", "timeline", "worst"]
 
@@ -44,7 +44,8 @@ def _card(summary: Summary, k: int, directed: bool) -> str:
     verdict = verdicts(summary).get(k, "not tested")
     doubts = [*part.remarks]
     if verdict in DOUBTFUL:
-        doubts.append(f"{DOUBTFUL[verdict][:1].upper()}{DOUBTFUL[verdict][1:]}.")
+        text = doubt(summary, verdict, [k])
+        doubts.append(f"{text[:1].upper()}{text[1:]}.")
     remarks = "".join(f'<p class="remark">{escape(text)}</p>' for text in doubts)
     H, names = summary.positions, summary.vertex_names
     if directed and summary.positions_right is not None:

@@ -14,19 +14,18 @@ from eigengraphs.report.components import ILL_CONDITIONED
 from eigengraphs.report.parts import Column, Component, Prediction, Problem
 
 if TYPE_CHECKING:
+    from eigengraphs.report.findings import Finding
     from eigengraphs.report.summary import Summary
 
 __all__ = [
-    "DOUBTFUL", "between_groups", "dimension_words", "fit_problems", "opening_words", "short",
-    "verdicts",
+    "DOUBTFUL", "between_groups", "dimension_words", "doubt", "fit_problems", "opening_words",
+    "short", "verdicts",
 ]  # fmt: skip
 
 _ASKED = 4  # later answers in the opening
 #: Verdicts on halves of the graphs that keep a component from being interpreted.
-DOUBTFUL = {
-    "does not replicate": "found differently by halves of the graphs; do not interpret",
-    "looks like noise": "not expressed by held-out graphs; looks like noise",
-}
+DOUBTFUL = ("not shown to replicate", "looks like noise", "does not replicate")  # the last: before
+_SIGNIFICANT = 0.05
 
 
 def verdicts(summary: Summary) -> dict[int, str]:
@@ -36,6 +35,40 @@ def verdicts(summary: Summary) -> dict[int, str]:
             place = found.header.index("verdict")
             return {k: str(row[place]) for k, row in enumerate(found.rows)}
     return {}
+
+
+def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
+    """Say why components (from 0) with a doubtful verdict are not to be interpreted."""
+    read = next(found for found in summary.findings if found.key == "read")
+    cells = [dict(zip(read.header, read.rows[k], strict=True)) for k in ks]
+    p = [max(float(cell.get(name) or 0) for name in ("p (chance)", "p (noise)")) for cell in cells]
+    agreement = [f"{float(cell.get('replicability') or 0):.2f}" for cell in cells]
+    measured = f"replicability {_listed(agreement)}, p = {_listed([f'{x:.2g}' for x in p])}"
+    one = len(ks) == 1
+    if verdict == "looks like noise":
+        said = f"{'looks' if one else 'look'} like noise on halves of the graphs ({measured})"
+    else:
+        said = (
+            f"not shown to replicate on halves of the graphs ({measured}); do not interpret "
+            f"{'it' if one else 'them'} alone"
+        )
+    for found in summary.findings:
+        differ = [str(k + 1) for k in ks if found.key.startswith("compare ") and _differs(found, k)]
+        if differ:
+            many = "components" if len(differ) > 1 else "component"
+            whose = "its loadings" if one else f"loadings of {many} {_listed(differ)}"
+            said += (
+                f"; yet {whose} differ by {short(found.column)}: there is a difference, in a "
+                "pattern that is not certain"
+            )
+    return said
+
+
+def _differs(found: Finding, k: int) -> bool:
+    """Whether a comparison found a difference in component k (from 0)."""
+    cells = next((row for row in found.rows if row[0] == f"je{k + 1}"), None)
+    p = None if cells is None else cells[found.header.index("p (family)")]
+    return p is not None and float(p) <= _SIGNIFICANT
 
 
 def opening_words(summary: Summary) -> tuple[str, ...]:
@@ -93,11 +126,14 @@ def _doubts(summary: Summary) -> dict[str, list[str]]:
     """Return why components should be read with care, and which."""
     told = verdicts(summary)
     found: dict[str, list[str]] = {}
+    doubted: dict[str, list[int]] = {}
     for k, part in enumerate(summary.components):
         if part.remarks:
             found.setdefault("should be read with care; see below why", []).append(str(k + 1))
         elif told.get(k, "replicates") in DOUBTFUL:
-            found.setdefault(DOUBTFUL[told[k]], []).append(str(k + 1))
+            doubted.setdefault(told[k], []).append(k)
+    for verdict, ks in doubted.items():
+        found[doubt(summary, verdict, ks)] = [str(k + 1) for k in ks]
     return found
 
 
