@@ -104,18 +104,21 @@ def test_a_resumed_fit_keeps_its_components_and_goes_on_as_one_that_was_never_st
     A = random_symmetric(10, n, seed=2, hollow=hollow)
     view = StackView(GraphStack(A), "hollow" if hollow else "observed")
     settings = {"hollow": hollow, "tol": 1e-6}
+    # A relative gradient of tol leaves an error of tol over the relative gap of the curvature, some
+    # hundredths in noise; last bits differ with the order in which kernels were compiled.
+    close = 1e-4
     whole, short = solve(view, 18, **settings), solve(view, 3, **settings)
     resumed = solve(view, 18, resume=short, **settings)
     assert np.array_equal(resumed.H[:, :3], short.H)
     assert resumed.stages[:3] == short.stages
-    assert column_errors(resumed.H, whole.H).max() < 1e-5  # the second block, to its tolerance
+    assert column_errors(resumed.H, whole.H).max() < close
     cut = solve(view, 16, resume=first_components(whole, 5), **settings)
-    assert column_errors(cut.H, whole.H[:, :16]).max() < 1e-5
+    assert column_errors(cut.H, whole.H[:, :16]).max() < close
     step = short
     for d in (4, 12, 17, 18):  # within the first block, at its end and beyond
         before, step = step, solve(view, d, resume=step, **settings)
         assert np.array_equal(step.H[:, : before.H.shape[1]], before.H)
-    assert column_errors(step.H, whole.H).max() < 1e-5
+    assert column_errors(step.H, whole.H).max() < close
 
 
 def test_a_fit_that_is_long_enough_is_returned_as_it_is():
