@@ -105,7 +105,7 @@ def test_a_resumed_fit_keeps_its_components_and_goes_on_as_one_that_was_never_st
     view = StackView(GraphStack(A), "hollow" if hollow else "observed")
     settings = {"hollow": hollow, "tol": 1e-6}
     # A relative gradient of tol leaves an error of tol over the relative gap of the curvature, some
-    # hundredths in noise; last bits differ with the order in which kernels were compiled.
+    # hundredths in noise; last bits may differ from one compilation of the kernels to another.
     close = 1e-4
     whole, short = solve(view, 18, **settings), solve(view, 3, **settings)
     resumed = solve(view, 18, resume=short, **settings)
