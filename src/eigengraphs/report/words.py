@@ -24,7 +24,7 @@ __all__ = [
 
 _ASKED = 4  # later answers in the opening
 #: Verdicts on halves of the graphs that keep a component from being interpreted.
-DOUBTFUL = ("not shown to replicate", "looks like noise", "does not replicate")  # the last: before
+DOUBTFUL = ("not shown to replicate", "looks like noise")
 _SIGNIFICANT = 0.05
 
 
