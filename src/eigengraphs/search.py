@@ -28,7 +28,7 @@ from eigengraphs.solvers.masked import masked
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
 from eigengraphs.solvers.spectral import spectral
-from eigengraphs.solvers.subspace import subspace
+from eigengraphs.solvers.old_subspace import subspace
 
 __all__ = ["Found", "find_components", "kept_in_basis"]
 

@@ -20,6 +20,7 @@ __all__ = [
     "MaskedGraphs",
     "Measured",
     "Progress",
+    "Sides",
     "SplitDirectedGraphs",
     "SplitGraphs",
     "Stage",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 Array: TypeAlias = NDArray[np.float64]
+Sides: TypeAlias = tuple[Array, ...]  # one array per side: undirected one, directed left and right
 
 
 class Graphs(Protocol):
