@@ -17,8 +17,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import eigengraphs as eg
-from eigengraphs import incremental
 from eigengraphs.errors import AlignmentError, DegenerateWarning, InputError
+from eigengraphs.fitting import solve
 from eigengraphs.solvers.graph_moments import GraphMoments
 from eigengraphs.solvers.whole import whole_pays
 
@@ -291,7 +291,7 @@ def test_failure_leaves_the_fit_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(incremental, "summed", stopped)
+        patch.setattr(solve, "summed", stopped)
         with pytest.raises(KeyboardInterrupt):
             je.partial_fit(A[:10])
     with pytest.raises(NotFittedError):
@@ -300,7 +300,7 @@ def test_failure_leaves_the_fit_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     before = dict(vars(je))
     triangle = je._moments.triangle.copy()
     with monkeypatch.context() as patch:
-        patch.setattr(incremental, "summed", stopped)
+        patch.setattr(solve, "summed", stopped)
         with pytest.raises(KeyboardInterrupt):
             je.partial_fit(A[10:])
     bad = A[10:].copy()
