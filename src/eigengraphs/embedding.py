@@ -70,7 +70,7 @@ _OF_SOME_FITS = (
 class JointEmbedding(TransformerMixin, BaseEstimator):
     """Embed many graphs on one vertex set together.
 
-    Finds unit vectors h_1, ..., h_d and loadings that minimise
+    Finds unit vectors h_1, ..., h_d and loadings that minimize
 
         sum_i w_i || A_i - sum_k loadings[i, k] h_k h_k^T ||^2                      (eq. 1),
 
@@ -80,8 +80,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     ----------
     n_components : int or "auto", default 2
         Number of components, d. "auto" lets :func:`~eigengraphs.select_dimension` choose it, up to
-        12, on the training graphs, as free loadings would have it; for undirected graphs without
-        missing entries.
+        12, on the training graphs, as for free loadings; for undirected graphs without missing
+        entries.
     loadings : {"free", "shared", "class", "nonnegative", "sparse"}
         "free": every graph has loadings of its own. "shared": components fit the mean graph, all
         graphs having the same loadings (the paper's Variation 1); an eigendecomposition,
@@ -90,15 +90,15 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         still give every graph its own, so that no label leaks. "nonnegative": no loading is below
         zero (Variation 3). "sparse": few loadings of a graph differ from zero.
     max_nonzeros : int, optional
-        Most nonzero loadings of a graph, found by orthogonal matching pursuit; for "sparse" and
-        "nonnegative" loadings.
+        Largest number of nonzero loadings per graph, found by orthogonal matching pursuit; for
+        "sparse" and "nonnegative" loadings.
     l1_penalty : float, optional
         The other way to few nonzeros, basis pursuit: a penalty on the sum of absolute loadings. A
         component that alone would explain less than l1_penalty^2 of a typical graph's squared
         norm gets no loading there, and larger loadings shrink.
     directed : bool
-        Components h_k g_k^T for directed graphs, with ``latent_positions_`` H (from where edges
-        go) and ``latent_positions_right_`` G (where they end). Otherwise h_k h_k^T.
+        Components h_k g_k^T for directed graphs, with ``latent_positions_`` H (where edges
+        start) and ``latent_positions_right_`` G (where they end). Otherwise h_k h_k^T.
     diagonal : {"auto", "filled", "observed", "unobserved"}
         "observed" takes the diagonal as data, as in the paper. "filled" searches the components
         with the mean of its row in each diagonal entry, and takes loadings, residuals and scores
@@ -112,7 +112,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         What to do with entries that are not a number, and with vertices that a graph does not
         have: refuse them, or leave them out of the loss.
     preprocess : str, function, sequence of these, or None
-        What is done to the weights of every graph, here and in ``transform``: "log1p",
+        Transforms of the weights of every graph, here and in ``transform``: "log1p",
         "signed_log1p", "fisher_z", "rank", "signed_rank", "unit_norm", "binarize", "drop_loops".
     solver : {"subspace", "algorithm1"}
         "subspace" finds all components together in about ten reads of the graphs: it solves the
@@ -126,7 +126,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         vector, eigenvectors of the sum of squared residuals and random directions within
         its basis, and keeps what explains most. With "algorithm1", it takes the better of that
         singular vector and the top eigenvector of the sum of squared residuals, which also
-        replaces a mean residual that is nothing but rounding, as of centred graphs.
+        replaces a mean residual that is nothing but rounding, as for centered graphs.
     n_init : int
         Starts of each component, further ones being random; the best is kept. They cost next to
         nothing with "subspace", and as much as the first with "algorithm1".
@@ -134,18 +134,18 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         A component is found when its gradient is this small beside its eigenvalue. "auto": 1e-8,
         for float32 graphs 1e-5.
     max_iter : int
-        Most rounds, each of one or two reads of the graphs, for up to 12 components; or, with
-        "algorithm1", most iterations for a component from one start.
+        Largest number of rounds, each of one or two reads of the graphs, for up to 12 components;
+        or, with "algorithm1", of iterations for a component from one start.
     refine : bool
         Improve all components together, starting from the greedy ones. Refined components do not
         nest; the greedy ones stay in ``refinement_``.
     random_state : int, Generator, RandomState or None
         Source of the random starts.
     deterministic : bool
-        The same bits on a cluster of any size as on this machine alone. Else a cluster rounds in
-        another way. The number of threads never matters.
+        The same bits on a cluster of any size as on this machine alone. Otherwise sums on a cluster
+        are rounded differently. The number of threads never matters.
     verbose : int
-        1 prints a line a round (or a component) to standard error, 2 more.
+        1 prints one line per round (or component) to standard error, 2 more.
     callback : function, optional
         Called with a :class:`~eigengraphs.solvers.protocol.Progress` after each round or iteration.
 
@@ -153,7 +153,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     ----------
     loadings_ : (m, d)
         Loadings of the training graphs; the same as ``transform`` of them. After ``partial_fit``
-        those of the last batch, of ``n_graphs_seen_`` graphs in all.
+        those of the last batch, out of ``n_graphs_seen_`` graphs.
     latent_positions_ : (n, d)
         Unit columns h_k; row s is the position of vertex s. In each column the entry that is
         largest in magnitude is positive.
@@ -188,7 +188,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     start_agreement_ : (d,)
         Share of the starts that climbed to the same place as the best of them, when they were last
         compared; low values mean many local maxima, so that more starts (``n_init``) may find
-        better ones. nan where there was but one.
+        better ones. nan where there was only one.
     gamma_condition_ : float
         Condition number of the inner products of the components. Large: loadings of components
         that are nearly dependent may be large and cancel.
@@ -196,10 +196,10 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         Components that mean nothing: exhausted, found in what rounding left, or concentrated on one
         vertex ("filled"), or on one or two ("unobserved"), where the diagonal is not data.
     n_passes_ : int
-        How often every graph was read: norms, means, row sums and final loadings included.
+        How often every graph was read, including for norms, means, row sums and final loadings.
     diagonal_ : {"filled", "observed", "unobserved"}
     mean_graph_ : (n, n) array or sparse array, or None
-        What centring subtracts.
+        What centering subtracts.
     n_components_ : int
         Number of components that were found.
     dimension_choice_ : DimensionChoice
@@ -333,9 +333,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
 
         ``objective_path_``, ``explained_ratio_``, ``mean_graph_`` and the certificates are of all
         graphs so far, ``n_graphs_seen_`` of them. ``loadings_`` and ``n_passes_`` are of the last
-        batch alone: keep graphs that you want loadings of, and ``transform`` them at the end. Every
-        call may find components in another order, with other signs, or other ones where several are
-        about as good; :func:`~eigengraphs.match_components` pairs those before with those after.
+        batch alone: keep graphs whose loadings you want, and ``transform`` them at the end. Every
+        call may find components in another order, with other signs, or different ones where several
+        are about as good; :func:`~eigengraphs.match_components` pairs them with those before.
 
         Loadings are free, graphs undirected and complete. The rule for the diagonal is that of the
         first batch, as is the source of random starts. A component that explains less than about
@@ -549,7 +549,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         graphs, y, sample_weight
-            As of :meth:`fit`.
+            As in :meth:`fit`.
 
         Examples
         --------
@@ -583,9 +583,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     def score(
         self, graphs: Any, y: Any = None, sample_weight: Any = None, *, missing: Any = None
     ) -> float:
-        """Return the share of the squared norm of (centred) graphs that their loadings explain.
+        """Return the share of the squared norm of (centered) graphs that their loadings explain.
 
-        Only the entries count that the loss counts: with a filled diagonal, those off it.
+        Over the entries that the loss counts: with a filled diagonal, those off the diagonal.
 
         Parameters
         ----------
@@ -596,7 +596,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         sample_weight : (m',), optional
             Weight of each graph.
         missing : {"error", "unobserved"}, optional
-            As of :meth:`transform`.
+            As in :meth:`transform`.
 
         Returns
         -------
@@ -631,7 +631,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         graphs : GraphStack, or anything it can be made of
             m' graphs on the vertices of the training graphs.
         missing : {"error", "unobserved"}, optional
-            As of :meth:`transform`.
+            As in :meth:`transform`.
 
         Examples
         --------
@@ -650,7 +650,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     def _project(self, stack: GraphStack) -> Projection | MaskedProjection:
         treatment, kind = self._plan.treatment, self._plan.kind_of(stack)
         if kind == "masked" and self._plan.directed:
-            stack.require_complete("a directed fit takes complete graphs alone; fill the entries")
+            stack.require_complete("a directed fit takes only complete graphs; fill the entries")
         view = treatment.loss_view(stack, kind)
         with one_blas_thread():
             return project(view, self._fit, hollow=treatment.hollow)
@@ -687,45 +687,40 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         if stack.has_vertex_names and own < wanted and missing == "unobserved":
             return stack.among(self.vertex_names_)
         if both_named or stack.n_vertices != self.n_vertices_:
-            if stack.n_vertices != self.n_vertices_:
-                text = (
-                    f"{stack.n_vertices} vertices, expected {self.n_vertices_} as in the training"
-                )
-            else:
-                text = f"other vertices than the {self.n_vertices_} of the training"
+            text = f"{stack.n_vertices} vertices, expected {self.n_vertices_} as in"
+            if stack.n_vertices == self.n_vertices_:
+                text = f"other vertices than the {self.n_vertices_} of"
             more = self._differing(stack) if both_named else ""
-            raise AlignmentError(f"the graphs have {text} graphs{more}")
+            raise AlignmentError(f"the graphs have {text} the training graphs{more}")
         return stack
 
     def _differing(self, stack: GraphStack) -> str:
         """Say which vertices are not common to graphs and training graphs, and what to do."""
         own, wanted = stack.vertex_names, self.vertex_names_
-        extra = [name for name in own if name not in set(wanted)]
-        lacking = [name for name in wanted if name not in set(own)]
+        here, there = set(own), set(wanted)
+        extra = [name for name in own if name not in there]
+        lacking = [name for name in wanted if name not in here]
         text = f"; they lack {some_of(lacking)}" if lacking else ""
-        if extra:
-            text += f"; only they have {some_of(extra)}{spelling(lacking, extra)}"
-            shift = shifted(own, wanted)
-            if shift:
-                return text + shift
-            return text + ": correct the names, or leave these out (select_vertices)"
-        return text + ": pass missing='unobserved' to project them on the other vertices"
+        if not extra:
+            return f"{text}: pass missing='unobserved' to project them on the other vertices"
+        todo = shifted(own, wanted) or ": correct the names, or leave these out (select_vertices)"
+        return f"{text}; only they have {some_of(extra)}{spelling(lacking, extra)}{todo}"
 
     # ---------------------------------------- more or fewer components
 
     def extend(self, n_components: int, graphs: Any = None) -> Self:
         """Return a fit with more components; those that are there stay as they are.
 
-        It equals a fit with as many components from the start. Components of which Ctrl-C left but
-        a rough idea are found properly.
+        It equals a fit with as many components from the start. Components that Ctrl-C left
+        unfinished are searched to the end.
 
         Parameters
         ----------
         n_components : int
             Number of components, at least as many as now.
         graphs : optional
-            The training graphs again; needed after the fit was pickled, which leaves them out. Of
-            a fit by ``partial_fit``, those of the last batch.
+            The training graphs again; needed after the fit was saved or pickled, which leaves them
+            out. After ``partial_fit``, those of the last batch.
 
         Returns
         -------
@@ -761,7 +756,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         return longer
 
     def truncate(self, n_components: int) -> Self:
-        """Return the fit with the first components alone and loadings solved again for them.
+        """Return the fit with only the first components, and loadings solved again for them.
 
         It equals a fit with as many components, and reads no graph.
 
@@ -831,12 +826,12 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         loadings : (m', d)
-            A row for each graph.
+            One row per graph.
 
         Returns
         -------
         array (m', n, n)
-            H D_i H^T (directed: H D_i G^T), and the mean graph where the fit is centred.
+            H D_i H^T (directed: H D_i G^T), plus the mean graph where the fit is centered.
 
         Examples
         --------
@@ -868,7 +863,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     def graph_positions(self, graph: int | str) -> GraphPositions | DirectedPositions:
         """Return the vertices' positions in one training graph, ``H |D_i|^(1/2)``, and signs.
 
-        Of a directed graph, also ``G |D_i|^(1/2)``.
+        For a directed graph, also ``G |D_i|^(1/2)``.
 
         Parameters
         ----------
@@ -878,7 +873,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         Returns
         -------
         GraphPositions
-            ``positions`` (n, d) and ``signs`` (d,); of a directed graph also ``right`` (n, d).
+            ``positions`` (n, d) and ``signs`` (d,); for a directed graph also ``right`` (n, d).
 
         Examples
         --------
@@ -907,7 +902,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             Law of the edges: "bernoulli" for unweighted graphs, its probabilities clipped into
             [0, 1]; "poisson" for counts, its means clipped at 0; "gaussian" for any weights, with
             the standard deviation of the residuals. ``n_clipped`` and ``clipped_share`` of the
-            model tell how much had to be clipped.
+            model say how much had to be clipped.
 
         Returns
         -------
@@ -934,7 +929,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             )
         if self._plan.treatment.mean is not None:
             raise InputError(
-                "a centred fit describes differences from the mean graph, which no MREG does; "
+                "a centered fit describes differences from the mean graph, which no MREG does; "
                 "fit with center=False"
             )
         H, Lam = self._fit.H, np.asarray(self.loadings_, dtype=np.float64)
@@ -952,14 +947,14 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         """Write the fit to a file, without the training graphs; read it by ``eg.load(path)``.
 
         The file is a zip of one JSON text and NumPy arrays, with a SHA-256 over all of it. It holds
-        no code, so it can be passed on and read without fear. ``callback`` is left out, as are the
+        no code, so it can be passed on and read safely. ``callback`` is left out, as are the
         training graphs, which ``extend`` then needs again. A ``random_state`` that is a generator
         becomes the seed that the fit drew from it.
 
         Parameters
         ----------
         path : str or path
-            Name of the file, by custom with the ending ``.eg``.
+            Name of the file, usually with the ending ``.eg``.
 
         Returns
         -------
@@ -1034,7 +1029,7 @@ class GraphPositions(NamedTuple):
 
 
 class DirectedPositions(NamedTuple):
-    """The same of a directed graph: A is about X Diag(signs) Y^T, from rows of X to rows of Y."""
+    """The same for a directed graph: A is about X Diag(signs) Y^T, from rows of X to rows of Y."""
 
     positions: NDArray[Any]  # X = H |D|^(1/2), (n, d)
     signs: NDArray[np.float64]  # sign of each loading, (d,)
@@ -1045,7 +1040,8 @@ class DirectedPositions(NamedTuple):
 class FitView:
     """A fitted :class:`~eigengraphs.JointEmbedding`, seen from outside.
 
-    Settings may be changed after a fit; these are the ones that it was made with.
+    Reports and inference see a fit through this. Settings may change after a fit; these are the
+    ones that it was made with.
     """
 
     embedding: JointEmbedding
@@ -1059,7 +1055,7 @@ class FitView:
 
     @classmethod
     def of(cls, embedding: JointEmbedding) -> FitView:
-        """Look at a fit."""
+        """Return the view of a fit."""
         check_is_fitted(embedding)
         plan, settings = embedding._plan, MappingProxyType(dict(embedding._fitted_with))
         steps = tuple(embedding._steps.names)
@@ -1071,13 +1067,13 @@ class FitView:
         return gram(self.embedding._fit, hollow=self.treatment.hollow)
 
     def stack(self, graphs: Any) -> GraphStack:
-        """Return graphs as they came, as a stack."""
+        """Return graphs as a stack, not transformed."""
         if isinstance(graphs, GraphStack):
             return graphs
         return GraphStack(graphs, copy=False, missing=self.settings["missing"])
 
     def aligned(self, graphs: GraphStack) -> GraphStack:
-        """Return graphs as the fit took them: transformed, vertices in its order."""
+        """Return graphs as the fit takes them: transformed, vertices in its order."""
         return self.embedding._aligned(graphs)
 
     def project(self, aligned: GraphStack) -> Projection | MaskedProjection:
@@ -1111,31 +1107,32 @@ def select_dimension(
     - "halves": both halves of the graphs are fitted. The largest number is taken of which all
       components are found again, more alike than chance makes them.
 
-    The recommendation is the middle of the last three, which judge by data that had no
-    say in what is judged; at least 1. Give training graphs alone: test graphs must not have a say.
+    The recommendation is the median of the last three, which judge by held-out data (of two, the
+    smaller number); at least 1. Give training graphs only: test graphs must not influence the
+    choice.
 
     Parameters
     ----------
     graphs
         A :class:`GraphStack`, or anything it can be made of.
     max_components : int
-        Largest number to consider; what the graphs cannot have is left away.
+        Largest number to consider; numbers that the graphs cannot have are left out.
     method : {"all", "elbow", "loadings", "pairs", "halves"}
-        All rules that can run, or one. With "all", ``left_out`` tells which could not and why.
+        All rules that can run, or one. With "all", ``left_out`` says which could not, and why.
     alpha : float
         Rate of false alarms of "loadings" and "halves", and level of the differences in "pairs".
     sample_weight : (m,), optional
-        Weight of each graph in the fits and in the prediction of pairs; the tests count those of
-        weight zero out, and all others alike.
+        Weight of each graph in the fits and in the prediction of pairs; the tests ignore graphs of
+        weight zero, and count all others alike.
     random_state : int, Generator, RandomState or None
         Source of the splits, and of the starts of all fits.
     verbose : int
-        1 prints a line for each step to standard error.
+        1 prints one line per step to standard error.
     callback : function, optional
         Called with the text of that line.
     **settings
         Settings of :class:`~eigengraphs.JointEmbedding` (``center``, ``diagonal``, ...). Fits are
-        rough, whatever ``tol`` and ``max_iter`` are: components of noise need not be exact.
+        rough, whatever ``tol`` and ``max_iter`` say: components of noise need not be exact.
 
     Returns
     -------
@@ -1154,8 +1151,8 @@ def select_dimension(
     if unknown or "n_components" in settings:
         name = min(unknown or {"n_components"})
         raise InputError(
-            f"{name!r} is no setting for select_dimension; it takes those of JointEmbedding but "
-            "n_components"
+            f"{name!r} is not a setting of select_dimension, which takes those of JointEmbedding "
+            "except n_components"
         )
     steps = Preprocessing.of(settings.pop("preprocess", None))
     stack = graphs

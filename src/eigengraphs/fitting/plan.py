@@ -34,7 +34,7 @@ __all__ = ["Groups", "Plan", "decide", "decide_batch"]
 
 Array: TypeAlias = NDArray[np.float64]
 
-_TOLD = 1e-290, 1e300  # objectives that are told as they are, with room for sums and small shares
+_PLAIN = 1e-290, 1e300  # objectives that are given as they are: room for sums and small shares
 _MOST_VERTICES = 84  # their second moment takes 102 MB, half of that where it is kept
 
 
@@ -84,7 +84,7 @@ class Plan:
         scale = self.treatment.scale
         with np.errstate(over="ignore", under="ignore"):
             plain = path / scale / scale * self.largest_weight
-        if path[0] == 0 or _TOLD[0] < plain[0] < _TOLD[1]:
+        if path[0] == 0 or _PLAIN[0] < plain[0] < _PLAIN[1]:
             return plain, 1.0
         return path, float(np.sqrt(self.largest_weight) / scale)
 
@@ -153,7 +153,7 @@ def decide_batch(
             "graphs together (from a store on disk if they are many), or select_vertices"
         )
     stack.require_complete(
-        "partial_fit takes complete graphs alone, as moments do; fill the entries, or fit all "
+        "partial_fit takes only complete graphs, as moments do; fill the entries, or fit all "
         "graphs together with missing='unobserved'"
     )
     weights, unit = _relative_weights(sample_weight, stack)
@@ -181,10 +181,10 @@ def _batch_treatment(
     a, b = first.diagonal_value, found.diagonal_value
     same = a is not None and b is not None and abs(a - b) <= 1e-6 * max(abs(a), abs(b))
     if asked == "auto" and first.diagonal == "filled" and not same:
-        other = "others, that differ" if b is None else f"{b:g}"
+        other = "other values, which differ" if b is None else f"{b:g}"
         raise InputError(
-            f"every diagonal entry of the graphs before was {a:g}, so that diagonal='auto' "
-            f"took the diagonal for no data, and these graphs have {other}; begin anew, with "
+            f"every diagonal entry of the earlier graphs was {a:g}, so diagonal='auto' did not "
+            f"count the diagonal as data, but these graphs have {other}; start again, with "
             "diagonal='observed' if it is data, with diagonal='filled' if it is not"
         )
     return replace(found, diagonal_value=a if same else None)

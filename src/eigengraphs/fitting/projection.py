@@ -1,4 +1,4 @@
-"""Loadings and the objective, from what graphs and components have in common."""
+"""Loadings and the objective, from inner products of graphs and components."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class BatchProjection(Projection):
-    """The same of the last graphs of many, with rows that stand for all of them.
+    """The same for the last graphs of many, with rows that stand for all of them.
 
     The rows are a root of the second moment of all graphs: the sum of their residuals is the
     objective of all.
@@ -114,7 +114,7 @@ class MaskedProjection:
         """Return the least-squares loadings, (m, d), graph by graph."""
         if not isinstance(rule, FreeLoadings):
             raise InputError(
-                "graphs with missing entries have free loadings alone, and this fit has others; "
+                "graphs with missing entries can only have free loadings, and this fit has others; "
                 "fill the missing entries"
             )
         return solve_loadings_each(self.Gammas, self.Psi, self.Gamma, self.observed)

@@ -53,7 +53,7 @@ _SHARE = 8  # of the budget of graphs in blocks is for what is kept of them in a
 
 @dataclass(frozen=True)
 class Refinement:
-    """What refining all components together brought.
+    """What refining all components together achieved.
 
     Attributes
     ----------
@@ -64,18 +64,18 @@ class Refinement:
         ``objective_path_``. With a filled diagonal components are refined on the filled graphs; if
         that lets the objective off the diagonal rise, the greedy components are kept.
     gain : float
-        Share of the greedy objective that refining took off, at least 0.
+        Share of the greedy objective that refining removed, at least 0.
     n_iter : int
         Rounds, or iterations where entries are missing.
     stop_reason : str
-        As of the components of a fit.
+        As for the components of a fit.
     condition : float
         Of the components' inner products.
     bound_met : bool
-        Components would have gone on towards each other, with loadings of opposite signs towards
-        infinity, for there need not be a best fit; a bound on the condition number stopped them.
+        Components were becoming collinear, with loadings of opposite signs growing without bound,
+        since a best fit need not exist; a bound on the condition number stopped them.
     kept_greedy : bool
-        Refining brought nothing, and the components are the greedy ones.
+        Refining gained nothing, and the components are the greedy ones.
     """
 
     greedy_positions: Array
@@ -91,7 +91,7 @@ class Refinement:
 
     @property
     def gain(self) -> float:
-        """Share of the greedy objective that refining took off."""
+        """Share of the greedy objective that refining removed."""
         if self.objective_greedy <= 0:
             return 0.0
         return max(1.0 - self.objective_refined / self.objective_greedy, 0.0)
@@ -117,7 +117,7 @@ def find_components(
     resume: Fit | None,
     watch: Watcher | None,
 ) -> Found:
-    """Return d components, and what the graphs have in common with them.
+    """Return d components, and the inner products of all graphs with them.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _signed(fit: Fit) -> Fit:
 def _projected(
     plan: Plan, stack: GraphStack, search: Any, kind: ViewKind, fit: Fit
 ) -> Projection | MaskedProjection:
-    """Return what all graphs have in common with components: no read, but for grouped ones."""
+    """Return the inner products of all graphs with components: no read, except of grouped ones."""
     treatment, Psi = plan.treatment, None
     loss = treatment.loss_view(stack, kind, None if plan.groups is not None else search)
     if plan.groups is None:
@@ -312,7 +312,7 @@ def _improve(
             search, fit.H[:, on], weights=weights, rule=rule, tol=tol, max_iter=max_iter,
             cache=cache, hollow=hollow, watch=watch,
         )  # fmt: skip
-    except KeyboardInterrupt:  # before there is anything better: what is greedy is kept
+    except KeyboardInterrupt:  # before there is anything better: the greedy fit is kept
         size = condition(component_gram(fit.H[:, on], hollow=hollow))
         return Improved(replace(fit, interrupted=True), 0, "interrupted", size, False)
     H, Psi, stages = fit.H.copy(), fit.Psi.copy(), list(fit.stages)
@@ -377,8 +377,8 @@ def kept_in_basis(stack: GraphStack, sides: int, rule: LoadingRule | None) -> di
 
     Where graphs come from must not change what is found: how wide a basis gets depends on the
     number and the size of graphs alone, and the budget of those in blocks only on what is kept.
-    Nothing that grows with the number of graphs comes back from a cluster in every round, but for
-    cores that are fewer than their second moment has rows.
+    Nothing that grows with the number of graphs comes back from a cluster in every round, except
+    cores that are fewer than the rows of their second moment.
     """
     m, n, _ = stack.shape
     products = sides * m * n * basis_width(m, cache=True) * stack.dtype.itemsize
