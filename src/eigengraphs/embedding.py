@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
@@ -37,7 +37,7 @@ from eigengraphs.fitting.settings import (
     refuse_batches,
     tolerance,
 )
-from eigengraphs.fitting.solve import find_components, find_in_moments
+from eigengraphs.fitting.solve import find_components
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.align import shifted, spelling
 from eigengraphs.graphs.coerce import some_of
@@ -419,15 +419,14 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         Where nothing is found, ``before``, the attributes of an older fit, are put back.
         """
         printer = ProgressPrinter(d, self.verbose, self.callback)
-        find: Any = find_components
-        if self._moments is not None:
-            find = partial(find_in_moments, self._moments)
         try:
             # Thousands of short products: threads inside each cost more than they bring, badly so
             # on a busy machine, and make the rounding depend on the number of cores.
             with one_blas_thread(), fixed_order(self.deterministic):
-                seed, watch = seed_sequence(self._seed), printer.watcher
-                found = find(self._plan, stack, d, settings, seed=seed, resume=resume, watch=watch)
+                found = find_components(
+                    self._plan, stack, d, settings, seed=seed_sequence(self._seed), resume=resume,
+                    watch=printer.watcher, moments=self._moments,
+                )  # fmt: skip
             printer.close()
             self._training: GraphStack | None = stack
             self._greedy = found.greedy

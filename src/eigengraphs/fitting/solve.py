@@ -43,7 +43,7 @@ from eigengraphs.solvers.subspace import subspace
 from eigengraphs.solvers.summed import summed
 from eigengraphs.tables import short_repr
 
-__all__ = ["Found", "Refinement", "find_components", "find_in_moments", "kept_in_basis"]
+__all__ = ["Found", "Refinement", "find_components", "kept_in_basis"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -116,15 +116,16 @@ def find_components(
     seed: np.random.SeedSequence,
     resume: Fit | None,
     watch: Watcher | None,
+    moments: GraphMoments | None = None,
 ) -> Found:
-    """Return d components, and the inner products of all graphs with them.
+    """Return d components, and the inner products of the graphs with them.
 
     Parameters
     ----------
     plan
         What the fit decided before.
     stack
-        Training graphs.
+        Training graphs; the last of them where ``moments`` are given.
     d
         Number of components.
     settings
@@ -135,7 +136,55 @@ def find_components(
         A fit that is to be continued.
     watch
         Called as the search goes on.
+    moments
+        Of all graphs, where these came in batches.
     """
+    # Moments are of float64, whatever the graphs are.
+    dtype = stack.dtype if moments is None else np.dtype(np.float64)
+    common = {
+        "init": given_start(
+            settings["init"], stack.n_vertices, 0 if resume else d, directed=plan.directed
+        ),
+        "n_init": settings["n_init"],
+        "tol": tolerance(settings["tol"], dtype),
+        "max_iter": settings["max_iter"],
+        "seed": seed,
+        "resume": resume,
+        "watch": watch,
+    }
+    if moments is not None:
+        return _find_in_moments(moments, plan, stack, d, common)
+    return _find_in_graphs(plan, stack, d, settings, common)
+
+
+def _find_in_moments(
+    moments: GraphMoments, plan: Plan, stack: GraphStack, d: int, common: Mapping[str, Any]
+) -> Found:
+    """Return d components of all graphs with these moments, and loadings of the last graphs."""
+    treatment, hollow = plan.treatment, plan.treatment.hollow
+    centered = treatment.mean is not None
+    rows = moments.stand_ins(hollow=hollow, center=centered)
+    # What differs by a diagonal in the search is the same off it.
+    searched = rows.filled() if treatment.diagonal == "filled" else rows
+    fit = summed(searched, d, hollow=treatment.diagonal == "unobserved", **common)
+    # Norms, which those in blocks know, moments and forms; norms again when centered.
+    n_passes = 2 + (not isinstance(stack, BlockedStack)) + centered
+    fit = replace(_signed(fit), n_passes=n_passes)
+    last = project(treatment.loss_view(stack), fit, hollow=hollow)
+    Psi = rows.R @ Packing(stack.n_vertices).outer(fit.H.T).T
+    of_rows = Projection(gram(fit, hollow=hollow), Psi, np.einsum("rp,rp->r", rows.R, rows.R))
+    projection = BatchProjection(of_rows.Gamma, last.Psi, last.squared_norms, of_rows)
+    return Found(fit, projection, fit, None)
+
+
+def _find_in_graphs(
+    plan: Plan,
+    stack: GraphStack,
+    d: int,
+    settings: Mapping[str, Any],
+    common: Mapping[str, Any],
+) -> Found:
+    """Return d components of graphs, refined if settings say so."""
     treatment, groups = plan.treatment, plan.groups
     searched, weights = stack, plan.weights
     before = stack.n_asked if isinstance(stack, BlockedStack) else 0
@@ -145,19 +194,7 @@ def find_components(
         weights = plan.group_weights
     kind = plan.kind_of(searched)
     search = treatment.search_view(searched, kind)
-    tol = tolerance(settings["tol"], stack.dtype)
-    common = {
-        "weights": weights,
-        "init": given_start(
-            settings["init"], stack.n_vertices, 0 if resume else d, directed=plan.directed
-        ),
-        "n_init": settings["n_init"],
-        "tol": tol,
-        "max_iter": settings["max_iter"],
-        "seed": seed,
-        "resume": resume,
-        "watch": watch,
-    }
+    common = {"weights": weights, **common}
     fit = _signed(_greedy(plan, searched, search, kind, d, settings, common))
     centered = treatment.mean is not None
     # The mean, and the row sums.
@@ -174,9 +211,9 @@ def find_components(
     if not settings["refine"] or fit.interrupted:
         return greedy
     better = _improve(
-        search, fit, weights=weights, rule=plan.rule, tol=tol, max_iter=settings["max_iter"],
-        cache=kept_in_basis(searched, 1, None)["cache"],
-        hollow=treatment.diagonal == "unobserved", masked=kind == "masked", watch=watch,
+        search, fit, rule=plan.rule, cache=kept_in_basis(searched, 1, None)["cache"],
+        hollow=treatment.diagonal == "unobserved", masked=kind == "masked",
+        **{name: common[name] for name in ("weights", "tol", "max_iter", "watch")},
     )  # fmt: skip
     return _better_of(plan, greedy, better, projected)
 
@@ -204,48 +241,6 @@ def _greedy(
     rule = None if isinstance(plan.rule, FreeLoadings) else plan.rule
     kept = kept_in_basis(stack, 1, rule)
     return subspace(search, d, hollow=hollow, rule=rule, **kept, **common)
-
-
-def find_in_moments(
-    moments: GraphMoments,
-    plan: Plan,
-    stack: GraphStack,
-    d: int,
-    settings: Mapping[str, Any],
-    *,
-    seed: np.random.SeedSequence,
-    resume: Fit | None,
-    watch: Watcher | None,
-) -> Found:
-    """Return d components of all graphs with these moments; see :func:`find_components`.
-
-    ``stack`` holds the last of the graphs, of which loadings are taken.
-    """
-    treatment, n = plan.treatment, stack.n_vertices
-    hollow, centered = treatment.hollow, treatment.mean is not None
-    rows = moments.stand_ins(hollow=hollow, center=centered)
-    fit = summed(
-        # What differs by a diagonal in the search is the same off it.
-        rows.filled() if treatment.diagonal == "filled" else rows,
-        d,
-        init=given_start(settings["init"], n, 0 if resume else d),
-        n_init=settings["n_init"],
-        # Sums are of float64, whatever the graphs are.
-        tol=tolerance(settings["tol"], np.dtype(np.float64)),
-        max_iter=settings["max_iter"],
-        seed=seed,
-        hollow=treatment.diagonal == "unobserved",
-        resume=resume,
-        watch=watch,
-    )
-    # Norms, which those in blocks know, moments and forms; norms again when centered.
-    n_passes = 2 + (not isinstance(stack, BlockedStack)) + centered
-    fit = replace(_signed(fit), n_passes=n_passes)
-    last = project(treatment.loss_view(stack), fit, hollow=hollow)
-    Psi = rows.R @ Packing(n).outer(fit.H.T).T
-    of_rows = Projection(gram(fit, hollow=hollow), Psi, np.einsum("rp,rp->r", rows.R, rows.R))
-    projection = BatchProjection(of_rows.Gamma, last.Psi, last.squared_norms, of_rows)
-    return Found(fit, projection, fit, None)
 
 
 def _signed(fit: Fit) -> Fit:
