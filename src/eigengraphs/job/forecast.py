@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import InputError
+from eigengraphs.fitting.settings import check_n_components
+from eigengraphs.fitting.solve import kept_in_basis
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.blocked_tasks import Look
 from eigengraphs.graphs.treated import DiagonalRule
 from eigengraphs.labels import count_of
 from eigengraphs.parallel import alone, thread_count
-from eigengraphs.search import kept_in_basis
-from eigengraphs.settings import check_n_components
 from eigengraphs.solvers.core import CoreProblem, Search, root_of_moment, solve_core
 from eigengraphs.solvers.directed.moments import PairMoments
 from eigengraphs.solvers.directed.space import pair_width
