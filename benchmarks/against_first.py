@@ -158,8 +158,7 @@ def first_python() -> Path:
     print("making the environment of the first stage; this takes a minute", file=sys.stderr)
     shutil.rmtree(_TREE, ignore_errors=True)
     _TREE.mkdir(parents=True)
-    archive = _TREE.with_suffix(".tar")
-    git = shutil.which("git") or "git"
+    archive, git = _TREE.with_suffix(".tar"), shutil.which("git") or "git"
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
     try:
         subprocess.run([git, "archive", "-o", archive, COMMIT], check=True, cwd=_ROOT)
@@ -236,8 +235,17 @@ def _write(graphs: Graphs, folder: Path) -> Path:
     return folder / "graphs.npz"
 
 
-COLUMNS: tuple[str, ...] = ("family", "first, s", "ours, s", "time ratio", "first, passes")
-COLUMNS += ("ours, passes", "passes ratio", "objective", "first, MB", "ours, MB", "bars")
+_MEASURED = ("time ratio", "CPU ratio", "first, passes", "ours, passes", "passes ratio")
+COLUMNS = (
+    "family",
+    "first, s",
+    "ours, s",
+    *_MEASURED,
+    "objective",
+    "first, MB",
+    "ours, MB",
+    "bars",
+)
 
 
 def judge(name: str, bar: float, found: Comparison) -> tuple[tuple[str, ...], list[str]]:
@@ -257,6 +265,7 @@ def judge(name: str, bar: float, found: Comparison) -> tuple[tuple[str, ...], li
         name,
         *(f"{found.median(side, 'seconds'):.3f}" for side in SIDES),
         str(time),
+        f"{statistics.median(found.ratios('cpu')):.3g}",
         *(f"{found.median(side, 'passes'):.0f}" for side in SIDES),
         f"{passes:.2f}",
         f"{worse:+.1e}",
@@ -275,6 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="small graphs, one seed, one round")
     options = parser.parse_args(arguments)
     seeds, repeats = (options.seeds[:1], 1) if options.quick else (options.seeds, options.repeats)
+    first_python()  # a failure here ends everything, a failed fit only its family
     rows, notes, failures = [], [], []
     for name in options.families:
         print(f"{name} ...", file=sys.stderr, flush=True)
@@ -282,10 +292,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = compare(FAMILIES[name], seeds, 0.25 if options.quick else 1.0, repeats)
         except (eg.errors.DatasetError, eg.errors.MissingExtraError) as error:
             notes.append(f"{name} was skipped: {error}")
-            continue
-        row, failed = judge(name, FAMILIES[name].time, found)
-        rows.append(row)
-        failures += failed
+        except UnavailableError as error:
+            failures.append(f"{name}: {error}")
+        else:
+            row, failed = judge(name, FAMILIES[name].time, found)
+            rows.append(row)
+            failures += failed
     met = sum(row[-1] == "met" for row in rows)
     meaning = (
         f"{met} of {len(rows)} families meet every bar (seeds {seeds}, {repeats} rounds each): "
