@@ -295,7 +295,7 @@ def _top_of_squares(R: _Residuals, rng: np.random.Generator) -> Array:
     """
     X: Array = rng.standard_normal((R.n, min(R.n, _STEPS)))
     for _ in range(_STEPS):
-        V: Array = linalg.qr(X, mode="economic")[0]
+        V: Array = np.linalg.qr(X)[0]
         P = R.products(V)
         C = P @ V  # V^T R_i V, (m, b, b)
         wC = R.w[:, None, None] * C
