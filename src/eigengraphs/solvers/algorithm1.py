@@ -234,7 +234,7 @@ def _leave_saddle(R: _Residuals, at: _Point, tol: float, rng: np.random.Generato
     (R_i h)^T - theta I on the tangent space. The way up is its top Ritz vector after a few Lanczos
     steps. Bends that the tolerance of the gradient may cause do not count.
     """
-    Q, HQ, q = np.zeros((R.n, 0)), np.zeros((R.n, 0)), rng.standard_normal(R.n)
+    Q, HQ, q = np.zeros((R.n, 0)), np.zeros((R.n, 0)), at.theta * rng.standard_normal(R.n)
     for _ in range(min(_STEPS, R.n - 1)):
         for _ in range(2):  # twice: orthogonal in spite of rounding
             q = q - at.h * (at.h @ q) - Q @ (Q.T @ q)
