@@ -163,6 +163,7 @@ class Ascent:
             if lift is not None:
                 S = S + lift
             X = geometry.climb(geometry.unpack(S), X, self._options.turns)
+            X = unit_points(X, geometry.widths)  # to the last digit: f is that of unit vectors
         return X, self.values(X)
 
     def state(self, x: Array) -> _State:

@@ -17,7 +17,7 @@ from eigengraphs.solvers.core import root_of_moment
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["CenteredMoments", "GraphMoments", "StandIns"]
+__all__ = ["GraphMoments", "MomentsAbout", "StandIns"]
 
 
 @dataclass(frozen=True)
@@ -63,40 +63,25 @@ class StandIns:
 
 
 @dataclass(frozen=True)
-class CenteredMoments:
-    """Find the moments of some graphs about their mean: sums of squares never lose their digits.
+class MomentsAbout:
+    """Find sum_i w_i x_i x_i^T, a packed triangle, and sum_i w_i x_i, (p,), for x_i = c_i - center.
 
-    A task for :meth:`total`: the parts of several blocks are put together by :meth:`joined`.
+    A task for an operator. With the mean for a center, what differs from graph to graph keeps its
+    digits beside a large mean.
     """
 
-    mean: Array  # (p,)
-    triangle: Array  # (p (p + 1) / 2,) sum_i w_i (c_i - mean) (c_i - mean)^T, as LAPACK packs it
-    weight: float
+    center: Array  # (p,)
 
-    @classmethod
-    def of(cls, C: Array, weights: Array) -> CenteredMoments:
-        """Return the moments of packed graphs (m, p)."""
-        C, weights = C[weights > 0], weights[weights > 0]  # others may be of any size
-        p = C.shape[1]
-        if not len(C):
-            return cls(np.zeros(p), np.zeros(p * (p + 1) // 2), 0.0)
-        weight = float(weights.sum())
-        mean = weights @ C / weight
-        C = (C - mean) * np.sqrt(weights)[:, None]
-        M = linalg.blas.dsyrk(1.0, C.T)
-        return cls(np.asarray(mean), np.asarray(linalg.lapack.dtrttp(M, uplo="U")[0]), weight)
-
-    def joined(self, other: CenteredMoments) -> CenteredMoments:
-        """Return the moments of both: as if one more vector lay between the two means."""
-        if not self.weight or not other.weight:
-            return self if self.weight else other
-        weight = self.weight + other.weight
-        apart = other.mean - self.mean
-        triangle = linalg.blas.dspr(
-            len(apart), self.weight * other.weight / weight, apart, self.triangle + other.triangle,
-            overwrite_ap=1,
-        )  # fmt: skip
-        return CenteredMoments(self.mean + other.weight / weight * apart, triangle, weight)
+    def __call__(self, graphs: Any, weights: Array) -> tuple[Array, Array]:
+        """Return the sums over these graphs."""
+        n = graphs.n_vertices
+        C = graphs.project((np.zeros((n, 0)),), (np.eye(n),))[0]
+        on = weights > 0  # a graph that does not count may be of any size
+        X = Symmetric(n).pack(C[on]) - self.center
+        total = weights[on] @ X
+        X *= np.sqrt(weights[on])[:, None]
+        M = linalg.blas.dsyrk(1.0, X.T)
+        return np.asarray(linalg.lapack.dtrttp(M, uplo="U")[0]), np.asarray(total)
 
 
 @dataclass(frozen=True)
@@ -107,7 +92,7 @@ class GraphMoments:
     to center graphs, nor to add up parts.
     """
 
-    triangle: Array  # (p (p + 1) / 2,) as of CenteredMoments
+    triangle: Array  # (p (p + 1) / 2,) sum_i w_i (c_i - mean) (c_i - mean)^T, as LAPACK packs it
     mean: Array  # (p,)
     weight: float  # sum_i w_i
     noise: float  # sum_i w_i times the squared norm that rounding may leave of A_i
@@ -116,17 +101,35 @@ class GraphMoments:
     n_graphs: int
     n_vertices: int
 
+    @classmethod
+    def of(
+        cls, graphs: Any, weights: Array, *, scale: float, unit: float
+    ) -> GraphMoments:
+        """Read the graphs of an operator twice, for their mean and for what differs from it."""
+        geometry, weight = Symmetric(graphs.n_vertices), float(weights.sum())
+        mean: Any = graphs.mean(weights)
+        mean = geometry.pack(mean if isinstance(mean, np.ndarray) else mean.toarray())
+        triangle, left = graphs.total(MomentsAbout(mean), weights)
+        triangle = linalg.blas.dspr(len(left), -1 / weight, left, triangle)  # but for rounding, 0
+        noise = float(weights[weights > 0] @ graphs.rounding()[weights > 0])
+        return cls(
+            triangle, mean + left / weight, weight, noise, scale, unit, graphs.n_graphs,
+            graphs.n_vertices,
+        )  # fmt: skip
+
     def __add__(self, other: GraphMoments) -> GraphMoments:
         """Return the moments of both."""
         # Units as all graphs together would have them: of those parts that are not zero.
         parts = [part for part in (self, other) if part.noise > 0] or [self]
         scale, unit = min(part.scale for part in parts), max(part.unit for part in parts)
         a, b = self._in(scale, unit), other._in(scale, unit)
-        both = CenteredMoments(a.mean, a.triangle, a.weight).joined(
-            CenteredMoments(b.mean, b.triangle, b.weight)
+        weight, apart = a.weight + b.weight, b.mean - a.mean
+        # As if one more vector lay between the two means.
+        triangle = linalg.blas.dspr(
+            len(apart), a.weight * b.weight / weight, apart, a.triangle + b.triangle, overwrite_ap=1
         )
         return GraphMoments(
-            both.triangle, both.mean, both.weight, a.noise + b.noise, scale, unit,
+            triangle, a.mean + b.weight / weight * apart, weight, a.noise + b.noise, scale, unit,
             a.n_graphs + b.n_graphs, self.n_vertices,
         )  # fmt: skip
 
