@@ -407,6 +407,8 @@ class _Rounds:
         count = job.n_beside_given if self._given else job.n_random
         if not self._given and count:
             count = max(count, job.options.random_coordinates // geometry.size)
+            if job.whole:  # one round is all there is
+                count *= job.options.search_rounds
         before = self._n_before if job.whole else 0
         X = self._rng.standard_normal((before + self._size, count, geometry.size))
         return unit_points(X[before:], geometry.widths)
