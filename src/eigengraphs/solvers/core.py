@@ -143,8 +143,8 @@ class Ascent:
         root = np.sqrt(self._metric.norms(X))
         T = (Z @ self._R.T).astype(np.float64, copy=False) / root
         loading, gain, _ = self._rule.alone(T)
-        if eager:  # where all graphs are below thresholds and costs, no way is up
-            loading = np.maximum(T, 0.0) if self._rule.nonnegative else T
+        if eager:  # where no graph takes the component, no way is up
+            loading = np.abs(T) if self._rule.nonnegative else T
         elif self._costs is not None:
             on = gain > self._costs
             loading, gain = np.where(on, loading, 0.0), np.where(on, gain - self._costs, 0.0)
@@ -399,7 +399,7 @@ class _Greedy:
         self._Gamma, self._Psi = problem.Gamma, rows.Psi
         self._E = list(problem.E)
         self._Lam = problem.rule.solve(self._Gamma, self._Psi)
-        self._pool = search.warm
+        self._pool = search.warm[search.warm.any(axis=1)]  # zero where nothing was left
         self._mixing = self._combinations()
         self._mean_forms = np.zeros(0) if rows.mean is None else rows.mean[rows.R.shape[1] :]
         self._stages: list[Stage] = []
@@ -529,7 +529,8 @@ class _Greedy:
         if now.f <= problem.floor:
             # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
             # from almost anywhere else.
-            others = ascent.climb(self._elsewhere(), problem.options.climb)
+            steps = problem.options.climb
+            others = ascent.climb(self._elsewhere(), steps, n_eager=steps // 2)
             x, now = ascent.maximize(others[0][np.argmax(others[1])], tol)
         return x, now, agreement
 

@@ -142,11 +142,11 @@ class Symmetric:
         return X
 
     def spectral(self, C: NDArray[Any], mean: Array | None, count: int) -> Array:
-        """Return top eigenvectors of the mean, and of sum_i C_i^2, (b, s)."""
+        """Return both outer eigenvectors of the mean, and top ones of sum_i C_i^2, (b, s)."""
         starts = []
         if mean is not None:
-            values, vectors = linalg.eigh(self.unpack(mean), driver="evd", check_finite=False)
-            starts.append(vectors[:, [np.argmax(np.abs(values))]])
+            vectors = linalg.eigh(self.unpack(mean), driver="evd", check_finite=False)[1]
+            starts.append(vectors[:, [0, -1]])
         flat = C.reshape(-1, self.s)
         vectors = linalg.eigh(flat.T @ flat, driver="evd", check_finite=False)[1]
         starts.append(vectors[:, ::-1][:, :count])
