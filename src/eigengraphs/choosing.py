@@ -8,9 +8,9 @@ from typing import Any, Literal
 from eigengraphs.dimension import DimensionChoice, choose_n_components
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.randomness import RandomState
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.preprocess import Preprocessing
 
 __all__ = ["select_dimension"]
 

@@ -14,9 +14,7 @@ from eigengraphs.certificates import Described, warn_of_bound, warn_of_trouble
 from eigengraphs.dimension import choose_for
 from eigengraphs.expected import ExpectedGraphs
 from eigengraphs.fitted import FittedAttributes
-from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.ordering import fixed_order
-from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.incremental import BatchFits, find_in_moments
 from eigengraphs.nesting import NestedComponents
 from eigengraphs.plan import decide
@@ -34,6 +32,8 @@ from eigengraphs.settings import (
 )
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["JointEmbedding"]

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.selection import one_place
 from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.plan import Plan
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.stack.names import one_place
 from eigengraphs.tables import short_repr
 
 __all__ = ["DirectedPositions", "ExpectedGraphs", "GraphPositions"]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from eigengraphs.graphs import GraphStack
 from eigengraphs.projection import gram
+from eigengraphs.stack import GraphStack
 
 if TYPE_CHECKING:
     from eigengraphs.graphs.treatment import Treatment

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.graphs import GraphStack
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection
 from eigengraphs.settings import FIXED_BY_FIT
 from eigengraphs.solvers.loadings import condition
 from eigengraphs.solvers.protocol import Fit
 from eigengraphs.solvers.quotient import CONCENTRATED
+from eigengraphs.stack import GraphStack
 
 __all__ = ["FittedAttributes"]
 

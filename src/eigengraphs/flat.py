@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.rows import PairColumns
+from eigengraphs.stack.from_tables import PairColumns
 
 __all__ = ["FlatEmbedding"]
 

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.ordering import fixed_order
-from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.plan import Plan, relative_weights
 from eigengraphs.projection import BatchProjection, Projection, gram, project
@@ -34,6 +32,8 @@ from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.solvers.second_moment import CentredSum
 from eigengraphs.solvers.summed import summed
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["BatchFits", "find_in_moments"]

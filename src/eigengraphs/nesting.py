@@ -9,12 +9,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection
 from eigengraphs.settings import FIXED_BY_FIT, check_count, check_n_components, check_settings
 from eigengraphs.solvers.components import first_components
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.stack import GraphStack
 
 __all__ = ["NestedComponents"]
 

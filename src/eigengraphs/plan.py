@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.treatment import Treatment, ViewKind
 from eigengraphs.settings import check_weights, refusal
@@ -23,6 +22,7 @@ from eigengraphs.solvers.rules import (
     PenalisedLoadings,
     SparseLoadings,
 )
+from eigengraphs.stack import GraphStack
 
 __all__ = ["Groups", "Plan", "decide", "groups_of", "loading_rule", "relative_weights"]
 

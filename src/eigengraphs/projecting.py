@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import AlignmentError
-from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.align import shifted, spelling
-from eigengraphs.graphs.coerce import some_of
-from eigengraphs.graphs.missing import check_missing
-from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.plan import Plan
 from eigengraphs.projection import MaskedProjection, Projection, project
 from eigengraphs.settings import check_weights, name_rows
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.missing import check_missing
+from eigengraphs.stack.names import shifted, some_of, spelling
+from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["ProjectedGraphs"]

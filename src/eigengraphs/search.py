@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.group_means import group_means
 from eigengraphs.graphs.ordering import order_is_fixed
@@ -29,6 +28,7 @@ from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
 from eigengraphs.solvers.spectral import spectral
 from eigengraphs.solvers.subspace import subspace
+from eigengraphs.stack import GraphStack
 
 __all__ = ["Found", "find_components", "kept_in_basis"]
 

@@ -22,8 +22,6 @@ from sklearn.utils.validation import check_is_fitted
 from eigengraphs.archives import npy_array, open_zip, zip_member
 from eigengraphs.dimension import DimensionChoice
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.mask import Mask
-from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.limits import Cap, MaxBytes, read_json, read_regular
 from eigengraphs.plan import Groups, Plan
@@ -40,6 +38,8 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
     SupportLoadings,
 )
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.whole_files import whole_file
 
 __all__ = ["SavedFits", "read_model"]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["STEPS", "Preprocessing", "Step"]
 
@@ -45,7 +45,7 @@ class Preprocessing:
     --------
     >>> import numpy as np
     >>> from eigengraphs import GraphStack
-    >>> from eigengraphs.graphs.preprocess import Preprocessing
+    >>> from eigengraphs.stack.preprocess import Preprocessing
     >>> steps = Preprocessing.of(["log1p", "unit_norm"])
     >>> steps.names
     ('log1p', 'unit_norm')
