@@ -14,6 +14,7 @@ from scipy import sparse
 from eigengraphs import GraphStack
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.graphs.mask_products import MaskProducts, weighted_mask
+from eigengraphs.stack.graph_facts import find_facts
 from eigengraphs.stack.mask import Mask, make_mask
 
 M, N = 5, 9
@@ -231,10 +232,10 @@ def test_flat_matrices(storage):
 def test_complete_graphs_have_no_mask_and_are_read_once(monkeypatch, storage):
     A = random_symmetric(3, 5, seed=0)
     reads = []
-    import eigengraphs.stack.stack as module
-
-    find = module.find_facts
-    monkeypatch.setattr(module, "find_facts", lambda *args: reads.append(1) or find(*args))
+    for module in ("missing", "stack"):
+        monkeypatch.setattr(
+            f"eigengraphs.stack.{module}.find_facts", lambda A: reads.append(1) or find_facts(A)
+        )
     stack = GraphStack(A, missing="unobserved", storage=storage)
     assert stack.mask is None
     assert not stack.has_missing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,14 @@ from eigengraphs.parallel import on_blocks, spans
 if TYPE_CHECKING:
     from eigengraphs.stack.mask import Mask
 
-__all__ = ["GraphFacts", "about_observed", "find_facts", "flat_diagonals"]
+__all__ = ["GraphFacts", "about_observed", "broken_entry", "find_facts", "flat_diagonals"]
 
 announce_compiling()
 
 _THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 _TILE = 64  # rows and columns of a tile, which with its mirror image fits in the first cache level
+_NOTHING = 1e-5  # of the largest entry: squares of 1e-10, which no product in float32 keeps
+_FEW = 0.1  # of a graph's entries may be broken; more of them are a unit
 _SAME = 1e-9  # of the larger of two entries: a difference that is rounding
 
 
@@ -108,17 +110,45 @@ def find_facts(storage: NDArray[Any] | csr_array) -> GraphFacts:
         first_bad[i] = _first_bad(storage, i)
         if first_bad[i] < 0:
             norm[i], off_norm[i] = _norms_in_range(storage, i)
-    return GraphFacts(
-        norm=norm,
-        off_norm=off_norm,
-        n_nonzero=found["n_nonzero"].copy(),
-        n_loops=found["n_loops"].copy(),
-        diagonal_low=found["diagonal_low"].copy(),
-        diagonal_high=found["diagonal_high"].copy(),
-        is_binary=found["is_binary"].copy(),
-        is_symmetric=found["is_symmetric"].copy(),
-        first_bad=first_bad,
-    )
+    rest = ("n_nonzero", "n_loops", "diagonal_low", "diagonal_high", "is_binary", "is_symmetric")
+    others: dict[str, Any] = {name: found[name].copy() for name in rest}
+    return GraphFacts(norm=norm, off_norm=off_norm, first_bad=first_bad, **others)
+
+
+def broken_entry(
+    graph: Callable[[int], Any], facts: GraphFacts
+) -> tuple[int, int, int, float] | None:
+    """Return graph, vertices and value (i, s, t, A_st) of an entry beside which all are nothing.
+
+    Or None. The squares of all others together are less than 1e-10 of its own, but for a few
+    entries that are as large. ``graph(i)`` is a graph, dense or sparse.
+    """
+    norms = facts.norm
+    first = int(np.argmax(norms))
+    if not 0 < norms[first] < np.inf:
+        return None
+    A = graph(first)
+    sizes = np.abs(A if isinstance(A, np.ndarray) else A.data)
+    most, at = float(sizes.max()), int(sizes.argmax())
+    large = norms > _NOTHING * most
+    rest = float(((norms[~large] / most) ** 2).sum())
+    n_rest = int(facts.n_nonzero.sum())
+    for i in np.flatnonzero(large)[np.argsort(-norms[large], kind="stable")]:
+        one = graph(int(i))
+        shares = np.abs(one if isinstance(one, np.ndarray) else one.data) / most
+        small = shares[shares < _NOTHING]
+        rest += float((small**2).sum())
+        n_large = shares.size - small.size
+        n_rest -= n_large
+        if rest > _NOTHING**2 or n_large > max(2, _FEW * facts.n_nonzero[i]):
+            return None  # nearly always at the first graph
+    if n_rest == 0:
+        return None
+    if isinstance(A, np.ndarray):
+        s, t = divmod(at, A.shape[0])
+    else:
+        s, t = int(np.searchsorted(A.indptr, at, side="right")) - 1, int(A.indices[at])
+    return first, s, t, float(A[s, t])
 
 
 # What the kernels find of a graph.

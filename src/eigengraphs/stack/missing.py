@@ -11,16 +11,16 @@ from scipy import sparse
 from eigengraphs.errors import InputError
 from eigengraphs.stack.build import Storage
 from eigengraphs.stack.flat_matrix import canonical, pattern, row_numbers, transpose_flat
-from eigengraphs.stack.graph_facts import find_facts
+from eigengraphs.stack.graph_facts import GraphFacts, find_facts
 from eigengraphs.stack.mask import Mask, make_mask
 
 __all__ = [
     "MissingRule",
     "check_missing",
     "graph_with_nan",
+    "hide_missing",
     "one_sided",
     "pairs_to_hide",
-    "take_out_nan",
     "without_loops",
     "zero_hidden",
     "zero_there",
@@ -37,7 +37,26 @@ def check_missing(missing: Any) -> None:
         raise InputError(f"missing must be 'error' or 'unobserved', got missing={missing!r}")
 
 
-def take_out_nan(storage: Storage, *, shared: bool) -> tuple[Storage, sparse.csr_array]:
+def hide_missing(
+    storage: Storage, present: NDArray[np.bool_] | None, *, shared: bool
+) -> tuple[Any, GraphFacts | None, Mask | None]:
+    """Return graphs with zeros for nan, their facts if nothing is hidden, and else the mask.
+
+    Parameters
+    ----------
+    storage
+        Graphs; changed in place where they are an array, unless it is ``shared``.
+    present : (m, n), optional
+        The vertices that each graph has; None: all of them.
+    """
+    facts, hidden = find_facts(storage), None
+    if (facts.first_bad >= 0).any():
+        storage, hidden = _take_out_nan(storage, shared=shared)
+    mask = make_mask(present, hidden)
+    return storage, facts if hidden is None and mask is None else None, mask
+
+
+def _take_out_nan(storage: Storage, *, shared: bool) -> tuple[Storage, sparse.csr_array]:
     """Put zeros for nan; return that and the places (m * n, n).
 
     Where only one of an entry and its mirror image is known, and the graph is symmetric but for

@@ -21,17 +21,23 @@ from eigengraphs.stack.build import (
     storage_for,
 )
 from eigengraphs.stack.common_vertices import VertexRule, check_vertex_rule, refuse_nameless
+from eigengraphs.stack.edge_table import flat_from_edges
 from eigengraphs.stack.flat_matrix import canonical, flatten
-from eigengraphs.stack.from_tables import flat_from_edges
-from eigengraphs.stack.graph_facts import GraphFacts, about_observed, find_facts, flat_diagonals
+from eigengraphs.stack.graph_facts import (
+    GraphFacts,
+    about_observed,
+    broken_entry,
+    find_facts,
+    flat_diagonals,
+)
 from eigengraphs.stack.mask import Mask, make_mask
 from eigengraphs.stack.missing import (
     MissingRule,
     check_missing,
     graph_with_nan,
+    hide_missing,
     one_sided,
     pairs_to_hide,
-    take_out_nan,
     without_loops,
     zero_hidden,
     zero_there,
@@ -47,9 +53,6 @@ from eigengraphs.stack.names import (
 )
 
 __all__ = ["GraphStack"]
-
-_NOTHING = 1e-5  # of the largest entry: squares of 1e-10, which no product in float32 keeps
-_FEW = 0.1  # of a graph's entries may be broken; more of them are a unit
 
 
 class GraphStack:
@@ -147,10 +150,10 @@ class GraphStack:
             copy=copy,
             nan_for_masked=missing == "unobserved",
         )
-        if missing == "error":
-            self._set(kept, None, names, vertex)
-        else:
-            self._set_hiding(kept, present, names, vertex, shared=not copy)
+        facts = mask = None
+        if missing == "unobserved":
+            kept, facts, mask = hide_missing(kept, present, shared=not copy)
+        self._set(kept, facts, names, vertex, mask)
 
     def _as_given(
         self,
@@ -223,11 +226,10 @@ class GraphStack:
         kept = canonical(flat if keep_type else flat.astype(np.float64))
         names = check_names(graph_names, n_graphs, "graph_names")
         vertex = check_names(vertex_names, n, "vertex_names")
-        if missing == "error":
-            return cls._make(kept, None, names, vertex)
-        stack = object.__new__(cls)
-        stack._set_hiding(kept, None, names, vertex, shared=False)
-        return stack
+        facts = mask = None
+        if missing == "unobserved":
+            kept, facts, mask = hide_missing(kept, None, shared=False)
+        return cls._make(kept, facts, names, vertex, mask)
 
     @classmethod
     def from_edges(
@@ -305,24 +307,6 @@ class GraphStack:
     def _changed(self, storage: Storage, mask: Mask | None = None) -> Self:
         """Return a stack with other weights under the same names."""
         return self._make(storage, None, self._graph_names, self._vertex_names, mask)
-
-    def _set_hiding(
-        self,
-        storage: Storage,
-        present: NDArray[np.bool_] | None,
-        graph_names: tuple[str, ...] | None,
-        vertex_names: tuple[str, ...] | None,
-        *,
-        shared: bool,
-    ) -> None:
-        """Set everything, with nan and absent vertices hidden."""
-        facts: GraphFacts | None = find_facts(storage)
-        hidden = None
-        if facts is not None and (facts.first_bad >= 0).any():
-            storage, hidden = take_out_nan(storage, shared=shared)
-            facts = None
-        mask = make_mask(present, hidden)
-        self._set(storage, facts if mask is None else None, graph_names, vertex_names, mask)
 
     def _set(
         self,
@@ -585,34 +569,13 @@ class GraphStack:
             ...
         eigengraphs.errors.InputError: graphs[1] has a broken weight: entry (0, 1) is 1e+09, ...
         """
-        norms = self._facts.norm
-        first = int(np.argmax(norms))
-        if not self.is_weighted or not 0 < norms[first] < np.inf:
+        found = broken_entry(self._graph, self._facts) if self.is_weighted else None
+        if found is None:
             return
-        A = self._graph(first)
-        sizes = np.abs(A if isinstance(A, np.ndarray) else A.data)
-        most, at = float(sizes.max()), int(sizes.argmax())
-        large = norms > _NOTHING * most
-        rest = float(((norms[~large] / most) ** 2).sum())
-        n_rest = int(self._facts.n_nonzero.sum())
-        for i in np.flatnonzero(large)[np.argsort(-norms[large], kind="stable")]:
-            graph = self._graph(int(i))
-            shares = np.abs(graph if isinstance(graph, np.ndarray) else graph.data) / most
-            small = shares[shares < _NOTHING]
-            rest += float((small**2).sum())
-            n_large = shares.size - small.size
-            n_rest -= n_large
-            if rest > _NOTHING**2 or n_large > max(2, _FEW * self._facts.n_nonzero[i]):
-                return  # nearly always at the first graph
-        if n_rest == 0:
-            return
-        if isinstance(A, np.ndarray):
-            s, t = divmod(at, self.n_vertices)
-        else:
-            s, t = int(np.searchsorted(A.indptr, at, side="right")) - 1, int(A.indices[at])
+        first, s, t, value = found
         where = f"{files[first]}: " if files else ""
         raise InputError(
-            f"{where}{self._label(first)} has a broken weight: {self._entry(s, t)} is {A[s, t]:g}, "
+            f"{where}{self._label(first)} has a broken weight: {self._entry(s, t)} is {value:g}, "
             "and all other weights of all graphs are nothing beside it; correct it, or replace it "
             "by nan and pass missing='unobserved'"
         )
