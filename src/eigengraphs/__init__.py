@@ -28,10 +28,8 @@ if TYPE_CHECKING:
         testing,
     )
     from eigengraphs.alignment import Alignment, align
-    from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
-    from eigengraphs.embedding import JointEmbedding
-    from eigengraphs.expected import GraphPositions
+    from eigengraphs.embedding import GraphPositions, JointEmbedding, select_dimension
     from eigengraphs.flat import FlatEmbedding
     from eigengraphs.io import read
     from eigengraphs.loading import load
@@ -71,7 +69,7 @@ _HOME = {
     "ComponentMatch": "eigengraphs.matching",
     "DimensionChoice": "eigengraphs.dimension",
     "FlatEmbedding": "eigengraphs.flat",
-    "GraphPositions": "eigengraphs.expected",
+    "GraphPositions": "eigengraphs.embedding",
     "GraphStack": "eigengraphs.stack",
     "JointEmbedding": "eigengraphs.embedding",
     "align": "eigengraphs.alignment",
@@ -79,7 +77,7 @@ _HOME = {
     "match_components": "eigengraphs.matching",
     "open_store": "eigengraphs.scale",
     "read": "eigengraphs.io",
-    "select_dimension": "eigengraphs.choosing",
+    "select_dimension": "eigengraphs.embedding",
 }
 
 

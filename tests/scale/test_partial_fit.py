@@ -17,8 +17,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import eigengraphs as eg
-from eigengraphs import incremental
 from eigengraphs.errors import AlignmentError, DegenerateWarning, InputError
+from eigengraphs.fitting import solve
 from eigengraphs.solvers.graph_moments import GraphMoments
 from eigengraphs.solvers.whole import whole_pays
 
@@ -291,7 +291,7 @@ def test_failure_leaves_the_fit_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(incremental, "summed", stopped)
+        patch.setattr(solve, "summed", stopped)
         with pytest.raises(KeyboardInterrupt):
             je.partial_fit(A[:10])
     with pytest.raises(NotFittedError):
@@ -300,7 +300,7 @@ def test_failure_leaves_the_fit_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     before = dict(vars(je))
     triangle = je._moments.triangle.copy()
     with monkeypatch.context() as patch:
-        patch.setattr(incremental, "summed", stopped)
+        patch.setattr(solve, "summed", stopped)
         with pytest.raises(KeyboardInterrupt):
             je.partial_fit(A[10:])
     bad = A[10:].copy()
@@ -340,7 +340,7 @@ def test_large_and_incomplete_graphs_are_refused() -> None:
     assert 8 * (84 * 85 // 2) ** 2 < 105e6
     A = graphs(5)
     A[0, 1, 2] = A[0, 2, 1] = np.nan
-    with pytest.raises(InputError, match="complete graphs alone"):
+    with pytest.raises(InputError, match="only complete graphs"):
         eg.JointEmbedding(2, missing="unobserved").partial_fit(A)
     with pytest.raises(InputError):
         eg.JointEmbedding(2).partial_fit(A)
@@ -357,9 +357,9 @@ def test_settings_that_changed_are_refused() -> None:
 def test_a_diagonal_that_turns_out_to_be_data_is_refused() -> None:
     hollow, loops = graphs(6, loops=False), graphs(6)
     je = eg.JointEmbedding(2, random_state=0).partial_fit(hollow)
-    with pytest.raises(InputError, match=r"entry .* was 0, .* others.*; begin anew"):
+    with pytest.raises(InputError, match=r"entry .* was 0, .* other values.*; start again"):
         je.partial_fit(loops)
-    with pytest.raises(InputError, match=r"these graphs have 1; begin anew"):
+    with pytest.raises(InputError, match=r"these graphs have 1; start again"):
         je.partial_fit(hollow + np.eye(N))
     both = np.concatenate([loops, hollow])
     for diagonal, A in (("auto", both), ("filled", both[::-1])):

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.baselines.inputs import as_stack, like_training
-from eigengraphs.settings import name_rows
+from eigengraphs.fitting.settings import name_rows
 from eigengraphs.stack import GraphStack
 from eigengraphs.threads import one_blas_thread
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
-from eigengraphs.settings import check_count
+from eigengraphs.fitting.settings import check_count
 from eigengraphs.stack import GraphStack
 
 __all__ = [

@@ -9,9 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eigengraphs.embedding import JointEmbedding
+from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.fit_view import FitView
 from eigengraphs.inference.cross_fitting import numbered, refit
 from eigengraphs.matching import match_components
 from eigengraphs.randomness import RandomState, generator

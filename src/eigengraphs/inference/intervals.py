@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from eigengraphs.embedding import JointEmbedding
+from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError, WeakPositionsWarning
-from eigengraphs.fit_view import FitView
 from eigengraphs.inference.cross_fitting import (
     N_SPLITS,
     cosines_squared,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.fit_view import FitView
+from eigengraphs.embedding import FitView
 from eigengraphs.report.heatmaps import (
     block_means,
     block_size,

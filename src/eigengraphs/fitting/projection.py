@@ -1,4 +1,4 @@
-"""Loadings and the objective, from what graphs and components have in common."""
+"""Loadings and the objective, from inner products of graphs and components."""
 
 from __future__ import annotations
 
@@ -15,14 +15,7 @@ from eigengraphs.solvers.protocol import Fit
 from eigengraphs.solvers.ruled import stage_loadings
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule, objective_of
 
-__all__ = [
-    "BatchProjection",
-    "MaskedProjection",
-    "Projection",
-    "gram",
-    "project",
-    "projection_of",
-]
+__all__ = ["BatchProjection", "MaskedProjection", "Projection", "gram", "project"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -51,12 +44,11 @@ class Projection:
         left = self.squared_norms + objective_of(self.Gamma[:k, :k], self.Psi[:, :k], Lam)
         return np.maximum(left, 0.0)
 
-    def objective_path(self, rule: LoadingRule, weights: Array) -> Array:
-        """Return sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components, (d + 1,)."""
-        return self.loadings_and_path(rule, weights)[1]
-
     def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
-        """Return what :meth:`loadings` and :meth:`objective_path` do: the path ends with them."""
+        """Return the loadings, (m, d), and the objective's path, (d + 1,).
+
+        The path is sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components.
+        """
         stages = stage_loadings(rule, self.Gamma, self.Psi)
         return stages[-1], np.array([weights @ self.residuals(Lam) for Lam in stages])
 
@@ -82,7 +74,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class BatchProjection(Projection):
-    """The same of the last graphs of many, with rows that stand for all of them.
+    """The same for the last graphs of many, with rows that stand for all of them.
 
     The rows are a root of the second moment of all graphs: the sum of their residuals is the
     objective of all.
@@ -98,7 +90,7 @@ class BatchProjection(Projection):
     def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """Return the loadings of the last graphs, (m, d), and the objective's path of all."""
         ones = np.ones(len(self.rows.Psi))
-        return self.loadings(rule), self.rows.objective_path(rule, ones)
+        return self.loadings(rule), self.rows.loadings_and_path(rule, ones)[1]
 
 
 @dataclass(frozen=True)
@@ -122,7 +114,7 @@ class MaskedProjection:
         """Return the least-squares loadings, (m, d), graph by graph."""
         if not isinstance(rule, FreeLoadings):
             raise InputError(
-                "graphs with missing entries have free loadings alone, and this fit has others; "
+                "graphs with missing entries can only have free loadings, and this fit has others; "
                 "fill the missing entries"
             )
         return solve_loadings_each(self.Gammas, self.Psi, self.Gamma, self.observed)
@@ -134,12 +126,8 @@ class MaskedProjection:
         left = self.squared_norms + squares - 2 * np.einsum("ik,ik->i", Lam, self.Psi[:, :k])
         return np.asarray(np.maximum(left, 0.0))
 
-    def objective_path(self, rule: LoadingRule, weights: Array) -> Array:
-        """Return sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components, (d + 1,)."""
-        return self.loadings_and_path(rule, weights)[1]
-
     def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
-        """Return what :meth:`loadings` and :meth:`objective_path` do."""
+        """Return the loadings, (m, d), and the objective's path, (d + 1,)."""
         path = []
         for k in range(self.Psi.shape[1] + 1):
             Lam = self.first(k).loadings(rule)
@@ -152,16 +140,16 @@ def gram(fit: Fit, *, hollow: bool) -> Array:
     return active_gram(fit.H, fit.active, G=fit.G, hollow=hollow)
 
 
-def project(view: Any, fit: Fit, *, hollow: bool) -> Projection | MaskedProjection:
-    """Read graphs once for their inner products with the components of a fit."""
-    Psi = view.quadratic_forms(fit.H) if fit.G is None else view.bilinear_forms(fit.H, fit.G)
-    return projection_of(view, fit, Psi, hollow=hollow)
-
-
-def projection_of(
-    view: Any, fit: Fit, Psi: Array, *, hollow: bool
+def project(
+    view: Any, fit: Fit, *, hollow: bool, Psi: Array | None = None
 ) -> Projection | MaskedProjection:
-    """Return the projection of graphs whose inner products with the components are known."""
+    """Return the inner products of graphs with the components of a fit.
+
+    Reads the graphs once, unless their inner products with the components, ``Psi`` (m, d), are
+    known.
+    """
+    if Psi is None:
+        Psi = view.quadratic_forms(fit.H) if fit.G is None else view.bilinear_forms(fit.H, fit.G)
     Gamma = gram(fit, hollow=hollow)
     if not hasattr(view, "grams"):
         return Projection(Gamma, Psi, view.squared_norms())
