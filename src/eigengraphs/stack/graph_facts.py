@@ -118,10 +118,10 @@ def find_facts(storage: NDArray[Any] | csr_array) -> GraphFacts:
 def broken_entry(
     graph: Callable[[int], Any], facts: GraphFacts
 ) -> tuple[int, int, int, float] | None:
-    """Return graph, vertices and value (i, s, t, A_st) of an entry beside which all are nothing.
+    """Return graph, vertices and value (i, s, t, A_st) of a broken entry, or None.
 
-    Or None. The squares of all others together are less than 1e-10 of its own, but for a few
-    entries that are as large. ``graph(i)`` is a graph, dense or sparse.
+    All others are negligible beside it: their squares together are less than 1e-10 of its own,
+    except for a few entries that are as large. ``graph(i)`` is a graph, dense or sparse.
     """
     norms = facts.norm
     first = int(np.argmax(norms))

@@ -30,7 +30,7 @@ STEPS: dict[str, Callable[[GraphStack], GraphStack]] = {
 class Preprocessing:
     """A sequence of steps, each of which changes the weights of one graph at a time.
 
-    Nothing is learnt from one graph and used on another, so it makes no difference whether graphs
+    Nothing is learned from one graph and used on another, so it makes no difference whether graphs
     are treated together or apart, before or after they are split: cross-validation cannot
     leak through a step. Of a step that is a function this is checked on the first graph.
 

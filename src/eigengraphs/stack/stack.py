@@ -405,7 +405,7 @@ class GraphStack:
 
     @property
     def facts(self) -> GraphFacts:
-        """Norms, counts and kinds of the graphs, one value a graph."""
+        """Norms, counts and kinds of the graphs, one value per graph."""
         return self._facts
 
     @property
@@ -544,7 +544,7 @@ class GraphStack:
         )
 
     def require_comparable(self, files: Sequence[str] = ()) -> None:
-        """Raise an error that names an entry beside which all others are nothing, if there is one.
+        """Raise an error that names a broken entry, beside which all others are negligible.
 
         Their squares together are less than 1e-10 of its own, so that the entry is all that a fit
         would see: a broken cell, as 1e300 among counts. There may be a few such entries.
@@ -757,7 +757,7 @@ class GraphStack:
     def unit_norm(self) -> Self:
         """Return the graphs divided by their own Frobenius norms; a zero graph stays zero.
 
-        Loops count in the norm: drop them first if the diagonal is no data.
+        Loops count in the norm: drop them first if the diagonal holds no data.
 
         Examples
         --------
@@ -782,7 +782,7 @@ class GraphStack:
     def hide(self, pairs: Any) -> Self:
         """Return the graphs with more entries hidden, for example to hold them out.
 
-        Costs a copy of the graphs, and five bytes an entry and graph.
+        Costs a copy of the graphs, and five bytes per hidden entry.
 
         Parameters
         ----------
@@ -985,7 +985,7 @@ class GraphStack:
     def largest_common_component(self) -> Self:
         """Return the graphs on the largest vertex set on which every one of them is connected.
 
-        A hidden entry is no edge, so a vertex that some graph lacks is not among them.
+        A hidden entry does not count as an edge, so a vertex that some graph lacks is left out.
 
         Examples
         --------

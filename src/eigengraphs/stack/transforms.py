@@ -153,11 +153,11 @@ def unit_norm(storage: Storage) -> Storage:
     if isinstance(storage, np.ndarray):
         changed = storage.copy()
         for A in changed:
-            _normalise(A.reshape(-1))
+            _normalize(A.reshape(-1))
         return changed
     data = storage.data.copy()
     for mine in _slices(storage):
-        _normalise(data[mine])
+        _normalize(data[mine])
     return _with_data(storage, data)
 
 
@@ -249,7 +249,7 @@ def _ranks(values: NDArray[Any], loops: NDArray[np.bool_], signed: bool) -> NDAr
     return np.copysign(ranks, values) if signed else ranks
 
 
-def _normalise(values: NDArray[Any]) -> None:
+def _normalize(values: NDArray[Any]) -> None:
     """Divide, in place; first by the largest, because squares may leave the range of a float."""
     largest = np.abs(values).max(initial=0)
     if largest > 0:
