@@ -179,10 +179,15 @@ class Ascent:
             loading, gain = np.where(on, loading, 0.0), np.where(on, gain - self._costs, 0.0)
         return gain @ self._w, loading / root * self._w
 
-    def climb(self, X: Array, n_steps: int, *, n_eager: int = 0) -> tuple[Array, Array]:
+    def climb(
+        self, X: Array, n_steps: int, *, n_eager: int = 0, known: Array | None = None
+    ) -> tuple[Array, Array]:
         """Take steps from points (b, size); return where to, and f there.
 
-        f never falls in steps that are not eager, but where q is bent.
+        f never falls in steps that are not eager, but where q is bent. With ``known`` (k, p), an
+        orthonormal basis of earlier components, what rises is by how much the objective falls when
+        all loadings are solved again, F = f / (1 - sum_j <S, known_j>^2): F <S, known_j>^2 is
+        convex, too. Maxima that overlap with earlier components are hard to find by f.
         """
         geometry = self._geometry
         for step in range(n_steps):
@@ -191,9 +196,17 @@ class Ascent:
             lift = self._metric.lift(X, f)
             if lift is not None:
                 S = S + lift
+            if known is not None:
+                overlaps = geometry.outer(X) @ known.T
+                S = S + (self.falls(X, f, known)[:, None] * overlaps) @ known
             X = geometry.climb(geometry.unpack(S), X, self._options.turns)
             X = unit_points(X, geometry.widths)  # to the last digit: f is that of unit vectors
         return X, self.values(X)
+
+    def falls(self, X: Array, f: Array, known: Array) -> Array:
+        """Return by how much the objective falls at points where f is ``f``, (b,), at most."""
+        new = 1 - ((self._geometry.outer(X) @ known.T) ** 2).sum(axis=1)
+        return np.asarray(f / np.maximum(new, self._options.overlap))
 
     def state(self, x: Array) -> _State:
         """Return f and its gradient at a point (size,)."""
@@ -383,6 +396,7 @@ class Search:
     n_spectral: int = 0  # and from so many of the spectrum of the sum of squares
     random: Array | None = None  # (d, b, size) and from these, for each component
     n_fixed: int = 0  # the first so many components are those of warm, as they are
+    n_stayed: int = 0  # and so many start from the best that is left alone
 
     @property
     def wide(self) -> bool:
@@ -501,7 +515,12 @@ class _Greedy:
         overlaps = self._E @ z
         k = len(overlaps)
         Gamma = np.empty((k + 1, k + 1))
-        Gamma[:k, :k], Gamma[k, :k], Gamma[:k, k], Gamma[k, k] = self._Gamma, overlaps, overlaps, e @ z
+        Gamma[:k, :k], Gamma[k, :k], Gamma[:k, k], Gamma[k, k] = (
+            self._Gamma,
+            overlaps,
+            overlaps,
+            e @ z,
+        )
         return Gamma, np.column_stack([self._Psi, self._problem.rows.R @ z]), z, e
 
     def _add(self, x: Array) -> None:
@@ -540,15 +559,16 @@ class _Greedy:
         if k < search.n_fixed:
             return self._pool[0], ascent.state(self._pool[0]), np.nan
         known, agreement = self._pool[:1], np.nan
+        wide = search.wide and not (k < search.n_stayed and len(self._pool))
         if not search.in_order and len(self._pool) > 1:
             order = np.argsort(-ascent.values(self._pool), kind="stable")
-            known = self._pool[order[: options.finalists if search.wide else 1]]
-            if not search.wide and order[0] != 0:
+            known = self._pool[order[: options.finalists if wide else 1]]
+            if not wide and order[0] != 0:
                 # The best that is left, and the first, which had the place before: both climb,
                 # lest they change places round after round.
                 both = np.vstack([known, self._pool[:1]])
                 known = np.array([ascent.maximize(x, max(tol, options.rough))[0] for x in both])
-        starts = self._further(k, rows)
+        starts = self._further(k, rows) if wide else np.zeros((0, 0))
         if len(starts) == 0 and len(known) == 0:
             starts = self._elsewhere()
         if len(starts):
@@ -604,6 +624,14 @@ class _Greedy:
             return None
         return np.asarray(self._mixed - (self._mixing.T @ rows.Lam) @ rows.E)
 
+    def _orthonormal(self) -> Array | None:
+        """Return an orthonormal basis of the components so far, (k, p), for linear loadings."""
+        if not self._problem.rule.linear or not len(self._E):
+            return None
+        values, vectors = np.linalg.eigh(self._Gamma)
+        keep = values > 1e-13 * values[-1]
+        return np.asarray((vectors[:, keep] / np.sqrt(values[keep])).T @ self._E)
+
     def _explored(
         self, known: Array, starts: Array, ascent: Ascent, rows: Remainder
     ) -> tuple[Array, float]:
@@ -620,7 +648,12 @@ class _Greedy:
         n_eager = 0 if self._problem.rule.linear else options.climb // 2
         ways = [ascent.climb(known, options.climb)] if len(known) else []
         ways.append(ascent.climb(starts, options.climb, n_eager=n_eager))
+        known_ones = self._orthonormal()
+        if known_ones is not None:
+            ways.append(ascent.climb(starts, options.climb, known=known_ones))
         climbed, f = (np.concatenate(both) for both in zip(*ways, strict=True))
+        if known_ones is not None:
+            f = ascent.falls(climbed, f, known_ones)
         order = np.argsort(-f, kind="stable")
         finalists = climbed[order[:1]]
         for place in order[1:]:
