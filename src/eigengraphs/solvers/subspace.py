@@ -25,7 +25,7 @@ from eigengraphs.solvers.basis import (
     ProductBasis,
     basis_width,
     first_bases,
-    orthonormal,
+    grow,
     whole_pays,
 )
 from eigengraphs.solvers.components import first_components
@@ -508,41 +508,14 @@ class _Rounds:
 
     def widen(self) -> bool:
         """Add what the gradients have outside of the basis; False if that is nothing."""
-        basis = self._basis
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
         open_ones[: self._n_fixed] = False
         scale = np.maximum(self._gains[open_ones], 1e-300)
-        r = [side[:, open_ones] / scale for side in self._r]
-        widths = basis.geometry.widths
-        points = [self._X, *self._history]
-        if max(widths) + int(open_ones.sum()) > self._width:
-            parts = np.split(np.vstack(points), np.cumsum(widths)[:-1], axis=1)
-            turns = tuple(orthonormal(part.T, np.zeros((part.shape[1], 0))) for part in parts)
-            basis.rotate(turns)
-            points = [
-                np.hstack([part @ T for part, T in zip(self._parts(X, widths), turns, strict=True)])
-                for X in points
-            ]
-            widths = basis.geometry.widths
-        new = tuple(orthonormal(side, V) for side, V in zip(r, basis.bases, strict=True))
-        grew = any(side.shape[1] for side in new)
-        if grew:
-            basis.append(new)
-            points = [
-                np.hstack([
-                    np.pad(part, ((0, 0), (0, side.shape[1])))
-                    for part, side in zip(self._parts(X, widths), new, strict=True)
-                ])
-                for X in points
-            ]  # fmt: skip
-        self._X = points[0]
-        self._history = points[: self._job.options.history]
+        r = tuple(side[:, open_ones] / scale for side in self._r)
+        points, grew = grow(self._basis, r, [self._X, *self._history], self._width)
+        self._X, self._history = points[0], points[: self._job.options.history]
         return grew
-
-    @staticmethod
-    def _parts(X: Array, widths: tuple[int, ...]) -> list[Array]:
-        return np.split(X, np.cumsum(widths)[:-1], axis=1)
 
     def sharpen(self) -> bool:
         """Ask more of the core when the basis holds all there is; False if it gave its best."""
