@@ -21,12 +21,10 @@ components have small eigenvalues; and, off the diagonal, near a single vertex (
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.errors import InputError
@@ -41,7 +39,7 @@ from eigengraphs.solvers.basis import (
 from eigengraphs.solvers.core import unit_points
 from eigengraphs.solvers.geometry import Geometry, geometry_of
 from eigengraphs.solvers.loadings import condition, rounding_share
-from eigengraphs.solvers.metric import Metric, bent_norm
+from eigengraphs.solvers.metric import Metric, bent_norm, bent_pushes
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array, Progress, Sides, Watcher
 from eigengraphs.solvers.rules import LoadingRule, objective_of
@@ -62,7 +60,6 @@ _STRENGTH = 0.01  # of the graphs' squared norm: a hundred times what is to be g
 _LEAST = 1e-14  # relative eigenvalue that is told from zero
 _MEMORY = 10  # steps that the Hessian is learnt from
 _DAMPING = 0.01  # of the curvature of each component alone
-_SUPPORTS = 32  # of which it is known how the loadings follow
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -181,21 +178,6 @@ def refine(
 # ---------------------------------------------------------------- rounds
 
 
-@dataclass(frozen=True)
-class _Record:
-    """One complete round."""
-
-    sides: Sides
-    Psi: Array
-    Lam: Array
-    objective: float
-    stationarity: Array
-    reason: str
-    n_iter: int
-    condition: float
-    bound_met: bool
-
-
 class _Rounds:
     """The state between rounds."""
 
@@ -233,8 +215,8 @@ class _Rounds:
         self._best, self._lowest, self._since = np.inf, np.inf, 0
         self._r, self._theta, self._sizes = sides, np.zeros(d), np.zeros(d)
         self._moved, self._near, self._settled = False, False, True
-        self.record: _Record | None = None
-        self._first: _Record | None = None
+        self.record: Refined | None = None  # the last complete round
+        self._first: Refined | None = None
 
     def step(self) -> bool:
         """Descend in the core and look outside; return whether this was the last round."""
@@ -269,10 +251,9 @@ class _Rounds:
         self._near = bool(
             (self._sizes <= np.maximum(10 * _relative(noise, self._theta), self._tol)).all()
         )
-        self._keep(sides, Psi, self._judge(point.value))
-        assert self.record is not None
+        reason = self._keep(sides, Psi, self._judge(point.value))
         self._n_iter += 1
-        return self.record.reason != ""
+        return reason != ""
 
     def _judge(self, value: float) -> str:
         """Return why to stop, or nothing; decide how exactly the core is to be solved next."""
@@ -290,8 +271,8 @@ class _Rounds:
             return "stalled"
         return "max_iter" if self._n_iter >= self._max_iter else ""
 
-    def _keep(self, sides: Sides, Psi: Array, reason: str) -> None:
-        """Record the round, with what the loss itself says of it."""
+    def _keep(self, sides: Sides, Psi: Array, reason: str) -> str:
+        """Record the round, with what the loss itself says of it; return why to stop."""
         Gamma, Lam = self._metric.gram(sides), self._Lam
         if self._metric.hollow:  # the search saw longer components near a vertex
             Lam = self._rule.solve(Gamma, Psi, Lam)
@@ -300,12 +281,13 @@ class _Rounds:
         nothing = rounding_share(len(sides[0])) * self._total
         if self._first is None and not reason and objective <= nothing:
             reason = "exhausted"
-        self.record = _Record(
-            sides, Psi, Lam, objective, self._sizes, reason, self._n_iter, condition(Gamma),
-            self._bend.met(_search_gram(self._metric, sides)),
+        before = objective if self._first is None else self._first.objective_before
+        self.record = Refined(
+            sides, Psi, Lam, self._n_iter, self._basis.n_passes + 1, self._sizes, reason, before,
+            objective, condition(Gamma), self._bend.met(_search_gram(self._metric, sides)),
         )  # fmt: skip
-        if self._first is None:
-            self._first = self.record
+        self._first = self._first or self.record
+        return reason
 
     def widen(self) -> bool:
         """Append what the gradients have outside of the basis; False if the core gave its best."""
@@ -326,18 +308,16 @@ class _Rounds:
         """Return the last complete round, or the start where that is better."""
         assert self.record is not None
         assert self._first is not None
-        found, first = self.record, self._first
-        if found.objective > first.objective:
-            found = first
-        reason = self.record.reason
+        found, reason = self.record, self.record.stop_reason
         if interrupted:
             reason = "interrupted"
         elif not reason:  # the basis holds everything, and the core finds no way down
             reason = "precision" if self._near else "stalled"
-        return Refined(
-            found.sides, found.Psi, found.Lam, self.record.n_iter, self._basis.n_passes + 1,
-            found.stationarity, reason, first.objective, found.objective, found.condition,
-            found.bound_met,
+        if found.objective_after > self._first.objective_after:
+            found = self._first
+        n_passes = self._basis.n_passes + 1
+        return replace(
+            found, n_iter=self.record.n_iter, n_passes=n_passes, stop_reason=reason
         )  # fmt: skip
 
 
@@ -427,12 +407,11 @@ class _Point:
     X: Array  # (d, size)
     value: float  # bent, less sum_i w_i ||A_i||^2; infinite out of bounds
     r: Array  # (d, size) minus the gradient over 2 c
-    Lam: Array  # (r, d)
-    weighted: Array  # (r, d) w_i Lam_ik
     M: Array  # (d, d) sum_i w_i Lam_ij Lam_ik
     D: Array  # (d, d) what else the gradient of the objective with respect to Gamma has
     Gamma: Array  # (d, d)
     K: Array  # (e, d, d) curvature of the bend
+    push: Array  # (d, size) what the norms add to the curvature, and zero where they are not bent
 
     @property
     def stationarity(self) -> float:
@@ -456,13 +435,18 @@ class _Problem:
             return self._basis.components(X)
         return tuple(part.T for part in _parts(X, self.geometry))
 
+    def _points(self, sides: Sides) -> Array:
+        """Return the coordinates, (d, size), of such columns."""
+        return self._basis.points(sides) if self._metric.hollow else np.concatenate(sides).T
+
     def __call__(self, X: Array) -> _Point:
         """Return the objective at unit points ``X`` (d, size)."""
         sides = self._sides(X)
         Gamma = _search_gram(self._metric, sides)
         bent, D, K = self._bend(Gamma)
         if not np.isfinite(bent):
-            return _Point(X, bent, np.zeros_like(X), D, D, D, D, Gamma, K)
+            none = np.zeros_like(X)
+            return _Point(X, bent, none, D, D, Gamma, K, none)
         Psi = self._R @ self.geometry.outer(X).T
         Lam = self._rule.solve(Gamma, Psi)
         weighted = self._weights[:, None] * Lam
@@ -475,8 +459,10 @@ class _Problem:
         S = weighted.T @ self._R  # sum_i w_i Lam_ik C_i
         u = np.vstack([self.geometry.pull(S[k : k + 1], X[k]) for k in range(len(X))])
         r = _gradient(self._metric, self._sides(u), sides, M + D, Gamma)
-        inside = self._basis.points(r) if self._metric.hollow else np.concatenate(r).T
-        return _Point(X, value, inside, Lam, weighted, M, D, Gamma, K)
+        push = np.zeros_like(X)
+        if self._metric.hollow:
+            push = _tangent(X, self._basis.points(tuple(bent_pushes(*sides))), self.geometry)
+        return _Point(X, value, self._points(r), M, D, Gamma, K, push)
 
 
 # ---------------------------------------------------------------- descent
@@ -520,7 +506,7 @@ def _descend(problem: _Problem, point: _Point, tol: float) -> _Point:
         change = 2 * geometry.c * (_tangent(X, point.r, geometry) - after.r)
         history = [(_tangent(X, a, geometry), _tangent(X, b, geometry)) for a, b in history]
         if (step * change).sum() > 1e-10 * linalg.norm(step) * linalg.norm(change):
-            history = [*history[-_MEMORY + 1 :], (step, change)]
+            history = [*history, (step, change)][-_MEMORY:]
         point = after
     return point
 
@@ -556,26 +542,13 @@ def _search(problem: _Problem, point: _Point, direction: Array) -> tuple[_Point 
     return None, 0.0
 
 
-def _by_support(point: _Point) -> Iterator[tuple[NDArray[np.bool_], Array]]:
-    """Yield supports (d,) of loadings, the most common ones, and M of the graphs that have each."""
-    used = point.Lam != 0
-    if used.all():
-        yield used[0], point.M
-        return
-    supports, place, counts = np.unique(used, axis=0, return_inverse=True, return_counts=True)
-    for common in np.argsort(-counts, kind="stable")[:_SUPPORTS]:
-        here = place == common
-        if supports[common].any():
-            yield supports[common], point.weighted[here].T @ point.Lam[here]
-
-
 class _GaussNewton:
     """The Hessian of Gauss and Newton at a point, damped.
 
     With D_k the derivative of component k and M_kl = sum_i w_i Lam_ik Lam_il, it has the blocks
-    2 M_kl D_k^T P D_l, where P takes off what the loadings follow: the span of the components, or
-    of those that a graph uses. Outside of the span of the points only 2 c M_kl <g_k, g_l> is left,
-    one (d, d) matrix for each side; inside, points are short.
+    2 M_kl D_k^T P D_l, where P takes off what loadings follow: the span of the components. Outside
+    of the span of the points only 2 c M_kl <g_k, g_l> is left, one (d, d) matrix for each side;
+    inside, points are short.
     """
 
     def __init__(self, point: _Point, geometry: Geometry) -> None:
@@ -585,28 +558,32 @@ class _GaussNewton:
         largest = max(float(alone.max()), 1e-300)
         self._scale = 1 / np.sqrt(np.where(alone > 1e-10 * largest, alone, largest))[:, None]
         scales = self._scale * self._scale.T  # a unit diagonal: then damping is the same for all
-        self._Q, P = zip(*(linalg.qr(x.T, mode="economic") for x in parts), strict=True)
+        pushed = np.flatnonzero(point.push.any(axis=1))
+        within = _parts(np.vstack([point.X, point.push[pushed]]), geometry)
+        self._Q, P = zip(*(linalg.qr(x.T, mode="economic") for x in within), strict=True)
         small = geometry_of(tuple(len(p) for p in P))
-        Y, unit, q = np.vstack(P).T, np.eye(small.size), small.size
+        both, unit, q = np.vstack(P).T, np.eye(small.size), small.size
+        Y, push = both[:d], both[d:]
         # Components are of the second degree: differences are derivatives.
         D = np.stack([small.outer(y + unit) - small.outer(y - unit) for y in Y]) / 2  # (d, q, p)
         E = small.outer(Y)
         Gamma, follow, flat = E @ E.T, D @ E.T, D.reshape(d * q, -1)
-        inner = (point.M * scales)[:, None, :, None] * (flat @ flat.T).reshape(d, q, d, q)
-        for support, M in _by_support(point):
-            # All entries, though some may take no part: the sums must belong together. And a
-            # little more than Gamma: its inverse is less, and the difference stays positive.
-            F, held = follow.reshape(d * q, d)[:, support], Gamma[np.ix_(support, support)]
-            inverse = linalg.inv(held + 1e-8 * np.eye(len(held)), check_finite=False)
-            inner -= (M * scales)[:, None, :, None] * (F @ inverse @ F.T).reshape(d, q, d, q)
-        inner = inner.reshape(d * q, d * q) / c
+        # A little more than Gamma: its inverse is less, and the difference stays positive. All
+        # entries, though some may take no part, and all loadings: the sums must belong together.
+        inverse = linalg.inv(Gamma + 1e-8 * np.eye(d), check_finite=False)
+        F = follow.reshape(d * q, d)
+        inner = (flat @ flat.T - F @ inverse @ F.T).reshape(d, q, d, q) / c
+        inner = ((point.M * scales)[:, None, :, None] * inner).reshape(d * q, d * q)
         for K in point.K:
             turn = (2 * self._scale * np.einsum("kqj,kj->kq", follow, K)).ravel()
             inner += np.outer(turn, turn) / (2 * c)
+        blocks = inner.reshape(d, q, d, q)
+        for k, y in zip(pushed, push, strict=True):
+            blocks[k, :, k] += np.outer(y, y)
         # Along a point itself there is no curvature, and no way to go.
-        for k in range(d):
-            for rows in np.split(np.arange(k * q, (k + 1) * q), np.cumsum(small.widths)[:-1]):
-                inner[np.ix_(rows, rows)] += np.outer(Y[k, rows - k * q], Y[k, rows - k * q])
+        for k, y in enumerate(Y):
+            for at in np.split(np.arange(q), np.cumsum(small.widths)[:-1]):
+                blocks[k, at[:, None], k, at] += np.outer(y[at], y[at])
         inner.flat[:: d * q + 1] += _DAMPING
         self._inner = linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
         damping = _DAMPING * np.eye(d)
