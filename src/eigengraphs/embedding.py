@@ -50,8 +50,8 @@ from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.saving import save_fit
 from eigengraphs.solvers.components import first_components
-from eigengraphs.solvers.graph_moments import GraphMoments
 from eigengraphs.solvers.loadings import condition
+from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.quotient import CONCENTRATED
 from eigengraphs.solvers.rules import FreeLoadings

@@ -20,7 +20,7 @@ from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.io.labels import VertexTable
 from eigengraphs.limits import MaxBytes
 from eigengraphs.saving import read_model
-from eigengraphs.solvers.graph_moments import GraphMoments
+from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit
 
 __all__ = ["keep_vertex_table", "load", "vertex_table"]

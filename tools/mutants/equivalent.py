@@ -96,12 +96,6 @@ EQUIVALENT = [
         "find_blocks does not read the passes of the fit that it resumes",
     ),
     Equivalent(
-        "solvers/curvature.py",
-        "break",
-        "continue",
-        "q is never made longer again: the turns that are left do nothing",
-    ),
-    Equivalent(
         "solvers/rule_kernels.py",
         "break",
         "continue",

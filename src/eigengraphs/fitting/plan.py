@@ -18,8 +18,8 @@ from eigengraphs.fitting.settings import check_weights, refusal
 from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.treatment import Treatment, ViewKind
-from eigengraphs.solvers.graph_moments import GraphMoments
-from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.adapt import Adapted
+from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
@@ -27,7 +27,6 @@ from eigengraphs.solvers.rules import (
     PenalisedLoadings,
     SparseLoadings,
 )
-from eigengraphs.solvers.second_moment import CentredSum
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["Groups", "Plan", "decide", "decide_batch"]
@@ -192,19 +191,9 @@ def _batch_treatment(
 
 def _moments(stack: GraphStack, scale: float, weights: Array, unit: float) -> GraphMoments:
     """Read graphs once for their moments."""
-    n = stack.n_vertices
     view = Treatment("observed", None, None, scale).search_view(stack)
-    packing = Packing(n)
-    total = CentredSum(weights, packing.size)
-
-    def add(lo: int, hi: int, P: NDArray[Any]) -> None:
-        total.add(lo, hi, packing.pack(P.astype(np.float64, copy=False)))
-
     with one_blas_thread():
-        view.products(np.eye(n), add)
-    counts = weights > 0
-    noise = float(weights[counts] @ view.rounding()[counts])
-    return GraphMoments.of(total, noise, scale=scale, unit=unit, n_graphs=stack.n_graphs, n=n)
+        return GraphMoments.of(Adapted(view, directed=False), weights, scale=scale, unit=unit)
 
 
 def _relative_weights(sample_weight: Any, stack: GraphStack) -> tuple[Array, float]:

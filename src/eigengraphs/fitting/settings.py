@@ -107,16 +107,6 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
             "loadings='shared' with center=True leaves nothing to fit: the mean graph is all that "
             "shared loadings see, and centering takes it away; use center=False"
         )
-    if ruled and diagonal == "unobserved":
-        return (
-            f"loadings={loadings!r} is not offered with diagonal='unobserved', where loadings "
-            "under a rule may grow without bound; use diagonal='filled'"
-        )
-    if directed and ruled:
-        return (
-            f"loadings={loadings!r} is not offered with directed=True: rules for loadings are "
-            "searched on symmetric cores; use loadings='free', or symmetrize() the graphs"
-        )
     if directed and refine:
         return "refine=True is not offered with directed=True; use refine=False"
     if settings["solver"] == "algorithm1":

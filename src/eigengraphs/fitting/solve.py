@@ -29,18 +29,16 @@ from eigengraphs.solvers.adapt import Adapted
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import basis_width, whole_pays
 from eigengraphs.solvers.components import with_signs, with_signs_pair
-from eigengraphs.solvers.graph_moments import GraphMoments
 from eigengraphs.solvers.loadings import component_gram, condition
 from eigengraphs.solvers.masked import masked
 from eigengraphs.solvers.masked_refine import MAX_CONDITION, refine_masked
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
+from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
 from eigengraphs.solvers.subspace import Keep, subspace
-from eigengraphs.solvers.summed import summed
 from eigengraphs.tables import short_repr
 
 __all__ = ["Found", "Refinement", "find_components", "kept_in_basis"]
@@ -166,13 +164,19 @@ def _find_in_moments(
     rows = moments.stand_ins(hollow=hollow, center=centered)
     # What differs by a diagonal in the search is the same off it.
     searched = rows.filled() if treatment.diagonal == "filled" else rows
-    fit = summed(searched, d, hollow=treatment.diagonal == "unobserved", **common)
-    # Norms, which those in blocks know, moments and forms; norms again when centered.
-    n_passes = 2 + (not isinstance(stack, BlockedStack)) + centered
+    metric = OffDiagonal() if treatment.diagonal == "unobserved" else AllEntries()
+    resume = common["resume"]
+    if resume is not None:  # where other graphs came since, other rows stand for them
+        resume = replace(resume, Psi=searched.forms(resume.H))
+    fit = subspace(
+        searched, d, metric=metric, rule=plan.rule, weights=np.ones(searched.n_graphs),
+        keep="rows", **{**common, "resume": resume},
+    )  # fmt: skip
+    # Norms, which those in blocks know, mean, moments and forms; norms again when centered.
+    n_passes = 3 + (not isinstance(stack, BlockedStack)) + centered
     fit = replace(_signed(fit), n_passes=n_passes)
     last = project(treatment.loss_view(stack), fit, hollow=hollow)
-    Psi = rows.R @ Packing(stack.n_vertices).outer(fit.H.T).T
-    of_rows = Projection(gram(fit, hollow=hollow), Psi, np.einsum("rp,rp->r", rows.R, rows.R))
+    of_rows = Projection(gram(fit, hollow=hollow), rows.forms(fit.H), rows.squared_norms())
     projection = BatchProjection(of_rows.Gamma, last.Psi, last.squared_norms, of_rows)
     return Found(fit, projection, fit, None)
 

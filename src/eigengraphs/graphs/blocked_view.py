@@ -123,10 +123,6 @@ class BlockedView(_Blocked):
         """Return Ã_i v for each graph, (m, n)."""
         return np.asarray(self._each(Ask(None, 0, "multiply", (v,))))
 
-    def sum_multiply(self, Y: Array) -> Array:
-        """Return sum_i Ã_i y_i for ``Y`` (m, n), one vector a graph."""
-        return np.asarray(self._total(Ask(Y, 0, "sum_multiply", ())))
-
     def quadratic_forms(self, H: Array) -> Array:
         """Return h_k^T Ã_i h_k, (m, d)."""
         return self._forms((H,), f"forms {self._rule}")

@@ -151,18 +151,6 @@ class StackView(TreatedStack):
         Y *= self._scale
         return Y
 
-    def sum_multiply(self, Y: NDArray[np.float64]) -> Vector:
-        """Return sum_i Ã_i y_i for ``Y`` (m, n), one vector a graph."""
-        total = np.asarray(
-            self._F.T @ Y.ravel().astype(self._stack.dtype, copy=False), dtype=np.float64
-        )
-        if self._D is not None:
-            total += np.einsum("is,is->s", self._D, Y)
-        if self._M is not None:
-            y = Y.sum(axis=0)
-            total -= self._M @ y + self._D_M * y
-        return self._scale * total
-
     def quadratic_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return h_k^T Ã_i h_k, (m, d)."""
         if self._bits is not None:

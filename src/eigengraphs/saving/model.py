@@ -30,7 +30,7 @@ from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.limits import Cap, MaxBytes, read_json, read_regular
 from eigengraphs.randomness import seed_sequence
 from eigengraphs.saving.tree import Arrays, decode, encode
-from eigengraphs.solvers.graph_moments import GraphMoments
+from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit, Stage
 from eigengraphs.solvers.rules import (
     FreeLoadings,

@@ -21,8 +21,10 @@ from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.protocol import Array, Sides
 from eigengraphs.solvers.tall import MANY, quick_orthonormal, subtract
 
-__all__ = ["Basis", "CoreBasis", "MomentBasis", "ProductBasis", "basis_width", "first_bases",
-           "grow", "orthonormal", "whole_pays"]  # fmt: skip
+__all__ = [
+    "Basis", "CoreBasis", "MomentBasis", "ProductBasis", "RowBasis", "basis_width", "first_bases",
+    "grow", "orthonormal", "whole_pays",
+]  # fmt: skip
 
 _ROW_BYTES = 2**21  # of products that are projected at a time
 _TYPED_SUM = 64  # terms of a sum that the type of the graphs may take before float64 does
@@ -195,7 +197,7 @@ class MomentBasis(Basis):
         M, mean = self._graphs.total(CoreMoments(self.bases, self._frozen), self._weights)
         p = self.geometry.n_entries
         full, _ = linalg.lapack.dtpttr(len(mean), M, uplo="U")
-        self._rows = rows_of_moment(full, mean / self._weights.sum(), p)
+        self._rows = rows_of_moment(full, mean / np.sqrt(self._weights.sum()), p)
         self.n_passes += 1
 
     def rotate(self, turns: Sides) -> None:
@@ -227,6 +229,30 @@ class MomentBasis(Basis):
             Gradients(self._frozen, self.components(X), T), self._weights
         )
         return sides
+
+
+class RowBasis(Basis):
+    """All vertices, for graphs that are gone: rows stand for them (:class:`moments.StandIns`)."""
+
+    def __init__(self, graphs: Any, weights: Array, frozen: Sides) -> None:
+        super().__init__(graphs, weights)
+        self._frozen = frozen
+
+    def append(self, new: Sides) -> None:
+        """Take the unit vectors; nothing is read."""
+        self.bases = new
+
+    def rows(self, Psi: Array, *, linear: bool) -> Rows:
+        """Return the rows."""
+        del linear
+        graphs = self._graphs
+        forms = self.geometry.outer(self._frozen[0].T) @ graphs.mean
+        mean = np.append(graphs.mean, forms)
+        return Rows(graphs.R, Psi, self._weights, mean, graphs.lost)
+
+    def forms(self, X: Array) -> Array:
+        """Return forms of the rows, (r, d)."""
+        return np.asarray(self._graphs.R @ self.geometry.outer(X).T)
 
 
 @dataclass(frozen=True)

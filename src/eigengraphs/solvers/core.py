@@ -42,7 +42,8 @@ class Rows:
     R: Array  # (r, p) packed cores
     Psi: Array  # (r, k) forms with the components that are frozen
     weights: Array  # (r,)
-    mean: Array | None = None  # (p + k,) of core and forms, if the rows do not tell
+    mean: Array | None = None  # (p + k,) of cores and forms, if the rows do not tell; times the
+    # root of the weights' sum, as of the rows
     rounding: float = 0.0  # what rounding may be of a gain
 
 
@@ -56,7 +57,7 @@ def rows_of(packed: Array, Psi: Array, weights: Array, *, linear: bool) -> Rows:
     if not linear or m <= p + k:
         return Rows(packed, Psi, weights)
     both = np.hstack([packed, Psi]) if k else packed
-    mean = weights @ both / weights.sum()
+    mean = weights @ both / np.sqrt(weights.sum())
     scaled = both * np.sqrt(weights)[:, None]
     if m > _MANY * (p + k):
         return rows_of_moment(scaled.T @ scaled, mean, p)
@@ -162,6 +163,7 @@ class Ascent:
             if lift is not None:
                 S = S + lift
             X = geometry.climb(geometry.unpack(S), X, self._options.turns)
+            X = unit_points(X, geometry.widths)  # to the last digit: f is that of unit vectors
         return X, self.values(X)
 
     def state(self, x: Array) -> _State:
@@ -547,7 +549,7 @@ class _Greedy:
             mean = self._mean(R) if search.by_mean else None
             squares = float(np.einsum("rp,rp->", C, C))
             # A mean that is rounding, as of centered graphs, has no spectrum of its own.
-            if mean is not None and mean @ mean * problem.rows.weights.sum() < 1e-12 * squares:
+            if mean is not None and mean @ mean < 1e-12 * squares:
                 mean = None
             count = max(search.n_spectral, mean is None)
             starts.append(
@@ -560,10 +562,10 @@ class _Greedy:
         return np.vstack(starts)
 
     def _mean(self, R: Array) -> Array:
-        """Return the mean of what is left, packed, (p,)."""
+        """Return the mean of what is left, packed, (p,), times the root of the weights' sum."""
         rows = self._problem.rows
         if rows.mean is None:
-            return np.asarray(rows.weights @ R / rows.weights.sum())
+            return np.asarray(rows.weights @ R / np.sqrt(rows.weights.sum()))
         core = rows.mean[: R.shape[1]]
         Lam = self._problem.rule.solve(self._Gamma, self._mean_forms[None])
         return np.asarray(core - (Lam @ np.array(self._E))[0]) if self._E else core

@@ -23,6 +23,7 @@ from eigengraphs.solvers.basis import (
     CoreBasis,
     MomentBasis,
     ProductBasis,
+    RowBasis,
     basis_width,
     first_bases,
     grow,
@@ -38,7 +39,7 @@ from eigengraphs.solvers.rules import LoadingRule
 
 __all__ = ["Keep", "Start", "subspace"]
 
-Keep: TypeAlias = Literal["products", "cores", "moments"]
+Keep: TypeAlias = Literal["products", "cores", "moments", "rows"]
 Start: TypeAlias = Literal["auto", "svd", "random"]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -84,7 +85,7 @@ class _Job:
     def whole(self) -> bool:
         """Whether the basis is everything."""
         graphs = self.graphs
-        return whole_pays(graphs.n_graphs, graphs.n_vertices, graphs.directed, self.options)
+        return self.keep == "rows" or whole_pays(graphs.n_graphs, graphs.n_vertices, graphs.directed, self.options)
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ def subspace(
     seed
         Source of the first basis and of the random starts.
     keep
-        What is kept of the graphs in a basis; see :mod:`basis`. "moments" is for linear rules.
+        What is kept of the graphs in a basis; see :mod:`basis`. "moments" is for linear rules, and
+        "rows" for graphs that are gone (:class:`moments.StandIns`).
     wide
         Whether the basis may be as wide as where products are kept.
     resume
@@ -379,6 +381,8 @@ class _Rounds:
         basis: Basis
         if job.keep == "moments":
             basis = MomentBasis(graphs, job.weights, self._frozen.sides)
+        elif job.keep == "rows":
+            basis = RowBasis(graphs, job.weights, self._frozen.sides)
         elif job.keep == "products" and not job.whole:
             basis = ProductBasis(graphs, job.weights)
         else:
@@ -403,6 +407,8 @@ class _Rounds:
         count = job.n_beside_given if self._given else job.n_random
         if not self._given and count:
             count = max(count, job.options.random_coordinates // geometry.size)
+            if job.whole:  # one round is all there is
+                count *= job.options.search_rounds
         before = self._n_before if job.whole else 0
         X = self._rng.standard_normal((before + self._size, count, geometry.size))
         return unit_points(X[before:], geometry.widths)
