@@ -392,7 +392,7 @@ class _Bend:
 
     def met(self, Gamma: Array) -> bool:
         """Tell whether Gamma is where the objective is bent, or a hundredth short of it."""
-        return self._ratio(Gamma) > 0.99 * self.begin
+        return bool(self._ratio(Gamma) > 0.99 * self.begin)
 
     @staticmethod
     def _ratio(Gamma: Array) -> float:
