@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from eigengraphs.dimension import DimensionChoice
     from eigengraphs.embedding import GraphPositions, JointEmbedding, select_dimension
     from eigengraphs.flat import FlatEmbedding
-    from eigengraphs.graphs import GraphStack
     from eigengraphs.io import read
     from eigengraphs.loading import load
     from eigengraphs.matching import ComponentMatch, match_components
     from eigengraphs.scale import open_store
+    from eigengraphs.stack import GraphStack
 
 __all__ = [
     "Alignment",
@@ -70,7 +70,7 @@ _HOME = {
     "DimensionChoice": "eigengraphs.dimension",
     "FlatEmbedding": "eigengraphs.flat",
     "GraphPositions": "eigengraphs.embedding",
-    "GraphStack": "eigengraphs.graphs",
+    "GraphStack": "eigengraphs.stack",
     "JointEmbedding": "eigengraphs.embedding",
     "align": "eigengraphs.alignment",
     "load": "eigengraphs.loading",

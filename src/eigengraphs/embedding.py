@@ -38,13 +38,7 @@ from eigengraphs.fitting.settings import (
     tolerance,
 )
 from eigengraphs.fitting.solve import find_components
-from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.align import shifted, spelling
-from eigengraphs.graphs.coerce import some_of
-from eigengraphs.graphs.missing import check_missing
 from eigengraphs.graphs.ordering import fixed_order
-from eigengraphs.graphs.preprocess import Preprocessing
-from eigengraphs.graphs.selection import one_place
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.randomness import RandomState, seed_sequence
@@ -55,6 +49,10 @@ from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.quotient import CONCENTRATED
 from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.missing import check_missing
+from eigengraphs.stack.names import one_place, shifted, some_of, spelling
+from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.tables import short_repr
 from eigengraphs.threads import one_blas_thread
 

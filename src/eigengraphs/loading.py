@@ -16,12 +16,12 @@ from eigengraphs.fitting.plan import Plan
 from eigengraphs.fitting.projection import MaskedProjection, Projection
 from eigengraphs.fitting.settings import FIXED_BY_FIT, check_settings
 from eigengraphs.fitting.solve import Refinement
-from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.io.labels import VertexTable
 from eigengraphs.limits import MaxBytes
 from eigengraphs.saving import read_model
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.stack.preprocess import Preprocessing
 
 __all__ = ["keep_vertex_table", "load", "vertex_table"]
 

@@ -77,10 +77,10 @@ def test_words_that_complete_are_those_that_the_library_takes():
 
     from eigengraphs.experiments import CATALOGUE
     from eigengraphs.fitting.settings import CHOICES
-    from eigengraphs.graphs.preprocess import STEPS
     from eigengraphs.io.assemble import VerticesRule
     from eigengraphs.io.formats import Format
     from eigengraphs.io.writing import WriteFormat
+    from eigengraphs.stack.preprocess import STEPS
 
     assert set(completions.LOADINGS) == set(CHOICES["loadings"])
     assert set(completions.DIAGONALS) == set(CHOICES["diagonal"])

@@ -19,8 +19,9 @@ from sklearn.exceptions import NotFittedError
 import eigengraphs as eg
 from eigengraphs.errors import AlignmentError, DegenerateWarning, InputError
 from eigengraphs.fitting import solve
-from eigengraphs.solvers.graph_moments import GraphMoments
-from eigengraphs.solvers.whole import whole_pays
+from eigengraphs.solvers.basis import whole_pays
+from eigengraphs.solvers.moments import GraphMoments
+from eigengraphs.solvers.options import DEFAULTS
 
 N = 14
 SAME = 1e-8
@@ -83,7 +84,7 @@ CUTS = [(), (1, 2, 3, 4, 5, 6, 7, 20), (25,)]
 @pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")  # one graph, centred
 def test_batches_are_all_graphs_together(diagonal: str, center: bool, weighted: bool) -> None:
     A = graphs(40, loops=diagonal == "observed")
-    assert whole_pays(*A.shape[:2])
+    assert whole_pays(*A.shape[:2], False, DEFAULTS)
     rng = np.random.default_rng(1)
     weights = rng.uniform(0, 3, 40) * (rng.random(40) < 0.9) if weighted else None
     if weights is not None:
@@ -291,7 +292,7 @@ def test_failure_leaves_the_fit_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(solve, "summed", stopped)
+        patch.setattr(solve, "subspace", stopped)
         with pytest.raises(KeyboardInterrupt):
             je.partial_fit(A[:10])
     with pytest.raises(NotFittedError):
@@ -300,7 +301,7 @@ def test_failure_leaves_the_fit_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     before = dict(vars(je))
     triangle = je._moments.triangle.copy()
     with monkeypatch.context() as patch:
-        patch.setattr(solve, "summed", stopped)
+        patch.setattr(solve, "subspace", stopped)
         with pytest.raises(KeyboardInterrupt):
             je.partial_fit(A[10:])
     bad = A[10:].copy()

@@ -15,11 +15,11 @@ def _solvers(*names: str) -> list[str]:
 
 
 _STACK = [
-    "tests/graphs/test_stack_details.py",
-    "tests/graphs/test_stack.py", "tests/graphs/test_stack_contract.py",
-    "tests/graphs/test_construction.py", "tests/graphs/test_bad_input.py",
-    "tests/graphs/test_transforms.py", "tests/graphs/test_weights.py",
-    "tests/graphs/test_hidden_entries.py",
+    "tests/stack/test_stack_details.py",
+    "tests/stack/test_stack.py", "tests/stack/test_stack_contract.py",
+    "tests/stack/test_construction.py", "tests/stack/test_bad_input.py",
+    "tests/stack/test_transforms.py", "tests/stack/test_weights.py",
+    "tests/stack/test_hidden_entries.py",
 ]  # fmt: skip
 
 #: In the order in which they are run; the first failure ends it. Tests of whole fits are left out:
@@ -50,9 +50,5 @@ TESTS: dict[str, list[str]] = {
     "solvers/subspace.py": _solvers("gradients_outside", "components", "blocks_in_turn"),
     "solvers/symmetric.py": _solvers("basis_details", "gradients_outside"),
     "solvers/whole.py": _solvers("basis_details", "whole_details"),
-    "graphs/stack.py": _STACK,
-    "graphs/stack_facts.py": _STACK,
-    "graphs/stack_parts.py": [_STACK[0], *_STACK[5:], *_STACK[1:5]],
-    "graphs/stack_transforms.py": [_STACK[0], *_STACK[5:], *_STACK[1:5]],
-    "graphs/stack_vertices.py": [_STACK[0], *_STACK[5:], *_STACK[1:5]],
+    "stack/stack.py": _STACK,
 }

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.fitting.settings import check_count
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = [
     "Matrix",

@@ -15,7 +15,6 @@ from sklearn.utils.multiclass import type_of_target
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.projection import MaskedProjection, Projection
 from eigengraphs.fitting.settings import check_weights, refusal
-from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.treatment import Treatment, ViewKind
 from eigengraphs.solvers.adapt import Adapted
@@ -27,6 +26,7 @@ from eigengraphs.solvers.rules import (
     PenalisedLoadings,
     SparseLoadings,
 )
+from eigengraphs.stack import GraphStack
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["Groups", "Plan", "decide", "decide_batch"]

@@ -20,7 +20,6 @@ from eigengraphs.fitting.projection import (
     project,
 )
 from eigengraphs.fitting.settings import given_start, tolerance
-from eigengraphs.graphs import GraphStack
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.graphs.group_means import group_means
 from eigengraphs.graphs.ordering import order_is_fixed
@@ -39,6 +38,7 @@ from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
 from eigengraphs.solvers.subspace import Keep, subspace
+from eigengraphs.stack import GraphStack
 from eigengraphs.tables import short_repr
 
 __all__ = ["Found", "Refinement", "find_components", "kept_in_basis"]

@@ -18,9 +18,9 @@ from eigengraphs.graphs.blocked_products import Combine, Project
 from eigengraphs.graphs.blocked_tasks import Ask, Forms, Look, Norms, Products, Sketch, Sum
 from eigengraphs.graphs.columns import Consumer
 from eigengraphs.graphs.ordering import order_is_fixed
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, Vector
 from eigengraphs.graphs.view import StackView, mean_graph
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["BlockedDirectedView", "BlockedView"]
 

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.cross_fitting import numbered, refit
 from eigengraphs.matching import match_components
 from eigengraphs.randomness import RandomState, generator
+from eigengraphs.stack import GraphStack
 from eigengraphs.tables import short_repr
 
 __all__ = ["Bootstrap", "bootstrap"]

@@ -24,8 +24,6 @@ from eigengraphs.errors import InputError
 from eigengraphs.fitting.plan import Groups, Plan
 from eigengraphs.fitting.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.fitting.solve import Refinement
-from eigengraphs.graphs.mask import Mask
-from eigengraphs.graphs.preprocess import Preprocessing
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.limits import Cap, MaxBytes, read_json, read_regular
 from eigengraphs.randomness import seed_sequence
@@ -39,6 +37,8 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
     SupportLoadings,
 )
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.whole_files import whole_file
 
 __all__ = ["read_model", "save_fit"]

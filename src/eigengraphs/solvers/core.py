@@ -143,8 +143,8 @@ class Ascent:
         root = np.sqrt(self._metric.norms(X))
         T = (Z @ self._R.T).astype(np.float64, copy=False) / root
         loading, gain, _ = self._rule.alone(T)
-        if eager:  # where all graphs are below thresholds and costs, no way is up
-            loading = np.maximum(T, 0.0) if self._rule.nonnegative else T
+        if eager:  # where no graph takes the component, no way is up
+            loading = np.abs(T) if self._rule.nonnegative else T
         elif self._costs is not None:
             on = gain > self._costs
             loading, gain = np.where(on, loading, 0.0), np.where(on, gain - self._costs, 0.0)
@@ -248,7 +248,7 @@ class Ascent:
             if small:
                 return None, True
             return np.asarray(linalg.lapack.dpotrs(factor, now.r, lower=1)[0]), True
-        values, vectors = linalg.eigh(K, driver="evd", check_finite=False)
+        values, vectors = np.linalg.eigh(K)
         if small:  # a saddle point, and the way up
             return 0.3 * vectors[:, 0], False
         scale = np.maximum(np.abs(values), 1e-3 * now.theta)
@@ -281,21 +281,20 @@ class Ascent:
             B = (B - ratio[:, None] * G) / np.sqrt(np.broadcast_to(q, (len(B),)))[:, None]
         BW = B * np.sqrt(now.bend)[:, None]
         K -= c * (BW.T @ BW)
-        first = 0
-        for width in geometry.widths:
-            e = np.zeros(len(x))
-            e[first : first + width] = x[first : first + width]
-            Ke = K @ e
-            K -= np.outer(Ke, e) + np.outer(e, Ke - (e @ Ke + now.theta) * e)
-            first += width
+        e = np.zeros((geometry.n_sides, len(x)))
+        for j, (mine, part) in enumerate(
+            zip(sides_of(x, geometry.widths), sides_of(e, geometry.widths), strict=True)
+        ):
+            part[j] = mine
+        Ke = e @ K
+        K -= e.T @ Ke
+        K -= (Ke.T - e.T @ (Ke @ e.T + now.theta * np.eye(len(e)))) @ e
         return (K + K.T) / 2
 
     def _tangent(self, r: Array, x: Array) -> Array:
-        first = 0
-        for width in self._geometry.widths:
-            part = slice(first, first + width)
-            r[part] -= (r[part] @ x[part]) * x[part]
-            first += width
+        widths = self._geometry.widths
+        for part, mine in zip(sides_of(r, widths), sides_of(x, widths), strict=True):
+            part -= (part @ mine) * mine
         return r
 
     def _unit(self, x: Array) -> Array:
@@ -304,16 +303,20 @@ class Ascent:
 
 def unit_points(X: Array, widths: tuple[int, ...]) -> Array:
     """Return points (..., size) with every side of norm 1."""
-    parts = np.split(X, np.cumsum(widths)[:-1], axis=-1)
-    return np.concatenate(
-        [part / np.sqrt((part**2).sum(axis=-1, keepdims=True)) for part in parts], axis=-1
-    )
+    X = np.array(X)
+    for part in sides_of(X, widths):
+        part /= np.sqrt((part**2).sum(axis=-1, keepdims=True))
+    return X
+
+
+def sides_of(X: Array, widths: tuple[int, ...]) -> list[Array]:
+    """Return the part of points (..., size) that belongs to each side, as views."""
+    return [X] if len(widths) == 1 else [X[..., : widths[0]], X[..., widths[0] :]]
 
 
 def cosines(X: Array, x: Array, widths: tuple[int, ...]) -> Array:
     """Return how alike points (b, size) are to ``x``: the least |cosine| of any side, (b,)."""
-    parts = zip(np.split(X, np.cumsum(widths)[:-1], axis=1), np.split(x, np.cumsum(widths)[:-1]),
-                strict=True)  # fmt: skip
+    parts = zip(sides_of(X, widths), sides_of(x, widths), strict=True)
     found: Array = np.min([np.abs(part @ mine) for part, mine in parts], axis=0)
     return found
 
@@ -399,7 +402,7 @@ class _Greedy:
         self._Gamma, self._Psi = problem.Gamma, rows.Psi
         self._E = list(problem.E)
         self._Lam = problem.rule.solve(self._Gamma, self._Psi)
-        self._pool = search.warm
+        self._pool = search.warm[search.warm.any(axis=1)]  # zero where nothing was left
         self._mixing = self._combinations()
         self._mean_forms = np.zeros(0) if rows.mean is None else rows.mean[rows.R.shape[1] :]
         self._stages: list[Stage] = []
@@ -469,8 +472,10 @@ class _Greedy:
         """Return Gamma and Psi with one component more, packed, and E of it."""
         z = self._problem.geometry.outer(x[None])[0]
         e = self._problem.metric.component(x)
-        overlaps = np.array([E @ z for E in self._E])
-        Gamma = np.block([[self._Gamma, overlaps[:, None]], [overlaps[None], np.array([[e @ z]])]])
+        overlaps = np.array(self._E).reshape(-1, len(z)) @ z
+        k = len(overlaps)
+        Gamma = np.empty((k + 1, k + 1))
+        Gamma[:k, :k], Gamma[k, :k], Gamma[:k, k], Gamma[k, k] = self._Gamma, overlaps, overlaps, e @ z
         return Gamma, np.column_stack([self._Psi, self._problem.rows.R @ z]), z, e
 
     def _add(self, x: Array) -> None:
@@ -529,7 +534,8 @@ class _Greedy:
         if now.f <= problem.floor:
             # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
             # from almost anywhere else.
-            others = ascent.climb(self._elsewhere(), problem.options.climb)
+            steps = problem.options.climb
+            others = ascent.climb(self._elsewhere(), steps, n_eager=steps // 2)
             x, now = ascent.maximize(others[0][np.argmax(others[1])], tol)
         return x, now, agreement
 

@@ -48,6 +48,8 @@ class SolverOptions:
     """The same where all graphs, packed, take no more than ``whole_numbers``."""
     whole_numbers: int = 2**19
     """See ``whole_most``."""
+    whole_moments: int = 72
+    """The same of very many graphs, which are summed up in their second moment (55 MB)."""
 
     # ------------------------------------------------------------ one core
     spectral: int = 3

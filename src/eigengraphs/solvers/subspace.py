@@ -29,7 +29,7 @@ from eigengraphs.solvers.basis import (
     grow,
     whole_pays,
 )
-from eigengraphs.solvers.components import first_components
+from eigengraphs.solvers.components import column_signs, first_components
 from eigengraphs.solvers.core import CoreFit, CoreProblem, Search, solve_core, unit_points
 from eigengraphs.solvers.loadings import rounding_share, solve_loadings
 from eigengraphs.solvers.metric import Metric
@@ -170,7 +170,18 @@ def subspace(
         given = tuple(side / np.sqrt((side**2).sum(axis=0)) for side in columns)
     nothing = Fit(np.zeros((n, 0)), np.zeros((m, 0)), (), 0,
                   G=np.zeros((n, 0)) if graphs.directed else None)  # fmt: skip
-    return _find_blocks(job, d, given, seed, resume or nothing)
+    return _with_positive_forms(_find_blocks(job, d, given, seed, resume or nothing), rule)
+
+
+def _with_positive_forms(fit: Fit, rule: LoadingRule) -> Fit:
+    """Return the fit with the largest form of every component h g^T positive.
+
+    h g^T and -h g^T are one component, unless loadings have a sign of their own.
+    """
+    if fit.G is None or rule.nonnegative:
+        return fit
+    signs = column_signs(fit.Psi)
+    return replace(fit, G=fit.G * signs, Psi=fit.Psi * signs)
 
 
 # ---------------------------------------------------------------- block after block
@@ -502,7 +513,7 @@ class _Rounds:
         settled |= self._since >= options.stalled
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         self._done = (size <= 0.9 * job.tol) | settled
-        if self._basis.is_everything:
+        if self._basis.is_everything and (self._asked <= 0.1 * job.tol).all():
             return True
         self._core_tol = np.clip(0.02 * size, 0.1 * job.tol, options.rough)
         if self._n_iter >= job.max_iter:
@@ -514,6 +525,8 @@ class _Rounds:
 
     def widen(self) -> bool:
         """Add what the gradients have outside of the basis; False if that is nothing."""
+        if self._basis.is_everything:
+            return False
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
         open_ones[: self._n_fixed] = False

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import AlignmentError, InputError
-from eigengraphs.graphs.build import flatten
+from eigengraphs.stack.flat_matrix import flatten
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
 A = random_symmetric(3, 6, seed=0, density=0.5)
@@ -141,7 +141,7 @@ def test_storage_is_chosen_by_size_and_can_be_asked_for(monkeypatch):
     rng = np.random.default_rng(0)
     thin = rng.random((2, 50, 50)) < 0.01
     assert not GraphStack(list(thin)).is_sparse  # small: not worth converting
-    monkeypatch.setattr("eigengraphs.graphs.build._DENSE_IS_SMALL", 1000)
+    monkeypatch.setattr("eigengraphs.stack.build._DENSE_IS_SMALL", 1000)
     assert GraphStack(list(thin)).is_sparse
     assert not GraphStack(list(rng.random((2, 50, 50)))).is_sparse
     assert GraphStack([nx.path_graph(100)]).is_sparse

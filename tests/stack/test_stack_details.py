@@ -7,7 +7,7 @@ from scipy import sparse
 import eigengraphs as eg
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.stack_facts import _bytes
+from eigengraphs.stack.stack import _bytes
 
 TRIANGLE = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
 

@@ -9,7 +9,7 @@ from known_graphs import random_symmetric, stored
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.preprocess import STEPS, Preprocessing
+from eigengraphs.stack.preprocess import STEPS, Preprocessing
 
 GRAPHS = 0.2 * random_symmetric(5, 6, 3, density=0.7)  # all within (-1, 1), so every step can do
 

@@ -67,7 +67,7 @@ def test_one_graph_shows_nan_where_it_is_hidden(graphs):
 
 
 def test_a_sparse_graph_with_too_many_hidden_entries_is_not_written_out(monkeypatch):
-    monkeypatch.setattr("eigengraphs.graphs.missing._MOST_NAN", 10)
+    monkeypatch.setattr("eigengraphs.stack.missing._MOST_NAN", 10)
     stack = GraphStack(np.ones((2, 9, 9))).hide(np.eye(9, dtype=bool)).to_sparse()
     assert stack[0].nnz == 81
     hidden = stack.hide(np.tri(9, k=-6, dtype=bool))

@@ -15,8 +15,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.build import Storage
-from eigengraphs.graphs.flat_rows import row_numbers, transpose_flat
+from eigengraphs.stack.build import Storage
+from eigengraphs.stack.flat_matrix import canonical, row_numbers, transpose_flat
 
 __all__ = [
     "SymmetrizeRule",
@@ -52,11 +52,11 @@ def symmetrize(storage: Storage, how: SymmetrizeRule) -> Storage:
         return total if how == "sum" else total * storage.dtype.type(0.5)
     flipped = transpose_flat(storage)
     if how == "max":
-        return _canonical(storage.maximum(flipped))
+        return canonical(storage.maximum(flipped))
     if how == "min":
-        return _canonical(storage.minimum(flipped))
+        return canonical(storage.minimum(flipped))
     total = storage + flipped
-    return _canonical(total if how == "sum" else total * storage.dtype.type(0.5))
+    return canonical(total if how == "sum" else total * storage.dtype.type(0.5))
 
 
 def binarize(storage: Storage, threshold: float) -> Storage:
@@ -153,11 +153,11 @@ def unit_norm(storage: Storage) -> Storage:
     if isinstance(storage, np.ndarray):
         changed = storage.copy()
         for A in changed:
-            _normalise(A.reshape(-1))
+            _normalize(A.reshape(-1))
         return changed
     data = storage.data.copy()
     for mine in _slices(storage):
-        _normalise(data[mine])
+        _normalize(data[mine])
     return _with_data(storage, data)
 
 
@@ -178,7 +178,7 @@ def select_vertices(storage: Storage, keep: NDArray[np.intp]) -> Storage:
     n = storage.shape[1]
     starts = np.arange(storage.shape[0] // n) * n
     rows = (starts[:, None] + keep[None, :]).ravel()
-    return _canonical(storage[rows][:, keep])
+    return canonical(storage[rows][:, keep])
 
 
 def reorder(storage: Storage, orders: NDArray[np.intp]) -> Storage:
@@ -194,7 +194,7 @@ def reorder(storage: Storage, orders: NDArray[np.intp]) -> Storage:
     place = np.argsort(orders, axis=1)
     columns = place[row_numbers(moved) // n, moved.indices].astype(moved.indices.dtype)
     # A copy of all but the columns: sorting them works in place.
-    return _canonical(sparse.csr_array((moved.data, columns, moved.indptr), shape=moved.shape))
+    return canonical(sparse.csr_array((moved.data, columns, moved.indptr), shape=moved.shape))
 
 
 def spread(storage: Storage, at: NDArray[np.intp], n_vertices: int) -> Storage:
@@ -207,7 +207,7 @@ def spread(storage: Storage, at: NDArray[np.intp], n_vertices: int) -> Storage:
     graph, s = np.divmod(row_numbers(storage), n)
     shape = (storage.shape[0] // n * n_vertices, n_vertices)
     rows, columns = graph * n_vertices + at[s], at[storage.indices]
-    return _canonical(sparse.coo_array((storage.data, (rows, columns)), shape=shape))
+    return canonical(sparse.coo_array((storage.data, (rows, columns)), shape=shape))
 
 
 def largest_common_component(graphs: Sequence[Any]) -> NDArray[np.intp]:
@@ -249,7 +249,7 @@ def _ranks(values: NDArray[Any], loops: NDArray[np.bool_], signed: bool) -> NDAr
     return np.copysign(ranks, values) if signed else ranks
 
 
-def _normalise(values: NDArray[Any]) -> None:
+def _normalize(values: NDArray[Any]) -> None:
     """Divide, in place; first by the largest, because squares may leave the range of a float."""
     largest = np.abs(values).max(initial=0)
     if largest > 0:
@@ -272,7 +272,7 @@ def _mirrored(storage: Storage, symmetric: NDArray[np.bool_]) -> Storage:
     larger = storage.maximum(transpose_flat(storage))
     chosen = np.repeat(symmetric, storage.shape[1]).astype(storage.dtype)
     of_both = sparse.diags_array(chosen) @ larger + sparse.diags_array(1 - chosen) @ storage
-    return _canonical(of_both.astype(storage.dtype))
+    return canonical(of_both.astype(storage.dtype))
 
 
 def _slices(flat: sparse.csr_array) -> Iterator[slice]:
@@ -282,11 +282,4 @@ def _slices(flat: sparse.csr_array) -> Iterator[slice]:
 
 
 def _with_data(flat: sparse.csr_array, data: NDArray[Any]) -> sparse.csr_array:
-    return _canonical(sparse.csr_array((data, flat.indices, flat.indptr), shape=flat.shape))
-
-
-def _canonical(matrix: Any) -> sparse.csr_array:
-    flat = sparse.csr_array(matrix, copy=True)
-    flat.sum_duplicates()
-    flat.eliminate_zeros()
-    return flat
+    return canonical(sparse.csr_array((data, flat.indices, flat.indptr), shape=flat.shape))

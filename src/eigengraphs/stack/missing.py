@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.build import Storage
-from eigengraphs.graphs.facts import scan
-from eigengraphs.graphs.flat_rows import pattern, row_numbers, transpose_flat
-from eigengraphs.graphs.mask import Mask, make_mask
+from eigengraphs.stack.build import Storage
+from eigengraphs.stack.flat_matrix import canonical, pattern, row_numbers, transpose_flat
+from eigengraphs.stack.graph_facts import GraphFacts, find_facts
+from eigengraphs.stack.mask import Mask, make_mask
 
 __all__ = [
     "MissingRule",
     "check_missing",
     "graph_with_nan",
+    "hide_missing",
     "one_sided",
     "pairs_to_hide",
-    "take_out_nan",
     "without_loops",
     "zero_hidden",
     "zero_there",
@@ -37,7 +37,26 @@ def check_missing(missing: Any) -> None:
         raise InputError(f"missing must be 'error' or 'unobserved', got missing={missing!r}")
 
 
-def take_out_nan(storage: Storage, *, shared: bool) -> tuple[Storage, sparse.csr_array]:
+def hide_missing(
+    storage: Storage, present: NDArray[np.bool_] | None, *, shared: bool
+) -> tuple[Any, GraphFacts | None, Mask | None]:
+    """Return graphs with zeros for nan, their facts if nothing is hidden, and else the mask.
+
+    Parameters
+    ----------
+    storage
+        Graphs; changed in place where they are an array, unless it is ``shared``.
+    present : (m, n), optional
+        The vertices that each graph has; None: all of them.
+    """
+    facts, hidden = find_facts(storage), None
+    if (facts.first_bad >= 0).any():
+        storage, hidden = _take_out_nan(storage, shared=shared)
+    mask = make_mask(present, hidden)
+    return storage, facts if hidden is None and mask is None else None, mask
+
+
+def _take_out_nan(storage: Storage, *, shared: bool) -> tuple[Storage, sparse.csr_array]:
     """Put zeros for nan; return that and the places (m * n, n).
 
     Where only one of an entry and its mirror image is known, and the graph is symmetric but for
@@ -58,7 +77,7 @@ def take_out_nan(storage: Storage, *, shared: bool) -> tuple[Storage, sparse.csr
         if not hidden.any():
             continue
         one_sided = hidden & ~hidden.T
-        if one_sided.any() and _is_symmetric(np.where(hidden | hidden.T, 0, A)[None], n).all():
+        if one_sided.any() and find_facts(np.where(hidden | hidden.T, 0, A)[None]).is_symmetric[0]:
             A[one_sided] = A.T[one_sided]
             hidden &= hidden.T
         A[hidden] = 0
@@ -78,22 +97,18 @@ def _take_out_of_flat(flat: sparse.csr_array) -> tuple[sparse.csr_array, sparse.
     parts = (is_nan, flat.indices, flat.indptr)
     hidden = pattern(sparse.csr_array(parts, shape=flat.shape))
     parts = (np.where(is_nan, flat.dtype.type(0), flat.data), flat.indices, flat.indptr)
-    known = _without_zeros(sparse.csr_array(parts, shape=flat.shape))
+    known = canonical(sparse.csr_array(parts, shape=flat.shape))
     mirror = transpose_flat(hidden)
     one_sided = pattern(hidden > mirror)
     if one_sided.nnz:
         # What is known on both sides decides whether a graph has a direction.
-        symmetric = _is_symmetric(zero_there(known, mirror), n)
+        symmetric = find_facts(zero_there(known, mirror)).is_symmetric
         fill = np.asarray(symmetric[row_numbers(one_sided) // n])
         one_sided.data = fill
         one_sided.eliminate_zeros()
-        known = _without_zeros(known + transpose_flat(known).multiply(one_sided))
+        known = canonical(known + transpose_flat(known).multiply(one_sided))
         hidden = pattern(hidden > one_sided)
     return known, hidden
-
-
-def _is_symmetric(storage: Storage, n: int) -> NDArray[np.bool_]:
-    return scan(storage, n).is_symmetric
 
 
 def pairs_to_hide(
@@ -142,7 +157,7 @@ def zero_there(storage: Storage, places: sparse.csr_array) -> Storage:
         flat = changed.reshape(-1, storage.shape[-1])
         flat[row_numbers(places), places.indices] = 0
         return changed
-    return _without_zeros(storage - storage.multiply(places))
+    return canonical(storage - storage.multiply(places))
 
 
 def zero_hidden(storage: NDArray[Any], mask: Mask) -> NDArray[Any]:
@@ -177,7 +192,7 @@ def one_sided(
         filled[graph, s, t] = before[graph, s, t] + before[graph, t, s]  # one of them is 0
     else:
         known = before + transpose_flat(before)
-        after = _without_zeros(after + known.multiply(lonely))
+        after = canonical(after + known.multiply(lonely))
     return after, make_mask(mask.present, both)
 
 
@@ -206,10 +221,3 @@ def graph_with_nan(A: Any, mask: Mask, i: int, where: str) -> Any:
     gone = mask.hidden_of(i).astype(A.dtype)
     gone.data[:] = np.nan
     return sparse.csr_array(A + gone)
-
-
-def _without_zeros(matrix: Any) -> sparse.csr_array:
-    flat = sparse.csr_array(matrix)
-    flat.sum_duplicates()
-    flat.eliminate_zeros()
-    return flat

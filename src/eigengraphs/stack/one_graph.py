@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.stack.names import some_of
 
 __all__ = [
-    "Piece", "as_piece", "check_weight", "is_one_graph", "label", "plain_numbers", "some_of",
-    "unmasked",
+    "Piece", "as_piece", "check_weight", "is_one_graph", "plain_numbers", "unmasked",
 ]  # fmt: skip
 
 
@@ -51,11 +51,6 @@ class Piece:
         if isinstance(self.matrix, np.ndarray):
             return replace(self, matrix=self.matrix[np.ix_(order, order)], names=names)
         return replace(self, matrix=self.matrix[order][:, order], names=names)
-
-
-def label(index: int, name: str | None) -> str:
-    """Return how messages call a graph: by its place, and by its name if it has one."""
-    return f"graphs[{index}]" if name is None else f"graphs[{index}] ({name!r})"
 
 
 def is_one_graph(graphs: Any) -> bool:
@@ -263,9 +258,3 @@ def _unique_names(names: Any, where: str, what: str) -> tuple[str, ...]:
         how = f" ({same[0]!r} and {same[1]!r} have the same text)" if same[0] != same[1] else ""
         raise AlignmentError(f"{where}: {what} must be unique; repeated: {some_of(repeated)}{how}")
     return texts
-
-
-def some_of(names: list[str], most: int = 5) -> str:
-    """Return the first few names, and how many more there are."""
-    shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["STEPS", "Preprocessing", "Step"]
 
@@ -30,7 +30,7 @@ STEPS: dict[str, Callable[[GraphStack], GraphStack]] = {
 class Preprocessing:
     """A sequence of steps, each of which changes the weights of one graph at a time.
 
-    Nothing is learnt from one graph and used on another, so it makes no difference whether graphs
+    Nothing is learned from one graph and used on another, so it makes no difference whether graphs
     are treated together or apart, before or after they are split: cross-validation cannot
     leak through a step. Of a step that is a function this is checked on the first graph.
 
@@ -45,7 +45,7 @@ class Preprocessing:
     --------
     >>> import numpy as np
     >>> from eigengraphs import GraphStack
-    >>> from eigengraphs.graphs.preprocess import Preprocessing
+    >>> from eigengraphs.stack.preprocess import Preprocessing
     >>> steps = Preprocessing.of(["log1p", "unit_norm"])
     >>> steps.names
     ('log1p', 'unit_norm')

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
-from eigengraphs.graphs.coerce import Piece, some_of
+from eigengraphs.stack.names import some_of, spelling
+from eigengraphs.stack.one_graph import Piece
 
 __all__ = [
     "VertexRule",
@@ -19,8 +19,6 @@ __all__ = [
     "check_vertex_rule",
     "refuse_absent",
     "refuse_nameless",
-    "shifted",
-    "spelling",
 ]
 
 VertexRule: TypeAlias = Literal["same", "intersection", "union"]
@@ -127,38 +125,6 @@ def refuse_nameless(vertices: VertexRule) -> NoReturn:
         f"vertices={vertices!r} aligns by vertex names, and these graphs have none; "
         "use pandas DataFrames or networkx graphs, or leave vertices='same'"
     )
-
-
-def spelling(some: Iterable[str], others: Iterable[str]) -> str:
-    """Return "; ..." on two names that differ in Unicode form or in case alone; '' for none."""
-    found: dict[str, list[str]] = {}
-    for name in others:
-        found.setdefault(_folded(name), []).append(name)
-    for name in some:
-        for other in found.get(_folded(name), ()):
-            if name != other:
-                form = normalize("NFKC", name) == normalize("NFKC", other)
-                case = name.casefold() == other.casefold()
-                what = "Unicode form" if form else "case" if case else "case and Unicode form"
-                return f"; {name[:60]!r} and {other[:60]!r} differ in {what} alone"
-    return ""
-
-
-def shifted(names: Iterable[str], known: Iterable[str]) -> str:
-    """Return "; ..." on numbers from 0 where those known are from 1, or so back; '' for others."""
-    own, target = set(names), set(known)
-    if ("0" in own) == ("0" in target):
-        return ""
-    step, words = (1, "0 instead of 1: add 1 to each") if "0" in own else (
-        -1, "1 instead of 0: take 1 off each")  # fmt: skip
-    numbers = all(name.isdecimal() and len(name) < 19 for name in own)
-    if not numbers or not {str(int(name) + step) for name in own} <= target:
-        return ""
-    return f"; the numbers seem to begin at {words}"
-
-
-def _folded(name: str) -> str:
-    return normalize("NFKC", normalize("NFKC", name).casefold())
 
 
 def _place(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) -> Piece:
