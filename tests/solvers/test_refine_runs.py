@@ -78,7 +78,9 @@ def test_scale_changes_loadings_alone(exponent, seed):
     assert np.array_equal(plain.Lam * 2.0**exponent, scaled.Lam)
 
 
-@pytest.mark.parametrize("rule", [FreeLoadings(), SparseLoadings(2), NonnegativeLoadings()], ids=str)
+@pytest.mark.parametrize(
+    "rule", [FreeLoadings(), SparseLoadings(2), NonnegativeLoadings()], ids=str
+)
 def test_weights_are_repetitions(rule):
     A = skewed(12, 4, 3, 5, noise=0.1)[0]
     start = greedy(operator_of(A), 3)

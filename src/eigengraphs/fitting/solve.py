@@ -36,7 +36,7 @@ from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.refine import refine
-from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
+from eigengraphs.solvers.rules import LoadingRule
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
 from eigengraphs.tables import short_repr

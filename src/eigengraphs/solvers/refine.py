@@ -11,8 +11,8 @@ and by the envelope theorem its gradient is that for fixed loadings, -2 c r_k wi
 
 As in :mod:`subspace` the problem is solved in a small basis, which grows by what the full-space
 gradients have outside of it, until every ||r_k|| <= tol * theta_k. theta_k is what the objective
-would rise by without component k. For one component, and for orthogonal ones, this is the measure of
-the greedy search. Nothing nests: another number of components moves all of them.
+would rise by without component k. For one component, and for orthogonal ones, this is the measure
+of the greedy search. Nothing nests: another number of components moves all of them.
 
 A minimum need not exist: two components may come together while their loadings go to infinity with
 opposite signs. So phi is bent upwards, once differentiable, where the inner products Gamma of the
@@ -159,7 +159,9 @@ def refine(
         for side, length in zip(sides, lengths, strict=True)
     )
     bend = _Bend.at(max_condition, _search_gram(metric, sides), total)
-    rounds = _Rounds(graphs, sides, metric, rule, weights, total, tol, max_iter, keep, bend, options)
+    rounds = _Rounds(
+        graphs, sides, metric, rule, weights, total, tol, max_iter, keep, bend, options
+    )
     interrupted = False
     try:
         while True:
@@ -577,13 +579,8 @@ class _GaussNewton:
         for K in point.K:
             turn = (2 * self._scale * np.einsum("kqj,kj->kq", follow, K)).ravel()
             inner += np.outer(turn, turn) / (2 * c)
-        blocks = inner.reshape(d, q, d, q)
         for k, y in zip(pushed, push, strict=True):
-            blocks[k, :, k] += np.outer(y, y)
-        # Along a point itself there is no curvature, and no way to go.
-        for k, y in enumerate(Y):
-            for at in np.split(np.arange(q), np.cumsum(small.widths)[:-1]):
-                blocks[k, at[:, None], k, at] += np.outer(y[at], y[at])
+            inner[k * q : (k + 1) * q, k * q : (k + 1) * q] += np.outer(y, y)
         inner.flat[:: d * q + 1] += _DAMPING
         self._inner = linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
         damping = _DAMPING * np.eye(d)
