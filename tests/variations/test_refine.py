@@ -70,7 +70,7 @@ def test_what_it_reports_is_the_objective_of_the_fit(loadings, diagonal, directe
                     "directed": directed, **LOADINGS[loadings]}  # fmt: skip
         y = np.arange(8) % 3
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateWarning)
+            warnings.simplefilter("ignore")  # of components on one vertex, or not quite there
             greedy = JointEmbedding(3, **settings).fit(A, y)
             refined = JointEmbedding(3, refine=True, **settings).fit(A, y)
         report = refined.refinement_

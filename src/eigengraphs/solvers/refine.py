@@ -472,7 +472,8 @@ class _Problem:
 
 def _parts(X: Array, geometry: Geometry) -> list[Array]:
     """Return the coordinates of each side, (d, s)."""
-    return np.split(X, np.cumsum(geometry.widths)[:-1], axis=1)
+    first = geometry.widths[0]
+    return [X] if geometry.n_sides == 1 else [X[:, :first], X[:, first:]]
 
 
 def _tangent(X: Array, Z: Array, geometry: Geometry) -> Array:
