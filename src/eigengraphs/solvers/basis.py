@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.parallel import on_blocks, spans
-from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment
+from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment, sides_of
 from eigengraphs.solvers.geometry import geometry_of
 from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.protocol import Array, Sides
@@ -60,7 +60,7 @@ class Basis:
 
     def components(self, X: Array) -> Sides:
         """Return V y of points (d, size), (n, d) on each side."""
-        parts = np.split(X, np.cumsum(self.geometry.widths)[:-1], axis=1)
+        parts = sides_of(X, self.geometry.widths)
         return tuple(V @ part.T for V, part in zip(self.bases, parts, strict=True))
 
     def points(self, sides: Sides) -> Array:
@@ -101,6 +101,7 @@ class CoreBasis(Basis):
     def __init__(self, graphs: Any, weights: Array) -> None:
         super().__init__(graphs, weights)
         self.cores: Array = np.zeros((graphs.n_graphs, 0, 0))
+        self._seen = np.zeros((0, 0)), np.zeros((graphs.n_graphs, 0))  # points, and their forms
 
     def append(self, new: Sides) -> None:
         """Add columns: one pass."""
@@ -128,6 +129,7 @@ class CoreBasis(Basis):
     def rotate(self, turns: Sides) -> None:
         """Replace each V by V T."""
         self.cores = np.matmul(turns[0].T, np.matmul(self.cores, turns[-1]))
+        self._seen = self._seen[0][:0], self._seen[1][:, :0]  # the same numbers are other points
         self.bases = tuple(V @ T for V, T in zip(self.bases, turns, strict=True))
 
     def rows(self, Psi: Array, *, linear: bool) -> Rows:
@@ -135,11 +137,12 @@ class CoreBasis(Basis):
         return rows_of(self.geometry.pack(self.cores), Psi, self._weights, linear=linear)
 
     def forms(self, X: Array) -> Array:
-        """Return forms of all graphs, (m, d)."""
-        geometry = self.geometry
-        parts = np.split(X, np.cumsum(geometry.widths)[:-1], axis=1)
-        half = np.matmul(self.cores, parts[-1].T)  # (m, s, d)
-        return np.asarray(np.einsum("isd,ds->id", half, parts[0]))
+        """Return forms of all graphs, (m, d); of the last points without any work."""
+        if not np.array_equal(self._seen[0][: len(X)], X):
+            parts = sides_of(X, self.geometry.widths)
+            half = np.matmul(self.cores, parts[-1].T)  # (m, s, d)
+            self._seen = X.copy(), np.asarray(np.einsum("isd,ds->id", half, parts[0]))
+        return self._seen[1][:, : len(X)].copy()
 
     def combine(self, W: Array, X: Array) -> Sides:
         """Return sums over graphs: one pass."""
@@ -170,7 +173,7 @@ class ProductBasis(CoreBasis):
 
     def combine(self, W: Array, X: Array) -> Sides:
         """Return sums over graphs, from what is kept."""
-        points = np.split(X, np.cumsum(self.geometry.widths)[:-1], axis=1)
+        points = sides_of(X, self.geometry.widths)
         # left^T A_i belongs to the right side of the sum, and the other way round.
         return tuple(
             _combined(parts, W, mine)
@@ -473,11 +476,11 @@ def grow(basis: Basis, r: Sides, points: list[Array], width: int) -> tuple[list[
     """
     widths = basis.geometry.widths
     if max(widths) + r[0].shape[1] > width and not basis.is_everything:
-        parts = np.split(np.vstack(points), np.cumsum(widths)[:-1], axis=1)
+        parts = sides_of(np.vstack(points), widths)
         turns = tuple(orthonormal(part.T, np.zeros((part.shape[1], 0))) for part in parts)
         basis.rotate(turns)
         points = [
-            np.hstack([part @ T for part, T in zip(_split(X, widths), turns, strict=True)])
+            np.hstack([part @ T for part, T in zip(sides_of(X, widths), turns, strict=True)])
             for X in points
         ]
         widths = basis.geometry.widths
@@ -488,16 +491,11 @@ def grow(basis: Basis, r: Sides, points: list[Array], width: int) -> tuple[list[
     padded = [
         np.hstack([
             np.pad(part, ((0, 0), (0, side.shape[1])))
-            for part, side in zip(_split(X, widths), new, strict=True)
+            for part, side in zip(sides_of(X, widths), new, strict=True)
         ])
         for X in points
     ]  # fmt: skip
     return padded, True
-
-
-def _split(X: Array, widths: tuple[int, ...]) -> list[Array]:
-    """Return the coordinates of points (b, size) on each side."""
-    return np.split(X, np.cumsum(widths)[:-1], axis=1)
 
 
 def orthonormal(columns: Array, V: Array) -> Array:

@@ -102,9 +102,7 @@ class GraphMoments:
     n_vertices: int
 
     @classmethod
-    def of(
-        cls, graphs: Any, weights: Array, *, scale: float, unit: float
-    ) -> GraphMoments:
+    def of(cls, graphs: Any, weights: Array, *, scale: float, unit: float) -> GraphMoments:
         """Read the graphs of an operator twice, for their mean and for what differs from it."""
         geometry, weight = Symmetric(graphs.n_vertices), float(weights.sum())
         mean: Any = graphs.mean(weights)

@@ -36,7 +36,7 @@ from eigengraphs.solvers.basis import (
     orthonormal,
     whole_pays,
 )
-from eigengraphs.solvers.core import unit_points
+from eigengraphs.solvers.core import sides_of, unit_points
 from eigengraphs.solvers.geometry import Geometry, geometry_of
 from eigengraphs.solvers.loadings import condition, rounding_share
 from eigengraphs.solvers.metric import Metric, bent_norm, bent_pushes
@@ -435,7 +435,7 @@ class _Problem:
         """Return columns with the metric's inner products: coordinates will do for all entries."""
         if self._metric.hollow:
             return self._basis.components(X)
-        return tuple(part.T for part in _parts(X, self.geometry))
+        return tuple(part.T for part in sides_of(X, self.geometry.widths))
 
     def _points(self, sides: Sides) -> Array:
         """Return the coordinates, (d, size), of such columns."""
@@ -470,15 +470,9 @@ class _Problem:
 # ---------------------------------------------------------------- descent
 
 
-def _parts(X: Array, geometry: Geometry) -> list[Array]:
-    """Return the coordinates of each side, (d, s)."""
-    first = geometry.widths[0]
-    return [X] if geometry.n_sides == 1 else [X[:, :first], X[:, first:]]
-
-
 def _tangent(X: Array, Z: Array, geometry: Geometry) -> Array:
     """Return Z without what would change the lengths of the sides of X."""
-    both = zip(_parts(X, geometry), _parts(Z, geometry), strict=True)
+    both = zip(sides_of(X, geometry.widths), sides_of(Z, geometry.widths), strict=True)
     return np.hstack([z - x * (x * z).sum(axis=1, keepdims=True) for x, z in both])
 
 
@@ -555,14 +549,14 @@ class _GaussNewton:
     """
 
     def __init__(self, point: _Point, geometry: Geometry) -> None:
-        d, c, parts = len(point.X), geometry.c, _parts(point.X, geometry)
+        d, c, parts = len(point.X), geometry.c, sides_of(point.X, geometry.widths)
         alone = np.diagonal(point.M)
         # What carries nothing moves for the bend's sake alone, and not far.
         largest = max(float(alone.max()), 1e-300)
         self._scale = 1 / np.sqrt(np.where(alone > 1e-10 * largest, alone, largest))[:, None]
         scales = self._scale * self._scale.T  # a unit diagonal: then damping is the same for all
         pushed = np.flatnonzero(point.push.any(axis=1))
-        within = _parts(np.vstack([point.X, point.push[pushed]]), geometry)
+        within = sides_of(np.vstack([point.X, point.push[pushed]]), geometry.widths)
         self._Q, P = zip(*(linalg.qr(x.T, mode="economic") for x in within), strict=True)
         small = geometry_of(tuple(len(p) for p in P))
         both, unit, q = np.vstack(P).T, np.eye(small.size), small.size
@@ -593,10 +587,11 @@ class _GaussNewton:
 
     def solve(self, X: Array) -> Array:
         """Return Z, (d, size), with B Z = X for this Hessian B."""
-        parts = _parts(X * self._scale / (2 * self._geometry.c), self._geometry)
+        parts = sides_of(X * self._scale / (2 * self._geometry.c), self._geometry.widths)
         inside = np.hstack([x @ Q for x, Q in zip(parts, self._Q, strict=True)])
         solved = linalg.cho_solve(self._inner, inside.ravel()).reshape(inside.shape)
-        within = zip(_parts(inside, self._small), _parts(solved, self._small), strict=True)
+        widths = self._small.widths
+        within = zip(sides_of(inside, widths), sides_of(solved, widths), strict=True)
         found = [
             z @ Q.T + linalg.cho_solve(outer, x - y @ Q.T)
             for x, (y, z), Q, outer in zip(parts, within, self._Q, self._outer, strict=True)

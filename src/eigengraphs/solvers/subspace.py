@@ -30,7 +30,14 @@ from eigengraphs.solvers.basis import (
     whole_pays,
 )
 from eigengraphs.solvers.components import column_signs, first_components
-from eigengraphs.solvers.core import CoreFit, CoreProblem, Search, solve_core, unit_points
+from eigengraphs.solvers.core import (
+    CoreFit,
+    CoreProblem,
+    Search,
+    cosines,
+    solve_core,
+    unit_points,
+)
 from eigengraphs.solvers.loadings import rounding_share, solve_loadings
 from eigengraphs.solvers.metric import Metric
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
@@ -85,7 +92,9 @@ class _Job:
     def whole(self) -> bool:
         """Whether the basis is everything."""
         graphs = self.graphs
-        return self.keep == "rows" or whole_pays(graphs.n_graphs, graphs.n_vertices, graphs.directed, self.options)
+        return self.keep == "rows" or whole_pays(
+            graphs.n_graphs, graphs.n_vertices, graphs.directed, self.options
+        )
 
 
 @dataclass(frozen=True)
@@ -379,6 +388,7 @@ class _Rounds:
         first = 0.1 * job.tol if self._basis.is_everything else job.options.rough
         self._core_tol = self._asked = np.full(size, first)
         self._n_fixed = 0  # finished components, before which none is unfinished
+        self._n_stayed = 0  # components that did not move, before which none did
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
         self._r: Sides = ()
         self._gains, self._stationarity = np.zeros(size), np.full(size, np.inf)
@@ -427,7 +437,10 @@ class _Rounds:
     def step(self) -> bool:
         """Solve the core and look outside; return whether this was the last round."""
         job, basis, options = self._job, self._basis, self._job.options
-        searching = self._n_iter < (1 if self._given else options.search_rounds)
+        first = self._n_iter < (1 if self._given else options.search_rounds)
+        # Where few stay it is noise, and one maximum is as good as another.
+        unsettled = self._size // 3 <= self._n_stayed < self._size
+        searching = first or (not self._given and unsettled and self._n_iter < options.search_on)
         if self._n_iter:
             self._random = self._draw_starts() if searching and not self._given else self._random
         spectral = searching and not self._given
@@ -438,6 +451,7 @@ class _Rounds:
             n_spectral=job.n_spectral if spectral else 0,
             random=self._random if searching else None,
             n_fixed=self._n_fixed,
+            n_stayed=0 if first else self._n_stayed,
         )  # fmt: skip
         geometry = basis.geometry
         problem = CoreProblem(
@@ -447,11 +461,12 @@ class _Rounds:
             job.nothing, options,
         )  # fmt: skip
         fit = solve_core(problem, self._size, search, self._core_tol)
+        self._n_stayed = self._count_stayed(fit)
         self._asked, self._X, self._gains = self._core_tol, fit.X, fit.gains
         self._agreement = np.where(np.isnan(fit.agreement), self._agreement, fit.agreement)
         self._look_outside(fit)
         self._n_iter += 1
-        last = self._judge(searching)
+        last = self._judge(first)
         wanted = self._X[: self._want]
         # One assignment: whenever an interruption comes, the record is of one round.
         self.record = _Record(
@@ -497,6 +512,16 @@ class _Rounds:
             T[:j, k] = -solve_loadings(fit.Gamma[:j, :j], fit.Gamma[None, j, :j])[0]
             T[j, k] = 1.0
         return np.asarray(T / metric.norms(fit.X[:active])[:, 0])
+
+    def _count_stayed(self, fit: CoreFit) -> int:
+        """Return how many components are where they were, up to the first that moved."""
+        if len(self._X) < self._size:
+            return 0
+        widths, same = self._basis.geometry.widths, self._job.options.same
+        stayed = [
+            cosines(x[None], old, widths)[0] >= same for x, old in zip(fit.X, self._X, strict=True)
+        ]
+        return int(np.cumprod(np.array(stayed) | (fit.gains == 0)).sum())
 
     def _judge(self, searching: bool) -> bool:
         """Decide whether to go on, and how exactly the core is to be solved next."""
