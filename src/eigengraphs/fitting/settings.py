@@ -107,8 +107,6 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
             "loadings='shared' with center=True leaves nothing to fit: the mean graph is all that "
             "shared loadings see, and centering takes it away; use center=False"
         )
-    if directed and refine:
-        return "refine=True is not offered with directed=True; use refine=False"
     if settings["solver"] == "algorithm1":
         beyond = {
             f"loadings={loadings!r}": ruled,

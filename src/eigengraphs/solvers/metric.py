@@ -21,7 +21,7 @@ from eigengraphs.solvers.protocol import Array, Sides
 
 __all__ = [
     "CONCENTRATED", "AllEntries", "CoreMetric", "Metric", "Norm", "OffDiagonal", "bent_norm",
-    "bent_slopes",
+    "bent_pushes", "bent_slopes",
 ]  # fmt: skip
 
 CONCENTRATED = 0.5  # of sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
@@ -215,7 +215,6 @@ class _Hollow:
         # Of u, over 2 c: 3 h^2 on the diagonal if symmetric; g^2, h^2 and twice h g if a pair.
         if len(self._bases) == 1:
             K -= 3 * curved * (V.T @ ((h**2)[:, None] * V))
-            pushed = np.sqrt(8 * _BEND) * (V.T @ h**3)
         else:
             s = U.shape[1]
             K[:s, :s] -= curved * (U.T @ ((g**2)[:, None] * U))
@@ -223,9 +222,10 @@ class _Hollow:
             cross = 2 * curved * (U.T @ ((h * g)[:, None] * V))
             K[:s, s:] -= cross
             K[s:, :s] -= cross.T
-            pushed = np.sqrt(4 * _BEND) * np.concatenate([U.T @ (h * g**2), V.T @ (g * h**2)])
         if excess > 0:
-            K += np.outer(pushed, pushed)
+            pushed = bent_pushes(*(side[:, None] for side in sides))
+            push = np.concatenate([V.T @ part for V, part in zip(self._bases, pushed, strict=True)])
+            K += push @ push.T
         return Norm(float(bent_norm(np.array(u))), slope, K)
 
     def lift(self, X: Array, f: Array) -> Array:
@@ -248,6 +248,14 @@ def bent_slopes(*sides: Array) -> list[Array]:
     flat, curved = 1.0 - _BEND * excess * (1.0 + excess), 1.0 - 2.0 * _BEND * excess
     pairs = ((h, g), (g, h))[: len(sides)]
     return [mine * flat - mine * other**2 * curved for mine, other in pairs]
+
+
+def bent_pushes(*sides: Array) -> list[Array]:
+    """Return x, (n, d) on each side: the bend adds x x^T to the Hessian of q over 2 c."""
+    h, g = sides[0], sides[-1]
+    bent = (h**2 * g**2).sum(axis=0) > CONCENTRATED
+    size = bent * np.sqrt((8 if len(sides) == 1 else 4) * _BEND)
+    return [size * mine * other**2 for mine, other in ((h, g), (g, h))[: len(sides)]]
 
 
 def _in_bases(bases: Sides, sides: Sides) -> Array:

@@ -79,6 +79,11 @@ class LoadingRule:
         del Gamma, Psi
         return [(Lam, None)]
 
+    def held(self, Lam: Array) -> LoadingRule:
+        """Return a rule whose best loadings are continuous in Gamma and Psi, ``Lam`` among them."""
+        del Lam
+        return self
+
     def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
         """Return the loadings, (m, d).
 
@@ -164,6 +169,10 @@ class SparseLoadings(LoadingRule):
         given_up = objective_of(Gamma, Psi, fewer) - objective_of(Gamma, Psi, Lam)
         costs = np.where(full, np.maximum(given_up, 0.0), 0.0)
         return [(np.where(full[:, None], fewer, Lam), costs), (Lam, None)]
+
+    def held(self, Lam: Array) -> LoadingRule:
+        """Return the rule with the supports of ``Lam``."""
+        return SupportLoadings(Lam != 0, self.nonnegative)
 
     def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
         """Return the loadings, (m, d), none worse than least squares on ``previous``."""
