@@ -37,14 +37,18 @@ RULES: dict[str, LoadingRule] = {
     "nonnegative penalised": PenalisedLoadings(0.4, nonnegative=True),
     "nonnegative sparse": SparseLoadings(2, nonnegative=True),
 }
-GENERAL = SolverOptions(whole=0, whole_most=0)  # a growing basis, however few vertices there are
+# A growing basis on few vertices, which it never fills.
+GENERAL = SolverOptions(whole=0, whole_most=0, width=48)
+LARGE = 60
 
 
 def metric_of(hollow: bool) -> AllEntries | OffDiagonal:
     return OffDiagonal() if hollow else AllEntries()
 
 
-def operator_of(graphs: Any, *, directed: bool, diagonal: str = "observed", mean: Any = None) -> Any:
+def operator_of(
+    graphs: Any, *, directed: bool, diagonal: str = "observed", mean: Any = None
+) -> Any:
     """Return what solvers multiply with, of an array (m, n, n) or a stack."""
     stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
     view: Any = DirectedView if directed else StackView
@@ -93,12 +97,9 @@ def sides_of(fit: Fit) -> tuple[Array, ...]:
 
 
 def apart(fit: Fit, other: Any) -> Array:
-    """Return how far components are from others (a fit, or sides), up to signs, one by one."""
+    """Return how far the sides are from others (of a fit, or given), up to signs, one by one."""
     sides = sides_of(other) if isinstance(other, Fit) else other
-    # h g^T has the sign of h times that of g.
-    signs = [np.sign((mine * side).sum(axis=0)) for mine, side in zip(sides_of(fit), sides)]
     found = [column_errors(mine, side) for mine, side in zip(sides_of(fit), sides, strict=True)]
-    assert len(signs) == 1 or len({tuple(signs[0] * signs[1])}) == 1
     return np.max(found, axis=0)
 
 

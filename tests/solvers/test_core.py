@@ -331,7 +331,7 @@ def test_every_component_is_a_maximum_on_what_the_earlier_ones_left(
         # None of many other starts climbs to a place that is far better.
         others = [f(y) for y in points(directed, 50, seed=9)]
         assert f(x) > max(others)
-    assert ((0 <= fit.agreement) & (fit.agreement <= 1)).all()
+    assert ((fit.agreement >= 0) & (fit.agreement <= 1)).all()
 
 
 @every_geometry
@@ -449,7 +449,7 @@ def test_when_nothing_is_left_the_rest_is_zero(directed, rule):
 
 @every_geometry
 def test_graphs_that_cancel_in_their_mean_are_started_from_their_squares(directed):
-    A, sides = planted(1, N, 1, directed=directed, noise=0.0)
+    A, _ = planted(1, N, 1, directed=directed, noise=0.0)
     A = np.concatenate([A, -A])
     fit = solve_core(
         problem_of(A, np.ones(2), FREE, directed=directed), 1,

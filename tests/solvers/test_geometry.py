@@ -66,10 +66,7 @@ def test_the_hessian_times_a_point_is_the_pull(geometry):
     assert np.allclose(K @ x, geometry.pull(geometry.pack(C), x)[0])
 
 
-@every_geometry
-@pytest.mark.parametrize("scale", [1e-25, 1.0, 1e15])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_climbs_never_fall_and_end_at_the_top(geometry, dtype, scale):
+def climbs_to_the_top(geometry, dtype, scale):
     S, X = (scale * cores(geometry, 5)).astype(dtype), points(geometry)
     digits = 1e-12 if dtype == np.float64 else 1e-5
     before = [form(geometry, core, x) for core, x in zip(S, X, strict=True)]
@@ -83,7 +80,26 @@ def test_climbs_never_fall_and_end_at_the_top(geometry, dtype, scale):
         top = np.linalg.eigvalsh(S)[:, -1]
     else:
         top = np.linalg.svd(S, compute_uv=False)[:, 0]
-    assert np.allclose(before, top, rtol=1e-3)
+    assert np.allclose(before, top, rtol=1e-3, atol=0)
+
+
+@every_geometry
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float64, 1.0), (np.float64, 1e-100), (np.float64, 1e100), (np.float32, 1.0)],
+)
+def test_climbs_never_fall_and_end_at_the_top(geometry, dtype, scale):
+    climbs_to_the_top(geometry, dtype, scale)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="squares are summed up in float32, which ends at 1e-38 and 3e38"
+)
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
+def test_so_they_do_in_float32_at_any_scale(scale):
+    climbs_to_the_top(Pair(3, 6), np.float32, scale)
+    climbs_to_the_top(Symmetric(7), np.float32, scale)
 
 
 @every_geometry
