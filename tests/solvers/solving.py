@@ -37,9 +37,11 @@ RULES: dict[str, LoadingRule] = {
     "nonnegative penalised": PenalisedLoadings(0.4, nonnegative=True),
     "nonnegative sparse": SparseLoadings(2, nonnegative=True),
 }
-# A growing basis on few vertices, which it never fills.
-GENERAL = SolverOptions(whole=0, whole_most=0, width=48)
-LARGE = 60
+# A growing basis on few vertices, which it never fills, and small blocks.
+GENERAL = SolverOptions(
+    whole=0, whole_most=0, block=4, sketch=8, sketch_shared=4, width=24, narrow=24
+)
+LARGE = 36
 
 
 def metric_of(hollow: bool) -> AllEntries | OffDiagonal:

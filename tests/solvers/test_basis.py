@@ -136,18 +136,28 @@ def test_blocks_beyond_the_first_are_on_what_it_left_and_can_be_resumed(directed
     A = drawn(9, LARGE, 3, directed=directed, hollow=hollow)
     settings = {"directed": directed, "hollow": hollow, "keep": keep, "tol": 1e-4,
                 "options": GENERAL}  # fmt: skip
-    fit = solve(A, 15, **settings)
-    assert [block[0] for block in fit.blocks] == [0, 12]
+    fit = solve(A, 6, **settings)
+    assert [block[0] for block in fit.blocks] == [0, 4]
     assert set(reasons(fit)) == {"stationary"}
     stages = list(written_out(A, sides_of(fit), np.ones(9), FREE, hollow=hollow))
-    for k in (11, 12, 14):
+    for k in (3, 4, 5):
         f, x = stages[k]
         assert fit.stages[k].gain == pytest.approx(f(x), rel=1e-8)
         assert fit.stages[k].stationarity == pytest.approx(f.stationarity(x), abs=2e-5)
     # In the middle of the second block: all of it is found again, and what was there is kept.
-    resumed = solve(A, 15, resume=first_components(fit, 13), **settings)
-    assert np.array_equal(resumed.H[:, :13], fit.H[:, :13])
+    resumed = solve(A, 6, resume=first_components(fit, 5), **settings)
+    assert np.array_equal(resumed.H[:, :5], fit.H[:, :5])
     assert apart(resumed, fit).max() < 1e-6
+
+
+@every_geometry
+def test_so_are_blocks_of_the_size_that_users_get(directed):
+    A = drawn(5, 105, 3, directed=directed)
+    fit = solve(A, 14, directed=directed, tol=1e-2)
+    assert [block[0] for block in fit.blocks] == [0, 12]
+    f, x = list(written_out(A, sides_of(fit), np.ones(5), FREE))[13]
+    assert fit.stages[13].gain == pytest.approx(f(x), rel=1e-8)
+    assert fit.stages[13].stationarity == pytest.approx(f.stationarity(x), abs=2e-5)
 
 
 @every_geometry

@@ -240,7 +240,7 @@ def test_float32_rows_are_maximized_to_their_rounding(directed):
 @pytest.mark.parametrize("n_frozen", [0, 2])
 @pytest.mark.parametrize("m", [10, 60, 500], ids=["as they are", "by a factor", "by the moment"])
 def test_fewer_rows_give_the_same_objective(directed, hollow, n_frozen, m):
-    A = drawn(m, N, 4, directed=directed, hollow=hollow)
+    A = drawn(m, N, 14, directed=directed, hollow=hollow)
     weights = np.random.default_rng(0).uniform(0, 2, m)
     weights[:3] = 0
     geometry, bases = whole(directed)
@@ -311,7 +311,7 @@ def as_sides(X):
 def test_every_component_is_a_maximum_on_what_the_earlier_ones_left(
     directed, hollow, rule, n_frozen, m
 ):
-    A = drawn(m, N, 10, directed=directed, hollow=hollow)
+    A = drawn(m, N, 14, directed=directed, hollow=hollow)
     weights = np.random.default_rng(0).uniform(0.5, 2, m)
     n_sides = 2 if directed else 1
     frozen = tuple(
