@@ -315,7 +315,7 @@ def projected(part: NDArray[Any], V: Array) -> Array:
         found = np.zeros((len(rows), V.shape[1]))
         for first, last, some in typed:
             found += rows[:, first:last] @ some
-        cross[lo:hi] = found.reshape(hi - lo, b, -1).transpose(0, 2, 1)
+        cross[lo:hi] = found.reshape(hi - lo, b, V.shape[1]).transpose(0, 2, 1)
 
     on_blocks(work, spans(m, _ROW_BYTES // max(1, part.itemsize * b * n)))
     return cross

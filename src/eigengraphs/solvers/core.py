@@ -184,7 +184,7 @@ class Ascent:
     ) -> tuple[Array, Array]:
         """Take steps from points (b, size); return where to, and f there.
 
-        f never falls in steps that are not eager, but where q is bent. With ``known`` (k, p), an
+        With all entries, f never falls in steps that are not eager. With ``known`` (k, p), an
         orthonormal basis of earlier components, what rises is by how much the objective falls when
         all loadings are solved again, F = f / (1 - sum_j <S, known_j>^2): F <S, known_j>^2 is
         convex, too. Maxima that overlap with earlier components are hard to find by f.

@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 CONCENTRATED = 0.5  # of sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
-_BEND = 100.0  # q turns upwards at 1/2 + 1 / (2 _BEND)
+_BEND = 1e4  # q = 1 - u + _BEND (u - 1/2)^3 beyond: twice differentiable, least at u = 0.506
 
 
 @dataclass(frozen=True)
@@ -205,13 +205,13 @@ class _Hollow:
         h, g = sides[0], sides[-1]
         u = float((h**2 * g**2).sum())
         excess = max(u - CONCENTRATED, 0.0)
-        flat, curved = 1.0 - _BEND * excess * (1.0 + excess), 1.0 - 2.0 * _BEND * excess
+        q, curved = float(bent_norm(np.array(u))), 1.0 - 3.0 * _BEND * excess**2
         slopes = bent_slopes(*(side[:, None] for side in sides))
         slope = np.concatenate(
             [V.T @ part[:, 0] for V, part in zip(self._bases, slopes, strict=True)]
         )
         U, V = self._bases[0], self._bases[-1]
-        K = flat * np.eye(len(x))
+        K = (q + curved * u) * np.eye(len(x))  # as q is of fourth order in its point
         # Of u, over 2 c: 3 h^2 on the diagonal if symmetric; g^2, h^2 and twice h g if a pair.
         if len(self._bases) == 1:
             K -= 3 * curved * (V.T @ ((h**2)[:, None] * V))
@@ -226,7 +226,7 @@ class _Hollow:
             pushed = bent_pushes(*(side[:, None] for side in sides))
             push = np.concatenate([V.T @ part for V, part in zip(self._bases, pushed, strict=True)])
             K += push @ push.T
-        return Norm(float(bent_norm(np.array(u))), slope, K)
+        return Norm(q, slope, K)
 
     def lift(self, X: Array, f: Array) -> Array:
         sides, found = self._sides(X), np.empty((len(X), self._geometry.n_entries))
@@ -238,23 +238,24 @@ class _Hollow:
 
 def bent_norm(u: Array) -> Array:
     """Return q for unit vectors with u = sum_s h_s^2 g_s^2."""
-    return np.asarray(1.0 - u + _BEND * np.maximum(u - CONCENTRATED, 0.0) ** 2)
+    return np.asarray(1.0 - u + _BEND * np.maximum(u - CONCENTRATED, 0.0) ** 3)
 
 
 def bent_slopes(*sides: Array) -> list[Array]:
     """Return the gradient of q over 2 c on each side, (n, d), at unit columns (n, d)."""
     h, g = sides[0], sides[-1]
-    excess = np.maximum((h**2 * g**2).sum(axis=0) - CONCENTRATED, 0.0)
-    flat, curved = 1.0 - _BEND * excess * (1.0 + excess), 1.0 - 2.0 * _BEND * excess
+    u = (h**2 * g**2).sum(axis=0)
+    curved = 1.0 - 3.0 * _BEND * np.maximum(u - CONCENTRATED, 0.0) ** 2
+    along = bent_norm(u) + curved * u  # so that the slope along the point is q
     pairs = ((h, g), (g, h))[: len(sides)]
-    return [mine * flat - mine * other**2 * curved for mine, other in pairs]
+    return [mine * along - mine * other**2 * curved for mine, other in pairs]
 
 
 def bent_pushes(*sides: Array) -> list[Array]:
     """Return x, (n, d) on each side: the bend adds x x^T to the Hessian of q over 2 c."""
     h, g = sides[0], sides[-1]
-    bent = (h**2 * g**2).sum(axis=0) > CONCENTRATED
-    size = bent * np.sqrt((8 if len(sides) == 1 else 4) * _BEND)
+    excess = np.maximum((h**2 * g**2).sum(axis=0) - CONCENTRATED, 0.0)
+    size = np.sqrt((24 if len(sides) == 1 else 12) * _BEND * excess)
     return [size * mine * other**2 for mine, other in ((h, g), (g, h))[: len(sides)]]
 
 
