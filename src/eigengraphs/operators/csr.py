@@ -159,9 +159,10 @@ class SparseGraphs:
     def forms(self, H: Array, G: Array) -> Array:
         """Return h_k^T A_i g_k, (m, d), without treatment."""
         dtype, n = self._right.dtype, len(H)
+        half = H is G and not self._directed
         columns, H = Columns(False, G.astype(dtype, copy=False)), np.ascontiguousarray(H, dtype)
         rows = self._right
-        if not self._directed:
+        if half:
             columns, rows = self._halved(columns), self._halves
         lines = _Lines(columns)
         forms = np.zeros((rows.n_graphs, H.shape[1]))
@@ -173,7 +174,7 @@ class SparseGraphs:
                 _column_dots(P.reshape(j - i, s1 - s0, -1), H[s0:s1], forms[i:j])
 
         on_blocks(work, self._tasks, threads=self._threads)
-        return forms if self._directed else 2 * forms
+        return 2 * forms if half else forms
 
     def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
         """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each; weight 0 is not read."""

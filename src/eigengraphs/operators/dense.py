@@ -173,7 +173,8 @@ class DenseGraphs:
                     part += np.einsum("ik,iks->ks", W_typed[first:last], P)
             return parts
 
-        self._on_blocks(few if n <= _FEW_VERTICES else many, totals.__iadd__)
+        small = n <= _FEW_VERTICES and len(rows) > 1  # then one sum of graphs serves both sides
+        self._on_blocks(few if small else many, totals.__iadd__)
         return tuple(total.T for total in totals)
 
     def forms(self, H: Array, G: Array) -> Array:

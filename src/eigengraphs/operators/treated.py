@@ -219,7 +219,7 @@ class TreatedGraphs:
         of squares: taking the diagonal's off the whole would lose the digits of what is left beside a large diagonal.
         """
         if self._norms is None:
-            if self._M is None and self._D is None:
+            if self._is_as_stored():
                 self._norms = (self._scale * self._stack.facts.norm) ** 2
             else:
                 on = self._scale * self._diagonals()
@@ -227,6 +227,9 @@ class TreatedGraphs:
                     self._off_squares.append(self._find_off_squares())
                 self._norms = np.einsum("is,is->i", on, on) + self._off_squares[0]
         return self._norms
+
+    def _is_as_stored(self) -> bool:
+        return self._M is None and self._D is None
 
     def _diagonals(self) -> Array:
         """Return the diagonals of the treated graphs before they are scaled, (m, n)."""
