@@ -105,3 +105,62 @@ def moment(operator, weights):
     (P, *_) = operator.products(*[np.eye(operator.n_vertices)] * (1 + operator.directed))
     assert operator.n_graphs == len(weights) == len(P)
     return np.einsum("i,ist->st", weights, P.astype(np.float64))
+
+
+def hidden_graphs(m, n, dtype, directed, storage):
+    """Return a stack with absent vertices and hidden pairs; the graphs with zeros; the mask."""
+    rng = np.random.default_rng(3)
+    A = graphs(m, n, dtype, directed, seed=4)
+    gone = rng.random((m, n, n)) < 0.1
+    if not directed:
+        gone |= gone.transpose(0, 2, 1)
+    absent = rng.random((m, n)) < 0.1
+    absent[m // 2 :] = absent[0]
+    gone |= absent[:, :, None] | absent[:, None, :]
+    gone[0, n - 1, : n - 1] = gone[0, : n - 1, n - 1] = True  # nothing off the diagonal is left
+    A[gone] = np.nan
+    if storage == "sparse":
+        stack = GraphStack([sparse.csr_array(a) for a in A], missing="unobserved")
+    else:
+        stack = GraphStack(A, missing="unobserved")
+    seen = ~gone
+    if not directed:
+        assert stack.mask.toarray().sum() == seen.sum()
+    return stack, np.where(gone, 0, A).astype(float), seen.astype(float)
+
+
+def written_out(A, seen, rule, mean, scale):
+    """Return Ã_i and M̃_i, (m, n, n)."""
+    X, S = A - (0 if mean is None else seen * mean), seen.copy()
+    n = X.shape[1]
+    eye = np.eye(n, dtype=bool)
+    if rule != "observed":
+        X[:, eye], S[:, eye] = 0, 0
+    if rule == "filled":
+        others = S.sum(axis=1) + S.sum(axis=2)
+        sums = X.sum(axis=1) + X.sum(axis=2)
+        X[:, eye] = np.divide(sums, others, out=np.zeros_like(sums), where=others > 0)
+        S[:, eye] = others > 0
+    return scale * X, S
+
+
+def check_mask(operator, X, S, rng):
+    """Hold what is asked of the mask to S (m, n, n), and means of residuals to both."""
+    m, n, _ = X.shape
+    columns = [rng.normal(size=(n, 3 + k)) for k in range(1 + operator.directed)]
+    Ss = (S, S.transpose(0, 2, 1))
+    for Q, B, T in zip(operator.mask_products(*columns), columns, Ss, strict=False):
+        close(Q, np.einsum("sb,ist->ibt", B, T), np.float64)
+    x, z, *_ = H, G, *_ = rng.normal(size=(2, n, 4))
+    close(operator.mask_forms(x, z), np.einsum("sk,ist,tk->ik", x, S, z), np.float64)
+    sides = (H, G)[: 1 + operator.directed]
+    G = sides[-1]
+    wanted = np.einsum("sj,tj,ist,sk,tk->ijk", H, G, S, H, G)
+    close(operator.grams(*sides), wanted, np.float64)
+    close(operator.observed(), S.mean(axis=(1, 2)), np.float64)
+    w, Lam = rng.random(m) + 0.1, rng.normal(size=(m, 4))
+    left = X - S * np.einsum("ik,sk,tk->ist", Lam, H, G)
+    counts = np.einsum("i,ist->st", w, S)
+    total = np.einsum("i,ist->st", w, left)
+    mean = np.divide(total, counts, out=np.zeros_like(total), where=counts > 1e-9)
+    close(operator.mean_residual(w, sides, Lam), mean, operator.dtype)

@@ -100,6 +100,16 @@ class BlockedStack(WaitingTransforms):
         return False
 
     @property
+    def hides_pairs(self) -> bool:
+        """Whether some entry off the diagonal is hidden in some block."""
+        return False
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some entry is hidden in some block."""
+        return self.hides_pairs
+
+    @property
     def keeps_blocks(self) -> bool:
         """Whether blocks stay in memory from pass to pass, and their memo with them."""
         return False

@@ -65,9 +65,7 @@ class Deflated:
         found = self._operator.products(*columns, out=out)
         for side, (B, P) in enumerate(zip(columns, found, strict=True)):
             near, far = self._sides[side], self._sides[-1 - side]
-            BT, onto, farT = (
-                np.ascontiguousarray(X, P.dtype) for X in (B.T, B.T @ near, far.T)
-            )
+            BT, onto, farT = (np.ascontiguousarray(X, P.dtype) for X in (B.T, B.T @ near, far.T))
             Lam, onT = self._Lam.astype(P.dtype), self._on.T.astype(P.dtype)
             b, n = BT.shape
             for lo, hi in spans(len(P), 1 + 2**18 // max(1, BT.size)):  # some that stay in cache

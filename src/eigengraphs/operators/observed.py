@@ -29,9 +29,9 @@ from eigengraphs.operators.norms import off_diagonal_squares
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs, raw_graphs
 from eigengraphs.parallel import on_blocks, spans
 
-__all__ = ["ObservedGraphs"]
+__all__ = ["WRITTEN_OUT", "ObservedGraphs", "ratio"]
 
-_WRITTEN_OUT = 3000  # vertices up to which the mean residual of sparse graphs is an array
+WRITTEN_OUT = 3000  # vertices up to which the mean residual of sparse graphs is an array
 
 
 class ObservedGraphs(TreatedGraphs):
@@ -153,10 +153,15 @@ class ObservedGraphs(TreatedGraphs):
         Each entry is the weighted mean over the graphs that observe it. Of sparse graphs on many vertices it is an operator, and
         the weighted sum of what is observed. Reads the graphs once, and the mask once a component.
         """
-        total: Any = weighted_sum(self._stack, weights)
-        if self._stack.is_sparse and self.n_vertices > _WRITTEN_OUT:
-            return self._residual_operator(total, weights, sides, Lam)
+        if self._stack.is_sparse and self.n_vertices > WRITTEN_OUT:
+            return self._residual_operator(weights, sides, Lam)
+        return ratio(*self.residual_sums(np.column_stack([weights, Lam]), sides), weights)
+
+    def residual_sums(self, rows: Array, sides: tuple[Array, ...]) -> tuple[Array, Array]:
+        """Return the weighted sums of residuals, and of the mask, (n, n); rows are weights, loadings."""
+        weights, Lam = rows[:, 0], rows[:, 1:]
         mask, on = self._seen.mask, np.diag_indices(self.n_vertices)
+        total: Any = weighted_sum(self._stack, weights)
         total = total if isinstance(total, np.ndarray) else total.toarray()
         counts = mask.weighted_sum(weights)
         if self._mean is not None:
@@ -171,13 +176,13 @@ class ObservedGraphs(TreatedGraphs):
             if self._E is not None:
                 K[on] += (weights * lam) @ self._E
             total -= np.outer(h, g) * K
-        floor = 1e-12 * float(weights.max())
-        return np.divide(total, counts, out=np.zeros_like(total), where=counts > floor)
+        return total, counts
 
     def _residual_operator(
-        self, total: Any, weights: Array, sides: tuple[Array, ...], Lam: Array
+        self, weights: Array, sides: tuple[Array, ...], Lam: Array
     ) -> LinearOperator:
         n, mask = self.n_vertices, self._seen.mask
+        total: Any = weighted_sum(self._stack, weights)
         W = weights[:, None] * np.column_stack([np.ones(len(weights)), Lam])
         P = mask.present.astype(np.float64)
         gone = [mask.weighted_hidden(w) for w in W.T]
@@ -202,6 +207,12 @@ class ObservedGraphs(TreatedGraphs):
             (n, n), dtype=np.dtype(np.float64), matvec=lambda v: applied(v, 0, total, False),
             rmatvec=lambda v: applied(v, -1, total.T, True),
         )  # fmt: skip
+
+
+def ratio(total: Array, counts: Array, weights: Array) -> Array:
+    """Return total / counts, 0 where nothing is counted but rounding."""
+    floor = 1e-12 * float(weights.max())
+    return np.asarray(np.divide(total, counts, out=np.zeros_like(total), where=counts > floor))
 
 
 class _MaskGraphs:
@@ -275,7 +286,9 @@ class _LessObservedMean:
         P = self._groups[:, :, None]
         PS = P * S
         g, n, b = PS.shape
-        found = np.asarray((self._M.T if left else self._M) @ PS.transpose(1, 0, 2).reshape(n, g * b))
+        found = np.asarray(
+            (self._M.T if left else self._M) @ PS.transpose(1, 0, 2).reshape(n, g * b)
+        )
         return np.asarray(P * found.reshape(n, g, b).transpose(1, 0, 2))
 
     def products(self, columns: Sequence[Columns], out: Sequence[NDArray[Any]]) -> None:
@@ -317,16 +330,17 @@ class _LessObservedMean:
         means = np.einsum("gsk,sk->gk", self._of_groups(False, G), H)
         return self._raw.forms(H, G) - means[self._group] + self._hidden.forms(H, G)
 
-    def sketch(
-        self, columns: Sequence[Columns], weights: Array
-    ) -> tuple[tuple[Array, Array], ...]:
+    def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
         """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each, graph by graph."""
         totals = [np.zeros((2, *one.B.shape)) for one in columns]
 
         def work(lo: int, hi: int) -> list[Array]:
             parts = [np.zeros_like(total) for total in totals]
             for i in (lo + np.flatnonzero(weights[lo:hi])).tolist():
-                graph, P = self.part(i, i + 1), np.empty((1, *columns[0].B.T.shape), columns[0].B.dtype)
+                graph, P = (
+                    self.part(i, i + 1),
+                    np.empty((1, *columns[0].B.T.shape), columns[0].B.dtype),
+                )
                 for one, part in zip(columns, parts, strict=True):
                     D = None if one.D is None else one.D[i : i + 1]
                     graph.products([Columns(one.left, one.B, D)], [P])
