@@ -12,7 +12,7 @@ from scipy import sparse
 
 import eigengraphs as eg
 from eigengraphs.errors import AlignmentError, InputError, StoreError
-from eigengraphs.graphs import lazy
+from eigengraphs.graphs import blocked as lazy
 from eigengraphs.scale import StoreWriter, append, open_store, write_store
 
 

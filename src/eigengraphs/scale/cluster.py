@@ -20,9 +20,8 @@ from uuid import uuid4
 import numpy as np
 
 from eigengraphs.errors import ClusterError, InputError, MissingExtraError
-from eigengraphs.graphs.blocked import Block, BlockedStack, Task
+from eigengraphs.graphs.blocked import Block, BlockedStack, LazyStack, Task
 from eigengraphs.graphs.facts import GraphFacts
-from eigengraphs.graphs.lazy import LazyStack
 from eigengraphs.graphs.ordering import Branch, PairedSum
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.parallel import alone, spans
@@ -452,7 +451,9 @@ class _Cluster:
             parts: list[Any] = []
             while some := list(islice(pieces, _FAN_IN)):
                 # At once, so that sums are made before more results pile up.
-                parts += [self._submit(_add, some, False, what="add", priority=10)] if many else some
+                parts += (
+                    [self._submit(_add, some, False, what="add", priority=10)] if many else some
+                )
             while len(parts) > _FAN_IN:
                 parts = [
                     self._submit(_add, parts[lo:hi], False, what="add", priority=10)

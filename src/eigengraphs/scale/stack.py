@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.graphs.blocked import BlockedStack, block_bytes
 from eigengraphs.graphs.facts import GraphFacts
-from eigengraphs.graphs.lazy import block_bytes
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.sizes import Memory, as_bytes
