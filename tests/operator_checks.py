@@ -64,8 +64,8 @@ def check(operator, X, rng, b=5):
         close(P, np.einsum("sb,ist->ibt", B, T), dtype)
     rooms = tuple(np.full((m, B.shape[1] + 1, n), np.nan, dtype) for B in columns)
     places = tuple(room[:, 1:] for room in rooms)  # not in one piece
-    for P, B, T in zip(operator.products(*columns, out=places), places, Xs, strict=True):
-        assert np.shares_memory(P, B)
+    for P, place in zip(operator.products(*columns, out=places), places, strict=True):
+        assert np.shares_memory(P, place)
     for P, B, T in zip(places, columns, Xs, strict=True):
         close(P, np.einsum("sb,ist->ibt", B, T), dtype)
 

@@ -7,6 +7,14 @@ from itertools import product
 import numpy as np
 import pytest
 from blocked_graphs import InBlocks
+from scipy import sparse
+
+from eigengraphs.operators.blocked import BlockedGraphs, BlockedObserved
+from eigengraphs.operators.deflated import Deflated
+from eigengraphs.operators.means import mean_graph
+from eigengraphs.operators.observed import ObservedGraphs
+from eigengraphs.operators.treated import TreatedGraphs
+from eigengraphs.operators.treatment import Treatment
 from operator_checks import (
     check,
     check_mask,
@@ -16,14 +24,6 @@ from operator_checks import (
     treated,
     written_out,
 )
-from scipy import sparse
-
-from eigengraphs.operators.blocked import BlockedGraphs, BlockedObserved
-from eigengraphs.operators.deflated import Deflated
-from eigengraphs.operators.means import mean_graph
-from eigengraphs.operators.observed import ObservedGraphs
-from eigengraphs.operators.treated import TreatedGraphs
-from eigengraphs.operators.treatment import Treatment
 
 KINDS = list(
     product(["dense", "sparse"], [False, True], ["observed", "filled", "hollow"], [False, True])

@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from operator_checks import check, close, graphs, stacked, treated
 from scipy import sparse
 
 from eigengraphs.operators.treated import TreatedGraphs
+from operator_checks import check, close, graphs, stacked, treated
 
 KINDS = list(
     product(

@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from operator_checks import check, close, graphs, stacked, treated
 
 from eigengraphs.operators.deflated import Deflated
 from eigengraphs.operators.treated import TreatedGraphs
+from operator_checks import check, close, graphs, stacked, treated
 
 KINDS = list(product(["dense", "sparse"], [np.float32, np.float64], [False, True], [False, True]))
 

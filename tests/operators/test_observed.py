@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from operator_checks import check, check_mask, close, hidden_graphs, written_out
 
 from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
+from operator_checks import check, check_mask, close, hidden_graphs, written_out
 
 KINDS = list(
     product(

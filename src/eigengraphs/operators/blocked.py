@@ -1,6 +1,7 @@
 """Graphs in blocks as a solver sees them: every product is a task on the operator of a block.
 
-Results are put one behind the other or added up. Where blocks are, and where tasks run, is the stack's affair.
+Results are put one behind the other or added up. Where blocks are, and where tasks run, is the
+stack's affair.
 """
 
 from __future__ import annotations
@@ -261,12 +262,11 @@ class BlockedGraphs:
         return np.asarray(self._known[which].copy())
 
     def sketch(self, Omega: Array, weights: Array) -> tuple[tuple[Array, Array], ...]:
-        """Return sum_i w_i Ã_i Ã_i^T Omega, sum_i w_i Ã_i Omega; directed: and of the transposes."""
+        """Return sums of w_i Ã_i Ã_i^T Omega and w_i Ã_i Omega; directed: and of the transposes."""
+        rows = _unless_ones(weights)
         step = 8 if len(Omega) > _TALL else max(1, Omega.shape[1])
         parts = [
-            self._stack.total(
-                _Sketch(_unless_ones(weights), 0, Omega[:, lo : lo + step]), self._look
-            )
+            self._stack.total(_Sketch(rows, 0, Omega[:, lo : lo + step]), self._look)
             for lo in range(0, Omega.shape[1], step)
         ]
         if len(parts) == 1:
@@ -340,17 +340,18 @@ class BlockedObserved(BlockedGraphs):
     def mean_residual(self, weights: Array, sides: tuple[Array, ...], Lam: Array) -> Any:
         """Return the mean of Ã_i - sum_k Lam_ik h_k g_k^T, (n, n), for a start.
 
-        As in memory, but of sparse graphs on many vertices the components are taken off as if each graph observed its share of
-        every entry of them, and no mean.
+        As in memory, but of sparse graphs on many vertices the components are taken off as if each
+        graph observed its share of every entry of them, and no mean.
         """
         rows = np.column_stack([weights, Lam])
         if not self._stack.is_sparse or self.n_vertices <= WRITTEN_OUT:
             ask = _Ask(rows, 0, "residual_sums", (sides,))
-            return ratio(*self._stack.total(ask, self._look), weights)
-        total: Any = self._scale * weighted_sum(self._stack, weights)
+            total, counts = self._stack.total(ask, self._look)
+            return ratio(total, counts, weights)
+        mean: Any = self._scale * weighted_sum(self._stack, weights)
         lam = (weights * self.observed()) @ Lam
         low = aslinearoperator(sides[0] * lam) @ aslinearoperator(sides[-1].T)
-        return aslinearoperator(sparse.csr_array(total)) - low
+        return aslinearoperator(sparse.csr_array(mean)) - low
 
 
 def _unless_ones(weights: Array) -> Array | None:

@@ -18,8 +18,8 @@ Array: TypeAlias = NDArray[np.float64]
 class Columns:
     """Columns B of one side, and what the treatment does to products with them.
 
-    The products are B^T (A_i + Diag(D_i)) - C^T on the left, and the same with A_i^T on the right. Of undirected graphs
-    the two are one.
+    The products are B^T (A_i + Diag(D_i)) - C^T on the left, and the same with A_i^T on the right.
+    Of undirected graphs the two are one.
     """
 
     left: bool
@@ -35,8 +35,8 @@ class Columns:
 class Raw(Protocol):
     """Products of the graphs of a stack, for one way to store them.
 
-    Every method reads the graphs once, on several threads, and its result does not depend on their number. Several
-    columns are of different sides.
+    Every method reads the graphs once, on several threads, and its result does not depend on their
+    number. Several columns are of different sides.
     """
 
     def products(self, columns: Sequence[Columns], out: Sequence[NDArray[Any]]) -> None:
@@ -46,7 +46,10 @@ class Raw(Protocol):
     def cross(
         self, columns: Sequence[Columns], others: Sequence[tuple[Array, ...]]
     ) -> tuple[Array, ...]:
-        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and all columns Z of its others."""
+        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and the others Z.
+
+        Of undirected graphs the last of the others are the columns themselves.
+        """
         ...
 
     def combine(self, W: Array, columns: Sequence[Columns]) -> tuple[Array, ...]:

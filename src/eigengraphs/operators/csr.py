@@ -1,9 +1,10 @@
 """Products of sparse graphs, one flat CSR matrix (m * n, n), with a few columns.
 
-Columns go in lines of the cache, so that one entry of a graph costs one line, and the sum of a row stays in registers. Rows go
-in tiles, some of one graph or several whole graphs, and no product outlives its tile. A product with A_i^T could be scattered
-from the rows of A_i; that was measured at four to five times a gathered one, so directed graphs have their transposes beside
-them, made once.
+Columns go in lines of the cache, so that one entry of a graph costs one line, and the sum of a row
+stays in registers. Rows go in tiles, some of one graph or several whole graphs, and no product
+outlives its tile. A product with A_i^T could be scattered from the rows of A_i; that was measured
+at four to five times a gathered one, so directed graphs have their transposes beside them, made
+once.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ _TYPED_BYTES = 2**24  # of columns in the type of the graphs
 class SparseGraphs:
     """Products of a flat matrix in canonical form; see :class:`~eigengraphs.operators.columns.Raw`.
 
-    ``ones`` says that every stored value is 1; ``dtype`` is that of columns, where the matrix is a pattern and has none.
+    ``ones`` says that every stored value is 1; ``dtype`` is that of columns, where the matrix is a
+    pattern and has none.
     """
 
     def __init__(
@@ -82,22 +84,25 @@ class SparseGraphs:
     def products(self, columns: Sequence[Columns], out: Sequence[NDArray[Any]]) -> None:
         """Fill ``out`` (m, b, n) with the products of each."""
         for one, P in zip(columns, out, strict=True):
-            rows, lines, b, n = self._of(one.left), _Lines(one), one.B.shape[1], len(one.B)
+            if one.B.shape[1]:
+                self._products(one, P)
 
-            def work(lo: int, hi: int, rows: Any = rows, lines: Any = lines, P: Any = P) -> None:
-                scratch = lines.scratch()
-                for i, j, s0, s1 in _tiles(lo, hi, n, lines.tile):
-                    found = rows.multiply(i * n + s0, lines, scratch[: (j - i) * (s1 - s0)])
-                    found = found.reshape(j - i, s1 - s0, -1)
-                    P[i:j, :, s0:s1] = found[:, :, :b].transpose(0, 2, 1)
+    def _products(self, columns: Columns, out: NDArray[Any]) -> None:
+        rows, lines, (n, b) = self._of(columns.left), _Lines(columns), columns.B.shape
 
-            if b:
-                on_blocks(work, self._tasks, threads=self._threads)
+        def work(lo: int, hi: int) -> None:
+            scratch = lines.scratch()
+            for i, j, s0, s1 in _tiles(lo, hi, n, lines.tile):
+                P = rows.multiply(i * n + s0, lines, scratch[: (j - i) * (s1 - s0)])
+                P = P.reshape(j - i, s1 - s0, -1)
+                out[i:j, :, s0:s1] = P[:, :, :b].transpose(0, 2, 1)
+
+        on_blocks(work, self._tasks, threads=self._threads)
 
     def cross(
         self, columns: Sequence[Columns], others: Sequence[tuple[Array, ...]]
     ) -> tuple[Array, ...]:
-        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and all columns Z of its others."""
+        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and the others Z."""
         found = []
         for one, Z in zip(columns, others, strict=True):
             if not self._directed and sum(part.shape[1] for part in Z) == one.B.shape[1] > 0:
@@ -108,7 +113,7 @@ class SparseGraphs:
         return tuple(found)
 
     def _cross(self, rows: _Rows, columns: Columns, Z: tuple[Array, ...]) -> Array:
-        """Return Z^T P_i^T, (m, z, b). Of very many vertices, few rows of Z are copied at a time."""
+        """Return Z^T P_i^T, (m, z, b); of very many vertices, few rows of Z are copied."""
         lines, (n, b), dtype = _Lines(columns), columns.B.shape, columns.B.dtype
         q, _, w = lines.B.shape
         ends = np.cumsum([0, *(part.shape[1] for part in Z)]).tolist()
@@ -141,20 +146,19 @@ class SparseGraphs:
 
     def combine(self, W: Array, columns: Sequence[Columns]) -> tuple[Array, ...]:
         """Return sum_i W_ik P_ik, (n, d), of each, without treatment."""
-        found, W = [], np.ascontiguousarray(W)
-        for one in columns:
-            rows, lines = self._of(one.left), _Lines(Columns(one.left, one.B))
-            total = np.zeros(one.B.shape)
+        W = np.ascontiguousarray(W)
+        return tuple(self._combine(W, one) for one in columns)
 
-            def work(
-                s0: int, s1: int, rows: Any = rows, lines: Any = lines, total: Any = total
-            ) -> None:
-                scratch = lines.scratch()[: s1 - s0]
-                _combine(*rows.arrays, s0, *lines.arrays, W, scratch, total[s0:s1])
+    def _combine(self, W: Array, columns: Columns) -> Array:
+        rows, lines = self._of(columns.left), _Lines(Columns(columns.left, columns.B))
+        total = np.zeros(columns.B.shape)
 
-            on_blocks(work, spans(len(total), lines.tile), threads=self._threads)
-            found.append(total)
-        return tuple(found)
+        def work(s0: int, s1: int) -> None:
+            scratch = lines.scratch()[: s1 - s0]
+            _combine(*rows.arrays, s0, *lines.arrays, W, scratch, total[s0:s1])
+
+        on_blocks(work, spans(len(total), lines.tile), threads=self._threads)
+        return total
 
     def forms(self, H: Array, G: Array) -> Array:
         """Return h_k^T A_i g_k, (m, d), without treatment."""
@@ -187,8 +191,9 @@ class SparseGraphs:
         tasks = spans(m, max(self._tasks[0][1], -(-m // 8)))  # each has sums (n, w) of its own
         totals = np.zeros((2, n, q, w))
         for j in range(q):  # one by one: then a thread keeps few products
+            one = lines.line(j)
 
-            def work(lo: int, hi: int, one: _Lines = lines.line(j)) -> NDArray[Any]:
+            def work(lo: int, hi: int, one: _Lines = one) -> NDArray[Any]:
                 # In the type of the graphs: what is to be read and written again for each of them.
                 parts = np.zeros((2, n, w), dtype)
                 P, scratch = empty_lines(n, 1, dtype), empty_lines(_TILE, 1, dtype)
@@ -220,6 +225,7 @@ class SparseGraphs:
     def _halved(self, columns: Columns) -> Columns:
         """Return columns whose products with entries above the diagonal have half of the others."""
         D, C = self._halves.diagonals, columns.C
+        assert D is not None
         D = D if columns.D is None else D + columns.D
         half = None if C is None else (C / 2).astype(C.dtype, copy=False)
         return Columns(columns.left, columns.B, D / 2, half)
@@ -258,7 +264,7 @@ class _Rows:
         return int(self.highs[-1] - self.lows[0]) if len(self.lows) else 0
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
         """What kernels take."""
         return self.data, self.indices, self.lows, self.highs
 
@@ -315,7 +321,7 @@ class _Rows:
 
         def work(lo: int, hi: int) -> None:
             first, last = lo * self.n_vertices, hi * self.n_vertices
-            _row_sums(*self.arrays, first, absolute, found[first:last])
+            _row_sums(self.data, self.lows, self.highs, first, absolute, found[first:last])
 
         self._on_graphs(work)
         return found.reshape(-1, self.n_vertices)
@@ -330,7 +336,7 @@ class _Lines:
         self.D = np.zeros(0) if columns.D is None else columns.D.ravel()
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], Array]:
         """What kernels take."""
         return self.B, self.C, self.D
 
@@ -368,11 +374,13 @@ def _multiply(
 ) -> None:  # fmt: skip
     """Fill ``out`` (r, q, w) with A_i[s] B + D[i n + s] B[s] - C[s], for rows from ``first`` on.
 
-    ``B`` and ``C`` are (q, n, w), ``D`` (m n,); C and D may have size 0, and ``data`` if all values are 1.
+    ``B`` and ``C`` are (q, n, w), ``D`` (m n,); C and D may have size 0, and ``data`` if all values
+    are 1.
     """
     q, n, w = B.shape
     P = out.reshape(-1)
-    # A loop without treatment, whose cost shows; no function for a row, which would count references.
+    # A loop without treatment, whose cost shows; no function for a row, which would count
+    # references.
     for j in range(q):
         F = B[j].reshape(-1)
         if D.size == 0 and C.size == 0:
@@ -417,9 +425,10 @@ def _cross(
 ) -> None:  # fmt: skip
     """Add Z^T P_i to ``out`` (g, z, q, w), for graphs and rows of them from row ``first`` on.
 
-    P_i are the products of ``_multiply``, which has the other arguments; ``Z`` (r, z) are the columns on the other side in these
-    r rows, z a multiple of six, and ``P`` room for a tile. Tile after tile for all graphs: then its rows of Z are at hand. BLAS
-    is no help: matrices this narrow take it three times as long.
+    P_i are the products of ``_multiply``, which has the other arguments; ``Z`` (r, z) are the
+    columns on the other side in these r rows, z a multiple of six, and ``P`` room for a tile. Tile
+    after tile for all graphs: then its rows of Z are at hand. BLAS is no help: matrices this narrow
+    take it three times as long.
     """
     q, n, w = B.shape
     (rows, width), total = Z.shape, out.reshape(-1)
@@ -526,7 +535,7 @@ def _upper(
 
 @njit(cache=True, nogil=True)
 def _row_sums(
-    data: NDArray[Any], indices: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any], first: int,
+    data: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any], first: int,
     absolute: bool, out: Array,
 ) -> None:  # fmt: skip
     """Fill ``out`` (r,) with the sums of rows from ``first`` on."""
@@ -546,7 +555,7 @@ def _transpose(
     data: NDArray[Any], indices: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any], n: int,
     first: int, base: int, out: NDArray[Any], columns: NDArray[Any], indptr: NDArray[Any],
 ) -> None:  # fmt: skip
-    """Fill in the transpose of the graph whose rows begin at ``first``, with places less ``base``."""
+    """Fill in the transpose of the graph whose rows begin at ``first``; places less ``base``."""
     begin, end = lows[first], highs[first + n - 1]
     count = np.zeros(n + 1, np.int64)
     for e in range(begin, end):

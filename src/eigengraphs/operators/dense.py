@@ -1,8 +1,8 @@
 """Products of dense graphs (m, n, n) with a few columns, some graphs at a time.
 
-BLAS packs both factors before it multiplies: with a dozen columns that is a copy of every graph for every product. The kernels
-here read graphs once, in place, and keep a dozen sums in registers. Beyond some twenty columns BLAS is as fast, and graphs on
-few vertices are one tall matrix for it.
+BLAS packs both factors before it multiplies: with a dozen columns that is a copy of every graph for
+every product. The kernels here read graphs once, in place, and keep a dozen sums in registers.
+Beyond some twenty columns BLAS is as fast, and graphs on few vertices are one tall matrix for it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CHUNK = 16  # rows of a graph that stay in the nearest caches while all columns
 
 
 class DenseGraphs:
-    """Products of ``A`` (m, n, n), C-contiguous; see :class:`~eigengraphs.operators.columns.Raw`."""
+    """Products of ``A`` (m, n, n), C-contiguous; see :class:`~.columns.Raw`."""
 
     def __init__(self, A: NDArray[Any], *, directed: bool) -> None:
         self._A, self._directed = A, directed
@@ -75,10 +75,8 @@ class DenseGraphs:
         """Return B^T A_i, or B^T A_i^T, (hi - lo, b, n): the one place that chooses a kernel."""
         A, (b, n) = self._A[lo:hi], BT.shape
         left = left or not self._directed  # of undirected graphs the same, and the faster one
-        if out is None or not out.flags.c_contiguous:
-            P = np.empty((hi - lo, b, n), A.dtype)
-        else:
-            P = out
+        in_place = out is not None and out.flags.c_contiguous
+        P: Any = out if in_place else np.empty((hi - lo, b, n), A.dtype)
         if 0 < b <= _FEW_COLUMNS and n * A.itemsize >= LINE_BYTES:
             if left:
                 multiply(A, _padded(BT), P)
@@ -89,10 +87,10 @@ class DenseGraphs:
             P[:] = (rows @ BT.T).reshape(hi - lo, n, b).transpose(0, 2, 1)
         else:
             np.matmul(BT, A if left else A.transpose(0, 2, 1), out=P)
-        if out is not None and P is not out:
-            out[:] = P
-            return out
-        return P
+        if out is None or in_place:
+            return np.asarray(P)
+        out[:] = P
+        return out
 
     def _treated(
         self,
@@ -127,7 +125,7 @@ class DenseGraphs:
     def cross(
         self, columns: Sequence[Columns], others: Sequence[tuple[Array, ...]]
     ) -> tuple[Array, ...]:
-        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and all columns Z of its others."""
+        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and the others Z."""
         m, n, _ = self._A.shape
         rows = [_rows(one) for one in columns]
         Zs = [np.column_stack(parts).astype(self._A.dtype) for parts in others]
@@ -221,7 +219,7 @@ class DenseGraphs:
         return tuple((squares.T, sums.T) for squares, sums in totals)
 
     def _times_each(self, left: bool, P: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:
-        """Return P_i A_i, or P_i A_i^T, for ``P`` (hi - lo, b, n), rows of its own for each graph."""
+        """Return P_i A_i, or P_i A_i^T, for ``P`` (hi - lo, b, n)."""
         if hi - lo == 1:
             return self._times(left, P[0], lo, hi)
         A = self._A[lo:hi]
@@ -360,7 +358,7 @@ def _four(
 
 @njit(cache=True, nogil=True)
 def multiply_transposes(A: NDArray[Any], B: NDArray[Any], out: NDArray[Any]) -> None:
-    """Fill ``out`` (m, b, n) with B^T A_i^T, for ``A`` (m, n, n) and columns ``B`` (q, n, w) in lines."""
+    """Fill ``out`` (m, b, n) with B^T A_i^T, for columns ``B`` (q, n, w) in lines."""
     m, n, _ = A.shape
     (q, _, w), b = B.shape, out.shape[1]
     F, lines = A.reshape(-1), B.reshape(-1)

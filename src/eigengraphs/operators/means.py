@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,8 +135,7 @@ class _GroupSums(_WithWeights):
 def _sums(stack: GraphStack, groups: NDArray[np.intp], weights: Array, n_groups: int) -> MeanGraph:
     """Return sum_i w_i A_i over each group, (n_groups, n, n), or flat (n_groups * n, n)."""
     if isinstance(stack, BlockedStack):
-        found: Any = stack.total(_GroupSums(weights, 0, groups, n_groups))
-        return found
+        return cast("MeanGraph", stack.total(_GroupSums(weights, 0, groups, n_groups)))
     m, n, _ = stack.shape
     if stack.is_sparse:
         # Row s of a sum is a combination of rows s, n + s, 2n + s, ... of the flat matrix.

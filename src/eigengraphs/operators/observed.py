@@ -2,10 +2,12 @@
 
 The graphs, and what is observed of them, are
 
-    Ã_i = scale * (A_i - M_i o M + Diag(D_i)),      M̃_i = M_i + Diag(E_i),      M_i = p_i p_i^T - N_i,
+    Ã_i = scale * (A_i - M_i o M + Diag(D_i)),      M̃_i = M_i + Diag(E_i),      M_i = p_i p_i^T -
+    N_i,
 
-with M_i the mask of the stack (p_i the vertices that a graph has, N_i its further hidden entries), ``M`` the mean when centering,
-and D, E what the rule for the diagonal changes. Ã_i is 0 where M̃_i is. A product with all M_i reads the hidden entries alone.
+with M_i the mask of the stack (p_i the vertices that a graph has, N_i its further hidden entries),
+``M`` the mean when centering, and D, E what the rule for the diagonal changes. Ã_i is 0 where M̃_i
+is. A product with all M_i reads the hidden entries alone.
 """
 
 from __future__ import annotations
@@ -35,11 +37,12 @@ WRITTEN_OUT = 3000  # vertices up to which the mean residual of sparse graphs is
 
 
 class ObservedGraphs(TreatedGraphs):
-    """The products of a treated stack, and of its mask; see :class:`~eigengraphs.operators.protocol.ObservedOperator`.
+    """The products of a treated stack, and of its mask; see :class:`~.protocol.ObservedOperator`.
 
-    Parameters are those of :class:`TreatedGraphs`. ``"filled"`` puts the mean of the observed entries of its row and column into
-    each diagonal entry, which is then observed (but where there are none, and it is hidden); ``"hollow"`` hides the diagonal.
-    ``mean`` is subtracted where an entry is observed.
+    Parameters are those of :class:`TreatedGraphs`. ``"filled"`` puts the mean of the observed
+    entries of its row and column into each diagonal entry, which is then observed (but where there
+    are none, and it is hidden); ``"hollow"`` hides the diagonal. ``mean`` is subtracted where an
+    entry is observed.
     """
 
     def __init__(
@@ -54,7 +57,7 @@ class ObservedGraphs(TreatedGraphs):
     ) -> None:
         mask = stack.mask or Mask.complete(stack.n_graphs, stack.n_vertices)
         self._mean = mean
-        self._seen = _MaskGraphs(mask) if like is None else like._seen
+        self._seen: _MaskGraphs = _MaskGraphs(mask) if like is None else like._seen
         self._E: Array | None = None
         super().__init__(stack, diagonal, None, scale, directed=directed, like=like)
 
@@ -150,15 +153,16 @@ class ObservedGraphs(TreatedGraphs):
     def mean_residual(self, weights: Array, sides: tuple[Array, ...], Lam: Array) -> Any:
         """Return the mean of Ã_i - sum_k Lam_ik h_k g_k^T, (n, n), for a start.
 
-        Each entry is the weighted mean over the graphs that observe it. Of sparse graphs on many vertices it is an operator, and
-        the weighted sum of what is observed. Reads the graphs once, and the mask once a component.
+        Each entry is the weighted mean over the graphs that observe it. Of sparse graphs on many
+        vertices it is an operator, and the weighted sum of what is observed. Reads the graphs once,
+        and the mask once a component.
         """
         if self._stack.is_sparse and self.n_vertices > WRITTEN_OUT:
             return self._residual_operator(weights, sides, Lam)
         return ratio(*self.residual_sums(np.column_stack([weights, Lam]), sides), weights)
 
     def residual_sums(self, rows: Array, sides: tuple[Array, ...]) -> tuple[Array, Array]:
-        """Return the weighted sums of residuals, and of the mask, (n, n); rows are weights, loadings."""
+        """Return weighted sums of residuals and of the mask, (n, n); rows are weights, loadings."""
         weights, Lam = rows[:, 0], rows[:, 1:]
         mask, on = self._seen.mask, np.diag_indices(self.n_vertices)
         total: Any = weighted_sum(self._stack, weights)
@@ -256,8 +260,8 @@ class _MaskGraphs:
 class _LessObservedMean:
     """Graphs A_i - M_i o M as a :class:`~eigengraphs.operators.columns.Raw`.
 
-    M_i o M = p_i p_i^T o M - N_i o M. The first term is the same for graphs with the same vertices, and found once for them; the
-    second is kept, eight bytes (and places) a hidden entry.
+    M_i o M = p_i p_i^T o M - N_i o M. The first term is the same for graphs with the same vertices,
+    and found once for them; the second is kept, eight bytes (and places) a hidden entry.
     """
 
     def __init__(
@@ -282,7 +286,7 @@ class _LessObservedMean:
         return type(self)(raw, hidden, self._M, self._groups, self._group[lo:hi])
 
     def _of_groups(self, left: bool, S: Array) -> Array:
-        """Return p_g o (M (p_g o S_g)), (g, n, b), for ``S`` (g, n, b) or (n, b); left: with M^T."""
+        """Return p_g o (M (p_g o S_g)), (g, n, b); for the left with M^T."""
         P = self._groups[:, :, None]
         PS = P * S
         g, n, b = PS.shape
@@ -306,7 +310,7 @@ class _LessObservedMean:
     def cross(
         self, columns: Sequence[Columns], others: Sequence[tuple[Array, ...]]
     ) -> tuple[Array, ...]:
-        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and all columns Z of its others."""
+        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and the others Z."""
         plain = [Columns(one.left, one.B.astype(np.float64)) for one in columns]
         found = self._raw.cross(columns, others)
         gone = self._hidden.cross(plain, others)
@@ -327,7 +331,7 @@ class _LessObservedMean:
 
     def forms(self, H: Array, G: Array) -> Array:
         """Return h_k^T P_ik, (m, d), for products with G, without treatment."""
-        means = np.einsum("gsk,sk->gk", self._of_groups(False, G), H)
+        means: Array = np.einsum("gsk,sk->gk", self._of_groups(False, G), H)
         return self._raw.forms(H, G) - means[self._group] + self._hidden.forms(H, G)
 
     def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:

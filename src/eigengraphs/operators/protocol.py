@@ -1,7 +1,8 @@
 """What a solver may ask of graphs, wherever they are: one protocol for both geometries.
 
-``sides`` are the factors of components, one array H (n, d) for h_k h_k^T and two, H and G, for h_k g_k^T. "Left" belongs to the
-rows of graphs and "right" to their columns. Every method but those that say otherwise reads all graphs once.
+``sides`` are the factors of components, one array H (n, d) for h_k h_k^T and two, H and G, for h_k
+g_k^T. "Left" belongs to the rows of graphs and "right" to their columns. Every method but those
+that say otherwise reads all graphs once.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from eigengraphs.operators.columns import Array
 
 __all__ = ["BlockTask", "ObservedOperator", "Operator"]
 
-# A function of the operator of some graphs, and of rows that belong to them. It can be pickled, and returns an array or a tuple
-# of arrays.
+# A function of the operator of some graphs, and of rows that belong to them. It can be pickled, and
+# returns an array or a tuple of arrays.
 BlockTask: TypeAlias = Callable[[Any, Array], Any]
 
 
@@ -49,19 +50,21 @@ class Operator(Protocol):
     ) -> tuple[NDArray[Any], ...]:
         """Return B^T A_i, (m, b, n), in the type of the graphs.
 
-        Directed: for columns ``left`` and ``right``, left^T A_i and right^T A_i^T. ``out`` are arrays to fill.
+        Directed: for columns ``left`` and ``right``, left^T A_i and right^T A_i^T. ``out`` are
+        arrays to fill.
         """
         ...
 
     def project(self, bases: tuple[Array, ...], columns: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return [V B]^T A_i B, (m, s + b, b), for bases (V,) and columns (B,).
 
-        Directed: [U left]^T A_i right, (m, s + b, c), and V^T A_i^T left, (m, t, b), for bases (U, V).
+        Directed: [U left]^T A_i right, (m, s + b, c), and V^T A_i^T left, (m, t, b), for bases (U,
+        V).
         """
         ...
 
     def combine(self, W: Array, *sides: Array) -> tuple[Array, ...]:
-        """Return sum_i W_ik A_i h_k, (n, d); directed: sum_i W_ik A_i g_k and sum_i W_ik A_i^T h_k."""
+        """Return sum_i W_ik A_i h_k, (n, d); directed: of A_i g_k, and of A_i^T h_k."""
         ...
 
     def forms(self, *sides: Array) -> Array:
@@ -73,7 +76,7 @@ class Operator(Protocol):
         ...
 
     def sketch(self, Omega: Array, weights: Array) -> tuple[tuple[Array, Array], ...]:
-        """Return sum_i w_i A_i A_i^T Omega and sum_i w_i A_i Omega; directed: and of the transposes."""
+        """Return sums of w_i A_i A_i^T Omega and w_i A_i Omega; directed: and of the transposes."""
         ...
 
     def mean(self, weights: Array) -> Any:

@@ -4,8 +4,8 @@ Every graph is linear in a graph of the stack,
 
     Ã_i = scale * (A_i + Diag(D_i) - (M + Diag(D_M))),
 
-with ``M`` the mean when centering and ``D`` what the rule for the diagonal adds to it. So a product costs one read of the stack
-and a few vectors, and sparse graphs stay sparse.
+with ``M`` the mean when centering and ``D`` what the rule for the diagonal adds to it. So a product
+costs one read of the stack and a few vectors, and sparse graphs stay sparse.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from eigengraphs.graphs.ordering import add_up
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.operators.columns import Array, Columns, Raw
 from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
-from eigengraphs.graphs.ordering import add_up
 from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.norms import off_diagonal_squares
 from eigengraphs.operators.protocol import BlockTask
@@ -48,7 +48,8 @@ class TreatedGraphs:
     stack
         Complete graphs.
     diagonal : {"observed", "filled", "hollow"}
-        Keep the diagonal; put the mean of the other entries of its row and column into each entry; or zero.
+        Keep the diagonal; put the mean of the other entries of its row and column into each entry;
+        or zero.
     mean
         Mean graph (n, n) to subtract, before the same treatment of its diagonal; or None.
     scale : float
@@ -183,7 +184,7 @@ class TreatedGraphs:
         return np.asarray(self._scale * ((self._D - self._D_M) @ (sides[0] * sides[-1])))
 
     def sketch(self, Omega: Array, weights: Array) -> tuple[tuple[Array, Array], ...]:
-        """Return sum_i w_i Ã_i Ã_i^T Omega, sum_i w_i Ã_i Omega; directed: and of the transposes."""
+        """Return sums of w_i Ã_i Ã_i^T Omega and w_i Ã_i Omega; directed: and of the transposes."""
         lefts = (True, False)[: 1 + self.directed]
         asked = [self._columns(left, Omega, self._scale) for left in lefts]
         found = self._raw.sketch(asked, weights)
@@ -215,8 +216,9 @@ class TreatedGraphs:
     def squared_norms(self) -> Array:
         """Return ||Ã_i||^2, (m,).
 
-        Entries are scaled before they are squared: squares of extreme weights leave the range of a float64. Both parts are sums
-        of squares: taking the diagonal's off the whole would lose the digits of what is left beside a large diagonal.
+        Entries are scaled before they are squared: squares of extreme weights leave the range of a
+        float64. Both parts are sums of squares: taking the diagonal's off the whole would lose the
+        digits of what is left beside a large diagonal.
         """
         if self._norms is None:
             if self._is_as_stored():

@@ -25,10 +25,12 @@ Diagonal: TypeAlias = Literal["filled", "observed", "unobserved"]
 class Treatment:
     """Rule for the diagonal, mean graph and scale.
 
-    Graphs without loops say nothing about their diagonal, and its zeros would dominate the fit. ``"filled"`` puts the mean of its
-    row into each diagonal entry to find the components, and takes loadings, residuals and scores from the pairs of different
-    vertices alone. ``"observed"`` keeps the diagonal as part of the data, as the paper's model does. ``"unobserved"`` leaves it
-    out of the search, too. Of graphs with hidden entries, the mean of a row and the mean graph are those of what is observed.
+    Graphs without loops say nothing about their diagonal, and its zeros would dominate the fit.
+    ``"filled"`` puts the mean of its row into each diagonal entry to find the components, and takes
+    loadings, residuals and scores from the pairs of different vertices alone. ``"observed"`` keeps
+    the diagonal as part of the data, as the paper's model does. ``"unobserved"`` leaves it out of
+    the search, too. Of graphs with hidden entries, the mean of a row and the mean graph are those
+    of what is observed.
     """
 
     diagonal: Diagonal
@@ -40,16 +42,16 @@ class Treatment:
     def learn(cls, stack: GraphStack, diagonal: str, center: bool, weights: Array) -> Treatment:
         """Learn the treatment from training graphs; ``diagonal`` may also be "auto".
 
-        "auto" fills when every diagonal entry is the same number, as in hollow graphs and correlation matrices: such a diagonal
-        is a convention and not data.
+        "auto" fills when every diagonal entry is the same number, as in hollow graphs and
+        correlation matrices: such a diagonal is a convention and not data.
         """
         value = stack.facts.take(weights > 0).constant_diagonal
         rule: Diagonal = "observed" if value is None else "filled"
         if diagonal != "auto":
             rule = cast(Diagonal, diagonal)
         mean = mean_graph(stack, weights) if center else None
-        # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to norm 1 or thereabouts, by a power
-        # of two, which costs no rounding.
+        # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to norm 1
+        # or thereabouts, by a power of two, which costs no rounding.
         largest = float(stack.facts.norm[weights > 0].max())
         if stack.dtype == np.float32 and largest > 0 and not 1e-30 < largest < 1e30:
             raise InputError(
@@ -76,8 +78,8 @@ class Treatment:
     ) -> Any:
         """Return the graphs on which components are searched, or those of the loss.
 
-        From the latter loadings, residuals and scores are taken. ``like`` is the other one of the same graphs, if there is one:
-        what both need is found once.
+        From the latter loadings, residuals and scores are taken. ``like`` is the other one of the
+        same graphs, if there is one: what both need is found once.
         """
         if like is not None and self.diagonal != "filled":
             return like

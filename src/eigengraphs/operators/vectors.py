@@ -1,7 +1,8 @@
 """A line of the cache as one value in numba kernels, so that running sums stay in registers.
 
-Numba keeps a running sum of several columns in memory, and LLVM may not move it to registers, as arrays may overlap. A value of
-type ``Line`` is 64 bytes of floats, one or two registers. Without the compiler (``NUMBA_DISABLE_JIT=1``) it is a small array.
+Numba keeps a running sum of several columns in memory, and LLVM may not move it to registers, as
+arrays may overlap. A value of type ``Line`` is 64 bytes of floats, one or two registers. Without
+the compiler (``NUMBA_DISABLE_JIT=1``) it is a small array.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def in_lines(B: NDArray[Any]) -> NDArray[Any]:
 
 
 def empty_lines(rows: int, columns: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array (rows, columns, w), the last axis one line of the cache and not parts of two."""
+    """Return an array (rows, columns, w), the last axis one line of the cache, not parts of two."""
     size = rows * columns * LINE_BYTES
     raw = np.empty(size + LINE_BYTES, np.uint8)
     first = -raw.ctypes.data % LINE_BYTES
@@ -53,7 +54,8 @@ class _Line(types.Type):
 @register_model(_Line)
 class _LineModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _vector(kind.dtype))
+        make: Any = super().__init__
+        make(manager, kind, _vector(kind.dtype))
 
 
 def _vector(dtype: Any) -> ir.VectorType:
@@ -141,34 +143,51 @@ def _fetch(_typing: Any, array: Any, place: Any) -> Any:
     return types.void(array, place), codegen
 
 
-if config.DISABLE_JIT:
+class _Plain:
+    """The same in plain Python."""
 
+    @staticmethod
     def zero_line(array: Any) -> Any:
-        """Return a line of zeros in the type of ``array``."""
         return np.zeros(LINE_BYTES // array.itemsize, array.dtype)
 
+    @staticmethod
     def line_at(array: Any, place: int) -> Any:
-        """Return the line of a flat array from ``place`` on."""
         return array[place : place + LINE_BYTES // array.itemsize].copy()
 
+    @staticmethod
     def number_at(array: Any, place: int) -> Any:
-        """Return an element of a flat array; places are not counted from the end."""
         return array[place]
 
+    @staticmethod
     def add_product(total: Any, line: Any, factor: Any) -> Any:
-        """Return total + factor * line, rounded once or twice."""
         return total + line * total.dtype.type(factor)
 
+    @staticmethod
     def put(array: Any, place: int, line: Any) -> None:
-        """Write a line to a flat array from ``place`` on."""
         array[place : place + len(line)] = line
 
+    @staticmethod
     def put_sum(array: Any, place: int, line: Any) -> None:
-        """Add a line to a flat array, of its type or of float64, from ``place`` on."""
         array[place : place + len(line)] += line
 
+    @staticmethod
     def fetch(array: Any, place: int) -> None:
-        """Ask for the line of the cache with an element of an array, or of what lies behind it."""
-else:
-    zero_line, line_at, number_at = map(intrinsic, (_zero_line, _line_at, _number_at))
-    add_product, put, put_sum, fetch = map(intrinsic, (_add_product, _put, _put_sum, _fetch))
+        pass
+
+
+def _function(name: str, compiled: Any) -> Any:
+    return getattr(_Plain, name) if vars(config)["DISABLE_JIT"] else intrinsic(compiled)
+
+
+# zero_line(array): a line of zeros in the type of the array.
+zero_line = _function("zero_line", _zero_line)
+# line_at(array, place): the line of a flat array from a place on, which is not counted from the end.
+line_at = _function("line_at", _line_at)
+# number_at(array, place): an element of a flat array, without a look at whether it is there.
+number_at = _function("number_at", _number_at)
+# add_product(total, line, factor): total + factor * line, rounded once or twice.
+add_product = _function("add_product", _add_product)
+# put(array, place, line): write a line to a flat array; put_sum: add it, in the type of the array.
+put, put_sum = _function("put", _put), _function("put_sum", _put_sum)
+# fetch(array, place): ask for the line of the cache with an element, or with what lies behind.
+fetch = _function("fetch", _fetch)

@@ -338,9 +338,10 @@ def _same(source: BlockedStack) -> BlockedStack:
 class _Cluster:
     """Blocks of a source on a client's cluster; parameters are those of :class:`DaskStack`.
 
-    What is sent are descriptions: how to read a block, and what to do with it. Every piece of work can be done again anywhere,
-    and Dask does so when a worker is lost. Sums are taken in pairs, neighbors first (:class:`PairedSum`), so that their bits do
-    not depend on how blocks are shared out.
+    What is sent are descriptions: how to read a block, and what to do with it. Every piece of work
+    can be done again anywhere, and Dask does so when a worker is lost. Sums are taken in pairs,
+    neighbors first (:class:`PairedSum`), so that their bits do not depend on how blocks are shared
+    out.
     """
 
     def __init__(self, source: BlockedStack, client: Any, keep: bool | None, patience: float):
@@ -478,7 +479,8 @@ class _Cluster:
     def _pieces(self, task: Any, shared: Any, record: Round, *, adding: bool) -> Iterator[Any]:
         """Yield a future of the task's results for each shard.
 
-        A task with an array that has a row for each graph goes to a shard with its rows alone; the rest is the same for all.
+        A task with an array that has a row for each graph goes to a shard with its rows alone; the
+        rest is the same for all.
         """
         by_rows = getattr(task, "rows", None) is not None
         common: Any = _pickled(task.part(0, 0) if by_rows else task)
@@ -522,8 +524,8 @@ class _Cluster:
         record.reloaded = loads - (record.blocks if self._kept is None else self._loads)
         self._loads += record.reloaded
         logger.warning(
-            "lost in round %d (%s): worker %s; %d blocks were loaded again, by the %d workers that are "
-            "left", record.number, record.task, ", ".join(record.lost), record.reloaded,
+            "lost in round %d (%s): worker %s; %d blocks were loaded again, by the %d workers "
+            "that are left", record.number, record.task, ", ".join(record.lost), record.reloaded,
             len(self._workers),
         )  # fmt: skip
         if self._kept is not None and self._keep is None and not self._fits():
@@ -532,8 +534,10 @@ class _Cluster:
 
     def _result(self, future: Any, record: Round) -> Any:
         """Return what came of it, or raise what went wrong, with the block's name."""
-        from distributed import wait
+        import distributed
         from distributed.scheduler import KilledWorker
+
+        wait: Any = distributed.wait
 
         try:
             while not future.done():
