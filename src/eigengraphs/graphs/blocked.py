@@ -30,7 +30,7 @@ from eigengraphs.graphs.ordering import PairedSum, add_up, order_is_fixed
 from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.parallel import in_order, thread_count
 
-__all__ = ["Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined"]
+__all__ = ["Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined", "joined_masks"]
 
 # The name of a method of a stack that treats each graph on its own, and its arguments.
 Step: TypeAlias = tuple[str, tuple[Any, ...]]
@@ -113,6 +113,27 @@ class BlockedStack(GraphStack):
     def has_missing(self) -> bool:
         """Whether some entry is hidden in some block."""
         return self.hides_pairs
+
+    @property
+    def mask(self) -> Mask | None:
+        """The observed entries of all graphs, if these fit in memory; None if all are observed."""
+        return self.load().mask if self.has_missing else None
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of hidden entries of all graphs; a pair of an undirected graph counts twice."""
+        return int(self.total(_n_hidden)) if self.has_missing else 0
+
+    def require_complete(self, remedy: str) -> None:
+        """Raise an error that names a graph with hidden entries, if there is one.
+
+        Parameters
+        ----------
+        remedy : str
+            What to do about it: the end of the message.
+        """
+        for block in self.blocks() if self.has_missing else ():
+            block.graphs.require_complete(remedy)
 
     @property
     def keeps_blocks(self) -> bool:
@@ -388,7 +409,7 @@ def joined(
     graph_names: tuple[str, ...] | None,
     vertex_names: tuple[str, ...] | None,
 ) -> GraphStack:
-    """Return one stack of the graphs of several, complete and all dense or all sparse."""
+    """Return one stack of the graphs of several, all dense or all sparse."""
     facts = GraphFacts.joined([part.facts for part in parts])
     storage: Any
     if parts[0].is_sparse:
@@ -396,7 +417,21 @@ def joined(
         storage.has_canonical_format = True
     else:
         storage = np.concatenate([part.dense for part in parts])
-    return GraphStack._make(storage, facts, graph_names, vertex_names)
+    masks = joined_masks([(part.n_graphs, part.mask) for part in parts], parts[0].n_vertices)
+    return GraphStack._make(storage, facts, graph_names, vertex_names, masks)
+
+
+def joined_masks(parts: list[tuple[int, Mask | None]], n: int) -> Mask | None:
+    """Return the mask of several parts, numbers of graphs and their masks; None if all are."""
+    if all(mask is None for _, mask in parts):
+        return None
+    masks = [Mask.complete(m, n) if mask is None else mask for m, mask in parts]
+    hidden = sparse.csr_array(sparse.vstack([mask.hidden for mask in masks], format="csr"))
+    return Mask(np.concatenate([mask.present for mask in masks]), hidden)
+
+
+def _n_hidden(block: Block, shared: Any) -> int:  # noqa: ARG001
+    return block.graphs.n_hidden
 
 
 def _diagonals(block: Block, shared: Any) -> NDArray[np.float64]:  # noqa: ARG001
@@ -515,6 +550,16 @@ class LazyStack(BlockedStack):
     def memory(self) -> int:
         """Bytes that work on the graphs may take, besides results."""
         return self._base.memory
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some entry is hidden in some block, or was before the steps."""
+        return self._base.has_missing
+
+    @property
+    def hides_pairs(self) -> bool:
+        """Whether some entry off the diagonal is hidden, or was before the steps."""
+        return self._base.hides_pairs
 
     @property
     def fingerprint(self) -> str:

@@ -181,7 +181,7 @@ def _function(name: str, compiled: Any) -> Any:
 
 # zero_line(array): a line of zeros in the type of the array.
 zero_line = _function("zero_line", _zero_line)
-# line_at(array, place): the line of a flat array from a place on, which is not counted from the end.
+# line_at(array, place): the line of a flat array from a place on, never counted from its end.
 line_at = _function("line_at", _line_at)
 # number_at(array, place): an element of a flat array, without a look at whether it is there.
 number_at = _function("number_at", _number_at)

@@ -148,7 +148,7 @@ class DaskStack(BlockedStack):
             "_source": source,
             "_cluster": cluster,
             "_settings": (keep, patience),
-            "_mask": source.mask,
+            "_mask": None,
         }.items():
             object.__setattr__(self, name, value)
         cluster.start()
@@ -249,6 +249,16 @@ class DaskStack(BlockedStack):
 
     def _lazy(self) -> Any:
         return _OnCluster(self)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some entry is hidden."""
+        return self._source.has_missing
+
+    @property
+    def hides_pairs(self) -> bool:
+        """Whether some entry off the diagonal is hidden."""
+        return self._source.hides_pairs
 
     @property
     def is_remote(self) -> bool:
