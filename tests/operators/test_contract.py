@@ -37,6 +37,7 @@ def test_products_are_those_of_the_treated_graphs(storage, dtype, directed, rule
         plain = treated(A, "observed", mean, 0.5)
         added = np.einsum("sk,iss,sk->ik", H, X - plain, sides[-1])
         close(operator.diagonal_forms(*sides), added, dtype)
+        close(operator.written_out(), X, dtype)
         part = operator.part(m // 2, m)
         check(part, X[m // 2 :], np.random.default_rng(3), b)
 

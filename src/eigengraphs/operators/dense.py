@@ -36,8 +36,7 @@ _FEW_COLUMNS = 20  # beyond, BLAS is as fast
 _FEW_VERTICES = 32  # graphs too small to be multiplied singly
 _CACHE_BYTES = 2**19  # of graphs, or of products, at hand at a time; sums over them in their type
 _TASK_BYTES = 2**26  # of graphs in one task of a thread
-_FLOAT32_SUM = 4096  # terms of a sum that float32 may take before float64 does
-_SUM = 256  # terms of a running sum
+_SUM = 512  # terms of a sum in the type of the graphs, before it is added to others
 _CHUNK = 16  # rows of a graph that stay in the nearest caches while all columns use them
 
 
@@ -140,7 +139,7 @@ class DenseGraphs:
                     if b == 0 or z == 0:
                         continue
                     P = self._treated(one, mine, first, last).reshape(-1, n)
-                    for s0, s1 in spans(n, _FLOAT32_SUM):
+                    for s0, s1 in spans(n, _SUM):
                         part = P[:, s0:s1] @ Z[s0:s1]
                         cores[first:last] += part.reshape(last - first, b, z)
 
@@ -189,7 +188,7 @@ class DenseGraphs:
                     forms[first:last] = self._A[first:last].reshape(-1, n * n) @ outer
                     continue
                 P = self._times(True, HT, first, last)
-                for s0, s1 in spans(n, _FLOAT32_SUM):
+                for s0, s1 in spans(n, _SUM):
                     forms[first:last] += np.einsum("iks,ks->ik", P[:, :, s0:s1], GT[:, s0:s1])
 
         self._on_blocks(work)

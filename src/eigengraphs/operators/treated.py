@@ -30,8 +30,6 @@ __all__ = ["DiagonalRule", "TreatedGraphs", "raw_graphs"]
 
 DiagonalRule: TypeAlias = Literal["observed", "filled", "hollow"]
 
-_ROWS = 2**15  # of a diagonal that are multiplied at a time
-
 
 def raw_graphs(stack: GraphStack, directed: bool) -> Raw:
     """Return the products of a stack as it is stored."""
@@ -160,7 +158,7 @@ class TreatedGraphs:
         found = self._raw.combine(W, [Columns(left, self._typed(X)) for left, X in asked])
         for total, (left, X) in zip(found, asked, strict=True):
             if self._D is not None:
-                for lo, hi in spans(len(X), _ROWS):
+                for lo, hi in spans(len(X), 2**15):  # few rows: D may be large
                     total[lo:hi] += (self._D[:, lo:hi].T @ W) * X[lo:hi]
             if self._M is not None:
                 total -= self._mean_times(left, X) * W.sum(axis=0)
@@ -275,6 +273,18 @@ class TreatedGraphs:
         """
         rows, columns = self._raw.line_sums(absolute=True)
         return tuple(self._scale * sums for sums in (rows, columns)[: 1 + self.directed])
+
+    def written_out(self) -> Array:
+        """Return the graphs Ã_i as an array, (m, n, n): for blocks of graphs on few vertices."""
+        stack = self._stack
+        X = np.array(stack.to_dense().dense if stack.is_sparse else stack.dense, np.float64)
+        M: Any = self._M
+        if M is not None:
+            X -= M if isinstance(M, np.ndarray) else M.toarray()
+        if self._D is not None:
+            np.einsum("iss->is", X)[:] += self._D - self._D_M
+        X *= self._scale
+        return X
 
     # ------------------------------------------------------------------ some of the graphs
 
