@@ -90,6 +90,7 @@ def test_hidden_entries_in_blocks(storage, directed, rule, centered):
     operator = BlockedObserved(stack, rule, given, 0.5, directed=directed)
     X, S = written_out(A, seen, rule, plain if centered else None, 0.5)
     check_mask(operator, X, S, rng)
+    assert operator.hollow == (rule == "hollow")
 
 
 def test_the_treatment_chooses():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar, Self
 
@@ -98,7 +99,7 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Ask(_Task):
-    """Call a method of the operator of every block, with its rows before all other arguments."""
+    """Ask the operator of every block, with its rows before all other arguments."""
 
     method: str
     args: tuple[Any, ...]
@@ -106,7 +107,8 @@ class _Ask(_Task):
     def __call__(self, block: Block, look: _Look) -> Any:
         mine = self._of(block.lo, block.hi)
         args = self.args if mine is None else (mine, *self.args)
-        return getattr(look.at(block), self.method)(*args)
+        found = getattr(look.at(block), self.method)
+        return found(*args) if callable(found) else found
 
 
 @dataclass(frozen=True)
@@ -315,6 +317,11 @@ class BlockedObserved(BlockedGraphs):
     """The same for graphs with hidden entries; see :class:`ObservedGraphs`."""
 
     _kind: ClassVar[type[TreatedGraphs]] = ObservedGraphs
+
+    @cached_property
+    def hollow(self) -> bool:
+        """Whether no pair s = t is observed in any graph."""
+        return self._rule == "hollow" or all(self._each(_Ask(None, 0, "hollow", ())))
 
     def mask_products(self, *columns: Array) -> tuple[Array, ...]:
         """Return B^T M̃_i, (m, b, n); directed: left^T M̃_i and right^T M̃_i^T."""
