@@ -569,11 +569,13 @@ class _Cluster:
                 f"the workers of {self._address} cannot import what they need ({error}); install "
                 "eigengraphs there, in the version that is used here"
             ) from error
+        finally:
+            future.release()  # an error would keep it for a while
         if isinstance(found, _Failed):
             self.release()  # the block may be whole when it is read again
             raise found.named(self.source)
         record.bytes_received += _size(found)
-        return found
+        return _aligned(found)
 
     # ------------------------------------------------------------------ whether it is there
 
@@ -730,6 +732,15 @@ def _name_of(task: Any) -> str:
     inner = getattr(task, "task", None)  # of a solver's, inside ours
     name = str(getattr(task, "method", None) or getattr(task, "__name__", type(task).__name__))
     return name if inner is None else type(inner).__name__
+
+
+def _aligned(result: Any) -> Any:
+    """Return a result whose arrays begin where arrays do: elsewhere, BLAS gives other last bits."""
+    if isinstance(result, tuple | list):
+        return type(result)(map(_aligned, result))
+    if isinstance(result, np.ndarray) and not (result.flags.aligned and result.flags.writeable):
+        return result.copy(order="K")
+    return result
 
 
 def _size(result: Any) -> int:
