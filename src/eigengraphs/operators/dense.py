@@ -179,12 +179,13 @@ class DenseGraphs:
         (m, n, _), dtype = self._A.shape, self._A.dtype
         HT, GT = (np.ascontiguousarray(X.T, dtype) for X in (H, G))
         forms = np.zeros((m, len(HT)))
-        if n <= _FEW_VERTICES:
+        tiny = n * self._A.itemsize < LINE_BYTES  # rows too short for the kernel
+        if tiny:
             outer = (HT[:, :, None] * GT[:, None, :]).reshape(-1, n * n).T.copy()
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._steps(lo, hi, again=n <= _FEW_VERTICES):
-                if n <= _FEW_VERTICES:
+            for first, last in self._steps(lo, hi, again=tiny):
+                if tiny:
                     forms[first:last] = self._A[first:last].reshape(-1, n * n) @ outer
                     continue
                 P = self._times(True, HT, first, last)
