@@ -19,14 +19,15 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
-from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.mask_kernels import masked_dense_distances, masked_flat_distances
+from eigengraphs.graphs.mask_products import MaskProducts, weighted_hidden, weighted_mask
 from eigengraphs.graphs.masked_mean import MaskedMean
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view import DiagonalRule, weighted_sum
-from eigengraphs.graphs.view_bits import dense_products
+from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.view_sparse import SparseProducts
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["MaskedView"]
 
@@ -72,16 +73,19 @@ class MaskedView:
         self._stack, self._rule, self._M, self._scale = stack, diagonal, mean, scale
         self._F: Any = stack.flat if stack.is_sparse else stack.dense.reshape(-1, stack.n_vertices)
         self._mask: Mask
+        self._masks: MaskProducts
         self._raw: StackProducts
         self._mean: MaskedMean | None
         if like is not None:
             self._mask, self._raw, self._mean = like._mask, like._raw, like._mean
+            self._masks = like._masks
         else:
             self._mask = stack.mask or Mask.complete(stack.n_graphs, stack.n_vertices)
+            self._masks = MaskProducts(self._mask)
             self._raw = (
                 SparseProducts(stack.flat, ones=not stack.is_weighted)
                 if stack.is_sparse
-                else dense_products(stack)
+                else DenseProducts(stack.dense)
             )
             self._mean = None if mean is None else MaskedMean(self._mask, mean)
         self._like = like
@@ -173,22 +177,22 @@ class MaskedView:
 
     def mask_products(self, B: Floats, consume: Consumer) -> None:
         """Call ``consume(lo, hi, Q)`` with Q_i = (M̃_i B)^T, (hi - lo, b, n), block by block."""
-        self._mask.products(B, consume, self._E)
+        self._masks.products(B, consume, self._E)
 
     def mask_sum_multiply(self, Y: Floats) -> Floats:
         """Return sum_i M̃_i y_i, (n, b), for ``Y`` (m, b, n)."""
-        total = self._mask.sum_multiply(Y.transpose(0, 2, 1))
+        total = self._masks.sum_multiply(Y.transpose(0, 2, 1))
         if self._E is not None:
             total += np.einsum("is,ibs->sb", self._E, Y)
         return total
 
     def mask_forms(self, X: Floats) -> Floats:
         """Return x_k^T M̃_i x_k, (m, c), for ``X`` (n, c)."""
-        return self._mask.forms(X, self._E)
+        return self._masks.forms(X, self._E)
 
     def grams(self, H: Floats) -> Floats:
         """Return Gamma_i,jk = <M̃_i o h_j h_j^T, h_k h_k^T>, (m, d, d)."""
-        return self._mask.grams(H, self._E)
+        return self._masks.grams(H, self._E)
 
     def observed(self) -> Floats:
         """Return the share of the entries of each graph that is observed, (m,)."""
@@ -260,7 +264,7 @@ class MaskedView:
             return self._residual_operator(total, weights, H, Lam)
         if not isinstance(total, np.ndarray):
             total = total.toarray()
-        counts = self._mask.weighted_sum(weights)
+        counts = weighted_mask(self._mask, weights)
         if self._M is not None:
             M: Any = self._M if isinstance(self._M, np.ndarray) else self._M.toarray()
             total -= counts * M
@@ -270,7 +274,7 @@ class MaskedView:
             counts[on] += weights @ self._E
         total *= self._scale
         for h, lam in zip(H.T, Lam.T, strict=True):
-            K = self._mask.weighted_sum(weights * lam)
+            K = weighted_mask(self._mask, weights * lam)
             if self._E is not None:
                 K[on] += (weights * lam) @ self._E
             total -= np.outer(h, h) * K
@@ -283,7 +287,7 @@ class MaskedView:
         n, mask = self.n_vertices, self._mask
         W = weights[:, None] * np.column_stack([np.ones(len(weights)), Lam])
         P = mask.present.astype(np.float64)
-        gone = [mask.weighted_hidden(w) for w in W.T]
+        gone = [weighted_hidden(mask, w) for w in W.T]
         on: Any = np.zeros((n, W.shape[1])) if self._E is None else self._E.T @ W
         D: Any = 0.0 if self._D is None else weights @ self._D
         M: Any = None if self._M is None else sparse.csr_array(self._M)

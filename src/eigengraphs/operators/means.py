@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.blocked import Block, BlockedStack
-from eigengraphs.graphs.flat_rows import entries_at, row_numbers
-from eigengraphs.graphs.mask import Mask
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.operators.columns import Array
 from eigengraphs.operators.dense import add_group_rows
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.flat_matrix import row_numbers
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.stack import GraphStack
 
-__all__ = ["MeanGraph", "group_means", "mean_graph", "observed_weights", "weighted_sum"]
+__all__ = [
+    "MeanGraph", "entries_at", "group_means", "hidden_sum", "mask_sum", "mean_graph",
+    "observed_weights", "weighted_sum",
+]  # fmt: skip
 
 MeanGraph: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
 
@@ -85,15 +88,39 @@ def observed_weights(stack: GraphStack, weights: Array, at: MeanGraph) -> Array:
         entries = at.shape if isinstance(at, np.ndarray) else at.data.shape
         return np.full(entries, weights.sum())
     if isinstance(at, np.ndarray):
-        return mask.weighted_sum(weights)
+        return mask_sum(mask, weights)
     s, t = row_numbers(at), at.indices
     return _at_entries(mask, weights, s, t)
+
+
+def hidden_sum(mask: Mask, weights: Array) -> sparse.csr_array:
+    """Return sum_i w_i N_i, (n, n), without what absent vertices hide."""
+    flat, n = mask.hidden, mask.n_vertices
+    graph, s = np.divmod(row_numbers(flat), n)
+    total = sparse.coo_array((weights[graph], (s, flat.indices)), shape=(n, n))
+    found: sparse.csr_array = sparse.csr_array(total)
+    return found
+
+
+def mask_sum(mask: Mask, weights: Array) -> Array:
+    """Return sum_i w_i M_i, (n, n)."""
+    P = mask.present.astype(np.float64)
+    return np.asarray((P.T * weights) @ P - hidden_sum(mask, weights).toarray())
+
+
+def entries_at(matrix: MeanGraph, s: NDArray[Any], t: NDArray[Any]) -> Array:
+    """Return the entries (s, t) of one matrix, dense or sparse, (k,)."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(matrix[s, t], dtype=np.float64)
+    if len(s) == 0:  # scipy makes something else of it
+        return np.zeros(0)
+    return np.asarray(sparse.csr_matrix(matrix)[s, t], dtype=np.float64).ravel()
 
 
 def _at_entries(mask: Mask, weights: Array, s: NDArray[Any], t: NDArray[Any]) -> Array:
     groups, group = np.unique(mask.present, axis=0, return_inverse=True)
     of_group = np.bincount(group.ravel(), weights=weights, minlength=len(groups))
-    counts = -entries_at(mask.weighted_hidden(weights), s, t)
+    counts = -entries_at(hidden_sum(mask, weights), s, t)
     for lo, hi in spans(len(s), 2**20):
         counts[lo:hi] += of_group @ (groups[:, s[lo:hi]] & groups[:, t[lo:hi]])
     return counts

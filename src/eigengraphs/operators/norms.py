@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.compiling import announce_compiling
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.operators.columns import Array
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["off_diagonal_squares"]
 

@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from eigengraphs.graphs.flat_rows import entries_at, row_numbers
-from eigengraphs.graphs.mask import Mask
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.operators.columns import Array, Columns, Raw
 from eigengraphs.operators.csr import SparseGraphs
-from eigengraphs.operators.means import MeanGraph, weighted_sum
+from eigengraphs.operators.means import MeanGraph, entries_at, hidden_sum, mask_sum, weighted_sum
 from eigengraphs.operators.norms import off_diagonal_squares
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs, raw_graphs
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.flat_matrix import row_numbers
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["WRITTEN_OUT", "ObservedGraphs", "ratio"]
 
@@ -74,7 +74,11 @@ class ObservedGraphs(TreatedGraphs):
             self._D, self._E = -now, -seen.astype(np.float64)
             return
         rows, columns = self._raw.line_sums()
-        others = mask.row_counts() + mask.transposed().row_counts() - 2.0 * seen
+        in_rows = np.diff(mask.hidden.indptr).reshape(seen.shape)
+        graph, n = row_numbers(mask.hidden) // self.n_vertices, self.n_vertices
+        in_columns = np.bincount(graph * n + mask.hidden.indices, minlength=seen.size)
+        kept = 2.0 * mask.present * mask.present.sum(axis=1, keepdims=True)
+        others = kept - in_rows - in_columns.reshape(seen.shape) - 2.0 * seen
         sums = rows + columns - 2 * now
         fill = np.divide(sums, others, out=np.zeros_like(sums), where=others > 0)
         self._D, self._E = fill - now, (others > 0).astype(np.float64) - seen
@@ -167,7 +171,7 @@ class ObservedGraphs(TreatedGraphs):
         mask, on = self._seen.mask, np.diag_indices(self.n_vertices)
         total: Any = weighted_sum(self._stack, weights)
         total = total if isinstance(total, np.ndarray) else total.toarray()
-        counts = mask.weighted_sum(weights)
+        counts = mask_sum(mask, weights)
         if self._mean is not None:
             M: Any = self._mean
             total -= counts * (M if isinstance(M, np.ndarray) else M.toarray())
@@ -176,7 +180,7 @@ class ObservedGraphs(TreatedGraphs):
             counts[on] += weights @ self._E
         total *= self._scale
         for h, g, lam in zip(sides[0].T, sides[-1].T, Lam.T, strict=True):
-            K = mask.weighted_sum(weights * lam)
+            K = mask_sum(mask, weights * lam)
             if self._E is not None:
                 K[on] += (weights * lam) @ self._E
             total -= np.outer(h, g) * K
@@ -189,7 +193,7 @@ class ObservedGraphs(TreatedGraphs):
         total: Any = weighted_sum(self._stack, weights)
         W = weights[:, None] * np.column_stack([np.ones(len(weights)), Lam])
         P = mask.present.astype(np.float64)
-        gone = [mask.weighted_hidden(w) for w in W.T]
+        gone = [hidden_sum(mask, w) for w in W.T]
         on: Any = np.zeros((n, W.shape[1])) if self._E is None else self._E.T @ W
         if self._mean is not None:  # less what absent vertices hide of it: it is for a start
             M = sparse.csr_array(self._mean)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.ordering import add_up
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.operators.columns import Array, Columns, Raw
 from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
@@ -25,6 +24,7 @@ from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.norms import off_diagonal_squares
 from eigengraphs.operators.protocol import BlockTask
 from eigengraphs.parallel import spans
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["DiagonalRule", "TreatedGraphs", "raw_graphs"]
 

@@ -21,10 +21,10 @@ import numpy as np
 
 from eigengraphs.errors import ClusterError, InputError, MissingExtraError
 from eigengraphs.graphs.blocked import Block, BlockedStack, LazyStack, Task
-from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.ordering import Branch, PairedSum
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.parallel import alone, spans
+from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.stack import GraphStack
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["DaskStack", "Round"]

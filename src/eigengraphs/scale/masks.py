@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from eigengraphs.graphs.flat_rows import row_numbers
-from eigengraphs.graphs.mask import Mask, make_mask
 from eigengraphs.scale.tables import arrow, read_bytes, to_bytes
+from eigengraphs.stack.flat_matrix import row_numbers
+from eigengraphs.stack.mask import Mask, make_mask
 
 __all__ = ["hidden_table", "mask_of"]
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.core import Search
+from eigengraphs.solvers.old_core import Search
 from eigengraphs.solvers.protocol import Array, Progress, Watcher
 
 __all__ = ["BLOCK", "FLAT", "Block", "Job", "Keep", "Space", "find_block"]

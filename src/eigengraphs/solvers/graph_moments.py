@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from eigengraphs.solvers.core import root_of_moment
+from eigengraphs.solvers.old_core import root_of_moment
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.second_moment import CentredSum, moment_rounding

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.parallel import on_blocks, spans
-from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directions import turned_basis, widened
+from eigengraphs.solvers.old_core import compress
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 from eigengraphs.solvers.tall import times

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directions import basis_width, orthonormal
 from eigengraphs.solvers.loadings import component_gram, condition, rounding_share
+from eigengraphs.solvers.old_core import compress
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.products import Basis, CachedBasis, StreamedBasis
 from eigengraphs.solvers.protocol import Array, Progress, SubspaceGraphs, Watcher

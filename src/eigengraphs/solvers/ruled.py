@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from eigengraphs.solvers.ascent import Ascent, Shrink
 from eigengraphs.solvers.block import Job
-from eigengraphs.solvers.core import NEGLIGIBLE, Search
 from eigengraphs.solvers.deflated import DeflatedGraphs
 from eigengraphs.solvers.eigen import eigen_small
 from eigengraphs.solvers.left_cores import LeftCores
 from eigengraphs.solvers.loadings import component_gram, rounding_share
+from eigengraphs.solvers.old_core import NEGLIGIBLE, Search
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
 from eigengraphs.solvers.rules import LoadingRule, PenalisedLoadings, SparseLoadings, objective_of

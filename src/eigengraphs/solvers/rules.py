@@ -12,8 +12,8 @@ free rule take components of norm 1, so that the lengths of the components decid
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,14 +41,43 @@ _SLOPE = 1e-6  # of the same: a slope that an active set which came to its end d
 _RIDGE = 1e-9
 
 
-@runtime_checkable
-class LoadingRule(Protocol):
-    """Which loadings are allowed, and how the best of them are found."""
+class LoadingRule:
+    """Which loadings are allowed, and how the best of them are found.
 
-    @property
-    def nonnegative(self) -> bool:
-        """Whether no loading is below zero."""
-        ...
+    A new rule gives :meth:`solve` and :meth:`alone`; every solver then takes it.
+    """
+
+    linear: ClassVar[bool] = (
+        False  # loadings are linear in Psi: rows of a root may stand for graphs
+    )
+    nonnegative: bool = False
+    penalty: float = 0.0
+
+    def alone(self, tau: Array) -> tuple[Array, Array, Array]:
+        """Return what a graph makes of one component of norm 1 whose form is ``tau``.
+
+        Returns
+        -------
+        loading, gain, slope
+            The best loading s that the rule allows; by how much the objective falls with it, whose
+            derivative is 2 s; and the derivative of s. Each of the shape of ``tau``.
+        """
+        loading = np.maximum(tau - self.penalty, 0.0)
+        if not self.nonnegative:
+            loading = loading - np.maximum(-tau - self.penalty, 0.0)
+        return loading, loading**2, (loading != 0).astype(np.float64)
+
+    def costs(self, Gamma: Array, Lam: Array) -> Array:
+        """Return what the rule adds to the objective of each graph, (m,)."""
+        return np.asarray(2 * self.penalty * (np.abs(Lam) @ np.sqrt(np.diagonal(Gamma))))
+
+    def beside(self, Gamma: Array, Psi: Array, Lam: Array) -> list[tuple[Array, Array | None]]:
+        """Return what a further component may meet: loadings, and what each graph gives up, (m,).
+
+        The best comes first.
+        """
+        del Gamma, Psi
+        return [(Lam, None)]
 
     def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
         """Return the loadings, (m, d).
@@ -62,14 +91,18 @@ class LoadingRule(Protocol):
         previous : (m, d'), optional
             Loadings on the first d' components that were found before, d' <= d.
         """
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class FreeLoadings:
+class FreeLoadings(LoadingRule):
     """Any loadings: least squares."""
 
-    nonnegative: ClassVar[bool] = False
+    linear: ClassVar[bool] = True
+
+    def alone(self, tau: Array) -> tuple[Array, Array, Array]:
+        """Return the form itself, and its square."""
+        return tau, tau**2, np.ones_like(tau)
 
     def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
         """Return the loadings, (m, d); ``previous`` does not matter."""
@@ -78,10 +111,10 @@ class FreeLoadings:
 
 
 @dataclass(frozen=True)
-class NonnegativeLoadings:
+class NonnegativeLoadings(LoadingRule):
     """Loadings of at least zero: nonnegative least squares, exactly, by an active set."""
 
-    nonnegative: ClassVar[bool] = True
+    nonnegative = True
 
     def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
         """Return the loadings, (m, d); ``previous`` does not matter."""
@@ -91,7 +124,7 @@ class NonnegativeLoadings:
 
 
 @dataclass(frozen=True)
-class SparseLoadings:
+class SparseLoadings(LoadingRule):
     """At most so many loadings that are not zero: orthogonal matching pursuit.
 
     After each addition least squares on the support (nonnegative ones if so wished). If least
@@ -117,6 +150,21 @@ class SparseLoadings:
                 "loading that may differ from zero"
             )
 
+    def beside(self, Gamma: Array, Psi: Array, Lam: Array) -> list[tuple[Array, Array | None]]:
+        """Let graphs that have all their nonzeros give one up, or else leave all as they are.
+
+        Without that, no component after the first few would ever be used.
+        """
+        full = (Lam != 0).sum(axis=1) >= self.max_nonzeros
+        if not full.any():
+            return [(Lam, None)]
+        fewer = np.zeros_like(Lam)
+        if self.max_nonzeros > 1:
+            fewer = replace(self, max_nonzeros=self.max_nonzeros - 1).solve(Gamma, Psi)
+        given_up = objective_of(Gamma, Psi, fewer) - objective_of(Gamma, Psi, Lam)
+        costs = np.where(full, np.maximum(given_up, 0.0), 0.0)
+        return [(np.where(full[:, None], fewer, Lam), costs), (Lam, None)]
+
     def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
         """Return the loadings, (m, d), none worse than least squares on ``previous``."""
         C, Psi, lengths = _of_norm_one(Gamma, Psi)
@@ -128,7 +176,7 @@ class SparseLoadings:
 
 
 @dataclass(frozen=True)
-class SupportLoadings:
+class SupportLoadings(LoadingRule):
     """Loadings that are zero but on a support: least squares, nonnegative ones if so wished.
 
     Parameters
@@ -152,7 +200,7 @@ class SupportLoadings:
 
 
 @dataclass(frozen=True)
-class PenalisedLoadings:
+class PenalisedLoadings(LoadingRule):
     """Basis pursuit denoising: small loadings become zero, and the others smaller.
 
     Adds 2 penalty sum_k ||e_k|| |lam_k| to what is minimised. On orthogonal components of norm 1

@@ -8,7 +8,7 @@ from threading import Lock
 import numpy as np
 from scipy import linalg
 
-from eigengraphs.solvers.core import root_of_moment
+from eigengraphs.solvers.old_core import root_of_moment
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["CentredSum", "MomentSum", "moment_rounding", "moments_of", "root_of_packed"]

@@ -1,62 +1,147 @@
 """The subspace solver: about ten passes over the graphs for all components together.
 
-Components come in blocks of a fixed size (:mod:`blocks`, :mod:`block`), each on what the earlier
-ones left, so that the first k components do not depend on how many follow. On few vertices the
-basis is everything, and one pass is enough (:mod:`whole`).
+Keep a small orthonormal basis on each side. The graphs projected on it carry the whole greedy problem
+restricted to its span, and are small (:mod:`core`). What is missing shows in the full-space gradients,
+whose parts outside of the span are appended to the basis (a block Davidson method), and again, until
+every gradient ||r_k|| <= tol * theta_k.
+
+Components come in blocks of a fixed size, each on what the earlier ones left, and a block is searched
+whole, whatever is wanted of it: so the first k components do not depend on how many follow. On few
+vertices the basis is everything, and one pass is enough.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eigengraphs.solvers.block import BLOCK, Block, Job, find_block
-from eigengraphs.solvers.blocks import child, find_blocks, make_job
-from eigengraphs.solvers.deflated import DeflatedGraphs
-from eigengraphs.solvers.loadings import component_gram, solve_loadings
-from eigengraphs.solvers.protocol import Array, BlockGraphs, Fit, SubspaceGraphs, Watcher
-from eigengraphs.solvers.ruled import RuledSpace
+from eigengraphs.solvers.basis import (
+    Basis,
+    CoreBasis,
+    MomentBasis,
+    ProductBasis,
+    RowBasis,
+    basis_width,
+    first_bases,
+    orthonormal,
+    whole_pays,
+)
+from eigengraphs.solvers.components import column_signs, first_components
+from eigengraphs.solvers.core import (
+    CoreFit,
+    CoreProblem,
+    Search,
+    cosines,
+    sides_of,
+    solve_core,
+    unit_points,
+)
+from eigengraphs.solvers.loadings import rounding_share, solve_loadings
+from eigengraphs.solvers.metric import Metric
+from eigengraphs.solvers.options import DEFAULTS, SolverOptions
+from eigengraphs.solvers.protocol import Array, Fit, Progress, Sides, Stage, Watcher
 from eigengraphs.solvers.rules import LoadingRule
-from eigengraphs.solvers.start import Start, random_unit
-from eigengraphs.solvers.symmetric import SymmetricSpace
-from eigengraphs.solvers.whole import find_whole, whole_pays
 
-__all__ = ["subspace"]
+__all__ = ["Keep", "Start", "subspace"]
+
+Keep: TypeAlias = Literal["products", "cores", "moments", "rows"]
+Start: TypeAlias = Literal["auto", "svd", "random"]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What does not change from block to block."""
+
+    graphs: Any
+    metric: Metric
+    rule: LoadingRule
+    weights: Array  # (m,)
+    sizes: Array  # (m,) w_i ||A_i||^2
+    by_mean: bool  # which starts the core tries
+    n_spectral: int
+    n_random: int
+    n_beside_given: int  # random starts where a component is given
+    tol: float
+    max_iter: int
+    noise: float  # sum_i w_i times the squared norm that rounding may leave of A_i
+    keep: Keep
+    wide: bool
+    watch: Watcher | None
+    options: SolverOptions
+
+    @property
+    def total(self) -> float:
+        """sum_i w_i ||A_i||^2."""
+        return float(self.sizes.sum())
+
+    @property
+    def nothing(self) -> float:
+        """A squared norm below this is rounding."""
+        return rounding_share(self.graphs.n_vertices) * self.total
+
+    @property
+    def floor(self) -> float:
+        """A gain below this is rounding."""
+        return max((100 * self.graphs.n_vertices * _EPS) ** 2 * self.total, 4 * self.noise)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the basis is everything."""
+        graphs = self.graphs
+        return self.keep == "rows" or whole_pays(
+            graphs.n_graphs, graphs.n_vertices, graphs.directed, self.options
+        )
+
+
+@dataclass(frozen=True)
+class _Frozen:
+    """Components that are found, and what graphs have in common with them."""
+
+    sides: Sides  # (n, k) each
+    Psi: Array  # (m, k)
 
 
 def subspace(
-    graphs: SubspaceGraphs,
+    graphs: Any,
     d: int,
     *,
+    metric: Metric,
+    rule: LoadingRule,
     weights: Array,
     init: Start | Array,
     n_init: int,
     tol: float,
     max_iter: int,
     seed: np.random.SeedSequence,
-    cache: bool,
-    wide: bool | None = None,
-    moments: bool = False,
-    hollow: bool = False,
-    rule: LoadingRule | None = None,
+    keep: Keep = "products",
+    wide: bool = True,
     resume: Fit | None = None,
     watch: Watcher | None = None,
+    options: SolverOptions = DEFAULTS,
 ) -> Fit:
     """Find d components greedily, many of them in each pass.
 
     Parameters
     ----------
     graphs
-        The graphs, through their products with blocks of columns.
+        The graphs as an operator, undirected or directed.
     d
         Number of components.
+    metric
+        How entries count.
+    rule
+        Which loadings there may be.
     weights : (m,)
         Weight of each graph in the objective.
     init
-        Where the small problem is started: "svd" from the mean alone, "random", "auto" from the
-        mean, the sum of squares and at random; or an array (n, any), one column a component, with
-        "auto" for components beyond its columns.
+        Where components are searched from: "svd" from the mean alone, "random", "auto" from the
+        mean, the sum of squares and at random; or an array (n, any), directed (2, n, any), one
+        column per component, with "auto" for components beyond its columns.
     n_init
         Starts of each component; further ones are random.
     tol
@@ -65,98 +150,477 @@ def subspace(
         Most rounds for a block of components.
     seed
         Source of the first basis and of the random starts.
-    cache
-        Keep the products of the graphs with the basis: m n s numbers against every second pass.
+    keep
+        What is kept of the graphs in a basis; see :mod:`basis`. "moments" is for linear rules, and
+        "rows" for graphs that are gone (:class:`moments.StandIns`).
     wide
-        Whether the basis may be as wide as where products are kept; as ``cache`` says, if None.
-    moments
-        Keep the second moment of the cores instead of the cores: s^4 / 4 numbers where they are
-        m s^2 / 2. Graphs must be :class:`~eigengraphs.solvers.protocol.SplitGraphs`; not with a
-        rule.
-    hollow
-        The pairs s = t take no part in the loss; the diagonals of the graphs must be zero.
-    rule
-        Which loadings there may be; None for free ones, which cost least. Not with ``hollow``.
+        Whether the basis may be as wide as where products are kept.
     resume
         A fit whose components are kept as they are, but for those that were interrupted.
     watch
         Called after each round.
+    options
+        Tuned values.
     """
-    job = make_job(
-        graphs, weights=weights, init=init, n_init=n_init, tol=tol, max_iter=max_iter, cache=cache,
-        wide=wide, moments=moments, hollow=hollow, watch=watch,
+    named = isinstance(init, str)
+    auto = not named or init == "auto"
+    job = _Job(
+        graphs, metric, rule, weights, weights * graphs.squared_norms(),
+        by_mean=not named or init != "random",
+        n_spectral=options.spectral if auto else 0,
+        n_random=n_init + options.random if auto else n_init - (init == "svd"),
+        n_beside_given=n_init - 1, tol=tol, max_iter=max_iter,
+        noise=float(weights @ graphs.rounding()), keep=keep, wide=wide, watch=watch,
+        options=options,
     )  # fmt: skip
     n, m = graphs.n_vertices, graphs.n_graphs
-    nothing = np.zeros((n, 0))
-    given = init / np.sqrt((init**2).sum(axis=0)) if isinstance(init, np.ndarray) else nothing
-    resume = resume or Fit(nothing, np.zeros((m, 0)), (), 0)
-    return find_blocks(_Undirected(graphs, job, rule), d, m, given, seed, resume)
+    given: Sides = tuple(np.zeros((n, 0)) for _ in range(2 if graphs.directed else 1))
+    if not named:
+        columns = np.asarray(init).reshape(len(given), n, -1)
+        given = tuple(side / np.sqrt((side**2).sum(axis=0)) for side in columns)
+    nothing = Fit(np.zeros((n, 0)), np.zeros((m, 0)), (), 0,
+                  G=np.zeros((n, 0)) if graphs.directed else None)  # fmt: skip
+    return _with_positive_forms(_find_blocks(job, d, given, seed, resume or nothing), rule)
 
 
-class _Undirected:
-    """Components h h^T; see :class:`~eigengraphs.solvers.blocks.Kind`."""
+def _with_positive_forms(fit: Fit, rule: LoadingRule) -> Fit:
+    """Return the fit with the largest form of every component h g^T positive.
 
-    def __init__(self, graphs: SubspaceGraphs, job: Job, rule: LoadingRule | None) -> None:
-        self._graphs, self._job, self._rule = graphs, job, rule
-        self._total = float(job.sizes.sum())
+    h g^T and -h g^T are one component, unless loadings have a sign of their own.
+    """
+    if fit.G is None or rule.nonnegative:
+        return fit
+    signs = column_signs(fit.Psi)
+    return replace(fit, G=fit.G * signs, Psi=fit.Psi * signs)
 
-    @property
-    def length(self) -> int:
-        """Numbers in a component."""
-        return self._graphs.n_vertices
 
-    def next_block(
-        self,
-        want: int,
-        frozen: Array,
-        Psi: Array,
-        given: Array,
-        seed: np.random.SeedSequence,
-        n_before: int,
-        passes_before: int,
-    ) -> Block:
-        """Find the components after the frozen ones, as many as one block takes."""
-        graphs, job = self._graphs, self._job
-        if given.shape[1]:
-            want = min(want, given.shape[1])  # what is not given is searched afterwards
-        if self._rule is not None:
-            return find_block(
-                RuledSpace(graphs, job, frozen, Psi, self._rule), min(want, BLOCK), job,
-                given=given[:, :BLOCK], seed=child(seed, n_before), n_before=n_before,
-                passes_before=passes_before,
-            )  # fmt: skip
-        Lam = solve_loadings(component_gram(frozen, hollow=job.hollow), Psi)
-        left = self._total - float(job.weights @ np.einsum("ik,ik->i", Lam, Psi))
-        rest: BlockGraphs = graphs
-        if frozen.shape[1]:
-            rest = DeflatedGraphs(graphs, frozen, Lam, job.hollow)
-        # For moments, loadings of frozen components are solved where the graphs are.
-        seen = graphs if job.keep == "moments" else rest
-        if whole_pays(graphs.n_graphs, graphs.n_vertices):
-            # Each component has starts of its own, and none is found again.
-            block = find_whole(
-                seen, want, job, frozen, left, given, child(seed, 0), n_before, passes_before
-            )
+# ---------------------------------------------------------------- block after block
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Components found together."""
+
+    sides: Sides  # (n, d) unit vectors, zero where nothing was left
+    Psi: Array | None  # (m, d), if no graph is read for it
+    gains: Array  # (d,)
+    stationarity: Array  # (d,)
+    agreement: Array  # (d,)
+    reasons: tuple[str, ...]  # (d,)
+    size: int  # how many components were searched for them
+    n_iter: int
+    n_passes: int
+    interrupted: bool
+
+    def after(self, k: int) -> _Block:
+        """Return the block without its first k components."""
+        return replace(
+            self, sides=tuple(side[:, k:] for side in self.sides),
+            Psi=None if self.Psi is None else self.Psi[:, k:], gains=self.gains[k:],
+            stationarity=self.stationarity[k:], agreement=self.agreement[k:],
+            reasons=self.reasons[k:],
+        )  # fmt: skip
+
+
+def _find_blocks(job: _Job, d: int, given: Sides, seed: np.random.SeedSequence, resume: Fit) -> Fit:
+    """Find d components, the first of them those of ``resume`` that were not interrupted."""
+    reasons = [stage.stop_reason for stage in resume.stages]
+    resume = first_components(
+        resume, reasons.index("interrupted") if "interrupted" in reasons else len(reasons)
+    )
+    sides = (resume.H,) if resume.G is None else (resume.H, resume.G)
+    Psi, stages, blocks = resume.Psi, list(resume.stages), list(resume.blocks)
+    n_passes = 1  # the norms
+    interrupted = False
+    while len(stages) < d and not interrupted:
+        k = len(stages)
+        first, in_search = blocks[-1] if blocks else (0, 0)
+        # A block that was cut short is found again, whole, as if it had never been.
+        start = first if k < first + in_search else k
+        if stages and stages[-1].stop_reason == "exhausted":
+            block, start = _nothing(job, d - k), k
         else:
-            block = find_block(
-                SymmetricSpace(seen, job, frozen, left, rest), min(want, BLOCK), job,
-                given=given[:, :BLOCK], seed=child(seed, n_before), n_before=n_before,
-                passes_before=passes_before,
-            )  # fmt: skip
-        if block.Psi is None or not frozen.shape[1]:
-            return block
-        # The block saw the graphs less the frozen components; their part comes back.
-        both = component_gram(np.column_stack([frozen, block.H]), hollow=job.hollow)
-        return replace(block, Psi=block.Psi + Lam @ both[: frozen.shape[1], frozen.shape[1] :])
+            on = np.array([s.stop_reason != "exhausted" for s in stages[:start]], dtype=bool)
+            frozen = _Frozen(tuple(side[:, :start][:, on] for side in sides), Psi[:, :start][:, on])
+            try:
+                block = _find_block(
+                    job, d - start, frozen, tuple(side[:, start:] for side in given), seed, start,
+                    n_passes,
+                )  # fmt: skip
+            except KeyboardInterrupt:  # before the first round of this block
+                if not stages:
+                    raise
+                interrupted = True
+                break
+            n_passes += block.n_passes
+            known = k - start
+            if known and block.interrupted:
+                interrupted = True
+                break
+            if known and not _same(block.sides, tuple(side[:, start:k] for side in sides)):
+                blocks[-1] = (first, known)  # another search found those: go on behind them
+                continue
+            block = block.after(known)
+        rng = np.random.default_rng(_child(seed, k))
+        new = [side.copy() for side in block.sides]
+        for j in np.flatnonzero(block.gains == 0):  # nothing to fit: an arbitrary component
+            for side in new:
+                column = rng.standard_normal(len(side))
+                side[:, j] = column / np.sqrt(column @ column)
+        forms = block.Psi
+        if forms is None or (block.gains == 0).any():
+            forms = job.graphs.forms(*new)
+            n_passes += 1
+        sides = tuple(np.column_stack(pair) for pair in zip(sides, new, strict=True))
+        Psi = np.column_stack([Psi, forms])
+        stages += [
+            Stage(block.n_iter, reason, float(size), float(gain), "core", float(agreement))
+            for reason, size, gain, agreement in zip(
+                block.reasons, block.stationarity, block.gains, block.agreement, strict=True
+            )
+        ]
+        if start == k:
+            blocks.append((k, block.size))
+        interrupted = block.interrupted
+    G = sides[1] if len(sides) == 2 else None
+    return Fit(sides[0], Psi, tuple(stages), n_passes, tuple(blocks), interrupted, G)
 
-    def forms(self, H: Array) -> Array:
-        """Return h_k^T A_i h_k, (m, d)."""
-        return self._graphs.quadratic_forms(H)
 
-    def random(self, rng: np.random.Generator) -> Array:
-        """Return a unit vector, (n,)."""
-        return random_unit(self.length, rng)
+def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
+    """Return the source of what begins with component k, whatever was drawn before."""
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
 
-    def cosines(self, H: Array, other: Array) -> Array:
-        """Return h_k . h_k', (d,)."""
-        return np.asarray((H * other).sum(axis=0))
+
+def _same(found: Sides, known: Sides) -> bool:
+    """Tell whether components were found again."""
+    k = known[0].shape[1]
+    if found[0].shape[1] < k:
+        return False
+    cosines = np.prod(
+        [(a[:, :k] * b).sum(axis=0) for a, b in zip(found, known, strict=True)], axis=0
+    )
+    return bool((np.abs(cosines) > 1 - 1e-12).all())
+
+
+def _nothing(job: _Job, d: int) -> _Block:
+    """Return components for graphs of which nothing is left."""
+    zeros, n = np.zeros(d), job.graphs.n_vertices
+    sides = tuple(np.zeros((n, d)) for _ in range(2 if job.graphs.directed else 1))
+    return _Block(sides, None, zeros, zeros, np.full(d, np.nan), ("exhausted",) * d, d, 0, 0, False)
+
+
+def _find_block(
+    job: _Job,
+    want: int,
+    frozen: _Frozen,
+    given: Sides,
+    seed: np.random.SeedSequence,
+    n_before: int,
+    passes_before: int,
+) -> _Block:
+    """Find the components after the frozen ones, as many as one block takes."""
+    if given[0].shape[1]:
+        want = min(want, given[0].shape[1])  # what is not given is searched afterwards
+    n = job.graphs.n_vertices
+    most = (n * n if job.graphs.directed else n * (n + 1) // 2) - frozen.Psi.shape[1]
+    if job.whole:
+        size, rng = want, np.random.default_rng(_child(seed, 0))
+    else:
+        want = min(want, job.options.block)
+        size = given[0].shape[1] or min(job.options.block, max(most, want))
+        size = min(size, job.options.block)
+        rng = np.random.default_rng(_child(seed, n_before))
+    given = tuple(side[:, :size] for side in given)
+    rounds = _Rounds(job, size, want, frozen, given, n_before, rng)
+    interrupted = False
+    try:
+        while True:
+            last = rounds.step()
+            if job.watch is not None:
+                job.watch(rounds.progress(passes_before))
+            if last or not (rounds.widen() or rounds.sharpen()):
+                break
+    except KeyboardInterrupt:
+        if rounds.record is None:
+            raise
+        interrupted = True
+    return rounds.result(interrupted)
+
+
+# ---------------------------------------------------------------- the rounds of one block
+
+
+@dataclass(frozen=True)
+class _Record:
+    """One complete round."""
+
+    sides: Sides  # those that are wanted
+    Psi: Array | None  # (m, want), if known
+    gains: Array  # of all in the block, as all that follow
+    stationarity: Array
+    agreement: Array
+    done: NDArray[np.bool_]
+    near_rounding: NDArray[np.bool_]
+    n_iter: int
+
+
+class _Rounds:
+    """The state between rounds."""
+
+    def __init__(
+        self,
+        job: _Job,
+        size: int,
+        want: int,
+        frozen: _Frozen,
+        given: Sides,
+        n_before: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self._job, self._size, self._want, self._frozen = job, size, want, frozen
+        self._n_before, self._rng = n_before, rng
+        self._given = given[0].shape[1] > 0
+        self._Gamma = job.metric.gram(frozen.sides)
+        self._basis = self._first_basis(given)
+        self._width = basis_width(job.graphs.n_graphs, job.wide, job.graphs.directed, job.options)
+        self._X = self._basis.points(given)  # (b, coordinates)
+        self._history: list[Array] = []
+        self._n_iter = 0
+        first = 0.1 * job.tol if self._basis.is_everything else job.options.rough
+        self._core_tol = self._asked = np.full(size, first)
+        self._n_fixed = 0  # finished components, before which none is unfinished
+        self._n_stayed = 0  # components that did not move, before which none did
+        self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
+        self._r: Sides = ()
+        self._gains, self._stationarity = np.zeros(size), np.full(size, np.inf)
+        self._agreement = np.full(size, np.nan)
+        self._done = self._near_rounding = np.zeros(size, dtype=bool)
+        self._random = self._draw_starts()
+        self.record: _Record | None = None
+
+    def _first_basis(self, given: Sides) -> Basis:
+        job, graphs = self._job, self._job.graphs
+        basis: Basis
+        if job.keep == "moments":
+            basis = MomentBasis(graphs, job.weights, self._frozen.sides)
+        elif job.keep == "rows":
+            basis = RowBasis(graphs, job.weights, self._frozen.sides)
+        elif job.keep == "products" and not job.whole:
+            basis = ProductBasis(graphs, job.weights)
+        else:
+            basis = CoreBasis(graphs, job.weights)
+        if job.whole:
+            basis.append(tuple(np.eye(graphs.n_vertices) for _ in given))
+            return basis
+        taken = self._frozen.sides, job.rule.solve(self._Gamma, self._frozen.Psi)
+        basis.append(
+            first_bases(graphs, given, taken, job.weights, job.sizes, self._rng, job.options)
+        )
+        basis.n_passes += 1 + (taken[1].shape[1] > 0)
+        return basis
+
+    def _draw_starts(self) -> Array:
+        """Return random starts for every component, (size, b, coordinates).
+
+        On all vertices they are drawn for the components before, too: a component's starts do not
+        depend on where a fit was resumed.
+        """
+        job, geometry = self._job, self._basis.geometry
+        count = job.n_beside_given if self._given else job.n_random
+        if not self._given and count:
+            count = max(count, job.options.random_coordinates // geometry.size)
+            if job.whole:  # one round is all there is
+                count *= job.options.search_rounds
+        before = self._n_before if job.whole else 0
+        X = self._rng.standard_normal((before + self._size, count, geometry.size))
+        return unit_points(X[before:], geometry.widths)
+
+    def step(self) -> bool:
+        """Solve the core and look outside; return whether this was the last round."""
+        job, basis, options = self._job, self._basis, self._job.options
+        first = self._n_iter < (1 if self._given else options.search_rounds)
+        # Where few stay it is noise, and one maximum is as good as another.
+        unsettled = self._size // 3 <= self._n_stayed < self._size
+        searching = first or (not self._given and unsettled and self._n_iter < options.search_on)
+        if self._n_iter:
+            self._random = self._draw_starts() if searching and not self._given else self._random
+        spectral = searching and not self._given
+        search = Search(
+            self._X,
+            in_order=self._given or (self._n_iter > 0 and self._stationarity.max() < options.settled),
+            by_mean=spectral and job.by_mean,
+            n_spectral=job.n_spectral if spectral else 0,
+            random=self._random if searching else None,
+            n_fixed=self._n_fixed,
+            n_stayed=0 if first else self._n_stayed,
+        )  # fmt: skip
+        geometry = basis.geometry
+        problem = CoreProblem(
+            geometry, job.metric.in_basis(geometry, basis.bases), job.rule,
+            basis.rows(self._frozen.Psi, linear=job.rule.linear), self._Gamma,
+            job.metric.known(geometry, basis.bases, self._frozen.sides), job.total, job.floor,
+            job.nothing, options,
+        )  # fmt: skip
+        fit = solve_core(problem, self._size, search, self._core_tol)
+        self._n_stayed = self._count_stayed(fit)
+        self._asked, self._X, self._gains = self._core_tol, fit.X, fit.gains
+        self._agreement = np.where(np.isnan(fit.agreement), self._agreement, fit.agreement)
+        self._look_outside(fit)
+        self._n_iter += 1
+        last = self._judge(first)
+        wanted = self._X[: self._want]
+        # One assignment: whenever an interruption comes, the record is of one round.
+        self.record = _Record(
+            basis.components(wanted), basis.forms(wanted), self._gains, self._stationarity,
+            self._agreement, self._done, self._near_rounding, self._n_iter,
+        )  # fmt: skip
+        return last
+
+    def _look_outside(self, fit: CoreFit) -> None:
+        """Find the gradients in full space, (n, size) on each side, and how large they are."""
+        job, basis, frozen = self._job, self._basis, self._frozen
+        active, known = len(fit.stages), frozen.Psi.shape[1]
+        X = fit.X[:active]
+        if basis.is_everything:
+            self._r = ()
+            self._stationarity = fit.stationarity
+            return
+        sides = basis.components(X)
+        N = np.zeros((active, known + active))
+        theta = np.array([stage.theta for stage in fit.stages])
+        for k, stage in enumerate(fit.stages):
+            N[k, : known + k] = stage.W @ stage.Lam
+        if job.rule.linear:
+            r = basis.combine_forms(frozen.Psi, self._to_loadings(fit), X)
+        else:
+            W = np.zeros((len(job.weights), active))
+            if active:
+                W[job.weights > 0] = np.column_stack([stage.W for stage in fit.stages])
+            r = basis.combine(W, X)
+        both = tuple(np.column_stack(pair) for pair in zip(frozen.sides, sides, strict=True))
+        r = job.metric.take_off(r, both, N, sides, theta)
+        sizes = np.sqrt(sum(np.einsum("sk,sk->k", side, side) for side in r)) / theta
+        self._stationarity = np.pad(sizes, (0, self._size - active))
+        self._r = tuple(np.pad(side, ((0, 0), (0, self._size - active))) for side in r)
+
+    def _to_loadings(self, fit: CoreFit) -> Array:
+        """Return T with t_ik / q_k = (psi_i T)_k for linear loadings, (k + d, d)."""
+        known, active = self._frozen.Psi.shape[1], len(fit.stages)
+        metric = self._job.metric.in_basis(self._basis.geometry, self._basis.bases)
+        T = np.zeros((known + active, active))
+        for k in range(active):
+            j = known + k
+            T[:j, k] = -solve_loadings(fit.Gamma[:j, :j], fit.Gamma[None, j, :j])[0]
+            T[j, k] = 1.0
+        return np.asarray(T / metric.norms(fit.X[:active])[:, 0])
+
+    def _count_stayed(self, fit: CoreFit) -> int:
+        """Return how many components are where they were, up to the first that moved."""
+        if len(self._X) < self._size:
+            return 0
+        widths, same = self._basis.geometry.widths, self._job.options.same
+        stayed = [
+            cosines(x[None], old, widths)[0] >= same for x, old in zip(fit.X, self._X, strict=True)
+        ]
+        return int(np.cumprod(np.array(stayed) | (fit.gains == 0)).sum())
+
+    def _judge(self, searching: bool) -> bool:
+        """Decide whether to go on, and how exactly the core is to be solved next."""
+        job, options, size = self._job, self._job.options, self._stationarity
+        improved = searching | (size < 0.9 * self._best)
+        self._since = np.where(improved, 0, self._since + 1)
+        self._best = np.where(improved, size, self._best)
+        # Rounding of h and of the products is a random vector, of which a graph keeps 1 / sqrt(n).
+        n = job.graphs.n_vertices
+        rounding = np.sqrt(job.noise / n / np.maximum(self._gains, job.floor + 1e-300))
+        flat = 1e-6 if job.metric.hollow else 0.0  # what the bend of the norm resolves for sure
+        self._near_rounding = size <= np.maximum(10 * rounding, flat)
+        settled = self._near_rounding & (self._since >= options.patience)
+        settled |= self._since >= options.stalled
+        # A little below: whoever takes the gradient again, in another order, finds it below tol.
+        self._done = (size <= 0.9 * job.tol) | settled
+        if self._basis.is_everything and (self._asked <= 0.1 * job.tol).all():
+            return True
+        self._core_tol = np.clip(0.02 * size, 0.1 * job.tol, options.rough)
+        if self._n_iter >= job.max_iter:
+            return True
+        if searching and not self._given:  # components come and go
+            return bool(self._done.all())
+        self._n_fixed = int(np.cumprod(self._done).sum())
+        return 0 < self._want <= self._n_fixed
+
+    def widen(self) -> bool:
+        """Add what the gradients have outside of the basis; False if that is nothing."""
+        basis = self._basis
+        if basis.is_everything:
+            return False
+        # Those that are nearly there still move a little with the components before them.
+        open_ones = self._stationarity > 0.3 * self._job.tol
+        open_ones[: self._n_fixed] = False
+        scale = np.maximum(self._gains[open_ones], 1e-300)
+        r = [side[:, open_ones] / scale for side in self._r]
+        widths = basis.geometry.widths
+        points = [self._X, *self._history]
+        if max(widths) + int(open_ones.sum()) > self._width:
+            parts = sides_of(np.vstack(points), widths)
+            turns = tuple(orthonormal(part.T, np.zeros((part.shape[1], 0))) for part in parts)
+            basis.rotate(turns)
+            points = [
+                np.hstack([part @ T for part, T in zip(sides_of(X, widths), turns, strict=True)])
+                for X in points
+            ]
+            widths = basis.geometry.widths
+        new = tuple(orthonormal(side, V) for side, V in zip(r, basis.bases, strict=True))
+        grew = any(side.shape[1] for side in new)
+        if grew:
+            basis.append(new)
+            points = [
+                np.hstack([
+                    np.pad(part, ((0, 0), (0, side.shape[1])))
+                    for part, side in zip(sides_of(X, widths), new, strict=True)
+                ])
+                for X in points
+            ]  # fmt: skip
+        self._X = points[0]
+        self._history = points[: self._job.options.history]
+        return grew
+
+    def sharpen(self) -> bool:
+        """Ask more of the core when the basis holds all there is; False if it gave its best."""
+        best = 0.1 * self._job.tol
+        if (self._asked <= best).all():
+            self._done[:] = True  # nothing but rounding is left to move these components
+            return False
+        self._core_tol = np.full(self._size, best)
+        return True
+
+    def progress(self, passes_before: int) -> Progress:
+        """Return where the block stands."""
+        wanted = self._stationarity[: self._want]
+        found = self._n_before + int((wanted <= self._job.tol).sum())
+        n_passes = passes_before + self._basis.n_passes
+        return Progress(self._n_iter, None, float(wanted.max(initial=0.0)), found, n_passes)
+
+    def result(self, interrupted: bool) -> _Block:
+        """Return the components that are wanted, as the last complete round left them."""
+        assert self.record is not None
+        found, want = self.record, self._want
+        unfinished = "interrupted" if interrupted else "max_iter"
+        if self._basis.is_everything:
+            unfinished = "stalled"
+        reasons = tuple(
+            "exhausted" if gain == 0
+            else "stationary" if size <= self._job.tol
+            else "precision" if near and (done or self._basis.is_everything)
+            else "stalled" if done
+            else unfinished
+            for gain, size, done, near in zip(
+                found.gains[:want], found.stationarity[:want], found.done[:want],
+                found.near_rounding[:want], strict=True,
+            )
+        )  # fmt: skip
+        return _Block(
+            found.sides, found.Psi, found.gains[:want], found.stationarity[:want],
+            found.agreement[:want], reasons, self._size, found.n_iter, self._basis.n_passes,
+            interrupted,
+        )  # fmt: skip

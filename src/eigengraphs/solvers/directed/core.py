@@ -12,11 +12,11 @@ from typing import cast
 
 import numpy as np
 
-from eigengraphs.solvers.core import NEGLIGIBLE, CoreFit, Greedy, Search, find_greedily
 from eigengraphs.solvers.directed.pairs import PairDeflation, PairPacking, unit_pairs
 from eigengraphs.solvers.directed.quotient import PairQuotient
 from eigengraphs.solvers.directed.remainder import MainPairs, PairRemainder
 from eigengraphs.solvers.eigen import eigen_small
+from eigengraphs.solvers.old_core import NEGLIGIBLE, CoreFit, Greedy, Search, find_greedily
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["PairProblem", "solve_pairs"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.core import compress
 from eigengraphs.solvers.directed.pairs import PairPacking
+from eigengraphs.solvers.old_core import compress
 from eigengraphs.solvers.products import combined, freed, leave, part_for, projected, rotated
 from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs
 

@@ -14,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 
 from eigengraphs.solvers.block import Job
-from eigengraphs.solvers.core import CoreFit, Search
 from eigengraphs.solvers.directed.core import PairProblem, solve_pairs
 from eigengraphs.solvers.directed.moments import MomentPairBasis
 from eigengraphs.solvers.directed.pairs import PairPacking, unit_pairs
@@ -26,6 +25,7 @@ from eigengraphs.solvers.directions import (
     orthonormal,
     sketch_weights,
 )
+from eigengraphs.solvers.old_core import CoreFit, Search
 from eigengraphs.solvers.protocol import Array, DirectedBlockGraphs, SplitDirectedGraphs
 from eigengraphs.solvers.quotient import squared_norm
 from eigengraphs.solvers.second_moment import moment_rounding

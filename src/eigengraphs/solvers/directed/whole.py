@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.block import FLAT, Block, Job
-from eigengraphs.solvers.core import Search, compress
 from eigengraphs.solvers.directed.core import PairProblem, solve_pairs
 from eigengraphs.solvers.directed.moments import PairMoments
 from eigengraphs.solvers.directed.pairs import PairPacking, unit_pairs
+from eigengraphs.solvers.old_core import Search, compress
 from eigengraphs.solvers.protocol import (
     Array,
     DirectedBlockGraphs,

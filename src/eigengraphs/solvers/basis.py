@@ -1,0 +1,504 @@
+"""A growing basis for each side, and the graphs in it.
+
+What is kept of the graphs decides how often they are read: their products with the basis (one pass
+for new columns and none for gradients, m n s numbers), their cores alone (two passes), or the second
+moment of the cores (two passes, and nothing that grows with the number of graphs).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment, sides_of
+from eigengraphs.solvers.geometry import geometry_of
+from eigengraphs.solvers.options import SolverOptions
+from eigengraphs.solvers.protocol import Array, Sides
+from eigengraphs.solvers.tall import MANY, quick_orthonormal, subtract
+
+__all__ = ["Basis", "CoreBasis", "MomentBasis", "ProductBasis", "RowBasis", "basis_width", "first_bases",
+           "orthonormal", "whole_pays"]  # fmt: skip
+
+_ROW_BYTES = 2**21  # of products that are projected at a time
+_TYPED_SUM = 64  # terms of a sum that the type of the graphs may take before float64 does
+_CLEAR = 1e-4  # of a column: so much outside of the basis is at right angles to it after two sweeps
+
+
+class Basis:
+    """Orthonormal columns on each side, and cores of all graphs.
+
+    Attributes
+    ----------
+    bases : (n, s) for each side
+        Orthonormal columns.
+    n_passes : int
+        How often the graphs were read.
+    """
+
+    def __init__(self, graphs: Any, weights: Array) -> None:
+        self._graphs, self._weights = graphs, weights
+        n = graphs.n_vertices
+        self.bases: Sides = tuple(np.zeros((n, 0)) for _ in range(2 if graphs.directed else 1))
+        self.n_passes = 0
+
+    @property
+    def geometry(self) -> Any:
+        """The geometry of points in this basis."""
+        return geometry_of(tuple(V.shape[1] for V in self.bases))
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether the basis spans all vertices."""
+        return all(V.shape[1] == len(V) for V in self.bases)
+
+    def components(self, X: Array) -> Sides:
+        """Return V y of points (d, size), (n, d) on each side."""
+        parts = sides_of(X, self.geometry.widths)
+        return tuple(V @ part.T for V, part in zip(self.bases, parts, strict=True))
+
+    def points(self, sides: Sides) -> Array:
+        """Return V^T h of components, (d, size)."""
+        return np.concatenate([V.T @ h for V, h in zip(self.bases, sides, strict=True)]).T
+
+    def append(self, new: Sides) -> None:
+        """Add orthonormal columns on each side, orthogonal to those before: one pass."""
+        raise NotImplementedError
+
+    def rotate(self, turns: Sides) -> None:
+        """Replace each V by V T."""
+        raise NotImplementedError
+
+    def rows(self, Psi: Array, *, linear: bool) -> Rows:
+        """Return rows that stand for the graphs, with their forms ``Psi`` with frozen components."""
+        raise NotImplementedError
+
+    def forms(self, X: Array) -> Array | None:
+        """Return forms of all graphs with points (d, size), (m, d), if no graph is read for it."""
+        raise NotImplementedError
+
+    def combine(self, W: Array, X: Array) -> Sides:
+        """Return sum_i W_ik A_i g_k, and of the transposes, at points (d, size)."""
+        raise NotImplementedError
+
+    def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
+        """Return the same with W_i = w_i psi_i T, psi_i the forms with frozen and new components.
+
+        ``Psi`` (m, k) holds those with the frozen ones, and ``T`` is (k + d, d).
+        """
+        raise NotImplementedError
+
+
+class CoreBasis(Basis):
+    """Keep the cores, (m, s, t): every gradient is a pass."""
+
+    def __init__(self, graphs: Any, weights: Array) -> None:
+        super().__init__(graphs, weights)
+        self.cores: Array = np.zeros((graphs.n_graphs, 0, 0))
+        self._seen = np.zeros((0, 0)), np.zeros((graphs.n_graphs, 0))  # points, and their forms
+
+    def append(self, new: Sides) -> None:
+        """Add columns: one pass."""
+        found = self._border(new)
+        _, s, t = self.cores.shape
+        self.bases = tuple(np.column_stack(both) for both in zip(self.bases, new, strict=True))
+        cores = np.empty((len(self.cores), self.bases[0].shape[1], self.bases[-1].shape[1]))
+        cores[:, :s, :t] = self.cores
+        cores[:, :, t:] = found[0]
+        if len(found) == 2:
+            cores[:, s:, :t] = found[1].transpose(0, 2, 1)
+        else:
+            cores[:, s:, :t] = found[0][:, :s].transpose(0, 2, 1)
+            corner = cores[:, s:, t:]
+            corner += corner.transpose(0, 2, 1).copy()
+            corner /= 2
+        self.cores = cores
+        self.n_passes += 1
+
+    def _border(self, new: Sides) -> tuple[Array, ...]:
+        """Return [U left]^T A_i right, and V^T A_i^T left of two sides."""
+        found: tuple[Array, ...] = self._graphs.project(self.bases, new)
+        return found
+
+    def rotate(self, turns: Sides) -> None:
+        """Replace each V by V T."""
+        self.cores = np.matmul(turns[0].T, np.matmul(self.cores, turns[-1]))
+        self._seen = self._seen[0][:0], self._seen[1][:, :0]  # the same numbers are other points
+        self.bases = tuple(V @ T for V, T in zip(self.bases, turns, strict=True))
+
+    def rows(self, Psi: Array, *, linear: bool) -> Rows:
+        """Return the cores, or fewer rows in their place."""
+        return rows_of(self.geometry.pack(self.cores), Psi, self._weights, linear=linear)
+
+    def forms(self, X: Array) -> Array:
+        """Return forms of all graphs, (m, d); of the last points without any work."""
+        if not np.array_equal(self._seen[0][: len(X)], X):
+            parts = sides_of(X, self.geometry.widths)
+            half = np.matmul(self.cores, parts[-1].T)  # (m, s, d)
+            self._seen = X.copy(), np.asarray(np.einsum("isd,ds->id", half, parts[0]))
+        return self._seen[1][:, : len(X)].copy()
+
+    def combine(self, W: Array, X: Array) -> Sides:
+        """Return sums over graphs: one pass."""
+        self.n_passes += 1
+        sides: Sides = self._graphs.combine(W, *self.components(X))
+        return sides
+
+    def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
+        """Return sums over graphs with weights that are linear in their forms."""
+        return self.combine(self._weights[:, None] * (np.hstack([Psi, self.forms(X)]) @ T), X)
+
+
+class ProductBasis(CoreBasis):
+    """Keep A_i V and A_i^T U as well, in parts (m, b, n): no pass for gradients."""
+
+    def __init__(self, graphs: Any, weights: Array) -> None:
+        super().__init__(graphs, weights)
+        self._parts: tuple[list[NDArray[Any]], ...] = tuple([] for _ in self.bases)
+
+    def _border(self, new: Sides) -> tuple[Array, ...]:
+        products = self._graphs.products(*new)
+        for parts, part in zip(self._parts, products, strict=True):
+            parts.append(part)
+        wider = np.column_stack([self.bases[0], new[0]])
+        if len(products) == 1:
+            return (projected(products[0], wider),)
+        return projected(products[1], wider), projected(products[0], self.bases[1])
+
+    def combine(self, W: Array, X: Array) -> Sides:
+        """Return sums over graphs, from what is kept."""
+        points = sides_of(X, self.geometry.widths)
+        # left^T A_i belongs to the right side of the sum, and the other way round.
+        return tuple(
+            _combined(parts, W, mine)
+            for parts, mine in zip(self._parts[::-1], points[::-1], strict=True)
+        )
+
+    def rotate(self, turns: Sides) -> None:
+        """Replace each V by V T."""
+        self._parts = tuple(_rotated(parts, T) for parts, T in zip(self._parts, turns, strict=True))
+        super().rotate(turns)
+
+
+class MomentBasis(Basis):
+    """Keep the second moment of cores and frozen forms alone, for linear loadings."""
+
+    def __init__(self, graphs: Any, weights: Array, frozen: Sides) -> None:
+        super().__init__(graphs, weights)
+        self._frozen = frozen
+        self._rows = Rows(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
+
+    def append(self, new: Sides) -> None:
+        """Add columns: one pass."""
+        self.bases = tuple(np.column_stack(both) for both in zip(self.bases, new, strict=True))
+        M, mean = self._graphs.total(CoreMoments(self.bases, self._frozen), self._weights)
+        p = self.geometry.n_entries
+        full, _ = linalg.lapack.dtpttr(len(mean), M, uplo="U")
+        self._rows = rows_of_moment(full, mean / np.sqrt(self._weights.sum()), p)
+        self.n_passes += 1
+
+    def rotate(self, turns: Sides) -> None:
+        """Replace each V by V T."""
+        old = self.geometry
+        self.bases = tuple(V @ T for V, T in zip(self.bases, turns, strict=True))
+        new, rows, p = self.geometry, self._rows, old.n_entries
+        assert rows.mean is not None
+
+        def turned(Z: Array) -> Array:
+            return np.asarray(new.pack(np.matmul(turns[0].T, np.matmul(old.unpack(Z), turns[-1]))))
+
+        mean = np.append(turned(rows.mean[:p]), rows.mean[p:])
+        self._rows = Rows(turned(rows.R), rows.Psi, rows.weights, mean, rows.rounding)
+
+    def rows(self, Psi: Array, *, linear: bool) -> Rows:
+        """Return the root of the moment."""
+        del Psi, linear
+        return self._rows
+
+    def forms(self, X: Array) -> None:
+        """Of each graph nothing is known."""
+
+    def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
+        """Return sums over graphs with weights that are linear in their forms: one pass."""
+        del Psi
+        self.n_passes += 1
+        sides: Sides = self._graphs.total(
+            Gradients(self._frozen, self.components(X), T), self._weights
+        )
+        return sides
+
+
+class RowBasis(Basis):
+    """All vertices, for graphs that are gone: rows stand for them (:class:`moments.StandIns`)."""
+
+    def __init__(self, graphs: Any, weights: Array, frozen: Sides) -> None:
+        super().__init__(graphs, weights)
+        self._frozen = frozen
+
+    def append(self, new: Sides) -> None:
+        """Take the unit vectors; nothing is read."""
+        self.bases = new
+
+    def rows(self, Psi: Array, *, linear: bool) -> Rows:
+        """Return the rows."""
+        del linear
+        graphs = self._graphs
+        forms = self.geometry.outer(self._frozen[0].T) @ graphs.mean
+        mean = np.append(graphs.mean, forms)
+        return Rows(graphs.R, Psi, self._weights, mean, graphs.lost)
+
+    def forms(self, X: Array) -> Array:
+        """Return forms of the rows, (r, d)."""
+        return np.asarray(self._graphs.R @ self.geometry.outer(X).T)
+
+
+@dataclass(frozen=True)
+class CoreMoments:
+    """Find sum_i w_i c_i c_i^T, a packed triangle, and sum_i w_i c_i, (p + k,).
+
+    c_i holds the packed core of a graph, then its forms with the frozen components.
+    """
+
+    bases: Sides
+    frozen: Sides
+
+    def __call__(self, graphs: Any, weights: Array) -> tuple[Array, Array]:
+        """Return the sums over these graphs."""
+        geometry = geometry_of(tuple(V.shape[1] for V in self.bases))
+        none = tuple(V[:, :0] for V in self.bases)
+        C = geometry.pack(graphs.project(none, self.bases)[0])
+        if self.frozen[0].shape[1]:
+            C = np.hstack([C, graphs.forms(*self.frozen)])
+        mean = weights @ C
+        C = C * np.sqrt(weights)[:, None]
+        M = linalg.blas.dsyrk(1.0, C.T)
+        return np.asarray(linalg.lapack.dtrttp(M, uplo="U")[0]), np.asarray(mean)
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Find sum_i w_i t_ik A_i g_k with t_i = psi_i X, psi_i the forms of frozen and new ones."""
+
+    frozen: Sides
+    sides: Sides
+    X: Array  # (k + d, d)
+
+    def __call__(self, graphs: Any, weights: Array) -> Sides:
+        """Return the sums over these graphs."""
+        both = tuple(np.column_stack(pair) for pair in zip(self.frozen, self.sides, strict=True))
+        T = graphs.forms(*both) @ self.X
+        sides: Sides = graphs.combine(weights[:, None] * T, *self.sides)
+        return sides
+
+
+# ---------------------------------------------------------------- products that are kept
+
+
+def projected(part: NDArray[Any], V: Array) -> Array:
+    """Return V^T P_i^T, (m, s, b), for the rows P_i of ``part`` (m, b, n) and ``V`` (n, s).
+
+    A few terms of a sum are added in the type of the part, and those sums in float64: float32 alone
+    loses a digit where all terms have one sign, as in graphs of few blocks.
+    """
+    m, b, n = part.shape
+    cross = np.empty((m, V.shape[1], b))
+    typed = [(lo, hi, V[lo:hi].astype(part.dtype)) for lo, hi in spans(n, _TYPED_SUM)]
+
+    def work(lo: int, hi: int) -> None:
+        rows = part[lo:hi].reshape((hi - lo) * b, n)  # some graphs in one product
+        found = np.zeros((len(rows), V.shape[1]))
+        for first, last, some in typed:
+            found += rows[:, first:last] @ some
+        cross[lo:hi] = found.reshape(hi - lo, b, -1).transpose(0, 2, 1)
+
+    on_blocks(work, spans(m, _ROW_BYTES // max(1, part.itemsize * b * n)))
+    return cross
+
+
+def _combined(parts: list[NDArray[Any]], W: Array, Y: Array) -> Array:
+    """Return sum_i W_ik P_i^T y_k, (n, d), for parts (m, b_j, n) of P_i and points ``Y`` (d, s)."""
+    m, _, n = parts[0].shape
+    d = W.shape[1]
+    total = np.zeros((n, d))
+    ends = np.cumsum([0, *(part.shape[1] for part in parts)])
+
+    def add(j: int, _: int) -> Array:
+        part = parts[j]
+        b = part.shape[1]
+        sums = (W.T.astype(part.dtype) @ part.reshape(m, b * n)).reshape(d, b, n)
+        return np.asarray(np.matmul(Y[:, None, ends[j] : ends[j + 1]], sums)[:, 0].T)
+
+    on_blocks(add, spans(len(parts), 1), total.__iadd__)
+    return total
+
+
+def _rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
+    """Return T^T P_i as one part, (m, s', n)."""
+    m, _, n = parts[0].shape
+    TT = T.T.astype(parts[0].dtype)
+    turned = np.empty((m, len(TT), n), dtype=parts[0].dtype)
+
+    def turn(lo: int, hi: int) -> None:
+        for i in range(lo, hi):
+            np.matmul(TT, np.concatenate([part[i] for part in parts]), out=turned[i])
+
+    on_blocks(turn, spans(m, max(1, m // 16)))
+    return [turned]
+
+
+# ---------------------------------------------------------------- which columns
+
+
+def whole_pays(m: int, n: int, directed: bool, options: SolverOptions) -> bool:
+    """Tell whether solving on all vertices costs less than building a basis."""
+    p = n * n if directed else n * (n + 1) // 2
+    if n <= options.whole_moments and m > 4 * p:  # summed up in their second moment
+        return True
+    return n <= options.whole or (n <= options.whole_most and m * p <= options.whole_numbers)
+
+
+def basis_width(m: int, wide: bool, directed: bool, options: SolverOptions) -> int:
+    """Return how many columns a basis may have.
+
+    Fewer where the cores of many graphs cost, and where every pass multiplies by all of them.
+    """
+    if not wide:
+        return options.narrow
+    for s in range(options.width, options.narrow, -8):
+        p = s * s if directed else s * (s + 1) // 2
+        if min(m, p) * p <= options.core_numbers:
+            return s
+    return options.narrow
+
+
+def first_bases(
+    graphs: Any,
+    given: Sides,
+    taken: tuple[Sides, Array],
+    weights: Array,
+    sizes: Array,
+    rng: np.random.Generator,
+    options: SolverOptions,
+) -> Sides:
+    """Return orthonormal columns: those that are given, and the main directions of the graphs.
+
+    Components that differ from graph to graph show in sum_i w_i A_i^2; weak ones that most graphs
+    share, in the mean, where the noise is averaged. Many graphs are sampled by size, the largest
+    for sure: what one graph alone has may be most of what there is.
+
+    Parameters
+    ----------
+    graphs
+        The operator.
+    given : (n, any) for each side
+        Columns that the bases must hold.
+    taken
+        Components, (n, k) for each side, and their loadings, (m, k), which are taken off.
+    weights, sizes : (m,)
+        Weight of each graph in the objective, and times its squared norm.
+    rng
+        Source of the sketch.
+    options
+        Tuned values.
+    """
+    counted = np.flatnonzero(sizes)
+    few = max(options.sketched_graphs, len(counted) // 4)
+    if len(counted) > few:
+        heaviest = counted[np.argsort(-sizes[counted], kind="stable")[: few // 4]]
+        others = np.setdiff1d(counted, heaviest)
+        share = sizes[others] / sizes[others].sum()
+        chosen = rng.choice(others, few - len(heaviest), replace=False, p=share)
+        weights = np.where(np.isin(np.arange(len(weights)), [*heaviest, *chosen]), weights, 0.0)
+    n = graphs.n_vertices
+    Omega = rng.standard_normal((n, options.sketch))
+    found = []
+    for (squares, sums), columns in zip(
+        _sketch_less(graphs, *taken, Omega, weights), given, strict=True
+    ):
+        squares = _without_diagonal(squares, Omega)
+        main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, : options.sketch_shared]
+        mine = orthonormal(columns, np.zeros((n, 0)))
+        side = np.column_stack([mine, orthonormal(np.column_stack([main, squares]), mine)])
+        if side.shape[1] == 0:  # the graphs are zero, and any direction is as good
+            side = orthonormal(rng.standard_normal((n, min(n, options.block))), side)
+        found.append(side)
+    return tuple(found)
+
+
+def _sketch_less(
+    graphs: Any, sides: Sides, Lam: Array, Omega: Array, weights: Array
+) -> list[tuple[Array, Array]]:
+    """Return sum_i w_i R_i R_i^T Omega and sum_i w_i R_i Omega for each side, R_i = A_i - L_i.
+
+    One pass, or two where there are components to take off. Their diagonals may stay: a first
+    basis may be rough.
+    """
+    found = graphs.sketch(Omega, weights)
+    if Lam.shape[1] == 0:
+        return list(found)
+    # (A - L)(A - L)^T = A A^T - A L^T - L A^T + L L^T, where sum_i w_i A_i L_i^T needs A_i g_k.
+    wLam = weights[:, None] * Lam
+    products = graphs.combine(wLam, *sides)
+    moments, shares = wLam.T @ Lam, wLam.sum(axis=0)[:, None]
+    less = []
+    for j, (squares, sums) in enumerate(found):
+        near, far, A_far = sides[j], sides[-1 - j], products[j]
+        on_near = near.T @ Omega
+        squares = squares - A_far @ on_near - near @ (A_far.T @ Omega)
+        squares += near @ ((far.T @ far * moments) @ on_near)
+        less.append((squares, sums - near @ (shares * (far.T @ Omega))))
+    return less
+
+
+def _without_diagonal(squares: Array, Omega: Array) -> Array:
+    """Return S Omega, (n, b), without most of Diag(D) Omega, D the diagonal of S.
+
+    D sums up all squared entries of the graphs: of sparse ones, most of S Omega is a multiple of
+    Omega, which knows nothing of them. What is known of D is how a row of S Omega goes along with
+    that of Omega. A tenth of D stays, lest the middle of a star, whose row has nothing else, is
+    lost.
+    """
+    along = np.einsum("sk,sk->s", squares, Omega) / np.einsum("sk,sk->s", Omega, Omega)
+    return np.asarray(squares - (0.9 * along)[:, None] * Omega)
+
+
+def orthonormal(columns: Array, V: Array) -> Array:
+    """Return an orthonormal basis of what ``columns`` have outside of span V."""
+    if len(columns) > MANY:
+        quick = quick_orthonormal(columns, V)
+        if quick is not None:
+            return quick
+    sizes = np.sqrt(np.einsum("sk,sk->k", columns, columns))
+    B = np.array(columns.T, order="C")  # orthonormal up to ``kept``, where those before were
+    for _ in range(2 if V.shape[1] else 0):
+        subtract(B.T, V, (B @ V).T)
+    kept = 0
+    # One after the other: QR with pivoting would let rounding choose among equals, and without
+    # it a dependent column becomes an arbitrary direction that the later ones then lose.
+    for place, size in enumerate(sizes):
+        row = B[place]
+        for _ in range(2):
+            row = row - (B[:kept] @ row) @ B[:kept]
+        left = float(linalg.norm(row))
+        if left <= 1e-10 * size:
+            continue
+        row = row / left
+        if left < _CLEAR * size and V.shape[1]:
+            # Rounding along V has grown with it, and the later ones would not know of that.
+            row -= V @ (row @ V)
+            row -= (B[:kept] @ row) @ B[:kept]
+            left = float(linalg.norm(row))
+            if left < 0.5:
+                continue  # it was rounding
+            row /= left
+        B[kept] = row
+        kept += 1
+    found = np.ascontiguousarray(B[:kept].T)
+    if kept and V.shape[1]:  # small remainders lose their orthogonality to V
+        subtract(found, V, V.T @ found)
+        found /= np.sqrt(np.einsum("sk,sk->k", found, found))
+    return found

@@ -1,0 +1,246 @@
+"""What a component is: h h^T of undirected graphs, or h g^T of directed ones.
+
+A component of norm 1 is a *point*: its coordinates in a basis, one unit vector per side, one behind
+the other. ``Symmetric`` has one side and ``Pair`` two. Everything else in the solvers is written
+once, in terms of
+
+    t = <C, y z^T>          the form of a core C (s, t) at the point (y, z), z = y if symmetric,
+    u = its gradient over c       with c = 2 (symmetric) and c = 1 (pair),
+
+so that in both geometries <u, x> = t summed over sides, and curvatures differ by the factor c alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.solvers.kernels import (
+    climb_triangles,
+    outer_triangles,
+    pull_pairs,
+    pull_triangles,
+    unpack_triangles,
+)
+from eigengraphs.solvers.protocol import Array
+
+__all__ = ["Geometry", "Pair", "Symmetric", "geometry_of"]
+
+
+class Geometry(Protocol):
+    """Components in a basis of given width on each side."""
+
+    n_sides: ClassVar[int]
+    c: ClassVar[float]
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of the basis on each side."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Coordinates of a point."""
+        ...
+
+    @property
+    def n_entries(self) -> int:
+        """Numbers of a packed core."""
+        ...
+
+    def pack(self, C: NDArray[Any]) -> NDArray[Any]:
+        """Return cores (..., s, t) as vectors (..., p) with the same inner products."""
+        ...
+
+    def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """Return vectors (..., p) as cores (..., s, t)."""
+        ...
+
+    def outer(self, X: Array) -> Array:
+        """Return the packed components, (b, p), of points ``X`` (b, size)."""
+        ...
+
+    def pull(self, R: NDArray[Any], x: Array) -> Array:
+        """Return u_i of every packed core, (r, size), at the point ``x`` (size,)."""
+        ...
+
+    def hessian(self, S: Array) -> Array:
+        """Return the Hessian of <S, y z^T> over c, (size, size), for ``S`` (s, t)."""
+        ...
+
+    def climb(self, S: NDArray[Any], X: Array, n_steps: int) -> Array:
+        """Turn points ``X`` (b, size) to where their own <S, y z^T>, ``S`` (b, s, t), is larger."""
+        ...
+
+    def spectral(self, C: NDArray[Any], mean: Array | None, count: int) -> Array:
+        """Return starts, (b, size), from the spectra of cores ``C`` (r, s, t) and their mean."""
+        ...
+
+
+@dataclass(frozen=True)
+class Symmetric:
+    """Components h h^T, in one basis of ``s`` columns."""
+
+    s: int
+    n_sides: ClassVar[int] = 1
+    c: ClassVar[float] = 2.0
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of the basis on each side."""
+        return (self.s,)
+
+    @property
+    def size(self) -> int:
+        """Coordinates of a point."""
+        return self.s
+
+    @property
+    def n_entries(self) -> int:
+        """Numbers of a packed core: its lower triangle, row by row."""
+        return self.s * (self.s + 1) // 2
+
+    @cached_property
+    def _place(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+        rows, columns = np.tril_indices(self.s)
+        return rows, columns, np.where(rows == columns, 1.0, sqrt(2.0))
+
+    def pack(self, C: NDArray[Any]) -> NDArray[Any]:
+        """Return lower triangles, off the diagonal times sqrt(2), (..., p)."""
+        rows, columns, scale = self._place
+        flat = C.reshape(*C.shape[:-2], self.s * self.s)
+        return np.asarray(np.take(flat, rows * self.s + columns, axis=-1) * scale.astype(C.dtype))
+
+    def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """Return symmetric matrices, (..., s, s)."""
+        C = np.empty((*Z.shape[:-1], self.s, self.s), dtype=Z.dtype)
+        unpack_triangles(
+            np.ascontiguousarray(Z).reshape(-1, self.n_entries), C.reshape(-1, self.s, self.s)
+        )
+        return C
+
+    def outer(self, X: Array) -> Array:
+        """Return packed x x^T, (b, p)."""
+        Z = np.empty((len(X), self.n_entries))
+        outer_triangles(np.ascontiguousarray(X), Z)
+        return Z
+
+    def pull(self, R: NDArray[Any], x: Array) -> Array:
+        """Return C_i x, (r, s)."""
+        U = np.empty((len(R), self.s))
+        pull_triangles(R, x, U)
+        return U
+
+    def hessian(self, S: Array) -> Array:
+        """Return S itself."""
+        return S
+
+    def climb(self, S: NDArray[Any], X: Array, n_steps: int) -> Array:
+        """Turn each row x of ``X`` towards the top eigenvector of its own S."""
+        X = np.array(X, order="C")
+        climb_triangles(np.ascontiguousarray(S), X, n_steps)
+        return X
+
+    def spectral(self, C: NDArray[Any], mean: Array | None, count: int) -> Array:
+        """Return both outer eigenvectors of the mean, and top ones of sum_i C_i^2, (b, s)."""
+        starts = []
+        if mean is not None:
+            vectors = np.linalg.eigh(self.unpack(mean))[1]
+            starts.append(vectors[:, [0, -1]])
+        flat = C.reshape(-1, self.s)
+        vectors = np.linalg.eigh(flat.T @ flat)[1]
+        starts.append(vectors[:, ::-1][:, :count])
+        return np.column_stack(starts).T.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Components h g^T, in a basis of ``s`` columns on the left and one of ``t`` on the right."""
+
+    s: int
+    t: int
+    n_sides: ClassVar[int] = 2
+    c: ClassVar[float] = 1.0
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of the basis on each side."""
+        return (self.s, self.t)
+
+    @property
+    def size(self) -> int:
+        """Coordinates of a point: those of the left, then those of the right."""
+        return self.s + self.t
+
+    @property
+    def n_entries(self) -> int:
+        """Numbers of a packed core: all of them, row by row."""
+        return self.s * self.t
+
+    def pack(self, C: NDArray[Any]) -> NDArray[Any]:
+        """Return all entries, (..., p)."""
+        return C.reshape(*C.shape[:-2], self.s * self.t)
+
+    def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """Return matrices, (..., s, t)."""
+        return Z.reshape(*Z.shape[:-1], self.s, self.t)
+
+    def outer(self, X: Array) -> Array:
+        """Return packed y z^T, (b, p)."""
+        return np.asarray(
+            (X[:, : self.s, None] * X[:, None, self.s :]).reshape(len(X), self.n_entries)
+        )
+
+    def pull(self, R: NDArray[Any], x: Array) -> Array:
+        """Return C_i z beside C_i^T y, (r, s + t)."""
+        U = np.empty((len(R), self.size))
+        pull_pairs(R, x, U, self.s)
+        return U
+
+    def hessian(self, S: Array) -> Array:
+        """Return [[0, S], [S^T, 0]]."""
+        H = np.zeros((self.size, self.size))
+        H[: self.s, self.s :] = S
+        H[self.s :, : self.s] = S.T
+        return H
+
+    def climb(self, S: NDArray[Any], X: Array, n_steps: int) -> Array:
+        """Turn each (y, z) towards the top singular pair of its own S, side after side."""
+        Y, Z = X[:, : self.s], X[:, self.s :]
+        for _ in range(n_steps):
+            Y = _unit_or(np.einsum("bst,bt->bs", S, Z), Y)
+            Z = _unit_or(np.einsum("bst,bs->bt", S, Y), Z)
+        return np.asarray(np.hstack([Y, Z]), dtype=np.float64)
+
+    def spectral(self, C: NDArray[Any], mean: Array | None, count: int) -> Array:
+        """Return the top singular pair of the mean, and pairs from sum_i C_i C_i^T, (b, s + t).
+
+        The right of such a pair is what explains most of the graphs beside its left.
+        """
+        starts = []
+        if mean is not None:
+            left, _, right = np.linalg.svd(self.unpack(mean), full_matrices=False)
+            starts.append(np.concatenate([left[:, 0], right[0]]))
+        flat = C.transpose(1, 0, 2).reshape(self.s, -1)
+        vectors = np.linalg.eigh(flat @ flat.T)[1]
+        for y in vectors[:, ::-1][:, :count].T:
+            rows = np.einsum("s,rst->rt", y, C)
+            right = np.linalg.eigh(rows.T @ rows)[1]
+            starts.append(np.concatenate([y, right[:, -1]]))
+        return np.array(starts, dtype=np.float64)
+
+
+def _unit_or(X: NDArray[Any], instead: NDArray[Any]) -> NDArray[Any]:
+    """Return rows of norm 1, and those of ``instead`` where there is nothing."""
+    size = np.sqrt(np.einsum("bs,bs->b", X, X))[:, None]
+    return np.where(size > 0, X / np.where(size > 0, size, 1), instead)
+
+
+def geometry_of(widths: tuple[int, ...]) -> Symmetric | Pair:
+    """Return the geometry of bases of these widths."""
+    return Symmetric(*widths) if len(widths) == 1 else Pair(*widths)

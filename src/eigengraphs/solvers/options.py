@@ -1,0 +1,83 @@
+"""Every tuned value of the solvers, in one record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULTS", "SolverOptions"]
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """What the search of components is tuned by; docs/develop/decisions has the ablation.
+
+    None of these changes what is a solution: they decide how soon, and how surely, the best of
+    many local maxima is found.
+    """
+
+    # ------------------------------------------------------------ rounds
+    block: int = 12
+    """Components that are searched together, whatever number is wanted."""
+    sketch: int = 16
+    """Columns of the first basis that come from the sum of squared graphs."""
+    sketch_shared: int = 8
+    """Columns of the first basis that come from the mean graph."""
+    sketched_graphs: int = 64
+    """Graphs that the first basis is taken from, or a quarter of them if that is more."""
+    width: int = 80
+    """Columns of a basis before it is shortened, where products with it are kept."""
+    narrow: int = 48
+    """The same where every pass multiplies by all columns, or where cores of many graphs cost."""
+    core_numbers: int = 5 * 2**18
+    """Numbers of all packed cores up to which a basis may be wide."""
+    search_rounds: int = 3
+    """Rounds in which all components are searched from many starts."""
+    search_on: int = 8
+    """Rounds in which those are that come after the first that moved."""
+    history: int = 2
+    """Solutions of earlier rounds that a shortened basis keeps."""
+    rough: float = 1e-2
+    """Relative gradient to which the core is solved far from the end."""
+    settled: float = 1e-2
+    """Relative gradient below which components keep their order."""
+    patience: int = 3
+    """Rounds without progress near the rounding of products after which a component is done."""
+    stalled: int = 60
+    """The same far from it."""
+    whole: int = 32
+    """Vertices up to which the basis is everything and the graphs are read once."""
+    whole_most: int = 100
+    """The same where all graphs, packed, take no more than ``whole_numbers``."""
+    whole_numbers: int = 2**19
+    """See ``whole_most``."""
+    whole_moments: int = 72
+    """The same of very many graphs, which are summed up in their second moment (55 MB)."""
+
+    # ------------------------------------------------------------ one core
+    spectral: int = 3
+    """Starts from the spectrum of the sum of squared cores."""
+    random: int = 2
+    """Random starts beyond ``n_init``."""
+    random_coordinates: int = 256
+    """So many coordinates of random starts at least: many starts on few vertices."""
+    climb: int = 4
+    """Steps of every start before the best are compared."""
+    turns: int = 8
+    """Products with the linear model in one step of a climb."""
+    finalists: int = 3
+    """Starts that go on to their maximum,"""
+    close: float = 0.9
+    """if they are this good beside the best,"""
+    same: float = 0.99
+    """and if no |cosine| with a better one is above this."""
+    overlap: float = 0.3
+    """Of a component is counted as new at least: less makes loadings that cancel."""
+    combined: int = 32
+    """Combinations of many graphs on which starts are tried."""
+    newton: int = 60
+    """Steps of Newton's method."""
+    curved: float = 1e-5
+    """Curvature, relative to the objective, of a way up from a saddle point."""
+
+
+DEFAULTS = SolverOptions()
