@@ -453,6 +453,7 @@ class _Rounds:
             random=self._random if searching else None,
             n_fixed=self._n_fixed,
             n_stayed=0 if first else self._n_stayed,
+            combine=not job.whole,  # there, one round is all there is
         )  # fmt: skip
         geometry = basis.geometry
         problem = CoreProblem(
