@@ -163,7 +163,8 @@ def test_a_complete_journal_is_asked_nothing_again(client, tmp_path):
     assert np.array_equal(fits[0].loadings_, fits[1].loadings_)
 
 
-def test_a_worker_that_joins_gets_work(tmp_path):
+def test_a_worker_that_joins_gets_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("eigengraphs.scale.cluster._PER_THREAD", 12)
     source = in_file(tmp_path, planted(36, 8, 2), 3)
     with processes(tmp_path) as cluster:
         cluster.scheduler("--host", "127.0.0.1", "--port", "0")
@@ -174,8 +175,11 @@ def test_a_worker_that_joins_gets_work(tmp_path):
             cluster.worker()
             client.wait_for_workers(2, timeout=60)
             slow = SlowSum(tmp_path, 0.2)
-            list(stack.each(slow))
-            assert len(began(tmp_path)) == 2  # it takes from the other
+            for _ in range(10):
+                list(stack.each(slow))
+                if len(began(tmp_path)) == 2:  # it takes from the other
+                    return
+            pytest.fail("the second worker had nothing to do")
 
 
 def test_it_travels_as_its_source(client, tmp_path):
@@ -285,7 +289,7 @@ def test_bytes_of_a_round_do_not_grow_with_the_number_of_graphs(client, tmp_path
         repeated = [each for each in stack.rounds if each.task not in ("Norms", "Forms")]
         triangle = 820 * 821 // 2  # of the second moment of packed cores
         assert max(each.bytes_received for each in repeated) == 8 * (triangle + 820)
-        found.append([each for each in repeated if each.task == "CoreMoments"][-1])
+        found.append(max(repeated, key=lambda each: each.bytes_received))
     few, many = found
     assert few.bytes_received == many.bytes_received
     assert few.bytes_sent == pytest.approx(many.bytes_sent, rel=0.01)  # places take some digits

@@ -731,7 +731,7 @@ def _name_of(task: Any) -> str:
     """Return what a task is called in records and messages."""
     inner = getattr(task, "task", None)  # of a solver's, inside ours
     name = str(getattr(task, "method", None) or getattr(task, "__name__", type(task).__name__))
-    return name if inner is None else type(inner).__name__
+    return (name if inner is None else type(inner).__name__).lstrip("_")
 
 
 def _aligned(result: Any) -> Any:
