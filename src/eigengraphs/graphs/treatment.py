@@ -25,7 +25,8 @@ ViewKind: TypeAlias = Literal["undirected", "directed", "masked"]
 
 _BLOCKED_VIEWS: dict[ViewKind, type] = {
     "undirected": BlockedView,
-    "directed": BlockedDirectedView,  # those in blocks are complete
+    "directed": BlockedDirectedView,
+    "masked": MaskedView,  # of all graphs, if they fit in memory
 }
 _VIEWS: dict[ViewKind, type] = {
     "undirected": StackView,
