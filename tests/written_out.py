@@ -35,13 +35,19 @@ def residuals(A: Array, H: Array, G: Array | None = None, *, hollow: bool = Fals
     return np.asarray(B - E @ linalg.lstsq(E, B)[0] if H.shape[1] else B).T.reshape(A.shape)
 
 
+def bend(u):
+    """Return what bends the squared norm upwards beyond 1/2."""
+    excess = max(u - 0.5, 0.0)
+    return 100 * excess**3 / (excess + 0.005)
+
+
 def norm_without_diagonal(h: Array, g: Array | None = None) -> float:
     """Return ||h g^T||^2 off the diagonal for unit vectors, bent upwards beyond sum h^2 g^2 = 1/2.
 
     Without g, it is h.
     """
     u = float((h**4).sum() if g is None else (h**2 * g**2).sum())
-    return 1 - u + 100 * max(u - 0.5, 0.0) ** 2
+    return 1 - u + bend(u)
 
 
 def objective(
@@ -66,7 +72,7 @@ def masked_objective(
     t, q = (R * E).sum(axis=(1, 2)), (seen * E**2).sum(axis=(1, 2))
     size = np.where(q < floors, (q**2 + floors**2) / (2 * floors), q)
     if hollow:
-        size = size + 100 * max(float((h**4).sum()) - 0.5, 0.0) ** 2
+        size = size + bend(float((h**4).sum()))
     return float(weights @ (t**2 / size))
 
 

@@ -20,6 +20,7 @@ from written_out import slope
 from eigengraphs.solvers.core import (
     Ascent,
     CoreProblem,
+    Remainder,
     Search,
     rows_of,
     solve_core,
@@ -47,7 +48,11 @@ def whole(directed):
 def ascent_of(A, weights, rule, costs=None, *, hollow=False, directed=False, options=DEFAULTS):
     geometry, bases = whole(directed)
     metric = metric_of(hollow).in_basis(geometry, bases)
-    return Ascent(geometry, metric, rule, geometry.pack(A), weights, costs, options)
+    return Ascent(geometry, metric, rule, nothing_off(geometry.pack(A)), weights, costs, options)
+
+
+def nothing_off(R):
+    return Remainder(R, np.zeros((len(R), 0)), np.zeros((0, R.shape[1])))
 
 
 def points(directed, b, seed=0):
@@ -112,8 +117,9 @@ def test_at_a_maximum_newton_converges_quadratically(directed, hollow, rule):
     beside = 1e-3 * np.random.default_rng(0).standard_normal(len(top))
     geometry, _ = whole(directed)
     start = unit_points((top + beside)[None], geometry.widths)[0]
-    # Three steps square 1e-3 three times: with a wrong Hessian they would not.
-    few = replace(DEFAULTS, newton=3)
+    # Three steps square 1e-3 three times: with a wrong Hessian they would not. Where the norm
+    # begins to bend, the Hessian changes within 5e-3, so that one step more is taken.
+    few = replace(DEFAULTS, newton=3 + hollow)
     _, near = ascent_of(A, WEIGHTS, rule, options=few, **settings).maximize(start, 1e-13)
     assert near.size < 1e-10
     assert near.f == pytest.approx(state.f, rel=1e-12)
@@ -135,10 +141,6 @@ def test_a_climb_never_lowers_f(directed, rule, dtype):
         X, f = climbed, higher
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the lift of an unobserved diagonal is f, not theta / q: f falls by up to 0.7 % a step",
-)
 @every_geometry
 @pytest.mark.parametrize("rule", [NonnegativeLoadings(), PenalisedLoadings(0.4)], ids=repr)
 def test_nor_off_the_diagonal_where_the_norm_is_not_bent(directed, rule):
@@ -209,11 +211,6 @@ def test_an_unobserved_diagonal_holds_a_star_away_from_its_middle(directed):
         assert state.size <= 1e-6
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="where q begins to bend the curvature jumps: steps from below are far too long, and "
-    "sixty of them, shortened to 1e-4 at most, do not arrive (relative gradient 6e-3)",
-)
 def test_a_maximum_where_the_norm_begins_to_bend_is_reached():
     A = drawn(M, N, 9, directed=False, hollow=True)
     problem = problem_of(A, np.ones(M), FREE, hollow=True)
@@ -256,7 +253,7 @@ def test_fewer_rows_give_the_same_objective(directed, hollow, n_frozen, m):
     for R, forms, w in ((packed, Psi, weights), (rows.R, rows.Psi, rows.weights)):
         Lam = FREE.solve(metric.gram(sides), forms)
         ascent = Ascent(
-            geometry, metric.in_basis(geometry, bases), FREE, R - Lam @ known, w, None, DEFAULTS
+            geometry, metric.in_basis(geometry, bases), FREE, Remainder(R, Lam, known), w, None, DEFAULTS
         )
         values.append(ascent.values(X))
     assert np.allclose(*values, rtol=1e-9)

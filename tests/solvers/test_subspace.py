@@ -284,11 +284,6 @@ def test_many_graphs_are_summed_up(directed):
         assert f.stationarity(x) < 1e-6
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a basis that fills all vertices ends the rounds at once, with a core solved roughly: "
-    "'stalled' at relative gradients of 1e-4",
-)
 @every_geometry
 def test_a_basis_that_grew_to_all_vertices_is_solved_to_the_tolerance(directed):
     fit = solve(drawn(700, 40, 0, directed=directed), 2, directed=directed, tol=1e-6)

@@ -167,8 +167,8 @@ class Ascent:
         """Return f at points (b, size), (b,)."""
         return self._look(X)[0]
 
-    def _look(self, X: Array, *, eager: bool = False) -> tuple[Array, Array]:
-        """Return f, (b,), and w_i s_i / sqrt(q_i), (b, r), at points (b, size)."""
+    def _look(self, X: Array, *, eager: bool = False) -> tuple[Array, Array, Array]:
+        """Return f, (b,), w_i s_i / sqrt(q_i), (b, r), and sum_i w_i s_i tau_i / q_i, (b,)."""
         root = np.sqrt(self._metric.norms(X))
         T = self._rows.forms(self._geometry.outer(X)) / root
         loading, gain, _ = self._rule.alone(T)
@@ -177,23 +177,24 @@ class Ascent:
         elif self._costs is not None:
             on = gain > self._costs
             loading, gain = np.where(on, loading, 0.0), np.where(on, gain - self._costs, 0.0)
-        return gain @ self._w, loading / root * self._w
+        A = loading / root * self._w
+        return gain @ self._w, A, np.einsum("br,br->b", A, T / root)
 
     def climb(
         self, X: Array, n_steps: int, *, n_eager: int = 0, known: Array | None = None
     ) -> tuple[Array, Array]:
         """Take steps from points (b, size); return where to, and f there.
 
-        With all entries, f never falls in steps that are not eager. With ``known`` (k, p), an
+        f never falls in steps that are not eager, but where q is bent. With ``known`` (k, p), an
         orthonormal basis of earlier components, what rises is by how much the objective falls when
         all loadings are solved again, F = f / (1 - sum_j <S, known_j>^2): F <S, known_j>^2 is
         convex, too. Maxima that overlap with earlier components are hard to find by f.
         """
         geometry = self._geometry
         for step in range(n_steps):
-            f, A = self._look(X, eager=step < n_eager)
+            f, A, b = self._look(X, eager=step < n_eager)
             S = self._rows.sums(A)
-            lift = self._metric.lift(X, f)
+            lift = self._metric.lift(X, b)
             if lift is not None:
                 S = S + lift
             if known is not None:

@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 CONCENTRATED = 0.5  # of sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
-_BEND = 1e4  # q = 1 - u + _BEND (u - 1/2)^3 beyond: twice differentiable, least at u = 0.506
+_BEND, _BEND_WIDTH = 100.0, 0.005  # how steeply q turns upwards beyond, and how far that begins
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class CoreMetric(Protocol):
         """Return q and its derivatives at the point ``x``."""
         ...
 
-    def lift(self, X: Array, f: Array) -> Array | None:
-        """Return what q adds to the climb at points ``X`` where the objective is ``f``, (b, p)."""
+    def lift(self, X: Array, b: Array) -> Array | None:
+        """Return what q adds to the climb at points ``X``, (b, p); b = sum_i w_i s_i tau_i / q_i."""
         ...
 
 
@@ -140,8 +140,8 @@ class _Plain:
         del x
         return Norm(1.0, None, None)
 
-    def lift(self, X: Array, f: Array) -> None:
-        del X, f
+    def lift(self, X: Array, b: Array) -> None:
+        del X, b
 
 
 class OffDiagonal:
@@ -204,8 +204,7 @@ class _Hollow:
         sides = [side[0] for side in self._sides(x[None])]
         h, g = sides[0], sides[-1]
         u = float((h**2 * g**2).sum())
-        excess = max(u - CONCENTRATED, 0.0)
-        q, curved = float(bent_norm(np.array(u))), 1.0 - 3.0 * _BEND * excess**2
+        q, curved = float(bent_norm(np.array(u))), 1.0 - float(_bend(np.array(u))[1])
         slopes = bent_slopes(*(side[:, None] for side in sides))
         slope = np.concatenate(
             [V.T @ part[:, 0] for V, part in zip(self._bases, slopes, strict=True)]
@@ -222,30 +221,30 @@ class _Hollow:
             cross = 2 * curved * (U.T @ ((h * g)[:, None] * V))
             K[:s, s:] -= cross
             K[s:, :s] -= cross.T
-        if excess > 0:
+        if u > CONCENTRATED:
             pushed = bent_pushes(*(side[:, None] for side in sides))
             push = np.concatenate([V.T @ part for V, part in zip(self._bases, pushed, strict=True)])
             K += push @ push.T
         return Norm(q, slope, K)
 
-    def lift(self, X: Array, f: Array) -> Array:
+    def lift(self, X: Array, b: Array) -> Array:
         sides, found = self._sides(X), np.empty((len(X), self._geometry.n_entries))
         for place, on in enumerate(sides[0] * sides[-1]):
             diagonal = self._bases[0].T @ (on[:, None] * self._bases[-1])
-            found[place] = f[place] * self._geometry.pack(diagonal)
+            found[place] = b[place] * self._geometry.pack(diagonal)
         return found
 
 
 def bent_norm(u: Array) -> Array:
     """Return q for unit vectors with u = sum_s h_s^2 g_s^2."""
-    return np.asarray(1.0 - u + _BEND * np.maximum(u - CONCENTRATED, 0.0) ** 3)
+    return np.asarray(1.0 - u + _bend(u)[0])
 
 
 def bent_slopes(*sides: Array) -> list[Array]:
     """Return the gradient of q over 2 c on each side, (n, d), at unit columns (n, d)."""
     h, g = sides[0], sides[-1]
     u = (h**2 * g**2).sum(axis=0)
-    curved = 1.0 - 3.0 * _BEND * np.maximum(u - CONCENTRATED, 0.0) ** 2
+    curved = 1.0 - _bend(u)[1]
     along = bent_norm(u) + curved * u  # so that the slope along the point is q
     pairs = ((h, g), (g, h))[: len(sides)]
     return [mine * along - mine * other**2 * curved for mine, other in pairs]
@@ -254,9 +253,21 @@ def bent_slopes(*sides: Array) -> list[Array]:
 def bent_pushes(*sides: Array) -> list[Array]:
     """Return x, (n, d) on each side: the bend adds x x^T to the Hessian of q over 2 c."""
     h, g = sides[0], sides[-1]
-    excess = np.maximum((h**2 * g**2).sum(axis=0) - CONCENTRATED, 0.0)
-    size = np.sqrt((24 if len(sides) == 1 else 12) * _BEND * excess)
+    curvature = _bend((h**2 * g**2).sum(axis=0))[2]
+    size = np.sqrt((4 if len(sides) == 1 else 2) * curvature)
     return [size * mine * other**2 for mine, other in ((h, g), (g, h))[: len(sides)]]
+
+
+def _bend(u: Array) -> tuple[Array, Array, Array]:
+    """Return what is added to q, and its first and second derivatives by u.
+
+    _BEND e^3 / (e + width) for e = u - 1/2: a square but for its beginning, where its curvature
+    begins at zero. With a jump there, Newton's steps from below are far too long.
+    """
+    c, e = _BEND_WIDTH, np.maximum(u - CONCENTRATED, 0.0)
+    value = e**3 / (e + c)
+    slope, curvature = e**2 * (2 * e + 3 * c) / (e + c) ** 2, 2 - 2 * (c / (e + c)) ** 3
+    return _BEND * value, _BEND * slope, _BEND * curvature
 
 
 def _in_bases(bases: Sides, sides: Sides) -> Array:

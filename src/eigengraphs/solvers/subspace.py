@@ -185,9 +185,9 @@ def subspace(
 def _with_positive_forms(fit: Fit, rule: LoadingRule) -> Fit:
     """Return the fit with the largest form of every component h g^T positive.
 
-    h g^T and -h g^T are one component, unless loadings have a sign of their own.
+    h g^T and -h g^T are one component, unless the rule tells loadings of either sign apart.
     """
-    if fit.G is None or rule.nonnegative:
+    if fit.G is None or not np.array_equal(rule.alone(fit.Psi)[0], -rule.alone(-fit.Psi)[0]):
         return fit
     signs = column_signs(fit.Psi)
     return replace(fit, G=fit.G * signs, Psi=fit.Psi * signs)
