@@ -58,10 +58,9 @@ class FittedAttributes:
         Lam, path = projection.loadings_and_path(rule, plan.weights)
         self.loadings_ = (Lam / scale).astype(self._dtype)
         if plan.groups is not None:
-            assert isinstance(projection, Projection)
-            mixing = plan.groups.mixing(plan.weights)
-            path = projection.grouped_path(mixing, plan.group_weights, plan.weights)
-            shared = (mixing @ Lam / scale).astype(self._dtype)
+            grouped = projection.grouped(plan.groups.mixing(plan.weights))
+            shared, path = grouped.loadings_and_path(rule, plan.group_weights)
+            shared = (shared / scale).astype(self._dtype)
             if self._fitted_with["loadings"] == "class":
                 self.classes_, self.class_loadings_ = plan.groups.labels, shared
             else:

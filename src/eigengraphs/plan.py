@@ -156,7 +156,7 @@ def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight
     loadings, directed = settings["loadings"], bool(settings["directed"])
     groups = groups_of(loadings, y, stack)
     treatment = Treatment.learn(stack, settings["diagonal"], bool(settings["center"]), weights)
-    missing = treatment.kind_of(stack, directed=directed) == "masked"
+    missing = treatment.kind_of(stack, directed=directed).startswith("masked")
     refused = refusal(settings, has_missing=missing)
     if refused is not None:
         raise InputError(refused)

@@ -67,8 +67,6 @@ class ProjectedGraphs:
 
     def _project(self, stack: GraphStack) -> Projection | MaskedProjection:
         treatment, kind = self._plan.treatment, self._plan.kind_of(stack)
-        if kind == "masked" and self._plan.directed:
-            stack.require_complete("a directed fit takes complete graphs alone; fill the entries")
         view = treatment.loss_view(stack, kind)
         with one_blas_thread():
             return project(view, self._fit, hollow=treatment.hollow)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.loadings import component_gram, condition
-from eigengraphs.solvers.masked_refine import MAX_CONDITION, refine_masked
+from eigengraphs.solvers.full_space import MAX_CONDITION, refine_observed
+from eigengraphs.solvers.metric import AllEntries, Metric, OffDiagonal
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import LoadingRule
@@ -105,7 +106,12 @@ def improve(
     on = fit.active
     try:
         if masked:
-            return _improve_masked(search, fit, weights, tol, max_iter, hollow)
+            metric = OffDiagonal() if hollow else AllEntries()
+            better = refine_observed(
+                search, fit, metric=metric, rule=rule, weights=weights, tol=tol, max_iter=max_iter,
+                watch=watch,
+            )  # fmt: skip
+            return _improved(better, metric, tol)
         found = refine(
             search, fit.H[:, on], weights=weights, rule=rule, tol=tol, max_iter=max_iter,
             cache=cache, hollow=hollow, watch=watch,
@@ -127,20 +133,13 @@ def improve(
     return Improved(better, found.n_iter, found.stop_reason, found.condition, found.bound_met)
 
 
-def _improve_masked(
-    search: Any, fit: Fit, weights: Array, tol: float, max_iter: int, hollow: bool
-) -> Improved:
+def _improved(fit: Fit, metric: Metric, tol: float) -> Improved:
     on = fit.active
-    better = refine_masked(search, fit, weights=weights, tol=tol, max_iter=max_iter, hollow=hollow)
-    size = condition(component_gram(better.H[:, on], hollow=hollow))
-    n_iter = max((better.stages[k].n_iter for k in np.flatnonzero(on)), default=0)
-    worst = max((better.stages[k].stationarity for k in np.flatnonzero(on)), default=0.0)
+    sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
+    size = condition(metric.gram(tuple(side[:, on] for side in sides)))
+    stages = [fit.stages[k] for k in np.flatnonzero(on)]
+    worst = max((stage.stationarity for stage in stages), default=0.0)
     # Near the bound with a slope that leads on: there it was stopped.
     bound_met = bool(worst > 1e3 * tol and size > 0.1 * MAX_CONDITION)
-    reason = "max_iter" if n_iter >= max_iter else "precision"
-    reason = "stationary" if worst <= tol else reason
-    stages = tuple(
-        replace(stage, stop_reason=reason) if active else stage
-        for stage, active in zip(better.stages, on, strict=True)
-    )
-    return Improved(replace(better, stages=stages), n_iter, reason, size, bound_met)
+    n_iter, reason = (stages[0].n_iter, stages[0].stop_reason) if stages else (0, "exhausted")
+    return Improved(fit, n_iter, reason, size, bound_met)

@@ -24,7 +24,8 @@ from eigengraphs.solvers.components import with_signs, with_signs_pair
 from eigengraphs.solvers.directed import directed
 from eigengraphs.solvers.directed.space import pair_width
 from eigengraphs.solvers.directions import basis_width
-from eigengraphs.solvers.masked import masked
+from eigengraphs.solvers.full_space import MeanGraphs, full_space
+from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
 from eigengraphs.solvers.spectral import spectral
@@ -78,12 +79,17 @@ def find_components(
     treatment, groups = plan.treatment, plan.groups
     searched, weights = stack, plan.weights
     before = stack.n_asked if isinstance(stack, BlockedStack) else 0
+    kind = plan.kind_of(stack)
+    missing = kind.startswith("masked")
     if groups is not None:
+        weights = plan.group_weights
+    if groups is not None and not missing:
         # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
         searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
-        weights = plan.group_weights
-    kind = plan.kind_of(searched)
+        kind = plan.kind_of(searched)
     search = treatment.search_view(searched, kind)
+    if groups is not None and missing:
+        search = MeanGraphs(search, groups.mixing(plan.weights))
     hollow = treatment.diagonal == "unobserved"
     tol = tolerance(settings["tol"], stack.dtype)
     common = {
@@ -98,8 +104,9 @@ def find_components(
         "resume": resume,
         "watch": watch,
     }
-    if kind == "masked":
-        fit = masked(search, d, hollow=hollow, **common)
+    if missing:
+        metric = OffDiagonal() if hollow else AllEntries()
+        fit = full_space(search, d, metric=metric, rule=plan.rule, **common)
     elif plan.directed:
         fit = directed(search, d, hollow=hollow, **kept_in_basis(searched, 2, None), **common)
     elif searched.n_graphs == 1 and not hollow and settings["loadings"] == "shared":
@@ -113,7 +120,7 @@ def find_components(
     # The mean, and the row sums.
     others = (treatment.mean is not None) + (treatment.diagonal == "filled")
     fit = _signed(replace(fit, n_passes=fit.n_passes + others))
-    if groups is not None:
+    if groups is not None and not missing:
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         fit = replace(fit, n_passes=3 + (treatment.mean is not None))
     projected = partial(_projected, plan, stack, search, kind)
@@ -126,7 +133,7 @@ def find_components(
         return greedy
     better = improve(
         search, fit, weights=weights, rule=plan.rule, tol=tol, max_iter=settings["max_iter"],
-        cache=kept_in_basis(searched, 1, None)["cache"], hollow=hollow, masked=kind == "masked",
+        cache=kept_in_basis(searched, 1, None)["cache"], hollow=hollow, masked=missing,
         watch=watch,
     )  # fmt: skip
     return _better_of(plan, greedy, better, projected)
@@ -176,11 +183,10 @@ def _better_of(
 
 def _objective(plan: Plan, projection: Projection | MaskedProjection) -> float:
     """Return the objective in the unit of ``objective_path_``."""
-    path = projection.objective_path(plan.rule, plan.weights)
+    weights = plan.weights
     if plan.groups is not None:
-        assert isinstance(projection, Projection)
-        mixing = plan.groups.mixing(plan.weights)
-        path = projection.grouped_path(mixing, plan.group_weights, plan.weights)
+        projection, weights = projection.grouped(plan.groups.mixing(weights)), plan.group_weights
+    path = projection.objective_path(plan.rule, weights)
     return float(plan.reported(path)[0][-1])
 
 

@@ -60,7 +60,8 @@ def check_settings(settings: dict[str, Any]) -> None:
         if not known or value not in allowed:
             raise InputError(f"{name} must be one of {_listed(allowed)}, got {name}={value!r}")
     _check_sparsity(settings)
-    refused = refusal(settings)
+    unknown = settings["missing"] == "unobserved"  # whether entries are missing: decided later
+    refused = refusal(settings, has_missing=None if unknown else False)
     if refused is not None:
         raise InputError(refused)
     callback = settings["callback"]
@@ -96,7 +97,7 @@ def _check_sparsity(settings: dict[str, Any]) -> None:
         )
 
 
-def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | None:
+def refusal(settings: Mapping[str, Any], *, has_missing: bool | None = False) -> str | None:
     """Return why settings do not go together, and what to do; None if they do.
 
     Parameters
@@ -104,7 +105,7 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
     settings
         Of the estimator.
     has_missing
-        Whether the graphs have entries that are not observed.
+        Whether the graphs have entries that are not observed; None: not known yet.
     """
     loadings, directed, diagonal, center, refine = (
         settings[x] for x in ("loadings", "directed", "diagonal", "center", "refine")
@@ -115,17 +116,18 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
             "loadings='shared' with center=True leaves nothing to fit: the mean graph is all that "
             "shared loadings see, and centring takes it away; use center=False"
         )
-    if ruled and diagonal == "unobserved":
+    complete = has_missing is False
+    if complete and ruled and diagonal == "unobserved":
         return (
             f"loadings={loadings!r} is not offered with diagonal='unobserved', where loadings "
             "under a rule may grow without bound; use diagonal='filled'"
         )
-    if directed and ruled:
+    if complete and directed and ruled:
         return (
             f"loadings={loadings!r} is not offered with directed=True: rules for loadings are "
             "searched on symmetric cores; use loadings='free', or symmetrize() the graphs"
         )
-    if directed and refine:
+    if complete and directed and refine:
         return "refine=True is not offered with directed=True; use refine=False"
     if settings["solver"] == "algorithm1":
         beyond = {
@@ -133,20 +135,11 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
             "directed=True": directed,
             "diagonal='unobserved'": diagonal == "unobserved",
             "refine=True": refine,
-            "missing='unobserved' with missing entries": has_missing,
+            "missing='unobserved' with missing entries": bool(has_missing),
         }
         for what, asked in beyond.items():
             if asked:
                 return f"{what} is beyond solver='algorithm1', the paper's; use solver='subspace'"
-    if has_missing:
-        others = {f"loadings={loadings!r}": loadings != "free", "directed=True": directed}
-        for what, asked in others.items():
-            if asked:
-                return (
-                    f"{what} is not offered where entries are missing: every graph then has inner "
-                    "products of its own; use free loadings of undirected graphs, or fill the "
-                    "missing entries first"
-                )
     return None
 
 

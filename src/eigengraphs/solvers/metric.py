@@ -20,12 +20,12 @@ from eigengraphs.solvers.geometry import Geometry
 from eigengraphs.solvers.protocol import Array, Sides
 
 __all__ = [
-    "CONCENTRATED", "AllEntries", "CoreMetric", "Metric", "Norm", "OffDiagonal", "bent_norm",
+    "BEND", "CONCENTRATED", "AllEntries", "CoreMetric", "Metric", "Norm", "OffDiagonal", "bent_norm",
     "bent_slopes",
 ]  # fmt: skip
 
 CONCENTRATED = 0.5  # of sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
-_BEND = 100.0  # q turns upwards at 1/2 + 1 / (2 _BEND)
+BEND = 100.0  # q turns upwards at 1/2 + 1 / (2 BEND)
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class _Hollow:
         h, g = sides[0], sides[-1]
         u = float((h**2 * g**2).sum())
         excess = max(u - CONCENTRATED, 0.0)
-        flat, curved = 1.0 - _BEND * excess * (1.0 + excess), 1.0 - 2.0 * _BEND * excess
+        flat, curved = 1.0 - BEND * excess * (1.0 + excess), 1.0 - 2.0 * BEND * excess
         slopes = bent_slopes(*(side[:, None] for side in sides))
         slope = np.concatenate(
             [V.T @ part[:, 0] for V, part in zip(self._bases, slopes, strict=True)]
@@ -215,7 +215,7 @@ class _Hollow:
         # Of u, over 2 c: 3 h^2 on the diagonal if symmetric; g^2, h^2 and twice h g if a pair.
         if len(self._bases) == 1:
             K -= 3 * curved * (V.T @ ((h**2)[:, None] * V))
-            pushed = np.sqrt(8 * _BEND) * (V.T @ h**3)
+            pushed = np.sqrt(8 * BEND) * (V.T @ h**3)
         else:
             s = U.shape[1]
             K[:s, :s] -= curved * (U.T @ ((g**2)[:, None] * U))
@@ -223,7 +223,7 @@ class _Hollow:
             cross = 2 * curved * (U.T @ ((h * g)[:, None] * V))
             K[:s, s:] -= cross
             K[s:, :s] -= cross.T
-            pushed = np.sqrt(4 * _BEND) * np.concatenate([U.T @ (h * g**2), V.T @ (g * h**2)])
+            pushed = np.sqrt(4 * BEND) * np.concatenate([U.T @ (h * g**2), V.T @ (g * h**2)])
         if excess > 0:
             K += np.outer(pushed, pushed)
         return Norm(float(bent_norm(np.array(u))), slope, K)
@@ -238,14 +238,14 @@ class _Hollow:
 
 def bent_norm(u: Array) -> Array:
     """Return q for unit vectors with u = sum_s h_s^2 g_s^2."""
-    return np.asarray(1.0 - u + _BEND * np.maximum(u - CONCENTRATED, 0.0) ** 2)
+    return np.asarray(1.0 - u + BEND * np.maximum(u - CONCENTRATED, 0.0) ** 2)
 
 
 def bent_slopes(*sides: Array) -> list[Array]:
     """Return the gradient of q over 2 c on each side, (n, d), at unit columns (n, d)."""
     h, g = sides[0], sides[-1]
     excess = np.maximum((h**2 * g**2).sum(axis=0) - CONCENTRATED, 0.0)
-    flat, curved = 1.0 - _BEND * excess * (1.0 + excess), 1.0 - 2.0 * _BEND * excess
+    flat, curved = 1.0 - BEND * excess * (1.0 + excess), 1.0 - 2.0 * BEND * excess
     pairs = ((h, g), (g, h))[: len(sides)]
     return [mine * flat - mine * other**2 * curved for mine, other in pairs]
 
