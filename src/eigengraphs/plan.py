@@ -156,11 +156,11 @@ def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight
     loadings, directed = settings["loadings"], bool(settings["directed"])
     groups = groups_of(loadings, y, stack)
     treatment = Treatment.learn(stack, settings["diagonal"], bool(settings["center"]), weights)
-    missing = treatment.kind_of(stack, directed=directed).startswith("masked")
-    refused = refusal(settings, has_missing=missing)
+    kind = treatment.kind_of(stack, directed=directed)
+    refused = refusal(settings, has_missing=kind.startswith("masked"))
     if refused is not None:
         raise InputError(refused)
     penalty = settings["l1_penalty"]
-    norms = treatment.loss_view(stack).squared_norms() if penalty else weights
+    norms = treatment.loss_view(stack, kind).squared_norms() if penalty else weights
     rule = loading_rule(loadings, settings["max_nonzeros"], penalty, norms, weights)
     return Plan(treatment, weights, largest, rule, groups, directed)

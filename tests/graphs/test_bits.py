@@ -177,7 +177,7 @@ def test_hidden_entries_are_zeros_as_bits(all_in_bits, monkeypatch):
         monkeypatch.setattr(bits, "_ROW_BYTES", least)
         stack = GraphStack(A, missing="unobserved")
         assert (stack.words is not None) == (least == 0)
-        answers.append(MaskedView(stack, "filled").multiply(H))
+        answers.append(MaskedView(stack, "filled").products(H)[0])
     assert np.allclose(*answers, rtol=1e-12)
 
 

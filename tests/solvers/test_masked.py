@@ -12,14 +12,15 @@ from eigengraphs.graphs.masked_mean import masked_mean
 from eigengraphs.graphs.masked_view import MaskedView
 from eigengraphs.graphs.view import StackView
 from eigengraphs.solvers.components import first_components, with_signs
+from eigengraphs.solvers.full_space import FADES, refine_observed
 from eigengraphs.solvers.loadings import (
     component_gram,
     condition,
     objective_path,
 )
-from eigengraphs.solvers.masked_quotient import FADES
-from eigengraphs.solvers.masked_refine import refine_masked
-from eigengraphs.solvers.subspace import subspace
+from eigengraphs.solvers.metric import AllEntries
+from eigengraphs.solvers.old_subspace import subspace
+from eigengraphs.solvers.rules import FreeLoadings
 
 # ---------------------------------------------------------------------- the known components
 
@@ -32,10 +33,11 @@ def test_complete_graphs_have_the_components_of_the_subspace_solver(n, rule):
     A = np.einsum("sk,ik,tk->ist", known.H, Lam, known.H) + 0.2 * random_symmetric(20, n, seed=7)
     stack, weights = GraphStack(A), np.linspace(0.5, 2, 20)
     plain = StackView(stack, rule)
-    settings = {"weights": weights, "tol": 1e-9, "hollow": rule == "hollow"}
+    settings = {"weights": weights, "tol": 1e-9}
     expected = subspace(
-        plain, 3, cache=True, seed=np.random.SeedSequence(0), **{**COMMON, **settings}
-    )
+        plain, 3, cache=True, seed=np.random.SeedSequence(0), hollow=rule == "hollow",
+        **{**COMMON, **settings},
+    )  # fmt: skip
     view = MaskedView(stack, rule)
     fit = solve(view, 3, **settings)
     assert column_errors(fit.H, expected.H).max() < 1e-6
@@ -240,7 +242,10 @@ def test_refining_stops_components_that_run_into_each_other_at_the_bound():
     A = np.array([np.outer(x, x), np.outer(x, y) + np.outer(y, x)])
     view = MaskedView(GraphStack(A))
     greedy = solve(view, 2)
-    fit = refine_masked(view, greedy, weights=np.ones(2), tol=1e-12, max_iter=2000)
+    fit = refine_observed(
+        view, greedy, metric=AllEntries(), rule=FreeLoadings(), weights=np.ones(2), tol=1e-12,
+        max_iter=2000,
+    )  # fmt: skip
     assert fit.n_passes > greedy.n_passes + 10
     assert condition(component_gram(fit.H)) <= 1e4
     left = [residuals(A, found.H) for found in (greedy, fit)]

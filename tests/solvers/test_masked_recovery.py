@@ -12,13 +12,14 @@ from eigengraphs.graphs.masked_view import MaskedView
 from eigengraphs.graphs.view import StackView
 from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.solvers.components import with_signs
+from eigengraphs.solvers.full_space import refine_observed
 from eigengraphs.solvers.loadings import (
     component_gram,
     solve_loadings,
 )
-from eigengraphs.solvers.loadings_each import solve_loadings_each
-from eigengraphs.solvers.masked_refine import refine_masked
-from eigengraphs.solvers.subspace import subspace
+from eigengraphs.solvers.metric import AllEntries
+from eigengraphs.solvers.old_subspace import subspace
+from eigengraphs.solvers.rules import FreeLoadings, Seen
 
 
 @pytest.mark.parametrize("rule", ["observed", "hollow"])
@@ -54,7 +55,10 @@ def test_components_that_overlap_are_recovered_when_all_are_fitted_together(kind
     greedy = solve(view, 3)
     # A component carries a trace of those after it, which hidden entries keep from cancelling.
     assert 1e-4 < column_errors(greedy.H, H).max() < 0.2
-    fit = refine_masked(view, greedy, weights=np.ones(25), tol=1e-10, max_iter=500)
+    fit = refine_observed(
+        view, greedy, metric=AllEntries(), rule=FreeLoadings(), weights=np.ones(25), tol=1e-10,
+        max_iter=500,
+    )  # fmt: skip
     assert column_errors(fit.H, H).max() < 1e-6
     assert np.abs(loadings(stack, fit.H) - Lam).max() < 1e-5
     assert fit.n_passes > greedy.n_passes
@@ -126,8 +130,8 @@ def test_hidden_pairs_are_predicted(section_5_2, rule):
     loss = MaskedView(stack, "hollow", like=search)
     fit = solve(search, 2)
     Psi = fit.Psi + loss.diagonal_forms(fit.H) - search.diagonal_forms(fit.H)
-    gram = component_gram(fit.H, hollow=True)
-    Lam = solve_loadings_each(loss.grams(fit.H), Psi, gram, loss.observed())
+    seen = Seen(component_gram(fit.H, hollow=True), loss.observed())
+    Lam = FreeLoadings().solve(loss.grams(fit.H), Psi, seen=seen)
     ours = error(np.einsum("sk,ik,tk->ist", fit.H, Lam, fit.H))
     zeros = GraphStack(stack.dense)
     H = subspace(

@@ -14,13 +14,14 @@ from eigengraphs.solvers.core import Search
 from eigengraphs.solvers.left_cores import LeftCores
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.ruled import RuledSpace, _best_of, _Pool, shrink_of, stage_loadings
+from eigengraphs.solvers.ruled import RuledSpace, _best_of, _Pool, shrink_of
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     NonnegativeLoadings,
     PenalisedLoadings,
     SparseLoadings,
     objective_of,
+    stage_loadings,
 )
 
 M, N = 7, 9
