@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.loadings import component_gram, condition
 from eigengraphs.solvers.full_space import MAX_CONDITION, refine_observed
+from eigengraphs.solvers.loadings import component_gram, condition
 from eigengraphs.solvers.metric import AllEntries, Metric, OffDiagonal
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.refine import refine

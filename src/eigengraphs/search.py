@@ -26,10 +26,10 @@ from eigengraphs.solvers.directed.space import pair_width
 from eigengraphs.solvers.directions import basis_width
 from eigengraphs.solvers.full_space import MeanGraphs, full_space
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
+from eigengraphs.solvers.old_subspace import subspace
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
 from eigengraphs.solvers.spectral import spectral
-from eigengraphs.solvers.old_subspace import subspace
 
 __all__ = ["Found", "find_components", "kept_in_basis"]
 

@@ -175,7 +175,7 @@ class Mask:
         Z: NDArray[np.float64],
         shift: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return x_k^T M_i z_k, (m, c), for ``X``, ``Z`` (n, c); ``shift`` as in :meth:`products`."""
+        """Return x_k^T M_i z_k, (m, c), for ``X`` and ``Z`` (n, c); ``shift`` as above."""
         found: NDArray[np.float64] = (self._P @ X) * (self._P @ Z)
         if shift is not None:
             found += shift @ (X * Z)
@@ -193,8 +193,8 @@ class Mask:
     ) -> NDArray[np.float64]:
         """Return Gamma_i,jk = <M_i o h_j g_j^T, h_k g_k^T>, (m, d, d).
 
-        It is x^T M_i z with x = h_j o h_k and z = g_j o g_k. Reads the hidden entries once for every
-        eight of the d (d + 1) / 2 columns x.
+        It is x^T M_i z with x = h_j o h_k and z = g_j o g_k. Reads the hidden entries once for
+        every eight of the d (d + 1) / 2 columns x.
         """
         d = H.shape[1]
         j, k = np.triu_indices(d)

@@ -7,15 +7,15 @@ basis carries, so that components are searched in the full space. With R_i what 
 
     t_i = h^T R_i g,    q_i = (h^2)^T M_i g^2,    f = sum_i w_i max(0, gain(t_i / sqrt(q_i)) - c_i),
 
-where gain and c_i are the rule's, is what a component takes off the objective; then all loadings are
-solved again. Where h lives on entries that are missing q_i vanishes, and the loading may be anything.
-For unit vectors, q_i counts as
+where gain and c_i are the rule's, is what a component takes off the objective; then all loadings
+are solved again. Where h lives on entries that are missing q_i vanishes, and the loading may be
+anything. For unit vectors, q_i counts as
 
     q_i                              from e_i on,
     (q_i^2 + e_i^2) / (2 e_i)        below, once differentiable and never under e_i / 2,
 
-so that what graph i has to say fades with what it sees. e_i is a hundredth of the share of its entries
-that graph i observes, which is about the q_i of a component that is spread over all vertices.
+so that what graph i has to say fades with what it sees. e_i is a hundredth of the share of its
+entries that graph i observes, which is about the q_i of a component spread over all vertices.
 
 A climb is limited-memory BFGS with an exact search on every line: on (h + a p, g + a r), t_i is a
 polynomial of degree 2 in a and q_i of degree 4, so that one pass tells f everywhere on it. Several
@@ -192,7 +192,7 @@ class _Residuals:
 
         def top(Y: Array) -> Array:  # of the rows of some vectors of each graph, (m, b, n)
             rows = (root[:, :, None] * Y).reshape(-1, n)
-            return _leading(lambda v: rows.T @ (rows @ v), rng.standard_normal(n))[1]
+            return _leading(lambda v: rows.T @ (rows @ v), rng.standard_normal((n,)))[1]
 
         h = top(self.multiply(rng.standard_normal((sides, n, min(n, _SKETCH))))[0])
         if sides == 1:
@@ -416,8 +416,6 @@ class _Job:
 
     rule: LoadingRule
     weights: Array  # (m,)
-    floors: Array  # (m,)
-    hollow: bool
     visible: Array  # (sides, n) 1 for vertices of which some graph observes something
     n_init: int
     tol: float
@@ -706,8 +704,8 @@ def full_space(
     init
         Where a component is searched from: "svd", the top singular vectors of the mean residual
         over the graphs that observe an entry, or, where that is nothing, of the sum of squared
-        residuals; "random"; "auto", from both of these and at random; or an array (n, any), directed
-        (2, n, any), one column per component, with "auto" for components beyond its columns.
+        residuals; "random"; "auto", from both of these and at random; or an array (n, any),
+        directed (2, n, any), one column per component, with "auto" for those beyond its columns.
     n_init
         Starts of each component; further ones are random. One more with "auto".
     tol
@@ -727,9 +725,10 @@ def full_space(
     observed = graphs.observed()
     counts = graphs.mask_products(*np.ones((sides, n, 1)))[::-1]
     visible = np.array([(weights > 0) @ seen[:, 0] > 0 for seen in counts], dtype=np.float64)
+    floors = FADES * np.where(observed > 0, observed, 1.0)
     job = _Job(
-        rule, weights, FADES * np.where(observed > 0, observed, 1.0), metric.hollow, visible, n_init,
-        tol, max_iter, _EPS**2 * total, 100 * float(np.sqrt(np.finfo(graphs.dtype).eps)), watch,
+        rule, weights, visible, n_init, tol, max_iter, _EPS**2 * total,
+        100 * float(np.sqrt(np.finfo(graphs.dtype).eps)), watch,
     )  # fmt: skip
     given = np.zeros((sides, n, 0)) if isinstance(init, str) else np.reshape(init, (sides, n, -1))
     S, Psi, stages = np.zeros((sides, n, 0)), np.zeros((m, 0)), list[Stage]()
@@ -752,7 +751,7 @@ def full_space(
             if on == k and left > max(rounding_share(n) * total, noise):
                 for beside, costs in rule.beside(Gammas, Psi, Lam, seen):
                     residuals = _Residuals(graphs, S, beside, weights, n_passes)
-                    loss = _Loss(rule, weights, job.floors, job.hollow, costs)
+                    loss = _Loss(rule, weights, floors, metric.hollow, costs)
                     rng = np.random.default_rng(_child(seed, k))
                     best, agreement = _Search(residuals, loss, job, k, rng).run(start, left)
                     n_passes = residuals.n_passes
@@ -760,7 +759,7 @@ def full_space(
                     given_up = 0.0 if costs is None else float(weights @ costs)
                     floor = max(n * noise, _NOTHING * left) + 100 * n * _EPS * given_up
                     if best.place is not None and best.f > floor:
-                        X = best.place.X
+                        X, t = best.place.X, best.place.t
                         stage = Stage(
                             best.n_iter, best.reason, best.stationarity, best.f, best.start,
                             agreement,
@@ -776,7 +775,7 @@ def full_space(
                 # Orthogonal to nothing: the components before it have a part of the form.
                 pairs = [side * x[:, None] for side, x in zip(S, X, strict=True)]
                 row = graphs.mask_forms(pairs[0], pairs[-1])
-                psi = best.place.t + np.einsum("ij,ij->i", beside, row[:, :-1])
+                psi = t + np.einsum("ij,ij->i", beside, row[:, :-1])
                 Gammas = _bordered(Gammas, row)
                 seen = Seen(metric.gram(tuple(S)), observed)
                 Lam = rule.solve(Gammas, np.column_stack([Psi, psi]), Lam, seen)
@@ -822,8 +821,8 @@ def refine_observed(
     """Return components that leave less of the graphs, from those of a greedy fit.
 
     On complete graphs that are exactly a sum of orthogonal components, greedy ones are these. Where
-    entries are missing, M_i o S_j and M_i o S_k are not orthogonal, and an early component carries a
-    trace of the later ones, which goes when all are moved together, with the loadings at their best.
+    entries are missing, M_i o S_j and M_i o S_k are not orthogonal, and an early component carries
+    a trace of the later ones, which goes when all move together, with the loadings at their best.
     By limited-memory BFGS; an evaluation reads the graphs once and the missing entries once for
     every eight of d (d + 1) columns. Which loadings may differ from zero is held in a descent, and
     chosen again after it. There need be no minimum: components may run into each other. The best
@@ -925,9 +924,8 @@ class _Together:
                 size = float(np.sqrt((self.best.slope**2).sum(axis=(0, 1)).max()))
                 self._watch(Progress(self.n_iter, None, size, 0, self.n_passes))
 
-        optimize.minimize(
-            self, S.ravel(), jac=True, method="L-BFGS-B", callback=count, options=options
-        )
+        minimize: Any = optimize.minimize
+        minimize(self, S.ravel(), jac=True, method="L-BFGS-B", callback=count, options=options)
         if self.best is None or not isinstance(self._rule, SparseLoadings):
             return False
         seen = Seen(self._metric.gram(tuple(self.best.S)), self._observed)
