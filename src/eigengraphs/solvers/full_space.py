@@ -36,7 +36,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from eigengraphs.solvers.loadings import condition, rounding_share
 from eigengraphs.solvers.metric import BEND, CONCENTRATED, Metric
@@ -192,7 +192,9 @@ class _Residuals:
 
         def top(Y: Array) -> Array:  # of the rows of some vectors of each graph, (m, b, n)
             rows = (root[:, :, None] * Y).reshape(-1, n)
-            return _leading(lambda v: rows.T @ (rows @ v), rng.standard_normal((n,)))[1]
+            v0 = rng.standard_normal((n,))
+            found: Array = _lanczos(lambda v: rows.T @ (rows @ v), v0, _LANCZOS)[1][-1]
+            return found
 
         h = top(self.multiply(rng.standard_normal((sides, n, min(n, _SKETCH))))[0])
         if sides == 1:
@@ -200,27 +202,22 @@ class _Residuals:
         return np.array([h, top(self.multiply(np.array([h, h])[:, :, None])[1])])
 
 
-def _leading(
-    multiply: Callable[[Array], Array], v0: Array, *, positive: bool = False
-) -> tuple[float, Array]:
-    """Return the eigenvalue largest in magnitude, or largest, and its unit eigenvector (n,)."""
-    n = len(v0)
-    v0 = v0 / np.sqrt(v0 @ v0)
-    if n <= 8:  # where the whole matrix is cheaper than Lanczos vectors
-        matrix = np.column_stack([multiply(e) for e in np.eye(n)])
-        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-        top = n - 1 if positive else int(np.argmax(np.abs(values)))
-        return float(values[top]), np.asarray(vectors[:, top])
-    if not np.any(multiply(v0)):  # ARPACK refuses a zero operator
-        return 0.0, v0
-    operator = LinearOperator((n, n), matvec=lambda v: multiply(v.ravel()), dtype=np.float64)
-    try:
-        values, vectors = eigsh(
-            operator, k=1, which="LA" if positive else "LM", v0=v0, tol=1e-3, maxiter=10 * n
-        )
-    except ArpackNoConvergence:  # it is only a start
-        return 0.0, v0
-    return float(values[0]), vectors[:, 0] / np.sqrt(vectors[:, 0] @ vectors[:, 0])
+def _lanczos(multiply: Callable[[Array], Array], v: Array, n_steps: int) -> tuple[Array, Array]:
+    """Return Ritz values of a symmetric operator in ascending order, and vectors (k, n)."""
+    Q, AQ, largest = np.zeros((0, len(v))), np.zeros((0, len(v))), 0.0
+    for _ in range(min(n_steps, len(v))):
+        for _ in range(2):  # orthogonal to all that came before
+            v = v - Q.T @ (Q @ v)
+        size = _norm(v)
+        if size <= 1e-10 * largest:  # the vectors span all that the operator can reach
+            break
+        Q = np.vstack([Q, v / size])
+        v = multiply(Q[-1])
+        largest = max(largest, _norm(v))
+        AQ = np.vstack([AQ, v])
+    T = Q @ AQ.T
+    values, vectors = np.linalg.eigh((T + T.T) / 2)
+    return values, vectors.T @ Q
 
 
 # ---------------------------------------------------------------- f at a point, and on a line
@@ -538,29 +535,18 @@ def _way_up(
     bends is the difference of two gradients, which the products of one line tell.
     """
     X, step = place.X, 1e-4
-    Q, HQ = list[Array](), list[Array]()
-    q = rng.standard_normal(X.shape)
-    for _ in range(min(_LANCZOS, X.size - len(X))):
-        for _ in range(2):  # tangent, and orthogonal to all that came before
-            q = _tangent(q, X)
-            for other in Q:
-                q = q - np.vdot(other, q) * other
-        size = _norm(q)
-        if size <= 1e-10 * place.theta:  # the vectors span all that the Hessian can reach
-            break
-        q = q / size
+
+    def hessian(v: Array) -> Array:
+        q = v.reshape(X.shape)
         products = residuals.products([(X, q)])[0]
         ahead, behind = (place.along(q, products, a, loss).r for a in (step, -step))
-        Q.append(q)
-        HQ.append(_tangent((ahead - behind) / (2 * step), X))
-        q = HQ[-1]
-    if not Q:
+        return _tangent((ahead - behind) / (2 * step), X).ravel()
+
+    start = _tangent(rng.standard_normal(X.shape), X).ravel()
+    values, vectors = _lanczos(hessian, start, min(_LANCZOS, X.size - len(X)))
+    if not len(values) or values[-1] <= DEFAULTS.curved * place.theta:
         return None
-    T = np.array([[np.vdot(q, Hq) for Hq in HQ] for q in Q])
-    values, vectors = np.linalg.eigh((T + T.T) / 2)
-    if values[-1] <= DEFAULTS.curved * place.theta:
-        return None
-    P = np.tensordot(vectors[:, -1], np.array(Q), axes=1)
+    P = vectors[-1].reshape(X.shape)
     a = _Line(place, P, residuals.products([(X, P)])[0], loss).best(both_ways=True)
     return _unit(X + a * P)
 
@@ -656,15 +642,16 @@ class _Search:
         return found + [("random", self._anywhere()) for _ in range(n_random)]
 
     def _top_of_mean(self) -> tuple[float, Array]:
-        """Return the top singular value of the mean residual, and its vectors."""
+        """Return about the top singular value of the mean residual, and its vectors."""
         mean, v0 = self._residuals.mean(), self._anywhere()[0]
         if self._residuals.shape[0] == 1:
-            positive = self._job.rule.nonnegative
-            value, h = _leading(mean.matvec, v0, positive=positive)
-            return (value if positive else abs(value)), h[None]
-        _, g = _leading(lambda v: mean.rmatvec(mean.matvec(v)), v0)
+            values, vectors = _lanczos(mean.matvec, v0, 2 * _LANCZOS)
+            size = values if self._job.rule.nonnegative else np.abs(values)
+            top = int(np.argmax(size))
+            return float(size[top]), vectors[top][None]
+        g = _lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, 2 * _LANCZOS)[1][-1]
         h = mean.matvec(g)
-        value = float(np.sqrt(h @ h))
+        value = _norm(h)
         return value, np.array([h / value if value > 0 else v0, g])
 
 
