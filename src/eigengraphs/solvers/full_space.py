@@ -890,7 +890,7 @@ class _Together:
         # With the diagonal unobserved, components do not go on towards a single vertex.
         self._most = max(CONCENTRATED + 0.5 / BEND, _concentration(S))
         self.best: _All | None = None  # where the objective is lowest within the bounds
-        self.n_iter, self.n_passes = 0, 0
+        self.n_iter, self.n_passes, self._beyond = 0, 0, 0
         if isinstance(rule, SparseLoadings):
             seen = Seen(metric.gram(tuple(S)), self._observed)
             self._hold(stage_loadings(rule, graphs.grams(*S), Psi, seen)[-1])
@@ -901,8 +901,9 @@ class _Together:
     def descend(self, tol: float, max_iter: int) -> bool:
         """Go down from the best place; return whether other supports lead further."""
         S = self._start if self.best is None else self.best.S
+        before = np.inf if self.best is None else self.best.f
         left = max_iter - self.n_iter
-        options = {"maxiter": left, "maxfun": 4 * left, "maxcor": 20, "ftol": 0.0,
+        options = {"maxiter": left, "maxfun": 4 * left, "maxcor": 20, "ftol": 4 * _EPS,
                    "gtol": tol / np.sqrt(S.size)}  # fmt: skip
 
         def count(_: Array) -> None:
@@ -910,10 +911,14 @@ class _Together:
             if self._watch is not None and self.best is not None:
                 size = float(np.sqrt((self.best.slope**2).sum(axis=(0, 1)).max()))
                 self._watch(Progress(self.n_iter, None, size, 0, self.n_passes))
+            if self._beyond > _PATIENCE:
+                raise StopIteration
 
         minimize: Any = optimize.minimize
         minimize(self, S.ravel(), jac=True, method="L-BFGS-B", callback=count, options=options)
-        if self.best is None or not isinstance(self._rule, SparseLoadings):
+        if not isinstance(self._rule, SparseLoadings) or self.best is None:
+            return False
+        if self.best.f >= before - 1e-12:  # the supports that were chosen again brought nothing
             return False
         seen = Seen(self._metric.gram(tuple(self.best.S)), self._observed)
         Lam = self._rule.solve(self.best.Gammas, self.best.Psi, self.best.Lam, seen)
@@ -927,11 +932,11 @@ class _Together:
         S = x.reshape(self._start.shape)
         lengths = np.sqrt((S**2).sum(axis=1, keepdims=True))
         here = self.at(S / lengths)
-        if (
-            (self.best is None or here.f < self.best.f)
-            and condition(self._metric.gram(tuple(here.S))) <= MAX_CONDITION
-            and not (self._metric.hollow and _concentration(here.S) > self._most)
-        ):
+        bounded = condition(self._metric.gram(tuple(here.S))) <= MAX_CONDITION and not (
+            self._metric.hollow and _concentration(here.S) > self._most
+        )
+        self._beyond = 0 if bounded else self._beyond + 1
+        if bounded and (self.best is None or here.f < self.best.f):
             self.best = here
         return here.f, ((4 / len(S)) * here.slope / lengths).ravel()
 
