@@ -104,4 +104,4 @@ bench:
 	$(BENCH)/bin/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(BENCH) .venv-peers build demo-output docs/_build docs/auto_gallery docs/reference/names htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH) .venv-peers .venv-first build demo-output docs/_build docs/auto_gallery docs/reference/names htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -16,8 +16,8 @@ from benchmarks.measure import Run, interleave, median_seconds, ratio
 from benchmarks.report import Report, installed
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.graphs.blocked import BlockedStack
-from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.scale import DaskStack, connect
+from eigengraphs.stack.graph_facts import GraphFacts
 
 __all__ = ["run"]
 

@@ -114,8 +114,7 @@ def _notes(cases: tuple[_Case, ...]) -> list[str]:
         "Our answer counts if the fit says it converged, every recomputed gradient is within the "
         f"tolerance, and the sum of squares beyond the first component is at least {SHARE:.1%} of "
         "the best known; the benchmark fails otherwise.",
-        "The graphs are unweighted, and ours multiplies them as bits. The same graphs with entries "
-        "of 1/2 are weighted, and multiplied as numbers.",
+        "The graphs are unweighted. The same graphs with entries of 1/2 are weighted.",
         counting.NOTE,
         "Peak memory is above the input, in the process of the method.",
         f"{SVD} sees each graph as a vector of n^2 entries; its patterns are not of rank one, so "

@@ -59,6 +59,7 @@ def interleave(
     *,
     warm_up: bool = True,
     at_most: Mapping[str, int] | None = None,
+    in_a_row: int = _IN_A_ROW,
 ) -> dict[str, list[Run[T]]]:
     """Run all methods in each of several rounds.
 
@@ -77,6 +78,8 @@ def interleave(
         Begin with one round that does not count.
     at_most
         Methods that take part in the first so many rounds alone, because one run takes minutes.
+    in_a_row
+        Runs of a method in one round.
     """
     names, at_most = list(methods), at_most or {}
     runs: dict[str, list[Run[T]]] = {name: [] for name in names}
@@ -85,7 +88,7 @@ def interleave(
         for name in names[shift:] + names[:shift]:
             if r >= at_most.get(name, repetitions):
                 continue
-            run = _in_the_middle(methods[name])
+            run = _in_the_middle(methods[name], in_a_row)
             if run.seconds > _LONG:
                 print(f"  round {r + 1}: {name}: {run.seconds:.0f} s", file=sys.stderr, flush=True)
             if r >= 0:
@@ -93,10 +96,10 @@ def interleave(
     return runs
 
 
-def _in_the_middle(method: Callable[[], Run[T]]) -> Run[T]:
+def _in_the_middle(method: Callable[[], Run[T]], in_a_row: int) -> Run[T]:
     """Return the run of median time of some, or the first if that is long."""
     runs = [method()]
-    while runs[0].seconds < _ONCE and len(runs) < _IN_A_ROW:
+    while runs[0].seconds < _ONCE and len(runs) < in_a_row:
         runs.append(method())
     return sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
 

@@ -15,7 +15,7 @@ from eigengraphs.graphs.view import StackView
 Array = NDArray[np.float64]
 
 READS = (
-    "multiply", "sum_multiply", "quadratic_forms", "mean", "squared_norms", "products", "project",
+    "multiply", "quadratic_forms", "mean", "squared_norms", "products", "project",
     "weighted_multiply", "sketch", "entry_moment", "forms",
 )  # fmt: skip
 

@@ -28,16 +28,14 @@ if TYPE_CHECKING:
         testing,
     )
     from eigengraphs.alignment import Alignment, align
-    from eigengraphs.choosing import select_dimension
     from eigengraphs.dimension import DimensionChoice
-    from eigengraphs.embedding import JointEmbedding
-    from eigengraphs.expected import GraphPositions
+    from eigengraphs.embedding import GraphPositions, JointEmbedding, select_dimension
     from eigengraphs.flat import FlatEmbedding
-    from eigengraphs.graphs import GraphStack
     from eigengraphs.io import read
     from eigengraphs.loading import load
     from eigengraphs.matching import ComponentMatch, match_components
     from eigengraphs.scale import open_store
+    from eigengraphs.stack import GraphStack
 
 __all__ = [
     "Alignment",
@@ -71,15 +69,15 @@ _HOME = {
     "ComponentMatch": "eigengraphs.matching",
     "DimensionChoice": "eigengraphs.dimension",
     "FlatEmbedding": "eigengraphs.flat",
-    "GraphPositions": "eigengraphs.expected",
-    "GraphStack": "eigengraphs.graphs",
+    "GraphPositions": "eigengraphs.embedding",
+    "GraphStack": "eigengraphs.stack",
     "JointEmbedding": "eigengraphs.embedding",
     "align": "eigengraphs.alignment",
     "load": "eigengraphs.loading",
     "match_components": "eigengraphs.matching",
     "open_store": "eigengraphs.scale",
     "read": "eigengraphs.io",
-    "select_dimension": "eigengraphs.choosing",
+    "select_dimension": "eigengraphs.embedding",
 }
 
 

@@ -19,12 +19,12 @@ from eigengraphs.baselines import VectorizedPCA
 from eigengraphs.datasets import Mice, load_mice
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.io import write
 from eigengraphs.plot.overview import embedding_figure
 from eigengraphs.report import MethodScore, Prediction, Summary, summarize, write_report
 from eigengraphs.report.files import output_folder, write_table
 from eigengraphs.report.quality import describe_graphs
+from eigengraphs.stack import GraphStack
 from eigengraphs.whole_files import replace_together, scratch_folder, whole_folder
 
 __all__ = ["DemoResult", "leave_one_out_predictions", "run_demo", "write_files"]

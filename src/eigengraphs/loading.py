@@ -12,16 +12,16 @@ from scipy import sparse
 from eigengraphs.dimension import DimensionChoice
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.preprocess import Preprocessing
+from eigengraphs.fitting.plan import Plan
+from eigengraphs.fitting.projection import MaskedProjection, Projection
+from eigengraphs.fitting.settings import FIXED_BY_FIT, check_settings
+from eigengraphs.fitting.solve import Refinement
 from eigengraphs.io.labels import VertexTable
 from eigengraphs.limits import MaxBytes
-from eigengraphs.plan import Plan
-from eigengraphs.projection import MaskedProjection, Projection
-from eigengraphs.refinement import Refinement
 from eigengraphs.saving import read_model
-from eigengraphs.settings import FIXED_BY_FIT, check_settings
-from eigengraphs.solvers.graph_moments import GraphMoments
+from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.stack.preprocess import Preprocessing
 
 __all__ = ["keep_vertex_table", "load", "vertex_table"]
 

@@ -6,7 +6,8 @@ from known_graphs import column_errors, noiseless, random_symmetric, stored
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import DegenerateWarning
-from eigengraphs.solvers.whole import whole_pays
+from eigengraphs.solvers.basis import whole_pays
+from eigengraphs.solvers.options import DEFAULTS
 
 LARGE = 120
 
@@ -18,7 +19,7 @@ def default_solver():
 
 @pytest.fixture(params=[7, LARGE])
 def n(request):
-    assert whole_pays(5, request.param) == (request.param == 7)
+    assert whole_pays(5, request.param, False, DEFAULTS) == (request.param == 7)
     return request.param
 
 

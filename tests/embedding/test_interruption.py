@@ -94,7 +94,7 @@ def interrupted_at_once(monkeypatch):
     def press(*_, **__):
         raise KeyboardInterrupt
 
-    for name in ("sketch", "multiply"):  # the first read of a search, whichever the solver
+    for name in ("sketch", "products"):  # the first read of a search, whichever the solver
         monkeypatch.setattr(f"eigengraphs.graphs.view.StackView.{name}", press)
 
 

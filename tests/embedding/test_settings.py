@@ -31,7 +31,7 @@ A = random_symmetric(3, 5, seed=0)
         ({"center": "yes"}, "center must be one of False, True"),
         ({"center": None}, "center must be one of False, True"),
         ({"init": "best"}, "init must be one of 'auto', 'svd', 'random' or an array"),
-        ({"init": np.ones((5, 1))}, r"shape \(5, 2\), one column a component; got \(5, 1\)"),
+        ({"init": np.ones((5, 1))}, r"shape \(5, 2\), one column per component; got \(5, 1\)"),
         ({"init": np.zeros((5, 2))}, "column 0 of init has norm 0"),
         ({"init": [["a"]]}, "an array of numbers"),
         ({"n_init": 0}, "n_init must be a whole number >= 1"),
@@ -52,11 +52,11 @@ def test_bad_settings(settings, text):
 @pytest.mark.parametrize(
     ("weights", "text"),
     [
-        ([1, 2], r"must have shape \(3,\), one a graph; got \(2,\)"),
+        ([1, 2], r"must have shape \(3,\), one per graph; got \(2,\)"),
         ([1, -1, 1], r"sample_weight\[1\] is -1"),
         ([1, np.nan, 1], r"sample_weight\[1\] is nan"),
         ([0, 0, 0], "zero for every graph"),
-        (["a", "b", "c"], "one number a graph"),
+        (["a", "b", "c"], "one number per graph"),
     ],
 )
 def test_bad_weights(weights, text):

@@ -1,4 +1,4 @@
-"""Second moments of the entries of small graphs: by entries, by counts, on any threads."""
+"""Second moments of the entries of small graphs: by entries, on any threads."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from known_graphs import random_symmetric
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs import entry_moments, view
-from eigengraphs.graphs.entry_moments import moment_of_counts
 from eigengraphs.graphs.view import StackView, mean_graph
 
 RULES = ["observed", "filled", "hollow"]
@@ -47,56 +46,12 @@ def test_the_moment_is_that_of_treated_graphs(binary, n, dtype, storage, centre,
         assert_same(graphs.entry_moment(weights), written_out(graphs, weights), dtype)
 
 
-def counted(monkeypatch):
-    """Have it told whether bits were counted, and with what success."""
-    told = []
-
-    def count(*args):
-        told.append(moment_of_counts(*args))
-        return told[-1]
-
-    monkeypatch.setattr(view, "moment_of_counts", count)
-    return told
-
-
-def test_bits_are_counted_where_graphs_are_alike(monkeypatch):
-    told = counted(monkeypatch)
-    weighted, binary = (stack_of(300, 4, binary=binary) for binary in (False, True))
-    StackView(weighted).entry_moment(np.ones(300))
-    StackView(binary).entry_moment(np.r_[2.0, np.ones(299)])
-    assert told == []
-    StackView(binary).entry_moment(np.ones(300))
-    assert len(told) == 1
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_graphs_less_something_else_than_their_mean_are_not_counted(monkeypatch, rule):
-    told = counted(monkeypatch)
-    stack, weights = stack_of(300, 5, binary=True), np.ones(300)
-    other = mean_graph(stack, weights)
-    other[1, 0] = other[0, 1] = other[0, 1] + 1e-6
-    graphs = StackView(stack, rule, other, 0.25)
-    assert_same(graphs.entry_moment(weights), written_out(graphs, weights))
-    assert told == [None]
-
-
-def test_what_differs_in_one_graph_of_many_keeps_its_digits():
-    A = np.ones((2**20, 2, 2), dtype=np.float32)
-    A[5, 1, 1] = 0
-    stack, weights = GraphStack(A), np.ones(2**20)
-    M, mean = StackView(stack, mean=mean_graph(stack, weights)).entry_moment(weights)
-    assert M[2, 2] == pytest.approx(1 - 2.0**-20, rel=1e-14)
-    assert np.array_equal(np.triu(M)[:2], np.zeros((2, 3)))
-    assert (mean == 0).all()
-
-
 @pytest.mark.parametrize("own_sums", [True, False])
 @pytest.mark.parametrize("binary", [False, True])
 def test_threads_change_nothing(monkeypatch, binary, own_sums):
     stack = stack_of(3000, 9, binary=binary)
     weights = np.ones(3000) if binary else np.random.default_rng(1).random(3000)
     monkeypatch.setattr(entry_moments, "_THREADS_PAY_FROM", 0)
-    monkeypatch.setattr(entry_moments, "_BITS_PAY_FROM", 0)
     if not own_sums:
         monkeypatch.setattr(entry_moments, "_SMALL_SUM", 0)
     found = []
@@ -122,17 +77,3 @@ def test_forms_of_few_vertices_are_those_of_many(n, dtype, monkeypatch):
     monkeypatch.setattr(view, "_THREADS_PAY_FROM", 0)
     monkeypatch.setattr(view, "_FORM_ENTRIES", 3 * n * n)
     assert np.array_equal(graphs.quadratic_forms(H), found)
-
-
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("centre", [False, True])
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (63, 2), (64, 5), (65, 6), (300, 9)])
-def test_forms_by_bits_are_those_by_entries(m, n, storage, centre, rule):
-    stack, weights = stack_of(m, n, binary=True, storage=storage), np.ones(m)
-    mean = mean_graph(stack, weights) if centre else None
-    by_entries, by_bits = (StackView(stack, rule, mean, 0.25) for _ in range(2))
-    by_bits.entry_moment(weights)
-    assert by_bits._bits is not None
-    H = np.random.default_rng(0).standard_normal((n, 3))
-    assert np.allclose(by_entries.quadratic_forms(H), by_bits.quadratic_forms(H), atol=1e-12)

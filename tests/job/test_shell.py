@@ -76,11 +76,11 @@ def test_words_that_complete_are_those_that_the_library_takes():
     from typing import get_args
 
     from eigengraphs.experiments import CATALOGUE
-    from eigengraphs.graphs.preprocess import STEPS
+    from eigengraphs.fitting.settings import CHOICES
     from eigengraphs.io.assemble import VerticesRule
     from eigengraphs.io.formats import Format
     from eigengraphs.io.writing import WriteFormat
-    from eigengraphs.settings import _ALLOWED as CHOICES
+    from eigengraphs.stack.preprocess import STEPS
 
     assert set(completions.LOADINGS) == set(CHOICES["loadings"])
     assert set(completions.DIAGONALS) == set(CHOICES["diagonal"])

@@ -8,8 +8,8 @@ from blocked_graphs import InBlocks
 from report_cases import directed, fitted, random_graphs, small, with_troubles
 
 from eigengraphs import GraphStack, JointEmbedding, select_dimension
+from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
-from eigengraphs.fit_view import FitView
 from eigengraphs.report import GraphQuality, Prediction, Problem, summarize
 from eigengraphs.report.columns import make_columns
 from eigengraphs.report.components import strongest_edges

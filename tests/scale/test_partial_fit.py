@@ -17,10 +17,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import eigengraphs as eg
-from eigengraphs import incremental
 from eigengraphs.errors import AlignmentError, DegenerateWarning, InputError
-from eigengraphs.solvers.graph_moments import GraphMoments
-from eigengraphs.solvers.whole import whole_pays
+from eigengraphs.fitting import solve
+from eigengraphs.solvers.basis import whole_pays
+from eigengraphs.solvers.moments import GraphMoments
+from eigengraphs.solvers.options import DEFAULTS
 
 N = 14
 SAME = 1e-8
@@ -83,7 +84,7 @@ CUTS = [(), (1, 2, 3, 4, 5, 6, 7, 20), (25,)]
 @pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")  # one graph, centred
 def test_batches_are_all_graphs_together(diagonal: str, center: bool, weighted: bool) -> None:
     A = graphs(40, loops=diagonal == "observed")
-    assert whole_pays(*A.shape[:2])
+    assert whole_pays(*A.shape[:2], False, DEFAULTS)
     rng = np.random.default_rng(1)
     weights = rng.uniform(0, 3, 40) * (rng.random(40) < 0.9) if weighted else None
     if weights is not None:
@@ -291,7 +292,7 @@ def test_failure_leaves_the_fit_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(incremental, "summed", stopped)
+        patch.setattr(solve, "subspace", stopped)
         with pytest.raises(KeyboardInterrupt):
             je.partial_fit(A[:10])
     with pytest.raises(NotFittedError):
@@ -300,7 +301,7 @@ def test_failure_leaves_the_fit_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     before = dict(vars(je))
     triangle = je._moments.triangle.copy()
     with monkeypatch.context() as patch:
-        patch.setattr(incremental, "summed", stopped)
+        patch.setattr(solve, "subspace", stopped)
         with pytest.raises(KeyboardInterrupt):
             je.partial_fit(A[10:])
     bad = A[10:].copy()
@@ -340,7 +341,7 @@ def test_large_and_incomplete_graphs_are_refused() -> None:
     assert 8 * (84 * 85 // 2) ** 2 < 105e6
     A = graphs(5)
     A[0, 1, 2] = A[0, 2, 1] = np.nan
-    with pytest.raises(InputError, match="complete graphs alone"):
+    with pytest.raises(InputError, match="only complete graphs"):
         eg.JointEmbedding(2, missing="unobserved").partial_fit(A)
     with pytest.raises(InputError):
         eg.JointEmbedding(2).partial_fit(A)
@@ -357,9 +358,9 @@ def test_settings_that_changed_are_refused() -> None:
 def test_a_diagonal_that_turns_out_to_be_data_is_refused() -> None:
     hollow, loops = graphs(6, loops=False), graphs(6)
     je = eg.JointEmbedding(2, random_state=0).partial_fit(hollow)
-    with pytest.raises(InputError, match=r"entry .* was 0, .* others.*; begin anew"):
+    with pytest.raises(InputError, match=r"entry .* was 0, .* other values.*; start again"):
         je.partial_fit(loops)
-    with pytest.raises(InputError, match=r"these graphs have 1; begin anew"):
+    with pytest.raises(InputError, match=r"these graphs have 1; start again"):
         je.partial_fit(hollow + np.eye(N))
     both = np.concatenate([loops, hollow])
     for diagonal, A in (("auto", both), ("filled", both[::-1])):

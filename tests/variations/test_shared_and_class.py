@@ -214,7 +214,7 @@ def test_class_fits_extend_and_truncate():
     ("y", "text"),
     [
         (None, r"needs a label for every graph: fit\(graphs, y\)"),
-        ([0, 1], r"y must have shape \(4,\), one label a graph; got \(2,\)"),
+        ([0, 1], r"y must have shape \(4,\), one label per graph; got \(2,\)"),
         ([0, 1, np.nan, 1], r"y\[2\] is .*leave out"),
         (np.array(["a", None, "b", "a"], dtype=object), r"y\[1\] is None"),
         ([0.1, 0.25, 0.3, 0.7], "class labels, got continuous"),

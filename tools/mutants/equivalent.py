@@ -96,12 +96,6 @@ EQUIVALENT = [
         "find_blocks does not read the passes of the fit that it resumes",
     ),
     Equivalent(
-        "solvers/curvature.py",
-        "break",
-        "continue",
-        "q is never made longer again: the turns that are left do nothing",
-    ),
-    Equivalent(
         "solvers/rule_kernels.py",
         "break",
         "continue",
@@ -131,27 +125,15 @@ EQUIVALENT = [
         "rounding_share(n) is 100 n eps: the last of the three is what the first was",
     ),
     Equivalent(
-        "graphs/stack.py",
-        "stack._set_hiding(kept, None, names, vertex, shared=False)",
-        "stack._set_hiding(kept, None, names, vertex, shared=True)",
+        "stack/stack.py",
+        "kept, facts, mask = hide_missing(kept, None, shared=False)",
+        "kept, facts, mask = hide_missing(kept, None, shared=True)",
         "kept is a CSR matrix, of which shared says nothing",
     ),
     Equivalent(
-        "graphs/stack_facts.py",
+        "stack/stack.py",
         "return int(self._storage.shape[-1])",
         "return int(self._storage.shape[1])",
-        _LAST,
-    ),
-    Equivalent(
-        "graphs/stack.py",
-        "object.__setattr__(self, '_facts', facts or scan(storage, storage.shape[-1]))",
-        "object.__setattr__(self, '_facts', facts or scan(storage, storage.shape[1]))",
-        _LAST,
-    ),
-    Equivalent(
-        "graphs/stack.py",
-        "facts: GraphFacts | None = scan(storage, storage.shape[-1])",
-        "facts: GraphFacts | None = scan(storage, storage.shape[1])",
         _LAST,
     ),
 ]

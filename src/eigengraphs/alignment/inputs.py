@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import AlignmentError, InputError, SelectionError
-from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.coerce import is_one_graph
-from eigengraphs.graphs.selection import one_place, places
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.names import one_place, places
+from eigengraphs.stack.one_graph import is_one_graph
 
 __all__ = ["as_reference", "as_seeds"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["Alignment"]
 

@@ -8,7 +8,7 @@ from eigengraphs.baselines.estimator import Array
 from eigengraphs.baselines.inputs import check_choice, check_dimension, each_graph, with_diagonal
 from eigengraphs.baselines.procrustes import ProcrustesBaseline
 from eigengraphs.baselines.spectra import leading, roots, rounding
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["AdjacencySpectralEmbedding", "adjacency_positions"]
 

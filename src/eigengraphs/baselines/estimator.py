@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.baselines.inputs import as_stack, like_training
-from eigengraphs.graphs import GraphStack
-from eigengraphs.settings import name_rows
+from eigengraphs.fitting.settings import name_rows
+from eigengraphs.stack import GraphStack
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["Array", "GraphBaseline", "PositionsBaseline"]

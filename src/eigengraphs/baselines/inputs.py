@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
-from eigengraphs.graphs import GraphStack
-from eigengraphs.settings import check_count
+from eigengraphs.fitting.settings import check_count
+from eigengraphs.stack import GraphStack
 
 __all__ = [
     "Matrix",

@@ -11,7 +11,7 @@ from eigengraphs.baselines.estimator import Array
 from eigengraphs.baselines.inputs import Matrix, check_choice, check_dimension, each_graph
 from eigengraphs.baselines.procrustes import ProcrustesBaseline
 from eigengraphs.baselines.spectra import leading
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["LaplacianEigenmap"]
 

@@ -12,9 +12,9 @@ from eigengraphs.baselines.adjacency import adjacency_positions
 from eigengraphs.baselines.estimator import Array, GraphBaseline
 from eigengraphs.baselines.inputs import check_choice, check_dimension, rows, with_diagonal
 from eigengraphs.baselines.spectra import leading
-from eigengraphs.graphs import GraphStack
 from eigengraphs.solvers.components import with_signs
 from eigengraphs.solvers.packing import Packing
+from eigengraphs.stack import GraphStack
 
 __all__ = ["MultipleASE"]
 

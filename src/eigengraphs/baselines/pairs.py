@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["JoinedPairs"]
 

@@ -15,9 +15,9 @@ from scipy import sparse
 
 from eigengraphs.baselines.pairs import JoinedPairs
 from eigengraphs.baselines.spectra import leading
-from eigengraphs.graphs import GraphStack
 from eigengraphs.solvers.components import column_signs
 from eigengraphs.solvers.packing import Packing
+from eigengraphs.stack import GraphStack
 
 __all__ = ["DenseBasis", "Solution", "SparseBasis"]
 

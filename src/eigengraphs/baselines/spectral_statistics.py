@@ -7,7 +7,7 @@ import numpy as np
 from eigengraphs.baselines.estimator import Array, GraphBaseline
 from eigengraphs.baselines.inputs import check_dimension, each_graph
 from eigengraphs.baselines.spectra import FEW, as_dense, leading
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["SpectralStatistics"]
 

@@ -10,7 +10,7 @@ from eigengraphs.baselines.estimator import Array, GraphBaseline
 from eigengraphs.baselines.inputs import check_choice, each_graph
 from eigengraphs.baselines.spectra import leading
 from eigengraphs.baselines.statistics_kernels import count_paths, count_triangles
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["GraphStatistics"]
 

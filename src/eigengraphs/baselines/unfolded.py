@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from eigengraphs.baselines.estimator import Array, PositionsBaseline
 from eigengraphs.baselines.inputs import check_choice, check_dimension, rows, with_diagonal
 from eigengraphs.baselines.spectra import as_dense, leading, roots, rounding, sums_are_cheap
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["UnfoldedASE"]
 

@@ -12,7 +12,7 @@ from eigengraphs.baselines.estimator import Array, GraphBaseline
 from eigengraphs.baselines.inputs import check_choice, check_dimension, with_diagonal
 from eigengraphs.baselines.pca_bases import DenseBasis, Solution, SparseBasis
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["VectorizedPCA"]
 

@@ -40,7 +40,7 @@ def demo(
     from rich.progress import Progress
 
     from eigengraphs.demo import run_demo
-    from eigengraphs.fit_view import explained_of
+    from eigengraphs.fitting.messages import explained_of
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("32 mice, one held out at a time", total=32)

@@ -132,7 +132,7 @@ def fit(
     from eigengraphs.job.events import Event
 
     with showing(as_json, Event("read", f"reading {source}")) as listen:
-        from eigengraphs.fit_view import explained_of
+        from eigengraphs.fitting.messages import explained_of
         from eigengraphs.job.analysis import FitSettings, analyse
         from eigengraphs.job.large import Large, on_cluster, open_journal
         from eigengraphs.job.results import answers_in, check_output, write_results

@@ -20,7 +20,7 @@ def info(
 
     Example: eigengraphs info results/model.eg
     """
-    from eigengraphs.fit_view import explained_of
+    from eigengraphs.fitting.messages import explained_of
     from eigengraphs.loading import load
 
     je = load(model / "model.eg" if model.is_dir() else model)

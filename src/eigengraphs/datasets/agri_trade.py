@@ -9,7 +9,7 @@ import numpy as np
 from eigengraphs.datasets.files import Folder, read_files
 from eigengraphs.datasets.frozen import Names, read_only
 from eigengraphs.datasets.r_files import read_r, require_rdata
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["AgriTrade", "fetch_agri_trade"]
 

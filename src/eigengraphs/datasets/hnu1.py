@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eigengraphs.datasets.files import Folder, read_file_if_there, read_files
 from eigengraphs.datasets.frozen import Names, read_only
 from eigengraphs.datasets.registry import NO_LICENCE
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["HNU1", "fetch_hnu1"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.datasets.frozen import Names, read_only
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["Mice", "MouseRegions", "load_mice"]
 

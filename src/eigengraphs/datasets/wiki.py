@@ -13,7 +13,7 @@ from eigengraphs.datasets.files import Folder, read_files
 from eigengraphs.datasets.frozen import Names, read_only
 from eigengraphs.datasets.r_files import read_r, require_rdata
 from eigengraphs.datasets.registry import NO_LICENCE
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["Wiki", "fetch_wiki"]
 

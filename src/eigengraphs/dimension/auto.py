@@ -10,7 +10,7 @@ from sklearn.base import clone
 from eigengraphs.dimension.result import DimensionChoice
 from eigengraphs.dimension.search import choose_n_components
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["choose_for"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.errors import DegenerateWarning, NotAvailableError
-from eigengraphs.graphs import GraphStack
+from eigengraphs.fitting.settings import check_settings
 from eigengraphs.graphs.treatment import Treatment
-from eigengraphs.settings import check_settings
 from eigengraphs.solvers.protocol import Array
+from eigengraphs.stack import GraphStack
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["EstimatorFactory", "RoughFits"]

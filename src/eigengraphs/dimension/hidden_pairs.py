@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from eigengraphs.dimension.staged import staged_basis
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.graphs.view import DiagonalRule, StackView
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.protocol import Array
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["Blocks", "prediction_errors", "smallest_good"]
 

@@ -19,9 +19,9 @@ from eigengraphs.dimension.evidence import (
 from eigengraphs.dimension.fits import EstimatorFactory, RoughFits
 from eigengraphs.dimension.result import RULES, DimensionChoice, recommend
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
+from eigengraphs.fitting.settings import check_count, check_weights
 from eigengraphs.randomness import RandomState, seed_sequence
-from eigengraphs.settings import check_count, check_weights
+from eigengraphs.stack import GraphStack
 
 __all__ = ["choose_n_components"]
 

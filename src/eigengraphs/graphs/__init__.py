@@ -1,5 +1,1 @@
-"""Stacks of vertex-aligned graphs."""
-
-from eigengraphs.graphs.stack import GraphStack
-
-__all__ = ["GraphStack"]
+"""What solvers ask of stacks: treated views and their products; and stacks that come in blocks."""

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.bits import Words
-from eigengraphs.graphs.build import Storage, check_names
-from eigengraphs.graphs.facts import EntryBits, GraphFacts
 from eigengraphs.graphs.journaling import journal_in_use
-from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.ordering import PairedSum, add_up, order_is_fixed
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.waiting import WaitingTransforms
 from eigengraphs.parallel import in_order, thread_count
+from eigengraphs.stack.build import Storage
+from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.names import check_names
+from eigengraphs.stack.stack import GraphStack
 
 if TYPE_CHECKING:
     from eigengraphs.graphs.lazy import LazyStack
@@ -127,9 +127,8 @@ class BlockedStack(WaitingTransforms):
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
         mask: Mask | None = None,
-        words: Words | None = None,
     ) -> GraphStack:
-        return GraphStack._make(storage, facts, graph_names, vertex_names, mask, words)
+        return GraphStack._make(storage, facts, graph_names, vertex_names, mask)
 
     # ------------------------------------------------------------------ passes
 
@@ -247,19 +246,6 @@ class BlockedStack(WaitingTransforms):
         parts = [block.graphs for block in self.blocks()]
         object.__setattr__(self, "_loaded", joined(parts, self._graph_names, self._vertex_names))
         return self.load()
-
-    @property
-    def words(self) -> Words | None:
-        """The graphs a bit an entry, of all that are loaded."""
-        return self.load().words
-
-    @property
-    def _words(self) -> Words | None:  # type: ignore[override]
-        return self.load()._words
-
-    @property
-    def _entry_bits(self) -> EntryBits | None:  # type: ignore[override]
-        return self.load()._entry_bits
 
     @property
     def _storage(self) -> Any:  # type: ignore[override]

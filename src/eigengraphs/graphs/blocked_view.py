@@ -18,9 +18,9 @@ from eigengraphs.graphs.blocked_products import Combine, Project
 from eigengraphs.graphs.blocked_tasks import Ask, Forms, Look, Norms, Products, Sketch, Sum
 from eigengraphs.graphs.columns import Consumer
 from eigengraphs.graphs.ordering import order_is_fixed
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, Vector
 from eigengraphs.graphs.view import StackView, mean_graph
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["BlockedDirectedView", "BlockedView"]
 
@@ -122,10 +122,6 @@ class BlockedView(_Blocked):
     def multiply(self, v: Array) -> Array:
         """Return Ã_i v for each graph, (m, n)."""
         return np.asarray(self._each(Ask(None, 0, "multiply", (v,))))
-
-    def sum_multiply(self, Y: Array) -> Array:
-        """Return sum_i Ã_i y_i for ``Y`` (m, n), one vector a graph."""
-        return np.asarray(self._total(Ask(Y, 0, "sum_multiply", ())))
 
     def quadratic_forms(self, H: Array) -> Array:
         """Return h_k^T Ã_i h_k, (m, d)."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-__all__ = ["INT32", "INT64", "Arguments", "fetch", "for_each", "prefetch", "vector_of_bytes"]
+__all__ = ["INT32", "INT64", "Arguments", "prefetch", "vector_of_bytes"]
 
 INT64, INT32 = ir.IntType(64), ir.IntType(32)
 
@@ -38,22 +36,6 @@ def vector_of_bytes(dtype: Any, width: int) -> ir.VectorType:
     return ir.VectorType(bits[dtype], 8 * width // dtype.bitwidth)
 
 
-def for_each(builder: Any, count: Any, body: Callable[[Any], None]) -> None:
-    """Write a loop of ``body(t)``, which has no branches, for t < count; count is at least 1."""
-    before = builder.block
-    loop = builder.append_basic_block("loop")
-    after = builder.append_basic_block("after")
-    builder.branch(loop)
-    builder.position_at_end(loop)
-    t = builder.phi(INT64)
-    body(t)
-    more = builder.add(t, ir.Constant(INT64, 1))
-    builder.cbranch(builder.icmp_signed("<", more, count), loop, after)
-    t.add_incoming(ir.Constant(INT64, 0), before)
-    t.add_incoming(more, loop)
-    builder.position_at_end(after)
-
-
 def prefetch(builder: Any, where: Any) -> None:
     """Ask for the line of the cache at this address, which need not exist."""
     byte = ir.IntType(8).as_pointer()
@@ -61,19 +43,3 @@ def prefetch(builder: Any, where: Any) -> None:
     ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
     flags = [ir.Constant(INT32, x) for x in (0, 3, 1)]  # to read, for long, data
     builder.call(ask, [builder.bitcast(where, byte), *flags])
-
-
-def _fetching(_context: Any, array: Any, place: Any) -> Any:
-    """Return the type and the code of what asks for a line of the cache."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        given = Arguments(context, builder, signature, args)
-        prefetch(builder, builder.gep(given.pointer(0), [given.whole(1)]))
-        return context.get_dummy_value()
-
-    return types.void(array, place), codegen
-
-
-# ``fetch(array, place)``: ask for the line of the cache with an element of an array (q,), or of
-# what lies behind its end.
-fetch: Any = intrinsic(_fetching)

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.graphs.bits import mirrored
 from eigengraphs.graphs.directed_columns import BothSides, Receiver
-from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.graphs.view_bits import BitProducts, dense_products
 from eigengraphs.graphs.view_dense import DenseProducts, add_cross_products, add_dots, as_rows
 from eigengraphs.parallel import on_blocks
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["DirectedDense"]
 
@@ -23,12 +21,8 @@ class DirectedDense:
     def __init__(self, stack: GraphStack) -> None:
         A = stack.dense
         self._A, self._AT = A, A.transpose(0, 2, 1)
-        self._left = dense_products(stack)  # B^T A_i, the transpose of A_i^T B
-        words = stack.words
-        self._again = words is None  # numbers are at hand for the other side, bits always
-        self._right = (
-            DenseProducts(self._AT) if words is None else BitProducts(self._AT, mirrored(words))
-        )
+        self._left = DenseProducts(A)  # B^T A_i, the transpose of A_i^T B
+        self._right = DenseProducts(self._AT)
 
     def _on_blocks(self, work: Any, gather: Any = None) -> None:
         on_blocks(work, self._left.tasks, gather, threads=self._left.threads)
@@ -44,7 +38,7 @@ class DirectedDense:
         ]  # fmt: skip
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._left.steps(lo, hi, again=self._again):
+            for first, last in self._left.steps(lo, hi, again=True):
                 for products, BT, CT, one, receiver in sides:
                     place = None if receiver.out is None else receiver.out[first:last]
                     P = products.treated(first, last, BT, CT, one, place)
@@ -80,7 +74,7 @@ class DirectedDense:
 
         def work(lo: int, hi: int) -> NDArray[np.float64]:
             parts = np.zeros_like(totals)
-            for first, last in self._left.steps(lo, hi, again=self._again):
+            for first, last in self._left.steps(lo, hi, again=True):
                 w = W_typed[first:last]
                 parts[0] += np.einsum("ik,iks->ks", w, self._right.times(GT, first, last))
                 parts[1] += np.einsum("ik,iks->ks", w, self._left.times(HT, first, last))
@@ -129,7 +123,7 @@ class DirectedDense:
         forms = np.zeros((len(self._A), len(HT)))
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._left.steps(lo, hi, again=self._again):
+            for first, last in self._left.steps(lo, hi, again=True):
                 add_dots(GT, self._left.times(HT, first, last), forms[first:last])
 
         self._on_blocks(work)

@@ -15,8 +15,8 @@ from eigengraphs.graphs.columns import Columns, Consumer
 from eigengraphs.graphs.directed_columns import BothSides, DirectedProducts, Receiver
 from eigengraphs.graphs.directed_dense import DirectedDense
 from eigengraphs.graphs.directed_sparse import DirectedSparse
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["DirectedView"]
 

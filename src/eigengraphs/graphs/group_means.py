@@ -10,7 +10,7 @@ from scipy import sparse
 
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.dense_sums import group_sums
-from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["group_means"]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
 from eigengraphs.graphs.blocked import Block, BlockedStack
-from eigengraphs.graphs.facts import GraphFacts
-from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["LazyStack", "block_bytes"]
 

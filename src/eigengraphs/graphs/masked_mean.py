@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.columns import Columns
-from eigengraphs.graphs.flat_rows import entries_at, row_numbers
-from eigengraphs.graphs.mask import Mask
-from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.graphs.mask_products import weighted_hidden, weighted_mask
 from eigengraphs.graphs.view import mean_graph, weighted_sum
 from eigengraphs.graphs.view_sparse import SparseProducts
+from eigengraphs.stack.flat_matrix import row_numbers
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["MaskedMean", "masked_mean"]
 
@@ -36,16 +37,16 @@ def masked_mean(stack: GraphStack, weights: Floats) -> MeanGraph:
     total = weighted_sum(stack, weights)
     floor = 1e-12 * float(weights[weights > 0].min())  # counts are sums with rounding
     if isinstance(total, np.ndarray):
-        counts = mask.weighted_sum(weights)
+        counts = weighted_mask(mask, weights)
         return np.asarray(np.divide(total, counts, out=np.zeros_like(total), where=counts > floor))
     groups, group = np.unique(mask.present, axis=0, return_inverse=True)
     of_group = np.bincount(group.ravel(), weights=weights, minlength=len(groups))
-    gone = mask.weighted_hidden(weights)
+    gone = weighted_hidden(mask, weights)
     s, t = row_numbers(total), total.indices
     for lo in range(0, len(s), _PAIRS):
         part = slice(lo, lo + _PAIRS)
         together = groups[:, s[part]] & groups[:, t[part]]
-        counts = of_group @ together - entries_at(gone, s[part], t[part])
+        counts = of_group @ together - _entries_at(gone, s[part], t[part])
         values = total.data[part]
         values[...] = np.divide(values, counts, out=np.zeros_like(values), where=counts > floor)
     total.eliminate_zeros()
@@ -72,7 +73,7 @@ class MaskedMean:
         self._groups, self._group = groups.astype(np.float64), group.ravel()
         flat, n = mask.hidden, mask.n_vertices
         s, t = row_numbers(flat) % n, flat.indices
-        parts = (entries_at(M, s, t), flat.indices, flat.indptr)
+        parts = (_entries_at(M, s, t), flat.indices, flat.indptr)
         self._hidden = sparse.csr_array(parts, shape=flat.shape)
         self._hidden.data.flags.writeable = False
         self._raw = SparseProducts(self._hidden, ones=False) if flat.nnz else None
@@ -111,3 +112,14 @@ class MaskedMean:
         if self._raw is not None:
             forms -= self._raw.bilinear_forms(np.ascontiguousarray(H), np.ascontiguousarray(G))
         return forms
+
+
+def _entries_at(
+    matrix: NDArray[Any] | sparse.csr_array, s: NDArray[Any], t: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the entries (s, t) of one matrix, dense or sparse, (k,)."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(matrix[s, t], dtype=np.float64)
+    if len(s) == 0:  # scipy makes something else of it
+        return np.zeros(0)
+    return np.asarray(sparse.csr_matrix(matrix)[s, t], dtype=np.float64).ravel()

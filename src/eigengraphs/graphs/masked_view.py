@@ -22,14 +22,15 @@ from eigengraphs.graphs.columns import Columns
 from eigengraphs.graphs.directed_columns import BothSides, Receiver
 from eigengraphs.graphs.directed_dense import DirectedDense
 from eigengraphs.graphs.directed_sparse import DirectedSparse
-from eigengraphs.graphs.mask import Mask
 from eigengraphs.graphs.mask_kernels import masked_dense_distances, masked_flat_distances
+from eigengraphs.graphs.mask_products import MaskProducts, weighted_hidden, weighted_mask
 from eigengraphs.graphs.masked_mean import MaskedMean
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view import DiagonalRule, weighted_sum
-from eigengraphs.graphs.view_bits import dense_products
+from eigengraphs.graphs.view_dense import DenseProducts
 from eigengraphs.graphs.view_sparse import SparseProducts
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["MaskedView"]
 
@@ -83,19 +84,20 @@ class MaskedView:
         self._stack, self._rule, self._M, self._scale = stack, diagonal, mean, scale
         self._raw: Any
         # Those that columns meet: of directed graphs, transposes on the left.
-        self._masks: tuple[Mask, ...]
+        self._masks: tuple[MaskProducts, ...]
         self._means: tuple[MaskedMean, ...]
         if like is not None:
             self._masks, self._raw, self._means = like._masks, like._raw, like._means
         else:
             mask = stack.mask or Mask.complete(stack.n_graphs, stack.n_vertices)
-            self._masks = (mask.transposed(), mask) if directed else (mask,)
+            masks = (mask.transposed(), mask) if directed else (mask,)
+            self._masks = tuple(map(MaskProducts, masks))
             self._raw = _raw_products(stack, directed)
             self._means = ()
             if mean is not None:
                 turned = mean.T if isinstance(mean, np.ndarray) else sparse.csr_array(mean.T)
                 graphs = (turned, mean) if directed else (mean,)
-                self._means = tuple(map(MaskedMean, self._masks, graphs))
+                self._means = tuple(map(MaskedMean, masks, graphs))
         self._like = like
         self._D: Floats | None = None
         self._E: Floats | None = None
@@ -104,7 +106,7 @@ class MaskedView:
 
     @property
     def _mask(self) -> Mask:
-        return self._masks[-1]
+        return self._masks[-1].mask
 
     def _changes(self) -> tuple[Floats, Floats]:
         """Return what the rule adds to the diagonals of the graphs and of the mask, (m, n)."""
@@ -117,7 +119,7 @@ class MaskedView:
             centre = np.zeros((self.n_graphs, 1, self.n_vertices))
             mean.subtract(np.ones((self.n_vertices, 1)), centre)
             sums += centre[:, 0] / len(self._means)
-        counts = np.mean([mask.row_counts() for mask in self._masks], axis=0)
+        counts = np.mean([products.mask.row_counts() for products in self._masks], axis=0)
         others = counts - seen
         fill = np.divide(sums - now, others, out=np.zeros_like(sums), where=others > 0)
         return fill - now, (others > 0).astype(np.float64) - seen
@@ -190,19 +192,19 @@ class MaskedView:
     def mask_products(self, *columns: Floats) -> tuple[Floats, ...]:
         """Return what ``products`` does, of M̃_i."""
         found = []
-        for mask, B in zip(self._masks, columns, strict=True):
+        for masks, B in zip(self._masks, columns, strict=True):
             out = np.empty((self.n_graphs, B.shape[1], self.n_vertices))
-            mask.products(B, partial(_put, out), self._E)
+            masks.products(B, partial(_put, out), self._E)
             found.append(out)
         return tuple(found)
 
     def mask_forms(self, X: Floats, Z: Floats) -> Floats:
         """Return x_k^T M̃_i z_k, (m, c), for ``X`` and ``Z`` (n, c)."""
-        return self._mask.forms(X, Z, self._E)
+        return self._masks[-1].forms(X, Z, self._E)
 
     def grams(self, *sides: Floats) -> Floats:
         """Return Gamma_i,jk = <M̃_i o h_j g_j^T, h_k g_k^T>, (m, d, d); undirected, g is h."""
-        return self._mask.grams(sides[0], sides[-1], self._E)
+        return self._masks[-1].grams(sides[0], sides[-1], self._E)
 
     def observed(self) -> Floats:
         """Return the share of the entries of each graph that is observed, (m,)."""
@@ -274,7 +276,7 @@ class MaskedView:
             return self._residual_operator(total, weights, sides, Lam)
         if not isinstance(total, np.ndarray):
             total = total.toarray()
-        counts = self._mask.weighted_sum(weights)
+        counts = weighted_mask(self._mask, weights)
         if self._M is not None:
             M: Any = self._M if isinstance(self._M, np.ndarray) else self._M.toarray()
             total -= counts * M
@@ -284,7 +286,7 @@ class MaskedView:
             counts[on] += weights @ self._E
         total *= self._scale
         for h, g, lam in zip(sides[0].T, sides[-1].T, Lam.T, strict=True):
-            K = self._mask.weighted_sum(weights * lam)
+            K = weighted_mask(self._mask, weights * lam)
             if self._E is not None:
                 K[on] += (weights * lam) @ self._E
             total -= np.outer(h, g) * K
@@ -297,7 +299,7 @@ class MaskedView:
         n, mask = self.n_vertices, self._mask
         W = weights[:, None] * np.column_stack([np.ones(len(weights)), Lam])
         P = mask.present.astype(np.float64)
-        gone = [mask.weighted_hidden(w) for w in W.T]
+        gone = [weighted_hidden(mask, w) for w in W.T]
         on: Any = np.zeros((n, W.shape[1])) if self._E is None else self._E.T @ W
         D: Any = 0.0 if self._D is None else weights @ self._D
         M: Any = None if self._M is None else sparse.csr_array(self._M)
@@ -322,7 +324,7 @@ def _raw_products(stack: GraphStack, directed: bool) -> Any:
     ones = not stack.is_weighted
     if stack.is_sparse:
         return (DirectedSparse if directed else SparseProducts)(stack.flat, ones)
-    return DirectedDense(stack) if directed else dense_products(stack)
+    return DirectedDense(stack) if directed else DenseProducts(stack.dense)
 
 
 def _put(out: Floats, lo: int, hi: int, Q: Floats) -> None:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.kernels import dense_distances, flat_distances
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["DiagonalRule", "TreatedStack", "Vector"]
 

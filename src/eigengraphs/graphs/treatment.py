@@ -17,8 +17,8 @@ from eigengraphs.graphs.blocked_view import BlockedDirectedView, BlockedView
 from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.masked_mean import masked_mean
 from eigengraphs.graphs.masked_view import MaskedView
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.graphs.view import DiagonalRule, StackView, mean_graph
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["Diagonal", "Treatment", "ViewKind"]
 

@@ -21,19 +21,12 @@ from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
 from eigengraphs.graphs.dense_sums import group_sums
 from eigengraphs.graphs.entry_kernels import dense_forms
-from eigengraphs.graphs.entry_moments import (
-    Entries,
-    forms_of_bits,
-    moment_of_counts,
-    moment_of_entries,
-    triangle,
-)
-from eigengraphs.graphs.stack import GraphStack
+from eigengraphs.graphs.entry_moments import Entries, moment_of_entries, triangle
 from eigengraphs.graphs.treated import DiagonalRule, TreatedStack, Vector
-from eigengraphs.graphs.view_bits import dense_products
-from eigengraphs.graphs.view_dense import as_rows
+from eigengraphs.graphs.view_dense import DenseProducts, as_rows
 from eigengraphs.graphs.view_sparse import SparseProducts
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["DiagonalRule", "StackView", "mean_graph", "weighted_sum"]
 
@@ -123,10 +116,8 @@ class StackView(TreatedStack):
             self._raw = (
                 SparseProducts(stack.flat, ones=not stack.is_weighted)
                 if stack.is_sparse
-                else dense_products(stack)
+                else DenseProducts(stack.dense)
             )
-        # Of small graphs of zeros and ones, once somebody needed them: (p, ceil(m / 64)).
-        self._bits: NDArray[np.uint64] | None = stack.entry_bits if like is None else like._bits
         super().__init__(stack, diagonal, mean, scale, like)
 
     def _line_sums(self) -> NDArray[np.float64]:
@@ -151,23 +142,9 @@ class StackView(TreatedStack):
         Y *= self._scale
         return Y
 
-    def sum_multiply(self, Y: NDArray[np.float64]) -> Vector:
-        """Return sum_i Ã_i y_i for ``Y`` (m, n), one vector a graph."""
-        total = np.asarray(
-            self._F.T @ Y.ravel().astype(self._stack.dtype, copy=False), dtype=np.float64
-        )
-        if self._D is not None:
-            total += np.einsum("is,is->s", self._D, Y)
-        if self._M is not None:
-            y = Y.sum(axis=0)
-            total -= self._M @ y + self._D_M * y
-        return self._scale * total
-
     def quadratic_forms(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return h_k^T Ã_i h_k, (m, d)."""
-        if self._bits is not None:
-            Psi = forms_of_bits(self._bits, H, self.n_graphs)
-        elif self.n_vertices <= _FEW and not self._stack.is_sparse:
+        if self.n_vertices <= _FEW and not self._stack.is_sparse:
             Psi = self._few_forms(H)
         else:
             Psi = self._raw.quadratic_forms(H.astype(self._stack.dtype, copy=False))
@@ -225,12 +202,6 @@ class StackView(TreatedStack):
         M[np.diag_indices(n)] += self._D_M
         storage = self._stack.flat if self._stack.is_sparse else self._stack.dense
         entries = Entries(storage, self._D, M[triangle(n)], self._scale)
-        if not self._stack.is_weighted and (weights == weights[0]).all():
-            if self._bits is None:
-                self._bits = entries.bits()
-            found = moment_of_counts(entries, self._bits, self._rule, float(weights[0]))
-            if found is not None:
-                return found
         return moment_of_entries(entries, weights)
 
     def project(self, V: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:

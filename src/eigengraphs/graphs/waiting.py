@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import DTypeLike
 
-from eigengraphs.graphs.build import check_dtype
-from eigengraphs.graphs.stack import GraphStack
-from eigengraphs.graphs.transforms import SymmetrizeRule
+from eigengraphs.stack.build import check_dtype
+from eigengraphs.stack.stack import GraphStack
+from eigengraphs.stack.transforms import SymmetrizeRule
 
 if TYPE_CHECKING:
     from eigengraphs.graphs.lazy import LazyStack

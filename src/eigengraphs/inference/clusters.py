@@ -14,9 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
-from eigengraphs.embedding import JointEmbedding
+from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.fit_view import FitView
 from eigengraphs.inference.variables import units
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.tables import short_repr

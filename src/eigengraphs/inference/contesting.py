@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.embedding import JointEmbedding
-from eigengraphs.fit_view import explained_of
+from eigengraphs.fitting.messages import explained_of
 from eigengraphs.inference.evaluating import Run, run
 from eigengraphs.inference.evaluation import CHANCE, Evaluation
 from eigengraphs.inference.methods import JOINT, MethodsLike

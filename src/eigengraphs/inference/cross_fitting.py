@@ -21,9 +21,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.matching import match_components
 from eigengraphs.randomness import RandomState, generator
+from eigengraphs.stack import GraphStack
 
 __all__ = [
     "N_SPLITS",

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.evaluation import CHANCE, Evaluation, PipelineScore
 from eigengraphs.inference.folds import Folds, make_folds
 from eigengraphs.inference.methods import (
@@ -34,6 +33,7 @@ from eigengraphs.inference.score_intervals import (
 )
 from eigengraphs.inference.targets import Target, Task, one_a_graph, read_target
 from eigengraphs.inference.variables import units as units_of
+from eigengraphs.stack import GraphStack
 
 __all__ = ["Run", "evaluate", "run"]
 

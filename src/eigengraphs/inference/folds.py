@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from eigengraphs.errors import InputError
+from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.targets import shown
-from eigengraphs.settings import check_count
 
 __all__ = ["Folds", "Split", "make_folds"]
 

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from eigengraphs.embedding import JointEmbedding
+from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError, WeakPositionsWarning
-from eigengraphs.fit_view import FitView
-from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.cross_fitting import (
     N_SPLITS,
     cosines_squared,
@@ -25,6 +23,7 @@ from eigengraphs.inference.cross_fitting import (
 from eigengraphs.inference.loading_variance import LoadingVariance, bernoulli_variances
 from eigengraphs.inference.variables import units
 from eigengraphs.randomness import RandomState
+from eigengraphs.stack import GraphStack
 from eigengraphs.tables import short_repr
 
 __all__ = ["LoadingIntervals", "loading_intervals"]

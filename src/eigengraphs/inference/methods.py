@@ -11,7 +11,7 @@ from sklearn.base import clone
 from eigengraphs import baselines
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = [
     "JOINT",

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from eigengraphs.dimension.halves import chance
 from eigengraphs.dimension.held_out import combined, noise_p_values
-from eigengraphs.embedding import JointEmbedding
+from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.fit_view import FitView
-from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.carriers import effective_vertices, ends, strongest_pairs
 from eigengraphs.inference.cross_fitting import N_SPLITS, halvings, numbered
 from eigengraphs.randomness import RandomState
+from eigengraphs.stack import GraphStack
 from eigengraphs.tables import short_repr
 from eigengraphs.threads import one_blas_thread
 

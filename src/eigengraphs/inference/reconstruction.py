@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.methods import JOINT
 from eigengraphs.inference.pipelines import Trained
 from eigengraphs.solvers.packing import Packing
+from eigengraphs.stack import GraphStack
 
 __all__ = ["Explained", "coefficients", "explain"]
 

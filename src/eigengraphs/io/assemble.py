@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.align import VertexRule, refuse_absent, spelling
-from eigengraphs.graphs.coerce import Piece
-from eigengraphs.graphs.missing import MissingRule
 from eigengraphs.io.direction import DirectedRule, Matrix, as_matrices
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph, RawGraph
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.common_vertices import VertexRule, refuse_absent
+from eigengraphs.stack.missing import MissingRule
+from eigengraphs.stack.names import spelling
+from eigengraphs.stack.one_graph import Piece
 
 __all__ = [
     "Assembled", "VerticesRule", "assemble", "canonical", "naming_files", "on_vertices",

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
-from eigengraphs.graphs.align import spelling
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.text import TextFile, is_number, number, whole
+from eigengraphs.stack.names import spelling
 
 __all__ = ["read_dense"]
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
-from eigengraphs.graphs.align import spelling
 from eigengraphs.io.kinds import SOURCE, TARGET, WEIGHT
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph
 from eigengraphs.io.text import TextFile, data_at, number, whole
 from eigengraphs.limits import read_json
+from eigengraphs.stack.names import spelling
 
 __all__ = ["edge_graph", "read_edges"]
 

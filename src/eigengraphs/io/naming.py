@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.graphs.align import spelling
 from eigengraphs.io.bids import DERIVED, entities, stem
 from eigengraphs.io.notices import Notice, few
+from eigengraphs.stack.names import spelling
 
 __all__ = ["differing_in_case", "id_finder", "name_graphs", "natural", "several_in_each_folder"]
 

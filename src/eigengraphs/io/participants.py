@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.graphs.align import spelling
 from eigengraphs.io.bids import entities
 from eigengraphs.io.naming import id_finder
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.reading import Reading
 from eigengraphs.io.tables import check_lengths, column_of, read_table
 from eigengraphs.io.text import Notation
+from eigengraphs.stack.names import spelling
 
 __all__ = ["Joined", "Participants", "join", "read_participants"]
 

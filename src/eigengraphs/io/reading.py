@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.missing import MissingRule, check_missing
 from eigengraphs.io.assemble import VerticesRule, assemble
 from eigengraphs.io.bids import entities
 from eigengraphs.io.direction import DirectedRule
@@ -36,6 +34,8 @@ from eigengraphs.io.sources import Source, SourceLike, find_files
 from eigengraphs.io.text import Notation
 from eigengraphs.limits import Cap, MaxBytes, read_regular
 from eigengraphs.scale import is_store, open_store
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.missing import MissingRule, check_missing
 from eigengraphs.tables import short_repr
 
 __all__ = ["FileEntry", "Reading", "read", "read_files"]

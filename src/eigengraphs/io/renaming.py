@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.graphs.align import shifted, spelling
 from eigengraphs.io.assemble import refuse_shifted
 from eigengraphs.io.labels import VertexTable, read_vertices
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import few
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
+from eigengraphs.stack.names import shifted, spelling
 
 __all__ = ["LabelsLike", "as_vertex_table", "rename", "renamer", "table_names", "with_numbers"]
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from eigengraphs import scale
 from eigengraphs.errors import InputError, StoreError
-from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.build import StorageRule
 from eigengraphs.io.assemble import VerticesRule
 from eigengraphs.io.direction import DirectedRule
 from eigengraphs.io.formats import Format, check_format
@@ -27,6 +25,8 @@ from eigengraphs.limits import Cap, MaxBytes
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import STORE_JSON, Batch
 from eigengraphs.scale.store import Store
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.build import StorageRule
 from eigengraphs.tables import short_repr
 
 __all__ = ["Stored", "convert_to_store"]

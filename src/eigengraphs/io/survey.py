@@ -15,11 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from eigengraphs.errors import ReadError
-from eigengraphs.graphs import GraphStack
-from eigengraphs.graphs.align import spelling
-from eigengraphs.graphs.build import Storage, StorageRule
-from eigengraphs.graphs.build import storage_for as _storage_for
-from eigengraphs.graphs.coerce import Piece
 from eigengraphs.io.assemble import (
     VerticesRule,
     canonical,
@@ -51,6 +46,11 @@ from eigengraphs.io.sources import SourceFile, SourceLike, find_files
 from eigengraphs.io.streams import graphs_of_file
 from eigengraphs.io.text import Notation
 from eigengraphs.limits import Cap
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.build import Storage, StorageRule
+from eigengraphs.stack.build import storage_for as _storage_for
+from eigengraphs.stack.names import spelling
+from eigengraphs.stack.one_graph import Piece
 
 __all__ = ["Survey", "survey"]
 

@@ -17,26 +17,24 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from eigengraphs.errors import InputError
+from eigengraphs.fitting.settings import check_n_components
+from eigengraphs.fitting.solve import kept_in_basis
 from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.graphs.blocked_tasks import Look
 from eigengraphs.graphs.treated import DiagonalRule
 from eigengraphs.labels import count_of
 from eigengraphs.parallel import alone, thread_count
-from eigengraphs.search import kept_in_basis
-from eigengraphs.settings import check_n_components
-from eigengraphs.solvers.core import CoreProblem, Search, root_of_moment, solve_core
-from eigengraphs.solvers.directed.moments import PairMoments
-from eigengraphs.solvers.directed.space import pair_width
-from eigengraphs.solvers.directed.whole import whole_pairs_pay
-from eigengraphs.solvers.directions import basis_width
-from eigengraphs.solvers.moments import CoreMoments
-from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.whole import whole_pays
+from eigengraphs.solvers.adapt import Adapted
+from eigengraphs.solvers.basis import CoreMoments, basis_width, whole_pays
+from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core, unit_points
+from eigengraphs.solvers.geometry import geometry_of
+from eigengraphs.solvers.metric import AllEntries
+from eigengraphs.solvers.options import DEFAULTS
+from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["Forecast", "forecast_fit"]
@@ -119,14 +117,11 @@ def forecast_fit(
     m, n, _ = stack.shape
     d = check_n_components(n_components, n, directed=directed)
     workers = thread_count() if workers is None else workers
-    kept = kept_in_basis(stack, 2 if directed else 1, None)
-    is_whole = (whole_pairs_pay if directed else whole_pays)(m, n)
+    keep, wide = kept_in_basis(stack, directed, FreeLoadings())
+    is_whole = whole_pays(m, n, directed, DEFAULTS)
     rule: DiagonalRule = "filled" if stack.constant_diagonal is not None else "observed"
-    route = "whole" if is_whole else (
-        "moments" if kept["moments"] else "products" if kept["cache"] else "cores"
-    )  # fmt: skip
-    width = n if is_whole else (pair_width if directed else basis_width)(m, kept["wide"])
-    width = min(width, n)
+    route = "whole" if is_whole else keep
+    width = n if is_whole else min(n, basis_width(m, wide, directed, DEFAULTS))
     around = int(center) + int(rule == "filled" or center) + 1  # mean, norms, final forms
     blocks_of_12 = -(-d // 12)
     passes = (around + 1, around + 1)
@@ -137,7 +132,7 @@ def forecast_fit(
     resident = _resident()  # before the trial, whose blocks are counted below
     read, work, result = _trial(stack, width, directed, Look.of(directed, rule, None, 1.0))
     p = width * width if directed else width * (width + 1) // 2
-    core = _core_seconds(width) * d if not directed else 4 * _core_seconds(width) * d
+    core = _core_seconds(width, directed) * d
     n_blocks = len(stack.spans)
     a_pass = n_blocks * (read + work) / min(workers, n_blocks)
     rounds = 1 if is_whole else passes[1] // 2
@@ -160,8 +155,7 @@ def _trial(stack: BlockedStack, width: int, directed: bool, look: Look) -> tuple
     """Return seconds to read a block and to work on it, and bytes of what it returns."""
     n = stack.n_vertices
     V = np.linalg.qr(np.random.default_rng(0).standard_normal((n, width)))[0]
-    none = np.zeros((2 * n if directed else n, 0))
-    task: Any = PairMoments(none, False, V, V) if directed else CoreMoments(none, False, V)
+    task = CoreMoments((V,) * (1 + directed), (np.zeros((n, 0)),) * (1 + directed))
     places = np.unique(np.linspace(0, len(stack.spans) - 1, _TRIED).round().astype(int)).tolist()
     reads, works = list[float](), list[float]()
     with one_blas_thread(), alone():
@@ -170,27 +164,28 @@ def _trial(stack: BlockedStack, width: int, directed: bool, look: Look) -> tuple
             graphs = stack.read_block(place)
             middle = time.perf_counter()
             lo, hi = stack.spans[place]
-            found = task(look.at(Block(graphs, lo, hi)), np.ones(hi - lo))
+            view = Adapted(look.at(Block(graphs, lo, hi)), directed)
+            found = task(view, np.ones(hi - lo))
             reads.append(middle - begin)
             works.append(time.perf_counter() - middle)
     size = sum(np.asarray(part).nbytes for part in found)
     return float(np.median(reads[1:] or reads)), float(np.median(works[1:] or works)), size
 
 
-def _core_seconds(s: int) -> float:
+def _core_seconds(s: int, directed: bool) -> float:
     """Return the time of one component of a problem in a basis of s columns."""
-    rng = np.random.default_rng(0)
-    s = min(s, 72)
-    packing = Packing(s)
-    C = rng.standard_normal((packing.size, packing.size))
-    R = root_of_moment(C.T @ C)
-    nothing = np.zeros((s, 0))
-    random = rng.standard_normal((1, 4, s))
-    random /= np.sqrt((random**2).sum(axis=2, keepdims=True))
-    problem = CoreProblem(R, R.sum(axis=0), np.eye(s), nothing, False, 0.0)
+    rng, geometry = np.random.default_rng(0), geometry_of((min(s, 72),) * (1 + directed))
+    p = geometry.n_entries
+    R = rng.standard_normal((p, p))
+    random = unit_points(rng.standard_normal((1, 4, geometry.size)), geometry.widths)
+    problem = CoreProblem(
+        geometry, AllEntries().in_basis(geometry, ()), FreeLoadings(),
+        Rows(R, np.zeros((p, 0)), np.ones(p)), np.zeros((0, 0)), np.zeros((0, p)), np.inf, 0.0, 0.0,
+    )  # fmt: skip
+    search = Search(np.zeros((0, geometry.size)), False, True, DEFAULTS.spectral, random)
     with one_blas_thread():
         begin = time.perf_counter()
-        solve_core(problem, 1, Search(nothing, False, True, 3, random), 1e-6)
+        solve_core(problem, 1, search, np.array([1e-6]))
         return time.perf_counter() - begin
 
 

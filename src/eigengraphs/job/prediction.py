@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.inference.evaluating import evaluate
 from eigengraphs.inference.evaluation import CHANCE, PipelineScore
 from eigengraphs.inference.folds import Split, make_folds
@@ -18,6 +17,7 @@ from eigengraphs.inference.methods import quiet
 from eigengraphs.report.columns import make_column, says_number
 from eigengraphs.report.parts import Column, MethodScore, Prediction
 from eigengraphs.report.words import short
+from eigengraphs.stack import GraphStack
 
 __all__ = ["predict_label", "tells_quantity"]
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from eigengraphs import __version__, io
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.labels import count_of
 from eigengraphs.scale import StoreWriter, is_store, open_store
@@ -20,6 +19,7 @@ from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import VERTICES, Batch
 from eigengraphs.scale.store import Store
 from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
+from eigengraphs.stack import GraphStack
 from eigengraphs.tables import write_table
 from eigengraphs.whole_files import replace_together, scratch_folder, whole_file, whole_folder
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.models.laws import BERNOULLI, EdgeLaw
 from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.means import Means
 from eigengraphs.models.sampling import sample_stack
 from eigengraphs.models.validation import Floats, Ints, whole_number
 from eigengraphs.randomness import RandomState, generator
+from eigengraphs.stack import GraphStack
 from eigengraphs.tables import short_repr
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.models.loading_laws import PointMasses
 from eigengraphs.models.validation import (
     TOLERANCE,
@@ -20,6 +19,7 @@ from eigengraphs.models.validation import (
     float_array,
     probability_vector,
 )
+from eigengraphs.stack import GraphStack
 
 __all__ = ["eigen_graphs_of_block_models", "eigen_graphs_of_distribution"]
 

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.models.laws import EdgeLaw, Gaussian, Poisson
 from eigengraphs.models.means import BLOCK_ENTRIES, Means
 from eigengraphs.models.validation import Floats, Ints
+from eigengraphs.stack import GraphStack
 
 __all__ = ["log_likelihood_table", "log_likelihoods"]
 

@@ -25,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from eigengraphs.graphs import GraphStack
 from eigengraphs.models.laws import EdgeLaw, EventLaw
 from eigengraphs.models.means import BLOCK_ENTRIES, Bins, Means
 from eigengraphs.models.validation import Floats, Ints
+from eigengraphs.stack import GraphStack
 
 __all__ = ["sample_stack"]
 

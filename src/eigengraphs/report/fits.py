@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.fit_view import FitView
-from eigengraphs.graphs import GraphStack
+from eigengraphs.embedding import FitView
 from eigengraphs.report.heatmaps import (
     block_means,
     block_size,
@@ -18,6 +17,7 @@ from eigengraphs.report.heatmaps import (
     to_dense,
 )
 from eigengraphs.report.parts import Edge, HeatMap, WorstGraph
+from eigengraphs.stack import GraphStack
 
 __all__ = ["GraphFits", "graph_fits", "reconstruction", "worst_graphs"]
 

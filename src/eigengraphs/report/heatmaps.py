@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs import GraphStack
 from eigengraphs.report.parts import HeatMap
+from eigengraphs.stack import GraphStack
 
 __all__ = ["block_means", "block_size", "heat_map", "indicator", "symmetric_limit", "to_dense"]
 

@@ -10,7 +10,8 @@ import numpy as np
 import scipy
 import sklearn
 
-from eigengraphs.fit_view import FitView, explained_of
+from eigengraphs.embedding import FitView
+from eigengraphs.fitting.messages import explained_of
 from eigengraphs.labels import count_of
 from eigengraphs.report.parts import Prediction
 

@@ -12,8 +12,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
-from eigengraphs.fit_view import FitView
 from eigengraphs.report.columns import make_columns
 from eigengraphs.report.components import describe_components
 from eigengraphs.report.findings import Finding

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.fit_view import explained_of
+from eigengraphs.fitting.messages import explained_of
 from eigengraphs.labels import count_of as _count
 from eigengraphs.report.components import ILL_CONDITIONED
 from eigengraphs.report.parts import Column, Component, Prediction, Problem

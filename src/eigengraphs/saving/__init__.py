@@ -1,5 +1,5 @@
 """The model file: a fit on disk, without pickle."""
 
-from eigengraphs.saving.model import SavedFits, read_model
+from eigengraphs.saving.model import read_model, save_fit
 
-__all__ = ["SavedFits", "read_model"]
+__all__ = ["read_model", "save_fit"]

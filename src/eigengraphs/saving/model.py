@@ -17,21 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.archives import npy_array, open_zip, zip_member
 from eigengraphs.dimension import DimensionChoice
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.mask import Mask
-from eigengraphs.graphs.preprocess import Preprocessing
+from eigengraphs.fitting.plan import Groups, Plan
+from eigengraphs.fitting.projection import BatchProjection, MaskedProjection, Projection
+from eigengraphs.fitting.solve import Refinement
 from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.limits import Cap, MaxBytes, read_json, read_regular
-from eigengraphs.plan import Groups, Plan
-from eigengraphs.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.randomness import seed_sequence
-from eigengraphs.refinement import Refinement
 from eigengraphs.saving.tree import Arrays, decode, encode
-from eigengraphs.solvers.graph_moments import GraphMoments
+from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit, Stage
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -40,9 +37,11 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
     SupportLoadings,
 )
+from eigengraphs.stack.mask import Mask
+from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.whole_files import whole_file
 
-__all__ = ["SavedFits", "read_model"]
+__all__ = ["read_model", "save_fit"]
 
 FORMAT = 2  # to be raised when older versions of the library could not read the file
 _UNSEALED = 1  # the format that had no seal
@@ -61,62 +60,38 @@ _CLASSES: dict[str, type] = {
 }  # fmt: skip
 
 
-class SavedFits:
-    """``save`` of :class:`~eigengraphs.JointEmbedding`; ``eg.load`` is the way back."""
+def save_fit(state: dict[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Write the state of a fit to a file, and return the file.
 
-    __getstate__: Any
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fit to a file, without the training graphs; read it by ``eg.load(path)``.
-
-        The file is a zip of one JSON text and NumPy arrays, with a SHA-256 over all of it. It holds
-        no code, so it can be passed on and read without fear. ``callback`` is left out, as are the
-        training graphs, which ``extend`` then needs again. A ``random_state`` that is a generator
-        becomes the seed that the fit drew from it.
-
-        Parameters
-        ----------
-        path : str or path
-            Name of the file, by custom with the ending ``.eg``.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import eigengraphs as eg
-        >>> graphs = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
-        >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     again = eg.load(je.save(folder + "/model.eg"))
-        >>> bool((again.loadings_ == je.loadings_).all())
-        True
-        """
-        check_is_fitted(self)
-        state: dict[str, Any] = dict(self.__getstate__())
-        version = state.pop("_sklearn_version", None)
-        state.pop("_training", None)
-        state["callback"] = None
-        if not isinstance(state["random_state"], int | np.integer | type(None)):
-            state["random_state"] = seed_sequence(state["_seed"])
-        arrays: Arrays = {}
-        tree = {
-            "format": FORMAT,
-            "written_by": {"scikit-learn": version, "numpy": np.__version__},
-            "state": encode(state, arrays, _CLASSES, "fit"),
-        }
-        target = Path(path)
-        try:
-            _write(target, json.dumps(tree, indent=1), arrays)
-        except OSError as error:
-            raise InputError(
-                f"cannot write the model file {str(target)!r}: {error.strerror or error}; choose "
-                "another place"
-            ) from None
-        return target
+    Parameters
+    ----------
+    state
+        The attributes of a fitted :class:`~eigengraphs.JointEmbedding`. The training graphs and
+        ``callback`` are left out.
+    path
+        Name of the file.
+    """
+    state = dict(state)
+    version = state.pop("_sklearn_version", None)
+    state.pop("_training", None)
+    state["callback"] = None
+    if not isinstance(state["random_state"], int | np.integer | type(None)):
+        state["random_state"] = seed_sequence(state["_seed"])
+    arrays: Arrays = {}
+    tree = {
+        "format": FORMAT,
+        "written_by": {"scikit-learn": version, "numpy": np.__version__},
+        "state": encode(state, arrays, _CLASSES, "fit"),
+    }
+    target = Path(path)
+    try:
+        _write(target, json.dumps(tree, indent=1), arrays)
+    except OSError as error:
+        raise InputError(
+            f"cannot write the model file {str(target)!r}: {error.strerror or error}; choose "
+            "another place"
+        ) from None
+    return target
 
 
 def read_model(path: str | os.PathLike[str], max_bytes: MaxBytes = None) -> dict[str, Any]:

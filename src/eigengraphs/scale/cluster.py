@@ -11,11 +11,11 @@ import numpy as np
 
 from eigengraphs.errors import InputError, MissingExtraError
 from eigengraphs.graphs.blocked import BlockedStack, Task
-from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.lazy import LazyStack
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.scale.cluster_record import Round
 from eigengraphs.scale.cluster_rounds import Rounds
+from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["DaskStack"]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from eigengraphs.graphs.blocked import BlockedStack
-from eigengraphs.graphs.build import StorageRule
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import STORE_JSON
 from eigengraphs.scale.writing import SHARD_BYTES, StoreWriter
+from eigengraphs.stack.build import StorageRule
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["append", "write_store"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import StoreError
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.scale.dense import chunk_name, chunk_size
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import Layout, Shard
 from eigengraphs.scale.tables import graph_table
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["write_shard"]
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.graphs.blocked import BlockedStack
-from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.graphs.lazy import block_bytes
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.sizes import Memory, as_bytes
 from eigengraphs.scale.store import Store, reopened
+from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["StoredStack", "open_store"]
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import StoreError
-from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.limits import DEFAULT
 from eigengraphs.scale.folder import Folder, is_remote
 from eigengraphs.scale.layout import STORE_JSON, VERTICES, Layout, Shard
 from eigengraphs.scale.tables import FACTS, facts_of, read_bytes, texts_of
+from eigengraphs.stack.graph_facts import GraphFacts
 
 __all__ = ["Store", "is_store", "reopened"]
 

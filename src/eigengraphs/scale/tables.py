@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
 from eigengraphs.extras import need
-from eigengraphs.graphs.facts import GraphFacts
 from eigengraphs.limits import DEFAULT, Cap
+from eigengraphs.stack.graph_facts import GraphFacts
 
 __all__ = [
     "FACTS", "arrow", "as_arrow", "check_declared", "facts_of", "graph_table", "parquet",

@@ -15,15 +15,15 @@ import numpy as np
 
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
 from eigengraphs.graphs.blocked import joined
-from eigengraphs.graphs.build import StorageRule, check_storage
-from eigengraphs.graphs.coerce import some_of
-from eigengraphs.graphs.stack import GraphStack
 from eigengraphs.scale.dense import ARRAY_JSON, array_json
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import STORE_JSON, VERTICES, Batch, Layout
 from eigengraphs.scale.shards import write_shard
 from eigengraphs.scale.store import Store
 from eigengraphs.scale.tables import arrow, to_bytes
+from eigengraphs.stack.build import StorageRule, check_storage
+from eigengraphs.stack.names import some_of
+from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["SHARD_BYTES", "StoreWriter"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 from eigengraphs.randomness import seed_sequence
 from eigengraphs.simulation.design import Design
+from eigengraphs.stack import GraphStack
 from eigengraphs.tables import short_repr
 
 __all__ = ["Truth", "graph_name", "simulate_blocks", "simulate_truth"]

@@ -1,50 +1,34 @@
 """Algorithm 1 of the paper: alternating descent, one component after the other.
 
-For component k with residual graphs R_i and weights w_i, minimise
+In the paper's letters, with weights w_i of the graphs, component k minimizes (eq. 3)
 
-    f(lam, h) = sum_i w_i ||R_i - lam_i h h^T||^2    over lam and ||h|| = 1.
+    f(lam, h) = sum_i w_i ||R_i - lam_i h h^T||^2    over lam and ||h|| = 1,
 
-An iteration takes a gradient step in h at fixed lam (eq. 5), puts h back on the sphere, and
-updates lam exactly (eq. 6). With S = sum_i w_i lam_i R_i and theta = sum_i w_i lam_i^2 at the
-exact lam, the gradient is -4 r with r = S h - theta h, which is tangent to the sphere.
+where R_i = A_i - sum_{j<k} Lam_ij h_j h_j^T is what the earlier components leave. At the best
+lam_i = h^T R_i h (eq. 6), f = sum_i w_i ||R_i||^2 - theta with theta = sum_i w_i lam_i^2, and the
+gradient (eq. 5) is -4 r with r = sum_i w_i lam_i R_i h - theta h, tangent to the sphere.
 
-R_i is linear, so R_i h after a step along r follows from R_i h and R_i r, and so do lam and the
-objective for any length of the step: an iteration is one pass, and backtracking costs none.
+This is the plain version, and the oracle of the tests. Each point that is tried is one pass.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
 
-from eigengraphs.solvers.curvature import ascent_direction
 from eigengraphs.solvers.loadings import active_gram, rounding_share, solve_loadings
 from eigengraphs.solvers.protocol import Array, Fit, Graphs, Progress, Stage, Watcher
-from eigengraphs.solvers.residuals import Residuals
-from eigengraphs.solvers.start import Start, random_unit, starts
+from eigengraphs.solvers.start import Start, leading_eigenvector, random_unit
 
 __all__ = ["algorithm1"]
 
-_ARMIJO = 1e-4  # share of the decrease promised by the gradient that a step must deliver
-_SHRINK = 0.5
-_MAX_SHRINKS = 60
-_REFRESH = 30  # iterations between fresh products, before rounding adds up
-_ESCAPES = 5  # saddle points that one search may leave
-_PATIENCE = 60  # iterations without a smaller gradient: rounding is all that is left
-_EPS = float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True)
-class _Ascent:
-    """Result of one search from one start."""
-
-    h: Array  # (n,)
-    theta: float
-    stationarity: float
-    n_iter: int
-    stop_reason: str
+_ARMIJO = 1e-4  # share of the promised decrease that a step must deliver
+_PATIENCE = 60  # iterations without progress: rounding is all that is left
+_STEPS = 10  # columns and passes of the sum of squares; Lanczos steps on the Hessian
 
 
 def algorithm1(
@@ -65,211 +49,256 @@ def algorithm1(
     Parameters
     ----------
     graphs
-        The graphs, through their products.
+        The graphs A_i, through their products.
     d
         Number of components.
     weights : (m,)
-        Weight of each graph in the objective.
-    init, n_init
-        See :func:`~eigengraphs.solvers.start.starts`; an array holds one column a component, and
-        components beyond its columns start by "auto".
+        Weight w_i of each graph in the objective.
+    init
+        Where a component starts. "svd": the top singular vector of the mean residual, as in the
+        paper. "random". "auto": that singular vector or the top eigenvector of sum_i R_i^2,
+        whichever explains more. An array (n, d'): its columns, then "auto". Where the mean
+        residual is nothing but rounding, as of centered graphs, sum_i R_i^2 takes its place.
+    n_init
+        Starts of each component, further ones being random; the best result is kept.
     tol
-        Stop a component when ||r|| <= tol * theta.
+        A component is found when ||r|| <= tol * theta.
     max_iter
         Most iterations from one start.
     seed
-        Child k starts component k, so d does not change the first components.
+        Child k is for component k, so that d does not change the first components.
     resume
         A fit whose components are kept as they are.
     watch
         Called after each iteration.
     """
     n, m = graphs.n_vertices, graphs.n_graphs
-    H, Lam, Psi = np.zeros((n, 0)), np.zeros((m, 0)), np.zeros((m, 0))
-    stages: list[Stage] = []
-    squared_norms = graphs.squared_norms()
-    n_passes = 1
+    R = _Residuals(graphs, weights)
+    H, Psi, stages = np.zeros((n, 0)), np.zeros((m, 0)), list[Stage]()
     if resume is not None:
         H, Psi, stages = resume.H, resume.Psi, list(resume.stages)
-    total = float(weights @ squared_norms)
-    noise = float(weights @ graphs.rounding())
-    residuals = Residuals(graphs, H, Lam, weights)
     interrupted = False
     try:
-        for k, child in enumerate(seed.spawn(d)):
-            if k < len(stages):
-                continue
+        for k, child in enumerate(seed.spawn(d)[len(stages) :], len(stages)):
+            # Lines 11 and 12: all loadings by Gamma Lam^T = Psi (eq. 7), and new residuals.
             active = np.array([stage.stop_reason != "exhausted" for stage in stages], dtype=bool)
-            # All loadings again, after each component: Gamma Lam^T = Psi.
             Lam = solve_loadings(active_gram(H, active), Psi)
-            left = total - float(weights @ np.einsum("ik,ik->i", Lam, Psi))
-            residuals = residuals.deflated(H, Lam)
-            kind: Start | Array = "auto"
-            if not isinstance(init, np.ndarray):
-                kind = init
-            elif k < init.shape[1]:
-                kind = init[:, k]
+            R.H, R.Lam = H, Lam
+            left = R.norm - float(weights @ np.einsum("ik,ik->i", Lam, Psi))
+            start: Start | Array = init if isinstance(init, str) else "auto"
+            if isinstance(init, np.ndarray) and k < init.shape[1]:
+                start = init[:, k]
             rng = np.random.default_rng(child)
-            found, start_name = _component(
-                residuals, weights, left, total, noise, kind, n_init, tol, max_iter, k, watch, rng
-            )
-            Psi = np.column_stack([Psi, graphs.quadratic_forms(found.h[:, None])[:, 0]])
-            H = np.column_stack([H, found.h])
-            n_passes += 1
-            stages.append(
-                Stage(found.n_iter, found.stop_reason, found.stationarity, found.theta, start_name)
-            )
+            h, stage = random_unit(n, rng), Stage(0, "exhausted", 0.0, 0.0, "none")
+            if left > max(rounding_share(n) * R.norm, R.noise):
+                for j, (name, h_0) in enumerate(_starts(R, start, left, n_init, tol, rng)):
+                    if j == n_init and stage.gain > 0:
+                        break
+                    found, reason, n_iter = _search(R, h_0, k, tol, max_iter, watch, rng)
+                    if found.theta > max(stage.gain, n * R.noise):
+                        h = found.h
+                        stage = Stage(n_iter, reason, found.stationarity, found.theta, name)
+            psi = R.forms(h[:, None])
+            H, Psi, stages = np.column_stack([H, h]), np.column_stack([Psi, psi]), [*stages, stage]
     except KeyboardInterrupt:
         if not stages:
             raise
         interrupted = True
-    done = len(stages)
-    n_passes += residuals.n_passes
-    return Fit(H[:, :done], Psi[:, :done], tuple(stages), n_passes, interrupted=interrupted)
+    return Fit(H, Psi, tuple(stages), R.n_passes, interrupted=interrupted)
 
 
-def _component(
-    residuals: Residuals,
-    weights: Array,
+class _Residuals:
+    """R_i = A_i - sum_j Lam_ij h_j h_j^T, never built (below eq. 7), with a count of the passes."""
+
+    def __init__(self, graphs: Graphs, weights: Array) -> None:
+        n, m = graphs.n_vertices, graphs.n_graphs
+        self._graphs, self.w, self.n = graphs, weights, n
+        self.H, self.Lam = np.zeros((n, 0)), np.zeros((m, 0))
+        self.norm = float(weights @ graphs.squared_norms())
+        self.noise = float(weights @ graphs.rounding())
+        self._mean: Array | None = None
+        self.n_passes = 1
+
+    def products(self, B: Array) -> Array:
+        """Return B^T R_i, (m, b, n)."""
+        self.n_passes += 1
+        P = np.empty((len(self.w), B.shape[1], self.n), self._graphs.dtype)
+        self._graphs.products(B, lambda *_: None, P)
+        products: Array = P - (self.Lam[:, None, :] * (B.T @ self.H)) @ self.H.T
+        return products
+
+    def combine(self, W: Array, B: Array) -> Array:
+        """Return sum_i W_ik R_i b_k, (n, b)."""
+        self.n_passes += 1
+        combined = self._graphs.weighted_multiply(W, B)
+        return combined - self.H @ ((self.Lam.T @ W) * (self.H.T @ B))
+
+    def forms(self, B: Array) -> Array:
+        """Return b_k^T A_i b_k, (m, b): of the graphs and not of the residuals."""
+        self.n_passes += 1
+        return self._graphs.quadratic_forms(B)
+
+    def mean(self) -> LinearOperator:
+        """Return sum_i w_i R_i / sum_i w_i, (n, n); the graphs are read only once."""
+        if self._mean is None:
+            self._mean = self._graphs.mean(self.w)
+            self.n_passes += 1
+        mean, H, lam = self._mean, self.H, self.w @ self.Lam / self.w.sum()
+
+        def apply(v: Array) -> Array:
+            return np.asarray(mean @ v.ravel() - H @ (lam * (H.T @ v.ravel())))
+
+        return LinearOperator((self.n, self.n), matvec=apply, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point of the sphere, and what a pass tells of it."""
+
+    h: Array  # (n,)
+    Y: Array  # R_i h, (m, n)
+    lam: Array  # eq. (6), (m,)
+    theta: float
+    r: Array  # eq. (5) over -4, (n,)
+    stationarity: float  # ||r|| / theta
+    slack: float  # by how much theta may be off by rounding
+
+    @classmethod
+    def at(cls, R: _Residuals, x: Array) -> _Point:
+        """Return the point h = x / ||x||."""
+        h = x / linalg.norm(x)
+        Y = R.products(h[:, None])[:, 0]
+        lam = Y @ h
+        theta = float(R.w @ lam**2)
+        r = (R.w * lam) @ Y - theta * h
+        r -= (r @ h) * h  # tangent but for rounding
+        size = float(linalg.norm(r)) / max(theta, 1e-300)
+        return cls(h, Y, lam, theta, r, size, 2 * float(np.sqrt(theta * R.noise)))
+
+
+def _search(
+    R: _Residuals,
+    h: Array,
+    k: int,
+    tol: float,
+    max_iter: int,
+    watch: Watcher | None,
+    rng: np.random.Generator,
+) -> tuple[_Point, str, int]:
+    """Return where lines 5 to 10 lead from ``h`` (n,), why they ended, and the iterations."""
+    at = best = _Point.at(R, h)
+    step = 1 / max(at.theta, 1e-300)  # a power iteration: h + r / theta is along sum_i lam_i R_i h
+    n_iter = last = 0
+    while True:
+        if watch is not None:
+            watch(Progress(n_iter, k, at.stationarity, k, R.n_passes))
+        if at.theta <= R.noise:
+            return at, "flat", n_iter
+        if at.theta > best.theta + best.slack or at.stationarity < best.stationarity:
+            best, last = at, n_iter
+        if at.stationarity <= tol or n_iter - last >= _PATIENCE:
+            above = _leave_saddle(R, best, tol, rng) if n_iter < max_iter else None
+            if above is None:
+                return best, "stationary" if best.stationarity <= tol else "precision", n_iter
+            after, step = above, 1 / above.theta
+        elif n_iter == max_iter:
+            return at, "max_iter", n_iter
+        else:
+            after, step = _descend(R, at, step)
+        at, n_iter = after, n_iter + 1
+
+
+def _descend(R: _Residuals, at: _Point, step: float) -> tuple[_Point, float]:
+    """Return the next point by lines 6 to 9, with Armijo backtracking, and the next step to try.
+
+    The objective that must fall is the one after the update of lam (line 9); at the old lam long
+    steps would be forbidden. The next step is Barzilai and Borwein's, the shorter of their two:
+    the longer one is refused more often, and a refusal costs a pass.
+    """
+    size = float(linalg.norm(at.r))
+    while True:
+        after = _Point.at(R, at.h + step * at.r)
+        enough = after.theta >= at.theta + 4 * _ARMIJO * step * size**2 - at.slack
+        if enough or step * size < np.finfo(np.float64).eps:
+            break
+        step /= 2
+    moved, turned = after.h - at.h, after.r - at.r
+    bend = float(turned @ turned)
+    return after, abs(float(moved @ turned)) / bend if bend > 0 else 1 / after.theta
+
+
+def _leave_saddle(R: _Residuals, at: _Point, tol: float, rng: np.random.Generator) -> _Point | None:
+    """Return a point with a larger theta, along which theta bends up, or None at a maximum.
+
+    At a stationary point theta / 4 has the Hessian sum_i w_i lam_i R_i + 2 sum_i w_i (R_i h)
+    (R_i h)^T - theta I on the tangent space. The way up is its top Ritz vector after a few Lanczos
+    steps. Bends that the tolerance of the gradient may cause do not count.
+    """
+    Q, HQ, q = np.zeros((R.n, 0)), np.zeros((R.n, 0)), at.theta * rng.standard_normal(R.n)
+    for _ in range(min(_STEPS, R.n - 1)):
+        for _ in range(2):  # twice: orthogonal in spite of rounding
+            q = q - at.h * (at.h @ q) - Q @ (Q.T @ q)
+        if linalg.norm(q) <= at.slack:  # the vectors span all that the Hessian can reach
+            break
+        q /= linalg.norm(q)
+        Hq = R.combine((R.w * at.lam)[:, None], q[:, None])[:, 0]
+        Hq += 2 * (R.w * (at.Y @ q)) @ at.Y - at.theta * q
+        Q, HQ, q = np.column_stack([Q, q]), np.column_stack([HQ, Hq]), Hq
+    values, vectors = linalg.eigh(Q.T @ HQ, driver="evd") if Q.size else (np.zeros(1), Q.T)
+    bend = float(values[-1])
+    step = 1.0
+    while bend > np.sqrt(tol) * at.theta and _ARMIJO * bend * step**2 > at.slack:
+        above = _Point.at(R, at.h + step * (Q @ vectors[:, -1]))
+        if above.theta >= at.theta + 2 * _ARMIJO * bend * step**2:
+            return above
+        step /= 2
+    return None
+
+
+def _starts(
+    R: _Residuals,
+    init: Start | Array,
     left: float,
-    total: float,
-    noise: float,
-    kind: Start | Array,
     n_init: int,
     tol: float,
-    max_iter: int,
-    k: int,
-    watch: Watcher | None,
     rng: np.random.Generator,
-) -> tuple[_Ascent, str]:
-    """Return the best of the searches for component k, and the name of its start."""
-    n = residuals.n_vertices
-    best: _Ascent | None = None
-    start_name = "none"
-    if left > max(rounding_share(n) * total, noise):
-        for name, h in starts(kind, residuals, weights, left, n_init, rng):
-            found = _ascend(residuals, h, weights, tol, max_iter, total, k, watch, rng)
-            if best is None or found.theta > best.theta:
-                best, start_name = found, name
-        if best is not None and best.stop_reason == "flat":
-            # h^T R_i h = 0 for all i, as on one side of bipartite graphs: no way is up from
-            # there, but almost any other start does.
-            start_name, h = "random", random_unit(n, rng)
-            best = _ascend(residuals, h, weights, tol, max_iter, total, k, watch, rng)
-    if best is None or best.theta <= n * noise:
-        best = _Ascent(random_unit(n, rng), 0.0, 0.0, 0, "exhausted")
-    return best, start_name
+) -> Iterator[tuple[str, Array]]:
+    """Yield ``n_init`` named vectors (n,) from which to search, and one more.
 
-
-def _ascend(
-    residuals: Residuals,
-    h: Array,
-    weights: Array,
-    tol: float,
-    max_iter: int,
-    total: float,
-    k: int,
-    watch: Watcher | None,
-    rng: np.random.Generator,
-) -> _Ascent:
-    """Maximise sum_i w_i (h^T R_i h)^2 from ``h`` by gradient steps with Armijo backtracking."""
-    nothing = _EPS**2 * total
-    Y, fresh = residuals.multiply(h), True  # R_i h
-    lam, theta, r, stationarity = _gradient(Y, h, weights)
-    step = 1.0 / max(theta, 1e-300)  # the length of a power iteration: h + r / theta = S h / theta
-    best, best_iter, best_theta = stationarity, 0, theta
-    n_iter = n_escapes = 0
-    while True:
-        if theta <= nothing:
-            return _Ascent(h, theta, 0.0, n_iter, "flat")
-        if not fresh and (stationarity <= tol or n_iter % _REFRESH == 0 or n_iter == max_iter):
-            Y, fresh = residuals.multiply(h), True
-            lam, theta, r, stationarity = _gradient(Y, h, weights)
-        if watch is not None:
-            watch(Progress(n_iter, k, stationarity, k, residuals.n_passes))
-        if stationarity <= tol:
-            p = None
-            if n_escapes < _ESCAPES and n_iter < max_iter:
-                p = ascent_direction(residuals, h, Y, lam, theta, weights, rng)
-            if p is None:
-                return _Ascent(h, theta, stationarity, n_iter, "stationary")
-            n_escapes += 1
-            n_iter += 1
-            h, Y = _escape(h, Y, lam, p, residuals.multiply(p), weights)
-            fresh = False
-            lam, theta, r, stationarity = _gradient(Y, h, weights)
-            step, best, best_iter, best_theta = 1.0 / theta, stationarity, n_iter, theta
-            continue
-        if n_iter == max_iter:
-            return _Ascent(h, theta, stationarity, n_iter, "max_iter")
-        if stationarity < best:
-            best, best_iter, best_theta = stationarity, n_iter, theta
-        elif n_iter - best_iter >= _PATIENCE and theta <= best_theta * (1 + 1e-10):
-            return _Ascent(h, theta, stationarity, n_iter, "precision")
-
-        Z = residuals.multiply(r)  # R_i r
-        step = _backtrack(step, r, Y @ r, Z @ r, lam, theta, weights)
-        h_old, r_old = h, r
-        h = h + step * r
-        length = float(linalg.norm(h))
-        h, Y, fresh = h / length, (Y + step * Z) / length, False
-        lam, theta, r, stationarity = _gradient(Y, h, weights)
-        step = _next_step(h - h_old, r - r_old, theta)
-        n_iter += 1
-
-
-def _gradient(Y: Array, h: Array, weights: Array) -> tuple[Array, float, Array, float]:
-    """Return lam (m,) by eq. (6), theta, r (n,) of eq. (5) without its -4, and ||r|| / theta."""
-    lam = Y @ h
-    theta = float(weights @ lam**2)
-    r = (weights * lam) @ Y - theta * h
-    r -= (r @ h) * h  # tangent but for rounding
-    return lam, theta, r, float(linalg.norm(r)) / max(theta, 1e-300)
-
-
-def _backtrack(
-    step: float, r: Array, hRr: Array, rRr: Array, lam: Array, theta: float, weights: Array
-) -> float:
-    """Shrink the step along r until it meets Armijo's condition.
-
-    The objective that must fall enough is the one after the update of lam (line 9 of the
-    algorithm); asking it at the old lam forbids the long steps and costs up to five times the
-    iterations. Along h(t) = (h + t r) / ||h + t r|| the loadings change by
-
-        change_i = (2 t h^T R_i r + t^2 (r^T R_i r - lam_i ||r||^2)) / (1 + t^2 ||r||^2)
-
-    and the objective falls by 2 sum_i w_i lam_i change_i + sum_i w_i change_i^2, whose first sum
-    is taken by sum_i w_i lam_i h^T R_i r = ||r||^2, without cancellation.
+    That one is for when the others find nothing: where h^T R_i h = 0 for all i, as on one side of
+    bipartite graphs, the gradient is zero, but it is not at almost any other point. ``left`` is
+    sum_i w_i ||R_i||^2.
     """
-    r2 = float(r @ r)
-    rSr = float((weights * lam) @ rRr)
-    for _ in range(_MAX_SHRINKS):
-        length2 = 1 + step**2 * r2
-        change = (2 * step * hRr + step**2 * (rRr - lam * r2)) / length2
-        first = 2 * step * (2 * r2 + step * (rSr - theta * r2)) / length2
-        if first + float(weights @ change**2) >= 4 * _ARMIJO * step * r2:
-            break
-        step *= _SHRINK
-    return step
+    if isinstance(init, np.ndarray):
+        yield "given", init
+    elif init == "random":
+        yield "random", random_unit(R.n, rng)
+    else:
+        value, svd = leading_eigenvector(R.mean(), random_unit(R.n, rng))
+        speaks = R.w.sum() * value**2 > max(tol * left, R.noise)
+        if init == "auto" or not speaks:
+            squares = _top_of_squares(R, rng)
+        if init == "auto" and speaks:
+            both = np.column_stack([svd, squares])
+            gains = R.w @ np.einsum("ibn,nb->ib", R.products(both), both) ** 2
+            speaks = gains[1] <= (1 + tol) * gains[0]  # a tie is the paper's
+        yield ("svd", svd) if speaks else ("squares", squares)
+    for _ in range(n_init):
+        yield "random", random_unit(R.n, rng)
 
 
-def _escape(
-    h: Array, Y: Array, lam: Array, p: Array, Z: Array, weights: Array
-) -> tuple[Array, Array]:
-    """Return the best point, and its R_i h, on the circle through h and the tangent p.
+def _top_of_squares(R: _Residuals, rng: np.random.Generator) -> Array:
+    """Return a top eigenvector (n,) of sum_i w_i R_i^2, as far as a start needs it.
 
-    On h cos t + p sin t the loadings are lam cos^2 t + 2 (h^T R_i p) cos t sin t + (p^T R_i p)
-    sin^2 t, so that the whole circle costs the one pass that gave ``Z``, R_i p.
+    By orthogonal iteration on sum_i w_i R_i V V^T R_i with V (n, b) itself in the middle, so that
+    a turn is one pass; on b vertices or fewer V V^T = I.
     """
-    t = np.linspace(-np.pi / 2, np.pi / 2, 181)[:, None]
-    loadings = lam * np.cos(t) ** 2 + (Y @ p) * np.sin(2 * t) + (Z @ p) * np.sin(t) ** 2
-    best = float(t[np.argmax(loadings**2 @ weights), 0])
-    cos, sin = np.cos(best), np.sin(best)
-    return cos * h + sin * p, cos * Y + sin * Z
-
-
-def _next_step(change: Array, gradient_change: Array, theta: float) -> float:
-    """Return the first step to try: Barzilai and Borwein's, within sane bounds."""
-    bend = abs(float(change @ gradient_change))
-    step = float(change @ change) / bend if bend > 0 else 1.0 / theta
-    return min(max(step, 1e-2 / theta), 1e4 / theta)
+    X: Array = rng.standard_normal((R.n, min(R.n, _STEPS)))
+    for _ in range(_STEPS):
+        V: Array = np.linalg.qr(X)[0]
+        P = R.products(V)
+        C = P @ V  # V^T R_i V, (m, b, b)
+        wC = R.w[:, None, None] * C
+        X = np.tensordot(P, wC, axes=([0, 1], [0, 1]))
+    top: Array = V @ linalg.eigh(np.tensordot(C, wC, axes=([0, 1], [0, 1])), driver="evd")[1][:, -1]
+    return top

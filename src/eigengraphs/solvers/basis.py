@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.parallel import on_blocks, spans
-from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment
+from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment, sides_of
 from eigengraphs.solvers.geometry import geometry_of
 from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.protocol import Array, Sides
 from eigengraphs.solvers.tall import MANY, quick_orthonormal, subtract
 
-__all__ = ["Basis", "CoreBasis", "MomentBasis", "ProductBasis", "basis_width", "first_bases",
+__all__ = ["Basis", "CoreBasis", "MomentBasis", "ProductBasis", "RowBasis", "basis_width", "first_bases",
            "orthonormal", "whole_pays"]  # fmt: skip
 
 _ROW_BYTES = 2**21  # of products that are projected at a time
@@ -58,7 +58,7 @@ class Basis:
 
     def components(self, X: Array) -> Sides:
         """Return V y of points (d, size), (n, d) on each side."""
-        parts = np.split(X, np.cumsum(self.geometry.widths)[:-1], axis=1)
+        parts = sides_of(X, self.geometry.widths)
         return tuple(V @ part.T for V, part in zip(self.bases, parts, strict=True))
 
     def points(self, sides: Sides) -> Array:
@@ -99,6 +99,7 @@ class CoreBasis(Basis):
     def __init__(self, graphs: Any, weights: Array) -> None:
         super().__init__(graphs, weights)
         self.cores: Array = np.zeros((graphs.n_graphs, 0, 0))
+        self._seen = np.zeros((0, 0)), np.zeros((graphs.n_graphs, 0))  # points, and their forms
 
     def append(self, new: Sides) -> None:
         """Add columns: one pass."""
@@ -126,6 +127,7 @@ class CoreBasis(Basis):
     def rotate(self, turns: Sides) -> None:
         """Replace each V by V T."""
         self.cores = np.matmul(turns[0].T, np.matmul(self.cores, turns[-1]))
+        self._seen = self._seen[0][:0], self._seen[1][:, :0]  # the same numbers are other points
         self.bases = tuple(V @ T for V, T in zip(self.bases, turns, strict=True))
 
     def rows(self, Psi: Array, *, linear: bool) -> Rows:
@@ -133,11 +135,12 @@ class CoreBasis(Basis):
         return rows_of(self.geometry.pack(self.cores), Psi, self._weights, linear=linear)
 
     def forms(self, X: Array) -> Array:
-        """Return forms of all graphs, (m, d)."""
-        geometry = self.geometry
-        parts = np.split(X, np.cumsum(geometry.widths)[:-1], axis=1)
-        half = np.matmul(self.cores, parts[-1].T)  # (m, s, d)
-        return np.asarray(np.einsum("isd,ds->id", half, parts[0]))
+        """Return forms of all graphs, (m, d); of the last points without any work."""
+        if not np.array_equal(self._seen[0][: len(X)], X):
+            parts = sides_of(X, self.geometry.widths)
+            half = np.matmul(self.cores, parts[-1].T)  # (m, s, d)
+            self._seen = X.copy(), np.asarray(np.einsum("isd,ds->id", half, parts[0]))
+        return self._seen[1][:, : len(X)].copy()
 
     def combine(self, W: Array, X: Array) -> Sides:
         """Return sums over graphs: one pass."""
@@ -168,7 +171,7 @@ class ProductBasis(CoreBasis):
 
     def combine(self, W: Array, X: Array) -> Sides:
         """Return sums over graphs, from what is kept."""
-        points = np.split(X, np.cumsum(self.geometry.widths)[:-1], axis=1)
+        points = sides_of(X, self.geometry.widths)
         # left^T A_i belongs to the right side of the sum, and the other way round.
         return tuple(
             _combined(parts, W, mine)
@@ -195,7 +198,7 @@ class MomentBasis(Basis):
         M, mean = self._graphs.total(CoreMoments(self.bases, self._frozen), self._weights)
         p = self.geometry.n_entries
         full, _ = linalg.lapack.dtpttr(len(mean), M, uplo="U")
-        self._rows = rows_of_moment(full, mean / self._weights.sum(), p)
+        self._rows = rows_of_moment(full, mean / np.sqrt(self._weights.sum()), p)
         self.n_passes += 1
 
     def rotate(self, turns: Sides) -> None:
@@ -227,6 +230,30 @@ class MomentBasis(Basis):
             Gradients(self._frozen, self.components(X), T), self._weights
         )
         return sides
+
+
+class RowBasis(Basis):
+    """All vertices, for graphs that are gone: rows stand for them (:class:`moments.StandIns`)."""
+
+    def __init__(self, graphs: Any, weights: Array, frozen: Sides) -> None:
+        super().__init__(graphs, weights)
+        self._frozen = frozen
+
+    def append(self, new: Sides) -> None:
+        """Take the unit vectors; nothing is read."""
+        self.bases = new
+
+    def rows(self, Psi: Array, *, linear: bool) -> Rows:
+        """Return the rows."""
+        del linear
+        graphs = self._graphs
+        forms = self.geometry.outer(self._frozen[0].T) @ graphs.mean
+        mean = np.append(graphs.mean, forms)
+        return Rows(graphs.R, Psi, self._weights, mean, graphs.lost)
+
+    def forms(self, X: Array) -> Array:
+        """Return forms of the rows, (r, d)."""
+        return np.asarray(self._graphs.R @ self.geometry.outer(X).T)
 
 
 @dataclass(frozen=True)
@@ -329,6 +356,8 @@ def _rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
 def whole_pays(m: int, n: int, directed: bool, options: SolverOptions) -> bool:
     """Tell whether solving on all vertices costs less than building a basis."""
     p = n * n if directed else n * (n + 1) // 2
+    if n <= options.whole_moments and m > 4 * p:  # summed up in their second moment
+        return True
     return n <= options.whole or (n <= options.whole_most and m * p <= options.whole_numbers)
 
 

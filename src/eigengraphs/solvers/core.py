@@ -42,7 +42,8 @@ class Rows:
     R: Array  # (r, p) packed cores
     Psi: Array  # (r, k) forms with the components that are frozen
     weights: Array  # (r,)
-    mean: Array | None = None  # (p + k,) of core and forms, if the rows do not tell
+    mean: Array | None = None  # (p + k,) of cores and forms, if the rows do not tell; times the
+    # root of the weights' sum, as of the rows
     rounding: float = 0.0  # what rounding may be of a gain
 
 
@@ -56,7 +57,7 @@ def rows_of(packed: Array, Psi: Array, weights: Array, *, linear: bool) -> Rows:
     if not linear or m <= p + k:
         return Rows(packed, Psi, weights)
     both = np.hstack([packed, Psi]) if k else packed
-    mean = weights @ both / weights.sum()
+    mean = weights @ both / np.sqrt(weights.sum())
     scaled = both * np.sqrt(weights)[:, None]
     if m > _MANY * (p + k):
         return rows_of_moment(scaled.T @ scaled, mean, p)
@@ -77,6 +78,36 @@ def root_of_moment(M: Array) -> Array:
     root = np.zeros((rank, len(M)))
     root[:, pivots - 1] = np.triu(factor[:rank])
     return root
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """Rows less components: R - Lam E. To write it out takes as long as several products with it."""
+
+    R: NDArray[Any]  # (r, p)
+    Lam: Array  # (r, k)
+    E: Array  # (k, p)
+
+    def forms(self, Z: Array) -> Array:
+        """Return inner products with packed components ``Z`` (b, p), (b, r)."""
+        whole = (Z.astype(self.R.dtype, copy=False) @ self.R.T).astype(np.float64, copy=False)
+        return whole - (Z @ self.E.T) @ self.Lam.T if len(self.E) else whole
+
+    def sums(self, A: Array) -> NDArray[Any]:
+        """Return combinations of the rows by ``A`` (b, r), (b, p)."""
+        whole = A.astype(self.R.dtype, copy=False) @ self.R
+        return whole - (A @ self.Lam) @ self.E if len(self.E) else whole
+
+    def pull(self, geometry: Geometry, x: Array) -> Array:
+        """Return u_i of every row, (r, size), at the point ``x``."""
+        U = geometry.pull(self.R, x)
+        if len(self.E):
+            U -= self.Lam @ geometry.pull(self.E, x)
+        return U
+
+    def written_out(self) -> Array:
+        """Return the rows, (r, p)."""
+        return self.R - self.Lam @ self.E if len(self.E) else self.R
 
 
 # ---------------------------------------------------------------- one component
@@ -109,8 +140,8 @@ class Ascent:
     ----------
     geometry, metric, rule
         What a component is, how entries count, which loadings there may be.
-    R : (r, p)
-        What earlier components left of the rows, packed.
+    rows
+        What earlier components left.
     weights : (r,)
         Of the rows.
     costs : (r,), optional
@@ -124,13 +155,13 @@ class Ascent:
         geometry: Geometry,
         metric: CoreMetric,
         rule: LoadingRule,
-        R: NDArray[Any],
+        rows: Remainder,
         weights: Array,
         costs: Array | None,
         options: SolverOptions,
     ) -> None:
         self._geometry, self._metric, self._rule = geometry, metric, rule
-        self._R, self._w, self._costs, self._options = R, weights, costs, options
+        self._rows, self._w, self._costs, self._options = rows, weights, costs, options
 
     def values(self, X: Array) -> Array:
         """Return f at points (b, size), (b,)."""
@@ -138,35 +169,48 @@ class Ascent:
 
     def _look(self, X: Array, *, eager: bool = False) -> tuple[Array, Array]:
         """Return f, (b,), and w_i s_i / sqrt(q_i), (b, r), at points (b, size)."""
-        Z = self._geometry.outer(X).astype(self._R.dtype, copy=False)
         root = np.sqrt(self._metric.norms(X))
-        T = (Z @ self._R.T).astype(np.float64, copy=False) / root
+        T = self._rows.forms(self._geometry.outer(X)) / root
         loading, gain, _ = self._rule.alone(T)
-        if eager:  # where all graphs are below thresholds and costs, no way is up
-            loading = np.maximum(T, 0.0) if self._rule.nonnegative else T
+        if eager:  # where no graph takes the component, no way is up
+            loading = np.abs(T) if self._rule.nonnegative else T
         elif self._costs is not None:
             on = gain > self._costs
             loading, gain = np.where(on, loading, 0.0), np.where(on, gain - self._costs, 0.0)
         return gain @ self._w, loading / root * self._w
 
-    def climb(self, X: Array, n_steps: int, *, n_eager: int = 0) -> tuple[Array, Array]:
+    def climb(
+        self, X: Array, n_steps: int, *, n_eager: int = 0, known: Array | None = None
+    ) -> tuple[Array, Array]:
         """Take steps from points (b, size); return where to, and f there.
 
-        f never falls in steps that are not eager, but where q is bent.
+        f never falls in steps that are not eager, but where q is bent. With ``known`` (k, p), an
+        orthonormal basis of earlier components, what rises is by how much the objective falls when
+        all loadings are solved again, F = f / (1 - sum_j <S, known_j>^2): F <S, known_j>^2 is
+        convex, too. Maxima that overlap with earlier components are hard to find by f.
         """
         geometry = self._geometry
         for step in range(n_steps):
             f, A = self._look(X, eager=step < n_eager)
-            S = A.astype(self._R.dtype, copy=False) @ self._R
+            S = self._rows.sums(A)
             lift = self._metric.lift(X, f)
             if lift is not None:
                 S = S + lift
+            if known is not None:
+                overlaps = geometry.outer(X) @ known.T
+                S = S + (self.falls(X, f, known)[:, None] * overlaps) @ known
             X = geometry.climb(geometry.unpack(S), X, self._options.turns)
+            X = unit_points(X, geometry.widths)  # to the last digit: f is that of unit vectors
         return X, self.values(X)
+
+    def falls(self, X: Array, f: Array, known: Array) -> Array:
+        """Return by how much the objective falls at points where f is ``f``, (b,), at most."""
+        new = 1 - ((self._geometry.outer(X) @ known.T) ** 2).sum(axis=1)
+        return np.asarray(f / np.maximum(new, self._options.overlap))
 
     def state(self, x: Array) -> _State:
         """Return f and its gradient at a point (size,)."""
-        U = self._geometry.pull(self._R, x)
+        U = self._rows.pull(self._geometry, x)
         first = self._geometry.widths[0]
         t = U[:, :first] @ x[:first]
         norm = self._metric.norm(x)
@@ -246,7 +290,7 @@ class Ascent:
             if small:
                 return None, True
             return np.asarray(linalg.lapack.dpotrs(factor, now.r, lower=1)[0]), True
-        values, vectors = linalg.eigh(K, driver="evd", check_finite=False)
+        values, vectors = np.linalg.eigh(K)
         if small:  # a saddle point, and the way up
             return 0.3 * vectors[:, 0], False
         scale = np.maximum(np.abs(values), 1e-3 * now.theta)
@@ -264,7 +308,7 @@ class Ascent:
         """
         geometry, norm, c = self._geometry, now.norm, self._geometry.c
         q, g = norm.q, norm.slope
-        S = geometry.unpack((now.a.astype(self._R.dtype, copy=False) @ self._R).astype(np.float64))
+        S = geometry.unpack(self._rows.sums(now.a[None])[0].astype(np.float64, copy=False))
         K: Array = -geometry.hessian(S)
         B = now.U
         if g is None:
@@ -279,21 +323,20 @@ class Ascent:
             B = (B - ratio[:, None] * G) / np.sqrt(np.broadcast_to(q, (len(B),)))[:, None]
         BW = B * np.sqrt(now.bend)[:, None]
         K -= c * (BW.T @ BW)
-        first = 0
-        for width in geometry.widths:
-            e = np.zeros(len(x))
-            e[first : first + width] = x[first : first + width]
-            Ke = K @ e
-            K -= np.outer(Ke, e) + np.outer(e, Ke - (e @ Ke + now.theta) * e)
-            first += width
+        e = np.zeros((geometry.n_sides, len(x)))
+        for j, (mine, part) in enumerate(
+            zip(sides_of(x, geometry.widths), sides_of(e, geometry.widths), strict=True)
+        ):
+            part[j] = mine
+        Ke = e @ K
+        K -= e.T @ Ke
+        K -= (Ke.T - e.T @ (Ke @ e.T + now.theta * np.eye(len(e)))) @ e
         return (K + K.T) / 2
 
     def _tangent(self, r: Array, x: Array) -> Array:
-        first = 0
-        for width in self._geometry.widths:
-            part = slice(first, first + width)
-            r[part] -= (r[part] @ x[part]) * x[part]
-            first += width
+        widths = self._geometry.widths
+        for part, mine in zip(sides_of(r, widths), sides_of(x, widths), strict=True):
+            part -= (part @ mine) * mine
         return r
 
     def _unit(self, x: Array) -> Array:
@@ -302,16 +345,20 @@ class Ascent:
 
 def unit_points(X: Array, widths: tuple[int, ...]) -> Array:
     """Return points (..., size) with every side of norm 1."""
-    parts = np.split(X, np.cumsum(widths)[:-1], axis=-1)
-    return np.concatenate(
-        [part / np.sqrt((part**2).sum(axis=-1, keepdims=True)) for part in parts], axis=-1
-    )
+    X = np.array(X)
+    for part in sides_of(X, widths):
+        part /= np.sqrt((part**2).sum(axis=-1, keepdims=True))
+    return X
+
+
+def sides_of(X: Array, widths: tuple[int, ...]) -> list[Array]:
+    """Return the part of points (..., size) that belongs to each side, as views."""
+    return [X] if len(widths) == 1 else [X[..., : widths[0]], X[..., widths[0] :]]
 
 
 def cosines(X: Array, x: Array, widths: tuple[int, ...]) -> Array:
     """Return how alike points (b, size) are to ``x``: the least |cosine| of any side, (b,)."""
-    parts = zip(np.split(X, np.cumsum(widths)[:-1], axis=1), np.split(x, np.cumsum(widths)[:-1]),
-                strict=True)  # fmt: skip
+    parts = zip(sides_of(X, widths), sides_of(x, widths), strict=True)
     found: Array = np.min([np.abs(part @ mine) for part, mine in parts], axis=0)
     return found
 
@@ -349,6 +396,7 @@ class Search:
     n_spectral: int = 0  # and from so many of the spectrum of the sum of squares
     random: Array | None = None  # (d, b, size) and from these, for each component
     n_fixed: int = 0  # the first so many components are those of warm, as they are
+    n_stayed: int = 0  # and so many start from the best that is left alone
 
     @property
     def wide(self) -> bool:
@@ -394,28 +442,30 @@ class _Greedy:
     def __init__(self, problem: CoreProblem, d: int, search: Search, tol: Array) -> None:
         self._problem, self._d, self._search, self._tol = problem, d, search, tol
         rows = problem.rows
-        self._Gamma, self._Psi = problem.Gamma, rows.Psi
-        self._E = list(problem.E)
+        self._Gamma, self._Psi, self._E = problem.Gamma, rows.Psi, problem.E
         self._Lam = problem.rule.solve(self._Gamma, self._Psi)
-        self._pool = search.warm
+        self._pool = search.warm[search.warm.any(axis=1)]  # zero where nothing was left
         self._mixing = self._combinations()
+        self._mixed = None if self._mixing is None else self._mixing.T @ rows.R
         self._mean_forms = np.zeros(0) if rows.mean is None else rows.mean[rows.R.shape[1] :]
         self._stages: list[Stage] = []
 
-    def _combinations(self) -> NDArray[np.float32] | None:
-        """Return orthonormal combinations of many rows, (r, b), about the largest, to try starts on.
+    def _combinations(self) -> Array | None:
+        """Return orthonormal combinations of many rows, (r, b), about the largest.
 
-        What graphs have in common is in few combinations; the rest adds about the same everywhere.
+        Starts are tried on these: what graphs have in common is in few combinations, and the rest
+        adds about the same everywhere.
         """
         rows, count = self._problem.rows, self._problem.options.combined
         r = len(rows.R)
         if not self._problem.rule.linear or r <= 3 * count // 2 or not self._search.wide:
             return None
-        R = rows.R.astype(np.float32) * np.sqrt(rows.weights).astype(np.float32)[:, None]
+        root = np.sqrt(rows.weights)[:, None]
+        R = (rows.R * root).astype(np.float32)
         U = np.random.default_rng(r).standard_normal((r, count), dtype=np.float32)
         for _ in range(2):
             U = linalg.qr(R @ (R.T @ U), mode="economic", check_finite=False)[0]
-        return np.asarray(U * np.sqrt(rows.weights).astype(np.float32)[:, None])
+        return np.asarray(U * root)
 
     def run(self) -> CoreFit:
         problem, d = self._problem, self._d
@@ -428,9 +478,9 @@ class _Greedy:
             if left <= problem.nothing:
                 break
             for Lam, costs in problem.rule.beside(self._Gamma, self._Psi, self._Lam):
-                R = self._left(Lam)
-                ascent = self._ascent(R, rows.weights, costs)
-                x, now, agreement[k] = self._next(k, ascent, R, Lam, costs)
+                left_rows = Remainder(rows.R, Lam, self._E)
+                ascent = self._ascent(left_rows, rows.weights, costs)
+                x, now, agreement[k] = self._next(k, ascent, left_rows)
                 given_up = 0.0 if costs is None else float(rows.weights @ costs)
                 # What a graph gives up is a difference, of which more than of squares is rounding.
                 if now.f > floor + 100 * size * _EPS * given_up:
@@ -447,16 +497,11 @@ class _Greedy:
 
     # ------------------------------------------------------------ parts of a step
 
-    def _ascent(self, R: NDArray[Any], weights: Array, costs: Array | None) -> Ascent:
+    def _ascent(self, rows: Remainder, weights: Array, costs: Array | None) -> Ascent:
         problem = self._problem
         return Ascent(
-            problem.geometry, problem.metric, problem.rule, R, weights, costs, problem.options
+            problem.geometry, problem.metric, problem.rule, rows, weights, costs, problem.options
         )
-
-    def _left(self, Lam: Array) -> Array:
-        """Return what components leave of the rows, (r, p)."""
-        R = self._problem.rows.R
-        return R - Lam @ np.array(self._E) if self._E else R
 
     def _loss(self, Gamma: Array, Psi: Array, Lam: Array) -> float:
         """Return sum_i w_i of what the objective changes by with these loadings."""
@@ -467,28 +512,38 @@ class _Greedy:
         """Return Gamma and Psi with one component more, packed, and E of it."""
         z = self._problem.geometry.outer(x[None])[0]
         e = self._problem.metric.component(x)
-        overlaps = np.array([E @ z for E in self._E])
-        Gamma = np.block([[self._Gamma, overlaps[:, None]], [overlaps[None], np.array([[e @ z]])]])
+        overlaps = self._E @ z
+        k = len(overlaps)
+        Gamma = np.empty((k + 1, k + 1))
+        Gamma[:k, :k], Gamma[k, :k], Gamma[:k, k], Gamma[k, k] = (
+            self._Gamma,
+            overlaps,
+            overlaps,
+            e @ z,
+        )
         return Gamma, np.column_stack([self._Psi, self._problem.rows.R @ z]), z, e
 
     def _add(self, x: Array) -> None:
         self._Gamma, self._Psi, z, e = self._with(x)
-        self._E.append(e)
+        self._E = np.vstack([self._E, e])
         if self._problem.rows.mean is not None:
             form = self._problem.rows.mean[: len(z)] @ z
             self._mean_forms = np.append(self._mean_forms, form)
         self._Lam = self._problem.rule.solve(self._Gamma, self._Psi, self._Lam)
 
-    def _fall(self, x: Array, f: float) -> float:
-        """Return by how much the objective falls with the component x, all loadings solved again.
+    def _falls(self, X: Array, f: Array) -> Array:
+        """Return by how much the objective falls with each of the points, all loadings solved again.
 
         It falls by more than f where components overlap. Among maxima of f, the one to keep is the
         one that leaves least.
         """
-        Gamma, Psi, _, _ = self._with(x)
-        after = self._problem.rule.solve(Gamma, Psi, self._Lam)
-        fall = self._loss(self._Gamma, self._Psi, self._Lam) - self._loss(Gamma, Psi, after)
-        return min(fall, f / self._problem.options.overlap)
+        problem, before = self._problem, self._loss(self._Gamma, self._Psi, self._Lam)
+        falls = np.empty(len(X))
+        for place, x in enumerate(X):
+            Gamma, Psi, _, _ = self._with(x)
+            after = problem.rule.solve(Gamma, Psi, self._Lam)
+            falls[place] = before - self._loss(Gamma, Psi, after)
+        return np.minimum(falls, f / problem.options.overlap)
 
     def _untaken(self, x: Array, k: int) -> Array:
         """Return the warm points that no component has taken."""
@@ -498,36 +553,35 @@ class _Greedy:
         # One at least, lest a component that moved far leaves a place too few.
         return self._pool[(near < self._problem.options.same) & (near < near.max())]
 
-    def _next(
-        self, k: int, ascent: Ascent, R: Array, Lam: Array, costs: Array | None
-    ) -> tuple[Array, _State, float]:
+    def _next(self, k: int, ascent: Ascent, rows: Remainder) -> tuple[Array, _State, float]:
         """Return component k, the state there, and the share of the starts that agree on it."""
-        search, problem, tol = self._search, self._problem, float(self._tol[k])
+        search, options, tol = self._search, self._problem.options, float(self._tol[k])
         if k < search.n_fixed:
             return self._pool[0], ascent.state(self._pool[0]), np.nan
-        known = self._pool[:1]
+        known, agreement = self._pool[:1], np.nan
+        wide = search.wide and not (k < search.n_stayed and len(self._pool))
         if not search.in_order and len(self._pool) > 1:
-            # The best that is left, and the first, which had the place before: both climb, lest
-            # they change places round after round.
             order = np.argsort(-ascent.values(self._pool), kind="stable")
-            count = problem.options.finalists if search.wide else 1
-            places = order[:count] if search.wide or order[0] == 0 else [order[0], 0]
-            known = self._pool[places]
-        starts = self._further(k, R)
-        agreement = np.nan
+            known = self._pool[order[: options.finalists if wide else 1]]
+            if not wide and order[0] != 0:
+                # The best that is left, and the first, which had the place before: both climb,
+                # lest they change places round after round.
+                both = np.vstack([known, self._pool[:1]])
+                known = np.array([ascent.maximize(x, max(tol, options.rough))[0] for x in both])
+        starts = self._further(k, rows) if wide else np.zeros((0, 0))
         if len(starts) == 0 and len(known) == 0:
             starts = self._elsewhere()
         if len(starts):
-            known, agreement = self._explored(known, starts, R, Lam, costs)
+            known, agreement = self._explored(known, starts, ascent, rows)
         x = known[0]
         if len(known) > 1:
-            ends = [ascent.maximize(x, max(tol, problem.options.rough)) for x in known]
-            x = ends[int(np.argmax([self._fall(x, now.f) for x, now in ends]))][0]
+            x = known[int(np.argmax(self._falls(known, ascent.values(known))))]
         x, now = ascent.maximize(x, tol)
-        if now.f <= problem.floor:
+        if now.f <= self._problem.floor:
             # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
             # from almost anywhere else.
-            others = ascent.climb(self._elsewhere(), problem.options.climb)
+            steps = options.climb
+            others = ascent.climb(self._elsewhere(), steps, n_eager=steps // 2)
             x, now = ascent.maximize(others[0][np.argmax(others[1])], tol)
         return x, now, agreement
 
@@ -537,59 +591,69 @@ class _Greedy:
         X = np.random.default_rng(geometry.size).standard_normal((4, geometry.size))
         return unit_points(X, geometry.widths)
 
-    def _further(self, k: int, R: Array) -> Array:
+    def _further(self, k: int, rows: Remainder) -> Array:
         """Return starts beside the warm ones, (b, size)."""
-        search, problem = self._search, self._problem
-        starts = [np.zeros((0, problem.geometry.size))]
+        search, geometry = self._search, self._problem.geometry
+        starts = [np.zeros((0, geometry.size))]
         if search.by_mean or search.n_spectral:
-            weights = np.sqrt(problem.rows.weights)[:, None]
-            C = self._seen_by_starts(R) if self._mixing is not None else R * weights
-            mean = self._mean(R) if search.by_mean else None
-            squares = float(np.einsum("rp,rp->", C, C))
+            C = self._mixed_less(rows)
+            if C is None:
+                C = rows.written_out() * np.sqrt(self._problem.rows.weights)[:, None]
+            mean = self._mean(rows) if search.by_mean else None
             # A mean that is rounding, as of centered graphs, has no spectrum of its own.
-            if mean is not None and mean @ mean * problem.rows.weights.sum() < 1e-12 * squares:
+            if mean is not None and mean @ mean < 1e-12 * np.einsum("rp,rp->", C, C):
                 mean = None
             count = max(search.n_spectral, mean is None)
-            starts.append(
-                problem.geometry.spectral(
-                    problem.geometry.unpack(C.astype(np.float64)), mean, count
-                )
-            )
+            starts.append(geometry.spectral(geometry.unpack(C), mean, count))
         if search.random is not None and k < len(search.random):
             starts.append(search.random[k])
         return np.vstack(starts)
 
-    def _mean(self, R: Array) -> Array:
-        """Return the mean of what is left, packed, (p,)."""
-        rows = self._problem.rows
-        if rows.mean is None:
-            return np.asarray(rows.weights @ R / rows.weights.sum())
-        core = rows.mean[: R.shape[1]]
+    def _mean(self, rows: Remainder) -> Array:
+        """Return the mean of what is left, packed, (p,), times the root of the weights' sum."""
+        given = self._problem.rows
+        if given.mean is None:
+            shares = given.weights / np.sqrt(given.weights.sum())
+            return np.asarray(rows.sums(shares[None])[0])
         Lam = self._problem.rule.solve(self._Gamma, self._mean_forms[None])
-        return np.asarray(core - (Lam @ np.array(self._E))[0]) if self._E else core
+        return np.asarray(given.mean[: rows.R.shape[1]] - (Lam @ self._E)[0])
 
-    def _seen_by_starts(self, R: Array) -> NDArray[np.float32]:
-        """Return the rows that starts are tried on, (b, p), in float32."""
-        if self._mixing is None:
-            return R.astype(np.float32)
-        return np.asarray(self._mixing.T @ R.astype(np.float32))
+    def _mixed_less(self, rows: Remainder) -> Array | None:
+        """Return combinations of what is left of the rows, (b, p), if there are any."""
+        if self._mixing is None or self._mixed is None:
+            return None
+        return np.asarray(self._mixed - (self._mixing.T @ rows.Lam) @ rows.E)
+
+    def _orthonormal(self) -> Array | None:
+        """Return an orthonormal basis of the components so far, (k, p), for linear loadings."""
+        if not self._problem.rule.linear or not len(self._E):
+            return None
+        values, vectors = np.linalg.eigh(self._Gamma)
+        keep = values > 1e-13 * values[-1]
+        return np.asarray((vectors[:, keep] / np.sqrt(values[keep])).T @ self._E)
 
     def _explored(
-        self, known: Array, starts: Array, R: Array, Lam: Array, costs: Array | None
+        self, known: Array, starts: Array, ascent: Ascent, rows: Remainder
     ) -> tuple[Array, float]:
-        """Return the best few places that starts climb to, and how many agree on the best.
+        """Return the best few maxima that starts lead to, roughly, and how many agree on the best.
 
         Points that were components before climb as they are: without thresholds and costs, they
         would leave maxima that they are at, and come back, round after round.
         """
         options, widths = self._problem.options, self._problem.geometry.widths
-        seen = self._seen_by_starts(R)
-        weights = self._problem.rows.weights if self._mixing is None else np.ones(len(seen))
-        rough = self._ascent(seen, weights, costs)
+        mixed = self._mixed_less(rows)
+        if mixed is not None:
+            none = Remainder(mixed.astype(np.float32), rows.Lam[:0], rows.E[:0])
+            ascent = self._ascent(none, np.ones(len(mixed)), None)
         n_eager = 0 if self._problem.rule.linear else options.climb // 2
-        ways = [rough.climb(known, options.climb)] if len(known) else []
-        ways.append(rough.climb(starts, options.climb, n_eager=n_eager))
+        ways = [ascent.climb(known, options.climb)] if len(known) else []
+        ways.append(ascent.climb(starts, options.climb, n_eager=n_eager))
+        known_ones = self._orthonormal()
+        if known_ones is not None:
+            ways.append(ascent.climb(starts, options.climb, known=known_ones))
         climbed, f = (np.concatenate(both) for both in zip(*ways, strict=True))
+        if known_ones is not None:
+            f = ascent.falls(climbed, f, known_ones)
         order = np.argsort(-f, kind="stable")
         finalists = climbed[order[:1]]
         for place in order[1:]:
@@ -600,5 +664,5 @@ class _Greedy:
         if len(known) and cosines(finalists, climbed[0], widths).max() < options.same:
             finalists = np.vstack([finalists, climbed[:1]])  # so that more starts never find less
         agree = cosines(climbed, finalists[0], widths) > options.same
-        ends = np.array([rough.maximize(x, options.rough)[0] for x in finalists])
+        ends = np.array([ascent.maximize(x, options.rough)[0] for x in finalists])
         return ends, float(agree.mean())

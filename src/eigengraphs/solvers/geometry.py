@@ -19,9 +19,14 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
-from eigengraphs.solvers.kernels import climb_triangles, pull_pairs, pull_triangles
+from eigengraphs.solvers.kernels import (
+    climb_triangles,
+    outer_triangles,
+    pull_pairs,
+    pull_triangles,
+    unpack_triangles,
+)
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["Geometry", "Pair", "Symmetric", "geometry_of"]
@@ -113,17 +118,17 @@ class Symmetric:
 
     def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return symmetric matrices, (..., s, s)."""
-        rows, columns, scale = self._place
         C = np.empty((*Z.shape[:-1], self.s, self.s), dtype=Z.dtype)
-        values = Z / scale.astype(Z.dtype)
-        C[..., rows, columns] = values
-        C[..., columns, rows] = values
+        unpack_triangles(
+            np.ascontiguousarray(Z).reshape(-1, self.n_entries), C.reshape(-1, self.s, self.s)
+        )
         return C
 
     def outer(self, X: Array) -> Array:
         """Return packed x x^T, (b, p)."""
-        rows, columns, scale = self._place
-        return np.asarray(X[:, rows] * X[:, columns] * scale)
+        Z = np.empty((len(X), self.n_entries))
+        outer_triangles(np.ascontiguousarray(X), Z)
+        return Z
 
     def pull(self, R: NDArray[Any], x: Array) -> Array:
         """Return C_i x, (r, s)."""
@@ -142,13 +147,13 @@ class Symmetric:
         return X
 
     def spectral(self, C: NDArray[Any], mean: Array | None, count: int) -> Array:
-        """Return top eigenvectors of the mean, and of sum_i C_i^2, (b, s)."""
+        """Return both outer eigenvectors of the mean, and top ones of sum_i C_i^2, (b, s)."""
         starts = []
         if mean is not None:
-            values, vectors = linalg.eigh(self.unpack(mean), driver="evd", check_finite=False)
-            starts.append(vectors[:, [np.argmax(np.abs(values))]])
+            vectors = np.linalg.eigh(self.unpack(mean))[1]
+            starts.append(vectors[:, [0, -1]])
         flat = C.reshape(-1, self.s)
-        vectors = linalg.eigh(flat.T @ flat, driver="evd", check_finite=False)[1]
+        vectors = np.linalg.eigh(flat.T @ flat)[1]
         starts.append(vectors[:, ::-1][:, :count])
         return np.column_stack(starts).T.astype(np.float64)
 
@@ -219,13 +224,13 @@ class Pair:
         """
         starts = []
         if mean is not None:
-            left, _, right = linalg.svd(self.unpack(mean), full_matrices=False, check_finite=False)
+            left, _, right = np.linalg.svd(self.unpack(mean), full_matrices=False)
             starts.append(np.concatenate([left[:, 0], right[0]]))
         flat = C.transpose(1, 0, 2).reshape(self.s, -1)
-        vectors = linalg.eigh(flat @ flat.T, driver="evd", check_finite=False)[1]
+        vectors = np.linalg.eigh(flat @ flat.T)[1]
         for y in vectors[:, ::-1][:, :count].T:
             rows = np.einsum("s,rst->rt", y, C)
-            right = linalg.eigh(rows.T @ rows, driver="evd", check_finite=False)[1]
+            right = np.linalg.eigh(rows.T @ rows)[1]
             starts.append(np.concatenate([y, right[:, -1]]))
         return np.array(starts, dtype=np.float64)
 

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["climb_triangles", "pull_pairs", "pull_triangles"]
+__all__ = [
+    "climb_triangles", "outer_triangles", "pull_pairs", "pull_triangles", "unpack_triangles",
+]  # fmt: skip
 
 announce_compiling()
 
@@ -61,6 +63,35 @@ def pull_pairs(R: NDArray[Any], x: Array, U: Array, s: int) -> None:
             factor = x[row]
             for column in range(t):
                 U[i, s + column] += entries[column] * factor
+
+
+@njit(cache=True, nogil=True)
+def outer_triangles(X: Array, Z: NDArray[Any]) -> None:
+    """Fill ``Z`` (b, p) with packed x x^T of the rows of ``X`` (b, s)."""
+    root = np.sqrt(2.0)
+    for i in range(X.shape[0]):
+        place = 0
+        for row in range(X.shape[1]):
+            factor = root * X[i, row]
+            for column in range(row):
+                Z[i, place + column] = factor * X[i, column]
+            Z[i, place + row] = X[i, row] * X[i, row]
+            place += row + 1
+
+
+@njit(cache=True, nogil=True)
+def unpack_triangles(Z: NDArray[Any], C: NDArray[Any]) -> None:
+    """Fill ``C`` (b, s, s) with the symmetric matrices that are packed in ``Z`` (b, p)."""
+    half = Z.dtype.type(_HALF)
+    for i in range(Z.shape[0]):
+        place = 0
+        for row in range(C.shape[1]):
+            for column in range(row):
+                value = half * Z[i, place + column]
+                C[i, row, column] = value
+                C[i, column, row] = value
+            C[i, row, row] = Z[i, place + row]
+            place += row + 1
 
 
 @njit(cache=True, nogil=True)

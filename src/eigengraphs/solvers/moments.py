@@ -1,128 +1,167 @@
-"""Many graphs, seen through sums over them alone: a basis with the second moment of the cores.
+"""What graphs on few vertices leave behind when they are gone: their mean and second moment.
 
-Free loadings are solved by least squares, so that the greedy problem in a basis V depends on the
-cores c_i = V^T A_i V, packed, through sum_i w_i c_i c_i^T alone. It does not grow with the number
-of graphs, and where those are spread over a disk or a cluster it is what has to travel. What is
-asked of the graphs is a task, a function of some of them; see :class:`SplitGraphs`.
+Packed as vectors c_i of p = n (n + 1) / 2 entries (:class:`~eigengraphs.solvers.geometry.Symmetric`),
+graphs with free loadings matter to the greedy problem, and to its objective, through
+sum_i w_i c_i c_i^T alone. So rows whose outer products add up to it stand for all graphs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
-from eigengraphs.solvers.deflated import DeflatedGraphs
-from eigengraphs.solvers.directions import turned_basis, widened
-from eigengraphs.solvers.loadings import component_gram, solve_loadings
-from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.protocol import Array, BlockGraphs, SplitGraphs, SubspaceGraphs
-from eigengraphs.solvers.second_moment import moments_of, root_of_packed
+from eigengraphs.solvers.core import root_of_moment
+from eigengraphs.solvers.geometry import Symmetric
+from eigengraphs.solvers.protocol import Array
 
-__all__ = ["CoreMoments", "Gradients", "MomentBasis"]
-
-_BLOCK_BYTES = 2**24  # of cores that are packed at a time
+__all__ = ["GraphMoments", "MomentsAbout", "StandIns"]
 
 
 @dataclass(frozen=True)
-class _OfResiduals:
-    """A task on graphs less the components that are frozen, whose loadings are solved there."""
+class StandIns:
+    """Packed graphs, each of weight 1, that stand for many; as an operator, as far as it goes."""
 
-    frozen: Array  # (n, k)
-    hollow: bool
+    R: Array  # (r, p)
+    mean: Array  # (p,) of the many, times the root of their weights' sum
+    lost: float  # what a gain may be for the rounding of a moment
+    noise: float  # sum_i w_i times the squared norm that rounding may leave of A_i
+    n_vertices: int
+    directed: bool = False
 
-    def _rest(self, graphs: SubspaceGraphs) -> tuple[BlockGraphs, Array]:
-        """Return the graphs without the frozen components, and the loadings of these, (m, k)."""
-        if self.frozen.shape[1] == 0:
-            return graphs, np.zeros((graphs.n_graphs, 0))
-        Gamma = component_gram(self.frozen, hollow=self.hollow)
-        Lam = solve_loadings(Gamma, graphs.quadratic_forms(self.frozen))
-        return DeflatedGraphs(graphs, self.frozen, Lam, self.hollow), Lam
+    @property
+    def n_graphs(self) -> int:
+        """Number of rows."""
+        return len(self.R)
+
+    def squared_norms(self) -> Array:
+        """Return squared norms of the rows, (r,)."""
+        return np.asarray(np.einsum("rp,rp->r", self.R, self.R))
+
+    def rounding(self) -> Array:
+        """Return the squared norm that rounding may leave, spread over the rows, (r,)."""
+        return np.full(len(self.R), self.noise / len(self.R))
+
+    def forms(self, H: Array) -> Array:
+        """Return the inner products of the rows with components, (r, d)."""
+        return np.asarray(self.R @ Symmetric(self.n_vertices).outer(H.T).T)
+
+    def filled(self) -> StandIns:
+        """Return the same with the mean of its row in each diagonal entry, now zero."""
+        n, geometry = self.n_vertices, Symmetric(self.n_vertices)
+        half = np.einsum("su,t->sut", np.eye(n), np.ones(n)) / 2  # e_s 1^T / 2
+        lines = geometry.pack(half + half.transpose(0, 2, 1))  # <A, e_s 1^T> for symmetric A
+
+        def fill(Z: Array) -> Array:
+            found = Z.copy()
+            found[..., _diagonal(n)] = Z @ lines.T / max(n - 1, 1)
+            return found
+
+        return replace(self, R=fill(self.R), mean=fill(self.mean))
 
 
 @dataclass(frozen=True)
-class CoreMoments(_OfResiduals):
-    """Find sum_i w_i c_i c_i^T, a triangle, and sum_i w_i c_i, (p,), for the packed cores c_i."""
+class MomentsAbout:
+    """Find sum_i w_i x_i x_i^T, a packed triangle, and sum_i w_i x_i, (p,), for x_i = c_i - center.
 
-    V: Array  # (n, s)
-
-    def __call__(self, graphs: SubspaceGraphs, weights: Array) -> tuple[Array, Array]:
-        """Return the sums over these graphs."""
-        packing = Packing(self.V.shape[1])
-        cores = self._rest(graphs)[0].project(self.V[:, :0], self.V)
-        step = max(1, _BLOCK_BYTES // (8 * packing.size))
-        batches = (
-            (packing.pack_last_rows(cores[lo : lo + step]), weights[lo : lo + step])
-            for lo in range(0, len(cores), step)
-        )
-        return moments_of(batches, packing.size)
-
-
-@dataclass(frozen=True)
-class Gradients(_OfResiduals):
-    """Find sum_i w_i t_ik R_i h_k, (n, d), with t_i = (h_k^T R_i h_k)_k X."""
-
-    H: Array  # (n, d)
-    X: Array  # (d, d)
-
-    def __call__(self, graphs: SubspaceGraphs, weights: Array) -> Array:
-        """Return the sum over these graphs."""
-        rest, Lam = self._rest(graphs)
-        k = self.frozen.shape[1]
-        both = component_gram(np.column_stack([self.frozen, self.H]), hollow=self.hollow)
-        Psi = graphs.quadratic_forms(self.H) - Lam @ both[:k, k:]
-        return rest.weighted_multiply(weights[:, None] * (Psi @ self.X), self.H)
-
-
-class MomentBasis:
-    """An orthonormal basis, and a root R of the second moment of the cores in it.
-
-    Attributes
-    ----------
-    V : (n, s)
-        Orthonormal columns.
-    n_passes : int
-        How often the graphs were read.
+    A task for an operator. With the mean for a center, what differs from graph to graph keeps its
+    digits beside a large mean.
     """
 
-    def __init__(self, graphs: SplitGraphs, weights: Array, frozen: Array, hollow: bool) -> None:
-        self._graphs, self._weights = graphs, weights
-        self._frozen, self._hollow = frozen, hollow
-        self.V: Array = np.zeros((graphs.n_vertices, 0))
-        self._R = self._mean = np.zeros((0, 0))
-        self.n_passes = 0
+    center: Array  # (p,)
 
-    def append(self, B: Array) -> None:
-        """Add the columns of B, orthonormal and orthogonal to V: one pass."""
-        self.V = widened(self.V, B)
-        M, mean = self._total(CoreMoments(self._frozen, self._hollow, self.V))
-        self._R = root_of_packed(M, len(mean))
-        self._mean = mean / np.sqrt(self._weights.sum())
+    def __call__(self, graphs: Any, weights: Array) -> tuple[Array, Array]:
+        """Return the sums over these graphs."""
+        n = graphs.n_vertices
+        C = graphs.project((np.zeros((n, 0)),), (np.eye(n),))[0]
+        on = weights > 0  # a graph that does not count may be of any size
+        X = Symmetric(n).pack(C[on]) - self.center
+        total = weights[on] @ X
+        X *= np.sqrt(weights[on])[:, None]
+        M = linalg.blas.dsyrk(1.0, X.T)
+        return np.asarray(linalg.lapack.dtrttp(M, uplo="U")[0]), np.asarray(total)
 
-    def rotate(self, T: Array) -> None:
-        """Replace V by V T."""
-        old, new = Packing(T.shape[0]), Packing(T.shape[1])
-        self._R = new.pack(np.matmul(T.T, np.matmul(old.unpack(self._R), T)))
-        self._mean = new.pack(T.T @ old.unpack(self._mean) @ T)
-        self.V = turned_basis(self.V, T)
 
-    def compressed(self) -> tuple[Array, Array, bool]:
-        """Return R (r, p), the mean core, and that R comes of squares; see ``core.compress``."""
-        return self._R, self._mean, True
+@dataclass(frozen=True)
+class GraphMoments:
+    """Moments of graphs as they are, but for their unit; parts of a stream add up.
 
-    def root_forms(self, Y: Array) -> Array:
-        """Return rows (r, d) whose outer products add up to those of sqrt(w_i) h_k^T A_i h_k."""
-        return np.asarray(self._R @ Packing(len(Y)).outer(Y.T).T)
+    The second moment is that about the mean. Nothing is then taken off a sum of squares: neither
+    to center graphs, nor to add up parts.
+    """
 
-    def gradients(self, Y: Array, X: Array) -> Array:
-        """Return sum_i w_i t_ik A_i h_k, (n, d), with t_i = (h_k^T A_i h_k)_k X: one pass."""
-        total = self._total(Gradients(self._frozen, self._hollow, self.V @ Y, X))
-        return np.asarray(total)
+    triangle: Array  # (p (p + 1) / 2,) sum_i w_i (c_i - mean) (c_i - mean)^T, as LAPACK packs it
+    mean: Array  # (p,)
+    weight: float  # sum_i w_i
+    noise: float  # sum_i w_i times the squared norm that rounding may leave of A_i
+    scale: float  # what graphs were multiplied by
+    unit: float  # what weights were divided by
+    n_graphs: int
+    n_vertices: int
 
-    def forms(self, Y: Array) -> None:
-        """Of each graph nothing is known."""
+    @classmethod
+    def of(cls, graphs: Any, weights: Array, *, scale: float, unit: float) -> GraphMoments:
+        """Read the graphs of an operator twice, for their mean and for what differs from it."""
+        geometry, weight = Symmetric(graphs.n_vertices), float(weights.sum())
+        mean: Any = graphs.mean(weights)
+        mean = geometry.pack(mean if isinstance(mean, np.ndarray) else mean.toarray())
+        triangle, left = graphs.total(MomentsAbout(mean), weights)
+        triangle = linalg.blas.dspr(len(left), -1 / weight, left, triangle)  # but for rounding, 0
+        noise = float(weights[weights > 0] @ graphs.rounding()[weights > 0])
+        return cls(
+            triangle, mean + left / weight, weight, noise, scale, unit, graphs.n_graphs,
+            graphs.n_vertices,
+        )  # fmt: skip
 
-    def _total(self, task: Any) -> Any:
-        self.n_passes += 1
-        return self._graphs.total(task, self._weights)
+    def __add__(self, other: GraphMoments) -> GraphMoments:
+        """Return the moments of both."""
+        # Units as all graphs together would have them: of those parts that are not zero.
+        parts = [part for part in (self, other) if part.noise > 0] or [self]
+        scale, unit = min(part.scale for part in parts), max(part.unit for part in parts)
+        a, b = self._in(scale, unit), other._in(scale, unit)
+        weight, apart = a.weight + b.weight, b.mean - a.mean
+        # As if one more vector lay between the two means.
+        triangle = linalg.blas.dspr(
+            len(apart), a.weight * b.weight / weight, apart, a.triangle + b.triangle, overwrite_ap=1
+        )
+        return GraphMoments(
+            triangle, a.mean + b.weight / weight * apart, weight, a.noise + b.noise, scale, unit,
+            a.n_graphs + b.n_graphs, self.n_vertices,
+        )  # fmt: skip
+
+    def _in(self, scale: float, unit: float) -> GraphMoments:
+        """Return the same in other units."""
+        size, share = scale / self.scale, self.unit / unit
+        if size == share == 1:
+            return self
+        return replace(
+            self, triangle=self.triangle * (size * size * share), mean=self.mean * size,
+            weight=self.weight * share, noise=self.noise * (size * size * share), scale=scale,
+            unit=unit,
+        )  # fmt: skip
+
+    def mean_graph(self) -> Array:
+        """Return the mean of the graphs as they came, (n, n)."""
+        return Symmetric(self.n_vertices).unpack(self.mean / self.scale)
+
+    def stand_ins(self, *, hollow: bool, center: bool) -> StandIns:
+        """Return graphs in the place of these: without a diagonal, and less their mean, or not."""
+        p, n = len(self.mean), self.n_vertices
+        upper: Any = linalg.lapack.dtpttr(p, self.triangle)[0]
+        mean = self.mean
+        if hollow:
+            upper[_diagonal(n)] = upper[:, _diagonal(n)] = 0.0
+            mean = mean.copy()
+            mean[_diagonal(n)] = 0.0
+        R = root_of_moment(upper)
+        lost = 10 * p * float(np.finfo(np.float64).eps) * float(np.einsum("rp,rp->", R, R))
+        row = np.zeros(p) if center else np.sqrt(self.weight) * mean
+        return StandIns(np.vstack([row, R]), row, lost, self.noise, n)
+
+
+def _diagonal(n: int) -> Array:
+    """Return where packed matrices have their diagonals, (n,)."""
+    places: Any = np.arange(1, n + 1).cumsum() - 1
+    return places

@@ -31,7 +31,9 @@ class SolverOptions:
     core_numbers: int = 5 * 2**18
     """Numbers of all packed cores up to which a basis may be wide."""
     search_rounds: int = 3
-    """Rounds in which components are searched from many starts."""
+    """Rounds in which all components are searched from many starts."""
+    search_on: int = 8
+    """Rounds in which those are that come after the first that moved."""
     history: int = 2
     """Solutions of earlier rounds that a shortened basis keeps."""
     rough: float = 1e-2
@@ -48,6 +50,8 @@ class SolverOptions:
     """The same where all graphs, packed, take no more than ``whole_numbers``."""
     whole_numbers: int = 2**19
     """See ``whole_most``."""
+    whole_moments: int = 72
+    """The same of very many graphs, which are summed up in their second moment (55 MB)."""
 
     # ------------------------------------------------------------ one core
     spectral: int = 3

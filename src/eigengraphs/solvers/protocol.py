@@ -31,47 +31,6 @@ Array: TypeAlias = NDArray[np.float64]
 Sides: TypeAlias = tuple[Array, ...]  # one array per side: undirected one, directed left and right
 
 
-class Graphs(Protocol):
-    """Symmetric graphs A_1, ..., A_m on n vertices, reached only through products with them.
-
-    Each call is one pass: it reads every graph once.
-    """
-
-    @property
-    def n_graphs(self) -> int:
-        """Number of graphs, m."""
-        ...
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        ...
-
-    def multiply(self, v: Array) -> Array:
-        """Return A_i v, (m, n)."""
-        ...
-
-    def sum_multiply(self, Y: Array) -> Array:
-        """Return sum_i A_i y_i, (n,), for one vector a graph, ``Y`` (m, n)."""
-        ...
-
-    def quadratic_forms(self, H: Array) -> Array:
-        """Return h_k^T A_i h_k, (m, d)."""
-        ...
-
-    def mean(self, weights: Array) -> Any:
-        """Return the weighted mean, (n, n), as an array or a scipy sparse array."""
-        ...
-
-    def squared_norms(self) -> Array:
-        """Return ||A_i||^2, (m,)."""
-        ...
-
-    def rounding(self) -> Array:
-        """Return the squared norm that rounding alone may leave of each graph, (m,)."""
-        ...
-
-
 class Measured(Protocol):
     """Graphs whose sizes are known."""
 
@@ -150,6 +109,18 @@ class SubspaceGraphs(BlockGraphs, Measured, Protocol):
 
     def quadratic_forms(self, H: Array) -> Array:
         """Return h_k^T A_i h_k, (m, d)."""
+        ...
+
+
+class Graphs(SubspaceGraphs, Protocol):
+    """What Algorithm 1 and the eigenvectors of one graph ask of the data."""
+
+    def multiply(self, v: Array) -> Array:
+        """Return A_i v, (m, n)."""
+        ...
+
+    def mean(self, weights: Array) -> Any:
+        """Return the weighted mean, (n, n), as an array or a scipy sparse array."""
         ...
 
 

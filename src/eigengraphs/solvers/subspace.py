@@ -23,13 +23,22 @@ from eigengraphs.solvers.basis import (
     CoreBasis,
     MomentBasis,
     ProductBasis,
+    RowBasis,
     basis_width,
     first_bases,
     orthonormal,
     whole_pays,
 )
-from eigengraphs.solvers.components import first_components
-from eigengraphs.solvers.core import CoreFit, CoreProblem, Search, solve_core, unit_points
+from eigengraphs.solvers.components import column_signs, first_components
+from eigengraphs.solvers.core import (
+    CoreFit,
+    CoreProblem,
+    Search,
+    cosines,
+    sides_of,
+    solve_core,
+    unit_points,
+)
 from eigengraphs.solvers.loadings import rounding_share, solve_loadings
 from eigengraphs.solvers.metric import Metric
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
@@ -38,7 +47,7 @@ from eigengraphs.solvers.rules import LoadingRule
 
 __all__ = ["Keep", "Start", "subspace"]
 
-Keep: TypeAlias = Literal["products", "cores", "moments"]
+Keep: TypeAlias = Literal["products", "cores", "moments", "rows"]
 Start: TypeAlias = Literal["auto", "svd", "random"]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -84,7 +93,9 @@ class _Job:
     def whole(self) -> bool:
         """Whether the basis is everything."""
         graphs = self.graphs
-        return whole_pays(graphs.n_graphs, graphs.n_vertices, graphs.directed, self.options)
+        return self.keep == "rows" or whole_pays(
+            graphs.n_graphs, graphs.n_vertices, graphs.directed, self.options
+        )
 
 
 @dataclass(frozen=True)
@@ -140,7 +151,8 @@ def subspace(
     seed
         Source of the first basis and of the random starts.
     keep
-        What is kept of the graphs in a basis; see :mod:`basis`. "moments" is for linear rules.
+        What is kept of the graphs in a basis; see :mod:`basis`. "moments" is for linear rules, and
+        "rows" for graphs that are gone (:class:`moments.StandIns`).
     wide
         Whether the basis may be as wide as where products are kept.
     resume
@@ -168,7 +180,18 @@ def subspace(
         given = tuple(side / np.sqrt((side**2).sum(axis=0)) for side in columns)
     nothing = Fit(np.zeros((n, 0)), np.zeros((m, 0)), (), 0,
                   G=np.zeros((n, 0)) if graphs.directed else None)  # fmt: skip
-    return _find_blocks(job, d, given, seed, resume or nothing)
+    return _with_positive_forms(_find_blocks(job, d, given, seed, resume or nothing), rule)
+
+
+def _with_positive_forms(fit: Fit, rule: LoadingRule) -> Fit:
+    """Return the fit with the largest form of every component h g^T positive.
+
+    h g^T and -h g^T are one component, unless loadings have a sign of their own.
+    """
+    if fit.G is None or rule.nonnegative:
+        return fit
+    signs = column_signs(fit.Psi)
+    return replace(fit, G=fit.G * signs, Psi=fit.Psi * signs)
 
 
 # ---------------------------------------------------------------- block after block
@@ -366,6 +389,7 @@ class _Rounds:
         first = 0.1 * job.tol if self._basis.is_everything else job.options.rough
         self._core_tol = self._asked = np.full(size, first)
         self._n_fixed = 0  # finished components, before which none is unfinished
+        self._n_stayed = 0  # components that did not move, before which none did
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
         self._r: Sides = ()
         self._gains, self._stationarity = np.zeros(size), np.full(size, np.inf)
@@ -379,6 +403,8 @@ class _Rounds:
         basis: Basis
         if job.keep == "moments":
             basis = MomentBasis(graphs, job.weights, self._frozen.sides)
+        elif job.keep == "rows":
+            basis = RowBasis(graphs, job.weights, self._frozen.sides)
         elif job.keep == "products" and not job.whole:
             basis = ProductBasis(graphs, job.weights)
         else:
@@ -403,6 +429,8 @@ class _Rounds:
         count = job.n_beside_given if self._given else job.n_random
         if not self._given and count:
             count = max(count, job.options.random_coordinates // geometry.size)
+            if job.whole:  # one round is all there is
+                count *= job.options.search_rounds
         before = self._n_before if job.whole else 0
         X = self._rng.standard_normal((before + self._size, count, geometry.size))
         return unit_points(X[before:], geometry.widths)
@@ -410,7 +438,10 @@ class _Rounds:
     def step(self) -> bool:
         """Solve the core and look outside; return whether this was the last round."""
         job, basis, options = self._job, self._basis, self._job.options
-        searching = self._n_iter < (1 if self._given else options.search_rounds)
+        first = self._n_iter < (1 if self._given else options.search_rounds)
+        # Where few stay it is noise, and one maximum is as good as another.
+        unsettled = self._size // 3 <= self._n_stayed < self._size
+        searching = first or (not self._given and unsettled and self._n_iter < options.search_on)
         if self._n_iter:
             self._random = self._draw_starts() if searching and not self._given else self._random
         spectral = searching and not self._given
@@ -421,6 +452,7 @@ class _Rounds:
             n_spectral=job.n_spectral if spectral else 0,
             random=self._random if searching else None,
             n_fixed=self._n_fixed,
+            n_stayed=0 if first else self._n_stayed,
         )  # fmt: skip
         geometry = basis.geometry
         problem = CoreProblem(
@@ -430,11 +462,12 @@ class _Rounds:
             job.nothing, options,
         )  # fmt: skip
         fit = solve_core(problem, self._size, search, self._core_tol)
+        self._n_stayed = self._count_stayed(fit)
         self._asked, self._X, self._gains = self._core_tol, fit.X, fit.gains
         self._agreement = np.where(np.isnan(fit.agreement), self._agreement, fit.agreement)
         self._look_outside(fit)
         self._n_iter += 1
-        last = self._judge(searching)
+        last = self._judge(first)
         wanted = self._X[: self._want]
         # One assignment: whenever an interruption comes, the record is of one round.
         self.record = _Record(
@@ -481,6 +514,16 @@ class _Rounds:
             T[j, k] = 1.0
         return np.asarray(T / metric.norms(fit.X[:active])[:, 0])
 
+    def _count_stayed(self, fit: CoreFit) -> int:
+        """Return how many components are where they were, up to the first that moved."""
+        if len(self._X) < self._size:
+            return 0
+        widths, same = self._basis.geometry.widths, self._job.options.same
+        stayed = [
+            cosines(x[None], old, widths)[0] >= same for x, old in zip(fit.X, self._X, strict=True)
+        ]
+        return int(np.cumprod(np.array(stayed) | (fit.gains == 0)).sum())
+
     def _judge(self, searching: bool) -> bool:
         """Decide whether to go on, and how exactly the core is to be solved next."""
         job, options, size = self._job, self._job.options, self._stationarity
@@ -496,7 +539,7 @@ class _Rounds:
         settled |= self._since >= options.stalled
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         self._done = (size <= 0.9 * job.tol) | settled
-        if self._basis.is_everything:
+        if self._basis.is_everything and (self._asked <= 0.1 * job.tol).all():
             return True
         self._core_tol = np.clip(0.02 * size, 0.1 * job.tol, options.rough)
         if self._n_iter >= job.max_iter:
@@ -509,6 +552,8 @@ class _Rounds:
     def widen(self) -> bool:
         """Add what the gradients have outside of the basis; False if that is nothing."""
         basis = self._basis
+        if basis.is_everything:
+            return False
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
         open_ones[: self._n_fixed] = False
@@ -517,11 +562,11 @@ class _Rounds:
         widths = basis.geometry.widths
         points = [self._X, *self._history]
         if max(widths) + int(open_ones.sum()) > self._width:
-            parts = np.split(np.vstack(points), np.cumsum(widths)[:-1], axis=1)
+            parts = sides_of(np.vstack(points), widths)
             turns = tuple(orthonormal(part.T, np.zeros((part.shape[1], 0))) for part in parts)
             basis.rotate(turns)
             points = [
-                np.hstack([part @ T for part, T in zip(self._parts(X, widths), turns, strict=True)])
+                np.hstack([part @ T for part, T in zip(sides_of(X, widths), turns, strict=True)])
                 for X in points
             ]
             widths = basis.geometry.widths
@@ -532,17 +577,13 @@ class _Rounds:
             points = [
                 np.hstack([
                     np.pad(part, ((0, 0), (0, side.shape[1])))
-                    for part, side in zip(self._parts(X, widths), new, strict=True)
+                    for part, side in zip(sides_of(X, widths), new, strict=True)
                 ])
                 for X in points
             ]  # fmt: skip
         self._X = points[0]
         self._history = points[: self._job.options.history]
         return grew
-
-    @staticmethod
-    def _parts(X: Array, widths: tuple[int, ...]) -> list[Array]:
-        return np.split(X, np.cumsum(widths)[:-1], axis=1)
 
     def sharpen(self) -> bool:
         """Ask more of the core when the basis holds all there is; False if it gave its best."""

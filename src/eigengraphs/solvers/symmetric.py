@@ -19,8 +19,8 @@ from eigengraphs.solvers.directions import (
     orthonormal,
     random_starts,
 )
-from eigengraphs.solvers.moments import MomentBasis
 from eigengraphs.solvers.old_core import CoreProblem, Search, solve_core
+from eigengraphs.solvers.old_moments import MomentBasis
 from eigengraphs.solvers.products import CachedBasis, StreamedBasis
 from eigengraphs.solvers.protocol import Array, BlockGraphs, SplitGraphs
 from eigengraphs.solvers.quotient import norm_gradient, squared_norm

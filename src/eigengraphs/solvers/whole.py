@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from eigengraphs.solvers.block import FLAT, Block, Job
 from eigengraphs.solvers.directions import random_starts
 from eigengraphs.solvers.moment_kernels import squares_in_moment
-from eigengraphs.solvers.moments import CoreMoments
 from eigengraphs.solvers.old_core import CoreProblem, Search, compress, root_of_moment, solve_core
+from eigengraphs.solvers.old_moments import CoreMoments
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs, Progress, SplitGraphs
 from eigengraphs.solvers.second_moment import MomentSum, moment_rounding, root_of_packed

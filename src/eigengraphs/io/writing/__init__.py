@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.io.writing.arrays import write_mat, write_npy, write_npz
 from eigengraphs.io.writing.folder import write_folder
 from eigengraphs.io.writing.networkx_files import write_gml, write_graphml, write_pajek
 from eigengraphs.io.writing.one import GraphWriter, one_graph
 from eigengraphs.io.writing.parquet import write_parquet
 from eigengraphs.io.writing.text_files import write_csv, write_edges, write_tsv
+from eigengraphs.stack import GraphStack
 from eigengraphs.whole_files import whole_file
 
 __all__ = ["WriteFormat", "write"]

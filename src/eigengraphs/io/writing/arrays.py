@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.io import savemat
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.io.numpy_files import FLAT
+from eigengraphs.stack import GraphStack
 
 __all__ = ["write_mat", "write_npy", "write_npz"]
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
 from eigengraphs.io.writing.one import GraphWriter, check_texts, one_graph
 from eigengraphs.io.writing.text_files import cell
+from eigengraphs.stack import GraphStack
 from eigengraphs.whole_files import whole_folder
 
 __all__ = ["write_folder"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import GraphStack
+from eigengraphs.stack import GraphStack
 
 __all__ = ["GraphWriter", "OneGraph", "check_texts", "one_graph"]
 

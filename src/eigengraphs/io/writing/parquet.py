@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from eigengraphs.graphs import GraphStack
 from eigengraphs.io.optional import need
 from eigengraphs.io.parquet import METADATA
 from eigengraphs.io.writing.one import one_graph
+from eigengraphs.stack import GraphStack
 
 __all__ = ["write_parquet"]
 

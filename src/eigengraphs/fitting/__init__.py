@@ -1,0 +1,1 @@
+"""What :class:`~eigengraphs.JointEmbedding` asks of others: checks, decisions, search, words."""

@@ -1,0 +1,155 @@
+"""Loadings and the objective, from inner products of graphs and components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.solvers.loadings import active_gram, solve_loadings
+from eigengraphs.solvers.protocol import Fit
+from eigengraphs.solvers.rules import (
+    FreeLoadings,
+    LoadingRule,
+    Seen,
+    objective_of,
+    stage_loadings,
+)
+
+__all__ = ["BatchProjection", "MaskedProjection", "Projection", "gram", "project"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Inner products of graphs with components, over the entries that the loss counts."""
+
+    Gamma: Array  # (d, d) of the components with each other
+    Psi: Array  # (m, d) of the graphs with the components
+    squared_norms: Array  # (m,) of the graphs with themselves
+
+    def first(self, k: int) -> Projection:
+        """Return the same with the first k components."""
+        return Projection(self.Gamma[:k, :k], self.Psi[:, :k], self.squared_norms)
+
+    def loadings(self, rule: LoadingRule) -> Array:
+        """Return the best loadings that the rule allows, (m, d), graph by graph."""
+        if isinstance(rule, FreeLoadings):
+            return solve_loadings(self.Gamma, self.Psi)
+        return stage_loadings(rule, self.Gamma, self.Psi)[-1]
+
+    def residuals(self, Lam: Array) -> Array:
+        """Return ||A_i - sum_k Lam_ik e_k||^2 with the first components, (m,), Lam (m, k)."""
+        k = Lam.shape[1]
+        left = self.squared_norms + objective_of(self.Gamma[:k, :k], self.Psi[:, :k], Lam)
+        return np.maximum(left, 0.0)
+
+    def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
+        """Return the loadings, (m, d), and the objective's path, (d + 1,).
+
+        The path is sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components.
+        """
+        stages = stage_loadings(rule, self.Gamma, self.Psi)
+        return stages[-1], np.array([weights @ self.residuals(Lam) for Lam in stages])
+
+    def grouped(self, mixing: Array) -> Projection:
+        """Return the same of groups that share their loadings, by their means.
+
+        Parameters
+        ----------
+        mixing : (c, m)
+            Weight of each graph in the mean of each group.
+        """
+        return Projection(self.Gamma, mixing @ self.Psi, mixing @ self.squared_norms)
+
+
+@dataclass(frozen=True)
+class BatchProjection(Projection):
+    """The same for the last graphs of many, with rows that stand for all of them.
+
+    The rows are a root of the second moment of all graphs: the sum of their residuals is the
+    objective of all.
+    """
+
+    rows: Projection
+
+    def first(self, k: int) -> BatchProjection:
+        """Return the same with the first k components."""
+        mine = super().first(k)
+        return BatchProjection(mine.Gamma, mine.Psi, mine.squared_norms, self.rows.first(k))
+
+    def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:  # noqa: ARG002
+        """Return the loadings of the last graphs, (m, d), and the objective's path of all."""
+        ones = np.ones(len(self.rows.Psi))
+        return self.loadings(rule), self.rows.loadings_and_path(rule, ones)[1]
+
+
+@dataclass(frozen=True)
+class MaskedProjection:
+    """The same where graphs have hidden entries: each has inner products of its own."""
+
+    Gammas: Array  # (m, d, d) of the components, over what each graph observes
+    Psi: Array  # (m, d) of the graphs with the components
+    squared_norms: Array  # (m,)
+    Gamma: Array  # (d, d) of the components over all entries
+    observed: Array  # (m,) share of its entries that each graph observes
+
+    def first(self, k: int) -> MaskedProjection:
+        """Return the same with the first k components."""
+        return MaskedProjection(
+            self.Gammas[:, :k, :k], self.Psi[:, :k], self.squared_norms, self.Gamma[:k, :k],
+            self.observed,
+        )  # fmt: skip
+
+    def grouped(self, mixing: Array) -> MaskedProjection:
+        """Return the same of groups that share their loadings; see :class:`Projection`."""
+        return MaskedProjection(
+            np.tensordot(mixing, self.Gammas, axes=1), mixing @ self.Psi,
+            mixing @ self.squared_norms, self.Gamma, mixing @ self.observed,
+        )  # fmt: skip
+
+    def _stages(self, rule: LoadingRule) -> list[Array]:
+        return stage_loadings(rule, self.Gammas, self.Psi, Seen(self.Gamma, self.observed))
+
+    def loadings(self, rule: LoadingRule) -> Array:
+        """Return the best loadings that the rule allows, (m, d), graph by graph."""
+        return self._stages(rule)[-1]
+
+    def residuals(self, Lam: Array) -> Array:
+        """Return ||A_i - sum_k Lam_ik e_k||^2 over observed entries, (m,), Lam (m, k)."""
+        k = Lam.shape[1]
+        left = self.squared_norms + objective_of(self.Gammas[:, :k, :k], self.Psi[:, :k], Lam)
+        return np.asarray(np.maximum(left, 0.0))
+
+    def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
+        """Return the loadings, (m, d), and the objective's path, (d + 1,)."""
+        stages = self._stages(rule)
+        return stages[-1], np.array([weights @ self.residuals(Lam) for Lam in stages])
+
+
+def gram(fit: Fit, *, hollow: bool) -> Array:
+    """Return the inner products of the components, zero for those that are nothing, (d, d)."""
+    return active_gram(fit.H, fit.active, G=fit.G, hollow=hollow)
+
+
+def project(
+    view: Any, fit: Fit, *, hollow: bool, Psi: Array | None = None
+) -> Projection | MaskedProjection:
+    """Return the inner products of graphs with the components of a fit.
+
+    Reads the graphs once, unless their inner products with the components, ``Psi`` (m, d), are
+    known.
+    """
+    sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
+    if Psi is None and hasattr(view, "grams"):
+        Psi = view.forms(*sides)
+    elif Psi is None:
+        Psi = view.quadratic_forms(fit.H) if fit.G is None else view.bilinear_forms(fit.H, fit.G)
+    Gamma = gram(fit, hollow=hollow)
+    if not hasattr(view, "grams"):
+        return Projection(Gamma, Psi, view.squared_norms())
+    Gammas = view.grams(*sides) * np.outer(fit.active, fit.active)
+    return MaskedProjection(Gammas, Psi, view.squared_norms(), Gamma, view.observed())

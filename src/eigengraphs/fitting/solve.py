@@ -1,0 +1,409 @@
+"""From a plan to components: which solver, on which graphs, and what it costs in reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.errors import InputError
+from eigengraphs.fitting.plan import Plan
+from eigengraphs.fitting.projection import (
+    BatchProjection,
+    MaskedProjection,
+    Projection,
+    gram,
+    project,
+)
+from eigengraphs.fitting.settings import given_start, tolerance
+from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.graphs.group_means import group_means
+from eigengraphs.graphs.ordering import order_is_fixed
+from eigengraphs.graphs.treatment import ViewKind
+from eigengraphs.solvers.adapt import Adapted
+from eigengraphs.solvers.algorithm1 import algorithm1
+from eigengraphs.solvers.basis import basis_width, whole_pays
+from eigengraphs.solvers.components import with_signs, with_signs_pair
+from eigengraphs.solvers.full_space import (
+    MAX_CONDITION,
+    MeanGraphs,
+    full_space,
+    refine_observed,
+)
+from eigengraphs.solvers.loadings import component_gram, condition
+from eigengraphs.solvers.metric import AllEntries, Metric, OffDiagonal
+from eigengraphs.solvers.moments import GraphMoments
+from eigengraphs.solvers.options import DEFAULTS
+from eigengraphs.solvers.protocol import Fit, Watcher
+from eigengraphs.solvers.refine import refine
+from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
+from eigengraphs.solvers.subspace import Keep, subspace
+from eigengraphs.stack import GraphStack
+from eigengraphs.tables import short_repr
+
+__all__ = ["Found", "Refinement", "find_components", "kept_in_basis"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+_SMALL_PRODUCTS = 2**28  # bytes
+_SHARE = 8  # of the budget of graphs in blocks is for what is kept of them in a basis
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """What refining all components together achieved.
+
+    Attributes
+    ----------
+    greedy_positions : (n, d)
+        Unit columns of the greedy search, in its order: these nest.
+    objective_greedy, objective_refined : float
+        The objective with the greedy components and with those of the fit, as in
+        ``objective_path_``. With a filled diagonal components are refined on the filled graphs; if
+        that lets the objective off the diagonal rise, the greedy components are kept.
+    gain : float
+        Share of the greedy objective that refining removed, at least 0.
+    n_iter : int
+        Rounds, or iterations where entries are missing.
+    stop_reason : str
+        As for the components of a fit.
+    condition : float
+        Of the components' inner products.
+    bound_met : bool
+        Components were becoming collinear, with loadings of opposite signs growing without bound,
+        since a best fit need not exist; a bound on the condition number stopped them.
+    kept_greedy : bool
+        Refining gained nothing, and the components are the greedy ones.
+    """
+
+    greedy_positions: Array
+    objective_greedy: float
+    objective_refined: float
+    n_iter: int
+    stop_reason: str
+    condition: float
+    bound_met: bool
+    kept_greedy: bool
+
+    __repr__ = short_repr
+
+    @property
+    def gain(self) -> float:
+        """Share of the greedy objective that refining removed."""
+        if self.objective_greedy <= 0:
+            return 0.0
+        return max(1.0 - self.objective_refined / self.objective_greedy, 0.0)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Components, and how they came about."""
+
+    fit: Fit
+    projection: Projection | MaskedProjection  # of all graphs on them
+    greedy: Fit  # before they were refined: where a longer fit goes on
+    refinement: Refinement | None
+
+
+def find_components(
+    plan: Plan,
+    stack: GraphStack,
+    d: int,
+    settings: Mapping[str, Any],
+    *,
+    seed: np.random.SeedSequence,
+    resume: Fit | None,
+    watch: Watcher | None,
+    moments: GraphMoments | None = None,
+) -> Found:
+    """Return d components, and the inner products of the graphs with them.
+
+    Parameters
+    ----------
+    plan
+        What the fit decided before.
+    stack
+        Training graphs; the last of them where ``moments`` are given.
+    d
+        Number of components.
+    settings
+        Those of the estimator: solver, init, n_init, tol, max_iter and refine.
+    seed
+        Source of everything random.
+    resume
+        A fit that is to be continued.
+    watch
+        Called as the search goes on.
+    moments
+        Of all graphs, where these came in batches.
+    """
+    # Moments are of float64, whatever the graphs are.
+    dtype = stack.dtype if moments is None else np.dtype(np.float64)
+    common = {
+        "init": given_start(
+            settings["init"], stack.n_vertices, 0 if resume else d, directed=plan.directed
+        ),
+        "n_init": settings["n_init"],
+        "tol": tolerance(settings["tol"], dtype),
+        "max_iter": settings["max_iter"],
+        "seed": seed,
+        "resume": resume,
+        "watch": watch,
+    }
+    if moments is not None:
+        return _find_in_moments(moments, plan, stack, d, common)
+    return _find_in_graphs(plan, stack, d, settings, common)
+
+
+def _find_in_moments(
+    moments: GraphMoments, plan: Plan, stack: GraphStack, d: int, common: Mapping[str, Any]
+) -> Found:
+    """Return d components of all graphs with these moments, and loadings of the last graphs."""
+    treatment, hollow = plan.treatment, plan.treatment.hollow
+    centered = treatment.mean is not None
+    rows = moments.stand_ins(hollow=hollow, center=centered)
+    # What differs by a diagonal in the search is the same off it.
+    searched = rows.filled() if treatment.diagonal == "filled" else rows
+    metric = OffDiagonal() if treatment.diagonal == "unobserved" else AllEntries()
+    resume = common["resume"]
+    if resume is not None:  # where other graphs came since, other rows stand for them
+        resume = replace(resume, Psi=searched.forms(resume.H))
+    fit = subspace(
+        searched, d, metric=metric, rule=plan.rule, weights=np.ones(searched.n_graphs),
+        keep="rows", **{**common, "resume": resume},
+    )  # fmt: skip
+    # Norms, which those in blocks know, mean, moments and forms; norms again when centered.
+    n_passes = 3 + (not isinstance(stack, BlockedStack)) + centered
+    fit = replace(_signed(fit), n_passes=n_passes)
+    last = project(treatment.loss_view(stack), fit, hollow=hollow)
+    of_rows = Projection(gram(fit, hollow=hollow), rows.forms(fit.H), rows.squared_norms())
+    projection = BatchProjection(of_rows.Gamma, last.Psi, last.squared_norms, of_rows)
+    return Found(fit, projection, fit, None)
+
+
+def _find_in_graphs(
+    plan: Plan,
+    stack: GraphStack,
+    d: int,
+    settings: Mapping[str, Any],
+    common: Mapping[str, Any],
+) -> Found:
+    """Return d components of graphs, refined if settings say so."""
+    treatment, groups = plan.treatment, plan.groups
+    searched, weights = stack, plan.weights
+    before = stack.n_asked if isinstance(stack, BlockedStack) else 0
+    kind = plan.kind_of(stack)
+    missing = kind.startswith("masked")
+    if groups is not None:
+        weights = plan.group_weights
+    if groups is not None and not missing:
+        # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
+        searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
+        kind = plan.kind_of(searched)
+    search = treatment.search_view(searched, kind)
+    if groups is not None and missing:
+        search = MeanGraphs(search, groups.mixing(plan.weights))
+    common = {"weights": weights, **common}
+    fit = _signed(_greedy(plan, searched, search, kind, d, settings, common))
+    centered = treatment.mean is not None
+    # The mean, and the row sums.
+    n_passes = fit.n_passes + centered + (treatment.diagonal == "filled")
+    if groups is not None and not missing:
+        # Norms, mean graphs and forms: further reads are of the mean graphs alone.
+        n_passes = 3 + centered
+    projected = partial(_projected, plan, stack, search, kind)
+    projection = projected(fit)
+    if isinstance(stack, BlockedStack):  # these know better
+        n_passes = stack.n_asked - before + centered
+    fit = replace(fit, n_passes=n_passes)
+    greedy = Found(fit, projection, fit, None)
+    if not settings["refine"] or fit.interrupted:
+        return greedy
+    better = _improve(
+        search, fit, rule=plan.rule, cache=kept_in_basis(searched, False, FreeLoadings())[0] == "products",
+        hollow=treatment.diagonal == "unobserved", masked=missing,
+        **{name: common[name] for name in ("weights", "tol", "max_iter", "watch")},
+    )  # fmt: skip
+    return _better_of(plan, greedy, better, projected)
+
+
+def _greedy(
+    plan: Plan,
+    stack: GraphStack,
+    search: Any,
+    kind: ViewKind,
+    d: int,
+    settings: Mapping[str, Any],
+    common: Mapping[str, Any],
+) -> Fit:
+    """Return d components of graphs by the solver for them; ``common`` is what all solvers take."""
+    hollow = plan.treatment.diagonal == "unobserved"
+    metric = OffDiagonal() if hollow else AllEntries()
+    if kind.startswith("masked"):
+        return full_space(search, d, metric=metric, rule=plan.rule, **common)
+    if settings["solver"] == "algorithm1":
+        return algorithm1(search, d, **common)
+    keep, wide = kept_in_basis(stack, plan.directed, plan.rule)
+    return subspace(
+        Adapted(search, plan.directed), d, metric=metric, rule=plan.rule, keep=keep, wide=wide,
+        **common,
+    )  # fmt: skip
+
+
+def _signed(fit: Fit) -> Fit:
+    """Return the fit with the sign of every component fixed."""
+    if fit.G is None:
+        return replace(fit, H=with_signs(fit.H))
+    H, G = with_signs_pair(fit.H, fit.G)
+    return replace(fit, H=H, G=G)
+
+
+def _projected(
+    plan: Plan, stack: GraphStack, search: Any, kind: ViewKind, fit: Fit
+) -> Projection | MaskedProjection:
+    """Return the inner products of all graphs with components: no read, except of grouped ones."""
+    treatment, Psi = plan.treatment, None
+    loss = treatment.loss_view(stack, kind, None if plan.groups is not None else search)
+    if plan.groups is None:
+        sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
+        Psi = fit.Psi + loss.diagonal_forms(*sides) - search.diagonal_forms(*sides)
+    return project(loss, fit, hollow=treatment.hollow, Psi=Psi)
+
+
+class Improved(NamedTuple):
+    """Components improved together."""
+
+    fit: Fit
+    n_iter: int
+    stop_reason: str
+    condition: float
+    bound_met: bool
+
+
+def _improve(
+    search: Any,
+    fit: Fit,
+    *,
+    weights: Array,
+    rule: LoadingRule,
+    tol: float,
+    max_iter: int,
+    cache: bool,
+    hollow: bool,
+    masked: bool,
+    watch: Watcher | None,
+) -> Improved:
+    """Return the fit with its components improved together.
+
+    Parameters
+    ----------
+    search
+        The graphs that components are searched on.
+    fit
+        The greedy fit; components that are nothing stay as they are.
+    weights, rule, tol, max_iter, cache, hollow, watch
+        As for the solvers.
+    masked
+        Whether graphs have hidden entries.
+    """
+    on = fit.active
+    try:
+        if masked:
+            metric = OffDiagonal() if hollow else AllEntries()
+            better = refine_observed(
+                search, fit, metric=metric, rule=rule, weights=weights, tol=tol, max_iter=max_iter,
+                watch=watch,
+            )  # fmt: skip
+            return _improved(better, metric, tol)
+        found = refine(
+            search, fit.H[:, on], weights=weights, rule=rule, tol=tol, max_iter=max_iter,
+            cache=cache, hollow=hollow, watch=watch,
+        )  # fmt: skip
+    except KeyboardInterrupt:  # before there is anything better: the greedy fit is kept
+        size = condition(component_gram(fit.H[:, on], hollow=hollow))
+        return Improved(replace(fit, interrupted=True), 0, "interrupted", size, False)
+    H, Psi, stages = fit.H.copy(), fit.Psi.copy(), list(fit.stages)
+    H[:, on], Psi[:, on] = found.H, found.Psi
+    for place, k in enumerate(np.flatnonzero(on)):
+        stages[k] = replace(
+            stages[k], n_iter=stages[k].n_iter + found.n_iter, stop_reason=found.stop_reason,
+            stationarity=float(found.stationarity[place]),
+        )  # fmt: skip
+    better = replace(
+        fit, H=H, Psi=Psi, stages=tuple(stages), n_passes=fit.n_passes + found.n_passes,
+        interrupted=found.stop_reason == "interrupted",
+    )  # fmt: skip
+    return Improved(better, found.n_iter, found.stop_reason, found.condition, found.bound_met)
+
+
+def _improved(fit: Fit, metric: Metric, tol: float) -> Improved:
+    """Return what refining with missing entries brought."""
+    on = fit.active
+    sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
+    size = condition(metric.gram(tuple(side[:, on] for side in sides)))
+    stages = [fit.stages[k] for k in np.flatnonzero(on)]
+    worst = max((stage.stationarity for stage in stages), default=0.0)
+    # Near the bound with a slope that leads on: there it was stopped.
+    bound_met = bool(worst > 1e3 * tol and size > 0.1 * MAX_CONDITION)
+    n_iter, reason = (stages[0].n_iter, stages[0].stop_reason) if stages else (0, "exhausted")
+    return Improved(fit, n_iter, reason, size, bound_met)
+
+
+def _better_of(
+    plan: Plan,
+    greedy: Found,
+    better: Improved,
+    projected: Callable[[Fit], Projection | MaskedProjection],
+) -> Found:
+    """Return the refined components, unless they leave more of the graphs than the greedy ones."""
+    fit = _signed(better.fit)
+    projection = projected(fit)
+    before, after = (
+        float(plan.reported(plan.loadings_and_path(x)[1])[0][-1])
+        for x in (greedy.projection, projection)
+    )
+    kept = after > before
+    refinement = Refinement(
+        greedy.fit.H, before, min(before, after), better.n_iter, better.stop_reason,
+        better.condition, better.bound_met, kept,
+    )  # fmt: skip
+    if kept:
+        fit = replace(greedy.fit, n_passes=fit.n_passes, interrupted=fit.interrupted)
+        projection = greedy.projection
+    return Found(fit, projection, greedy.fit, refinement)
+
+
+def kept_in_basis(stack: GraphStack, directed: bool, rule: LoadingRule) -> tuple[Keep, bool]:
+    """Return what a solver keeps of graphs in a basis, and whether that may be wide.
+
+    Where graphs come from must not change what is found: how wide a basis gets depends on the
+    number and the size of graphs alone, and the budget of those in blocks only on what is kept.
+    Nothing that grows with the number of graphs comes back from a cluster in every round, except
+    cores that are fewer than the rows of their second moment.
+    """
+    m, n, _ = stack.shape
+    products = (1 + directed) * m * n * DEFAULTS.width * stack.dtype.itemsize
+    wide = not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)
+    whole = whole_pays(m, n, directed, DEFAULTS)
+    width = n if whole else min(n, basis_width(m, wide, directed, DEFAULTS))
+    entries = width * width if directed else width * (width + 1) // 2
+    if not isinstance(stack, BlockedStack):
+        many = whole and rule.linear and m > 4 * entries
+        return "moments" if many else "products" if wide else "cores", wide
+    large = m > entries and 8 * m * entries > stack.memory // _SHARE
+    if large and not rule.linear:
+        raise InputError(
+            f"loadings under a rule (nonnegative, sparse) need {m * entries * 8 / 1e9:.2g} GB for "
+            f"the {m} graphs in a basis, and {stack.memory // _SHARE / 1e9:.2g} GB of the budget "
+            "is for that; allow more memory, or use free loadings"
+        )
+    if order_is_fixed():  # what is kept where is for speed alone, and rounds in another way
+        return "moments" if large else "cores", wide
+    if large or (stack.is_remote and m > entries and rule.linear):
+        return "moments", wide
+    cached = wide and not stack.is_remote and products <= stack.memory // _SHARE
+    return "products" if cached else "cores", wide

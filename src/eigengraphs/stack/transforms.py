@@ -1,0 +1,285 @@
+"""Entry-wise and vertex-wise changes of a whole stack, dense (m, n, n) or flat (m * n, n).
+
+Pure functions on storage: they return new storage and leave what they were given alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from eigengraphs.errors import InputError
+from eigengraphs.stack.build import Storage
+from eigengraphs.stack.flat_matrix import canonical, row_numbers, transpose_flat
+
+__all__ = [
+    "SymmetrizeRule",
+    "binarize",
+    "drop_loops",
+    "fisher_z",
+    "largest_common_component",
+    "log1p",
+    "not_correlation",
+    "rank",
+    "reorder",
+    "select_vertices",
+    "signed_log1p",
+    "spread",
+    "symmetrize",
+    "unit_norm",
+]
+
+SymmetrizeRule: TypeAlias = Literal["mean", "max", "min", "sum"]
+
+
+def symmetrize(storage: Storage, how: SymmetrizeRule) -> Storage:
+    """Combine each entry with its mirror image."""
+    if how not in ("mean", "max", "min", "sum"):
+        raise InputError(f"how must be 'mean', 'max', 'min' or 'sum', got how={how!r}")
+    if isinstance(storage, np.ndarray):
+        mirror = storage.transpose(0, 2, 1)
+        if how == "max":
+            return np.maximum(storage, mirror)
+        if how == "min":
+            return np.minimum(storage, mirror)
+        total = storage + mirror
+        return total if how == "sum" else total * storage.dtype.type(0.5)
+    flipped = transpose_flat(storage)
+    if how == "max":
+        return canonical(storage.maximum(flipped))
+    if how == "min":
+        return canonical(storage.minimum(flipped))
+    total = storage + flipped
+    return canonical(total if how == "sum" else total * storage.dtype.type(0.5))
+
+
+def binarize(storage: Storage, threshold: float) -> Storage:
+    """Put 1 where the weight is above ``threshold``, 0 elsewhere."""
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number):
+        raise InputError(f"threshold must be a number, got threshold={threshold!r}")
+    if isinstance(storage, np.ndarray):
+        return (storage > threshold).astype(storage.dtype)
+    if threshold < 0:
+        raise InputError(
+            f"threshold={threshold} is below 0, so every absent edge of a sparse stack would "
+            "become an edge; use a threshold >= 0, or to_dense() first"
+        )
+    return _with_data(storage, (storage.data > threshold).astype(storage.dtype))
+
+
+def log1p(storage: Storage) -> Storage:
+    """Take log(1 + weight) of every weight."""
+    values = storage if isinstance(storage, np.ndarray) else storage.data
+    lowest = float(values.min(initial=0.0))
+    if lowest <= -1:
+        raise InputError(
+            f"log1p needs weights above -1, the smallest is {lowest:g}; for signed weights there "
+            "is signed_log1p"
+        )
+    changed = np.log1p(values)
+    return changed if isinstance(storage, np.ndarray) else _with_data(storage, changed)
+
+
+def signed_log1p(storage: Storage) -> Storage:
+    """Take sign(weight) log(1 + |weight|) of every weight."""
+    values = storage if isinstance(storage, np.ndarray) else storage.data
+    changed = np.copysign(np.log1p(np.abs(values)), values)
+    return changed if isinstance(storage, np.ndarray) else _with_data(storage, changed)
+
+
+def not_correlation(storage: Storage) -> tuple[int, int, int, float] | None:
+    """Return graph, vertices and value (i, s, t, A_st) of the first weight without arctanh, s != t.
+
+    Weights within a few roundings of +-1 are refused with those beyond: their arctanh, some 18
+    in float64, says how they were rounded and nothing else.
+    """
+    limit = 1 - 4 * np.finfo(storage.dtype).eps
+    n = storage.shape[-1]
+    if isinstance(storage, np.ndarray):
+        for i, A in enumerate(storage):
+            bad = np.abs(A) > limit
+            np.fill_diagonal(bad, False)
+            if bad.any():
+                s, t = divmod(int(bad.argmax()), n)
+                return i, s, t, float(A[s, t])
+        return None
+    for place in np.flatnonzero(np.abs(storage.data) > limit):
+        i, s = divmod(int(np.searchsorted(storage.indptr, place, side="right")) - 1, n)
+        if storage.indices[place] != s:
+            return i, s, int(storage.indices[place]), float(storage.data[place])
+    return None
+
+
+def fisher_z(storage: Storage, symmetric: NDArray[np.bool_]) -> Storage:
+    """Take arctanh of the weights off the diagonal, and set the diagonal to zero.
+
+    ``symmetric`` (m,) tells the graphs that are symmetric up to rounding: there each entry and
+    its mirror image become the same first, because near 1 arctanh would part them.
+    """
+    hollow = drop_loops(_mirrored(storage, symmetric))
+    if isinstance(hollow, np.ndarray):
+        return np.arctanh(hollow, out=hollow)
+    return _with_data(hollow, np.arctanh(hollow.data))
+
+
+def rank(storage: Storage, symmetric: NDArray[np.bool_], *, signed: bool) -> Storage:
+    """Replace nonzero weights by average rank / (their number + 1), graph by graph.
+
+    Loops are ranked among loops. With ``signed``, |weight| is ranked and the sign put back.
+    For ``symmetric`` see :func:`fisher_z`: mirror images must be ties.
+    """
+    exact = _mirrored(storage, symmetric)
+    n = exact.shape[-1]
+    if isinstance(exact, np.ndarray):
+        for A in exact:
+            s, t = A.nonzero()
+            A[s, t] = _ranks(A[s, t], s == t, signed)
+        return exact
+    loops = exact.indices == row_numbers(exact) % n
+    ranks = np.empty_like(exact.data)
+    for mine in _slices(exact):
+        ranks[mine] = _ranks(exact.data[mine], loops[mine], signed)
+    return _with_data(exact, ranks)
+
+
+def unit_norm(storage: Storage) -> Storage:
+    """Divide each graph by its Frobenius norm; a graph without edges stays as it is."""
+    if isinstance(storage, np.ndarray):
+        changed = storage.copy()
+        for A in changed:
+            _normalize(A.reshape(-1))
+        return changed
+    data = storage.data.copy()
+    for mine in _slices(storage):
+        _normalize(data[mine])
+    return _with_data(storage, data)
+
+
+def drop_loops(storage: Storage) -> Storage:
+    """Set every diagonal to zero."""
+    if isinstance(storage, np.ndarray):
+        hollow = storage.copy()
+        np.einsum("iss->is", hollow)[...] = 0  # einsum gives a writeable view of the diagonals
+        return hollow
+    on_diagonal = storage.indices == row_numbers(storage) % storage.shape[1]
+    return _with_data(storage, np.where(on_diagonal, storage.dtype.type(0), storage.data))
+
+
+def select_vertices(storage: Storage, keep: NDArray[np.intp]) -> Storage:
+    """Return every graph on the vertices ``keep``, in that order."""
+    if isinstance(storage, np.ndarray):
+        return np.ascontiguousarray(storage[:, keep[:, None], keep[None, :]])
+    n = storage.shape[1]
+    starts = np.arange(storage.shape[0] // n) * n
+    rows = (starts[:, None] + keep[None, :]).ravel()
+    return canonical(storage[rows][:, keep])
+
+
+def reorder(storage: Storage, orders: NDArray[np.intp]) -> Storage:
+    """Return every graph with its vertices in its own order, the rows of ``orders`` (m, n)."""
+    if isinstance(storage, np.ndarray):
+        changed = np.empty_like(storage)
+        for i, order in enumerate(orders):
+            changed[i] = storage[i][np.ix_(order, order)]
+        return changed
+    m, n = orders.shape
+    rows = (np.arange(m)[:, None] * n + orders).ravel()
+    moved = storage[rows]
+    place = np.argsort(orders, axis=1)
+    columns = place[row_numbers(moved) // n, moved.indices].astype(moved.indices.dtype)
+    # A copy of all but the columns: sorting them works in place.
+    return canonical(sparse.csr_array((moved.data, columns, moved.indptr), shape=moved.shape))
+
+
+def spread(storage: Storage, at: NDArray[np.intp], n_vertices: int) -> Storage:
+    """Return every graph on more vertices, its own at the places ``at``, zero elsewhere."""
+    if isinstance(storage, np.ndarray):
+        wide = np.zeros((len(storage), n_vertices, n_vertices), dtype=storage.dtype)
+        wide[:, at[:, None], at] = storage
+        return wide
+    n = storage.shape[1]
+    graph, s = np.divmod(row_numbers(storage), n)
+    shape = (storage.shape[0] // n * n_vertices, n_vertices)
+    rows, columns = graph * n_vertices + at[s], at[storage.indices]
+    return canonical(sparse.coo_array((storage.data, (rows, columns)), shape=shape))
+
+
+def largest_common_component(graphs: Sequence[Any]) -> NDArray[np.intp]:
+    """Return the largest vertex set on which every graph is connected.
+
+    Two overlapping sets on which every graph is connected have such a union, so the maximal
+    ones part the vertices. Cut every part along the components of every graph until nothing
+    is cut any more: a set that is connected everywhere is never cut, so what is left are
+    just the maximal ones. Ties go to the part that holds the first vertex.
+    """
+    n = graphs[0].shape[0]
+    part = np.zeros(n, dtype=np.int64)
+    n_parts = 1
+    while True:
+        for A in graphs:
+            s, t = A.nonzero()
+            within = part[s] == part[t]
+            edges = (np.ones(within.sum(), dtype=np.int8), (s[within], t[within]))
+            _, component = csgraph.connected_components(
+                sparse.coo_array(edges, shape=(n, n)), directed=False
+            )
+            _, part = np.unique(part * n + component, return_inverse=True)
+        if part.max() + 1 == n_parts:
+            break
+        n_parts = int(part.max()) + 1
+    sizes = np.bincount(part)
+    first = np.argmax(sizes[part] == sizes.max())
+    return np.flatnonzero(part == part[first])
+
+
+def _ranks(values: NDArray[Any], loops: NDArray[np.bool_], signed: bool) -> NDArray[np.float64]:
+    # scipy.stats.rankdata does the same, but takes longer to import than all the rest.
+    ranks = np.empty(len(values))
+    for part in (loops, ~loops):
+        own = np.abs(values[part]) if signed else values[part]
+        _, place, ties = np.unique(own, return_inverse=True, return_counts=True)
+        average = np.cumsum(ties) - (ties - 1) / 2
+        ranks[part] = average[place] / (len(own) + 1)
+    return np.copysign(ranks, values) if signed else ranks
+
+
+def _normalize(values: NDArray[Any]) -> None:
+    """Divide, in place; first by the largest, because squares may leave the range of a float."""
+    largest = np.abs(values).max(initial=0)
+    if largest > 0:
+        values /= largest
+        values /= np.sqrt(np.square(values, dtype=np.float64).sum())
+
+
+def _mirrored(storage: Storage, symmetric: NDArray[np.bool_]) -> Storage:
+    """Return a copy in which the graphs told are symmetric to the last bit.
+
+    Of two mirror images the larger is taken; their mean could overflow.
+    """
+    if isinstance(storage, np.ndarray):
+        exact = storage.copy()
+        for i in np.flatnonzero(symmetric):
+            np.maximum(storage[i], storage[i].T, out=exact[i])
+        return exact
+    if not symmetric.any():
+        return storage
+    larger = storage.maximum(transpose_flat(storage))
+    chosen = np.repeat(symmetric, storage.shape[1]).astype(storage.dtype)
+    of_both = sparse.diags_array(chosen) @ larger + sparse.diags_array(1 - chosen) @ storage
+    return canonical(of_both.astype(storage.dtype))
+
+
+def _slices(flat: sparse.csr_array) -> Iterator[slice]:
+    """Return where the entries of each graph are, graph after graph."""
+    ends = flat.indptr[:: flat.shape[1]]
+    return (slice(lo, hi) for lo, hi in pairwise(ends))
+
+
+def _with_data(flat: sparse.csr_array, data: NDArray[Any]) -> sparse.csr_array:
+    return canonical(sparse.csr_array((data, flat.indices, flat.indptr), shape=flat.shape))

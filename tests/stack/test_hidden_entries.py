@@ -1,0 +1,297 @@
+"""Hidden entries: what carries them, and that nothing takes them for data."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from known_graphs import random_symmetric, stored
+from scipy import sparse
+
+from eigengraphs import GraphStack
+from eigengraphs.errors import InputError
+
+M, N = 5, 9
+
+
+def seen_entries(symmetric=True, seed=0):
+    """Which entries are observed, (m, n, n): some vertices absent, some entries hidden."""
+    rng = np.random.default_rng(seed)
+    gone = rng.random((M, N, N)) < 0.2
+    if symmetric:
+        gone |= gone.transpose(0, 2, 1)
+    there = rng.random((M, N)) < 0.8
+    there[3] = False  # a graph without anything
+    gone[1], there[1] = False, True  # and a complete one
+    gone[2, 4] = gone[2, :, 4] = True  # a vertex that is absent, said entry by entry
+    return ~gone & there[:, :, None] & there[:, None, :]
+
+
+def flat(places):
+    return sparse.csr_array(places.reshape(-1, places.shape[-1]))
+
+
+def values(graphs):
+    """A stack as an array, nan where it is hidden."""
+    return np.asarray(graphs.to_dense())
+
+
+def same(found, expected):
+    return np.array_equal(values(found), expected, equal_nan=True)
+
+
+@pytest.fixture
+def graphs(storage):
+    """A stack with hidden entries, and the array that it is."""
+    A = np.where(seen_entries(), random_symmetric(M, N, seed=1, density=0.6), np.nan)
+    stack = GraphStack(
+        A, missing="unobserved", graph_names=list("vwxyz"), vertex_names=list("abcdefghi")
+    )
+    return stored(stack, storage), A
+
+
+# ---------------------------------------------------------------------- what carries it
+
+
+def test_one_graph_shows_nan_where_it_is_hidden(graphs):
+    stack, A = graphs
+    for i in range(M):
+        graph = stack[i]
+        assert sparse.issparse(graph) == stack.is_sparse
+        graph = graph.toarray() if stack.is_sparse else graph
+        assert np.array_equal(graph, A[i], equal_nan=True)
+    again = GraphStack(list(stack), missing="unobserved")
+    assert same(again, A)
+    with pytest.raises(InputError, match="nan at entry"):
+        GraphStack(list(stack))
+
+
+def test_a_sparse_graph_with_too_many_hidden_entries_is_not_written_out(monkeypatch):
+    monkeypatch.setattr("eigengraphs.stack.missing._MOST_NAN", 10)
+    stack = GraphStack(np.ones((2, 9, 9))).hide(np.eye(9, dtype=bool)).to_sparse()
+    assert stack[0].nnz == 81
+    hidden = stack.hide(np.tri(9, k=-6, dtype=bool))
+    with pytest.raises(InputError, match=r"hides 21 entries.*take a stack of one graph, stack\[1"):
+        hidden[1]
+
+
+@pytest.mark.parametrize(
+    "which",
+    [slice(1, 4), [3, 1], np.arange(5) % 2 == 0, ["w", "v"], slice(None, None, -1)],
+    ids=str,
+)
+def test_slices(graphs, which):
+    stack, A = graphs
+    chosen = [1, 0] if isinstance(which, list) and which == ["w", "v"] else which
+    part = stack[which]
+    assert same(part, A[chosen])
+    fresh = GraphStack(A[chosen], missing="unobserved")
+    for fact in ("norm", "off_norm", "n_nonzero", "n_loops", "is_binary", "is_symmetric"):
+        assert np.allclose(getattr(part.facts, fact), getattr(fresh.facts, fact)), fact
+    assert part.mask == fresh.mask
+
+
+def test_the_complete_graph_of_a_stack_has_no_mask(graphs):
+    stack, _ = graphs
+    assert stack[1:2].mask is None
+    assert stack[[1, 3]].mask is not None
+
+
+def test_vertices_are_chosen_and_put_in_order(graphs):
+    stack, A = graphs
+    keep = [7, 2, 4, 0]
+    assert same(stack.select_vertices(keep), A[:, keep][:, :, keep])
+    order = np.random.default_rng(0).permutation(N)
+    names = [stack.vertex_names[s] for s in order]
+    assert same(stack.in_order_of(names), A[:, order][:, :, order])
+    assert same(GraphStack(stack, vertex_names=names), A[:, order][:, :, order])
+
+
+def test_changes_of_form_keep_the_mask(graphs):
+    stack, A = graphs
+    others = [
+        stack.to_dense(),
+        stack.to_sparse(),
+        stack.with_names(graph_names=list("stuvw")),
+        GraphStack(stack),
+        GraphStack(stack, missing="unobserved", storage="sparse"),
+        pickle.loads(pickle.dumps(stack)),
+        copy.deepcopy(stack),
+    ]
+    for other in others:
+        assert same(other, A)
+        assert other.mask == stack.mask
+        assert other.n_hidden == np.isnan(A).sum()
+    small = stack.astype(np.float32)
+    assert small.dtype == np.float32
+    assert np.allclose(values(small), A, equal_nan=True)
+
+
+def test_entries_change_and_hidden_ones_stay_hidden(graphs):
+    stack, A = graphs
+    assert np.allclose(values(stack.symmetrize("max")), A, equal_nan=True)
+    positive = GraphStack(np.abs(A), missing="unobserved")
+    assert np.allclose(values(positive.log1p()), np.log1p(np.abs(A)), equal_nan=True)
+    found = stack.binarize(0.3)
+    assert np.array_equal(values(found), np.where(np.isnan(A), np.nan, A > 0.3), equal_nan=True)
+    assert not found.is_weighted
+
+
+def test_a_threshold_below_zero_makes_no_edges_of_hidden_entries(graphs):
+    stack, A = graphs
+    found = stack.to_dense().binarize(-0.5)
+    assert np.array_equal(values(found), np.where(np.isnan(A), np.nan, A > -0.5), equal_nan=True)
+    assert not found.dense[np.isnan(A)].any()
+
+
+def test_dropped_loops_are_known(graphs):
+    stack, A = graphs
+    expected = A.copy()
+    i, s = np.nonzero(~np.isnan(A).all(axis=2))  # vertices that are there
+    expected[i, s, s] = 0
+    found = stack.drop_loops()
+    assert same(found, expected)
+    assert found.constant_diagonal == 0
+
+
+@pytest.mark.parametrize("how", ["mean", "max", "min", "sum"])
+def test_symmetrizing_with_one_side_hidden(storage, how):
+    A = np.random.default_rng(1).random((3, 6, 6)) - 0.5
+    A[np.random.default_rng(2).random(A.shape) < 0.3] = np.nan
+    A[0, 3] = A[0, :, 3] = np.nan
+    stack = stored(GraphStack(A, missing="unobserved"), storage)
+    assert stack.is_directed
+    mirror = A.transpose(0, 2, 1)
+    expected = {
+        "mean": (A + mirror) / 2, "max": np.maximum(A, mirror), "min": np.minimum(A, mirror),
+        "sum": A + mirror,
+    }[how]  # fmt: skip
+    if how != "sum":
+        expected = np.where(np.isnan(A), mirror, np.where(np.isnan(mirror), A, expected))
+    found = stack.symmetrize(how)
+    assert np.allclose(values(found), expected, equal_nan=True)
+    assert not found.is_directed
+    assert not found.to_dense().dense[np.isnan(expected)].any()
+
+
+def test_components_are_joined_by_what_is_observed():
+    A = np.zeros((2, 5, 5))
+    for s in range(4):
+        A[:, s, s + 1] = A[:, s + 1, s] = 1
+    pairs = np.zeros((2, 5, 5), dtype=bool)
+    pairs[1, 1, 2] = True
+    found = GraphStack(A).hide(pairs).largest_common_component()
+    assert found.n_vertices == 3
+    assert found.mask is None
+
+
+# ---------------------------------------------------------------------- hiding more
+
+
+@pytest.mark.parametrize("form", ["all", "each", "sparse", "flat"])
+def test_hiding_pairs(graphs, form):
+    stack, A = graphs
+    rng = np.random.default_rng(5)
+    pairs = np.triu(rng.random((M, N, N) if form in ("each", "flat") else (N, N)) < 0.2)
+    given = pairs
+    if form == "sparse":
+        given = sparse.coo_array(pairs)
+    if form == "flat":
+        given = flat(pairs)
+    hidden = pairs | np.swapaxes(pairs, -1, -2)  # a pair has no direction
+    expected = np.where(hidden, np.nan, A)
+    found = stack.hide(given)
+    assert same(found, expected)
+    assert np.array_equal(found.mask.toarray(), ~np.isnan(expected))
+    assert found.graph_names == stack.graph_names
+    fresh = GraphStack(expected, missing="unobserved")
+    assert found.mask == fresh.mask
+    assert np.allclose(found.facts.norm, fresh.facts.norm)
+    assert same(stack, A)
+
+
+def test_hiding_entries_of_directed_graphs(storage):
+    A = np.random.default_rng(0).random((2, 5, 5))
+    A[1] += A[1].T
+    stack = stored(GraphStack(A), storage)
+    pairs = np.zeros((5, 5), dtype=bool)
+    pairs[0, 3] = True
+    expected = A.copy()
+    expected[:, 0, 3] = expected[1, 3, 0] = np.nan
+    assert same(stack.hide(pairs), expected)
+
+
+def test_a_graph_that_hides_one_side_has_a_direction_even_if_it_shows_none(storage):
+    A = np.ones((1, 4, 4))
+    A[0, 0, 1] = 0
+    pairs = np.zeros((4, 4), dtype=bool)
+    pairs[1, 0] = True
+    stack = stored(GraphStack(A), storage).hide(pairs)
+    assert np.array_equal(stack.to_dense().dense, stack.to_dense().dense.transpose(0, 2, 1))
+    assert stack.is_directed
+    assert not stack.symmetrize().is_directed
+
+
+def test_hiding_nothing_is_nothing():
+    stack = GraphStack(np.ones((2, 3, 3)))
+    assert stack.hide(np.zeros((3, 3), dtype=bool)) is stack
+    assert stack.hide(np.eye(3, dtype=bool)).hide(np.eye(3, dtype=bool)).n_hidden == 6
+
+
+@pytest.mark.parametrize(
+    ("pairs", "text"),
+    [
+        (np.eye(3), "must be an array of bool.*got dtype float64"),
+        (np.ones((2, 3), dtype=bool), r"must have shape \(3, 3\), .* or \(2, 3, 3\); got \(2, 3\)"),
+        (sparse.csr_array((4, 3)), r"got \(4, 3\)"),
+    ],
+)
+def test_bad_pairs(pairs, text):
+    with pytest.raises(InputError, match=text):
+        GraphStack(np.ones((2, 3, 3))).hide(pairs)
+
+
+# ---------------------------------------------------------------------- what is said of it
+
+
+def test_facts_are_of_what_is_observed(graphs):
+    stack, A = graphs
+    known = np.nan_to_num(A)
+    off = known * (1 - np.eye(N))
+    assert np.allclose(stack.facts.norm, np.linalg.norm(known, axis=(1, 2)))
+    assert np.allclose(stack.facts.off_norm, np.linalg.norm(off, axis=(1, 2)))
+    seen = ~np.isnan(A) & ~np.eye(N, dtype=bool)
+    assert stack.density == pytest.approx((off != 0).sum() / seen.sum())
+    assert not stack.is_directed
+    assert f"{100 * np.isnan(A).mean():.3g} % hidden" in repr(stack)
+    assert "% hidden" in stack._repr_html_()
+    plain = GraphStack(known, storage="sparse" if stack.is_sparse else "dense")
+    assert stack.nbytes == plain.nbytes + stack.mask.nbytes
+    assert plain.mask is None
+
+
+def test_a_diagonal_is_constant_where_it_is_observed(storage):
+    A = np.ones((2, 3, 3))
+    A[0, 1, 1] = np.nan
+    assert stored(GraphStack(A, missing="unobserved"), storage).constant_diagonal == 1
+    A[0, 0, 0] = 2
+    assert stored(GraphStack(A, missing="unobserved"), storage).constant_diagonal is None
+    A[:, range(3), range(3)] = np.nan
+    assert stored(GraphStack(A, missing="unobserved"), storage).constant_diagonal == 0
+
+
+def test_arrays_of_hidden_entries_are_copies(graphs):
+    stack, A = graphs
+    dense = stack.to_dense()
+    assert np.array_equal(np.asarray(dense), A, equal_nan=True)
+    assert np.asarray(dense, dtype=np.float32).dtype == np.float32
+    with pytest.raises(ValueError, match="by a copy alone"):
+        np.asarray(dense, copy=False)
+
+
+def test_what_cannot_do_without_an_entry_says_so():
+    stack = GraphStack(np.ones((2, 3, 3))).hide(np.eye(3, dtype=bool))
+    text = r"6 entries are hidden, most of them \(3\) in graphs\[0\]; fill them"
+    with pytest.raises(InputError, match=text):
+        stack.require_complete("fill them")
+    GraphStack(np.ones((2, 3, 3))).require_complete("fill them")
