@@ -99,7 +99,6 @@ class SlowSum:
 
     folder: Path
     seconds: float
-    slim: bool = False  # so that neighbours are worked on together
 
     def __call__(self, block: Block, shared: None) -> Any:
         announce(self.folder)
@@ -121,12 +120,3 @@ def results_here(block: Block, shared: None) -> int:
 
     time.sleep(0.01)
     return sum("-read-" in key or "-work-" in key for key in list(get_worker().data))
-
-
-class Where:
-    """The same, of which results of neighbours come together."""
-
-    slim = True
-
-    def __call__(self, block: Block, shared: None) -> list[int]:
-        return where(block, shared)

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs import GraphStack
+from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.view import StackView
+from eigengraphs.solvers.adapt import Adapted
+from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.refine import Refined, refine
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -21,6 +24,7 @@ from eigengraphs.solvers.rules import (
 from eigengraphs.solvers.subspace import subspace
 
 Array = NDArray[np.float64]
+Sides = tuple[Array, ...]
 
 LARGE = 105  # vertices, beyond the shortcut
 RULES = (
@@ -29,38 +33,74 @@ RULES = (
     SparseLoadings(2),
     SparseLoadings(2, nonnegative=True),
     PenalisedLoadings(0.5),
+    PenalisedLoadings(0.5, nonnegative=True),
 )
 
 
-def view_of(A: Any, hollow: bool = False) -> StackView:
-    """Return graphs as a solver sees them."""
+def operator_of(A: Any, diagonal: str = "observed", directed: bool = False) -> Adapted:
+    """Return graphs as a solver sees them; ``diagonal`` is "observed", "filled" or "hollow"."""
     stack = A if isinstance(A, GraphStack) else GraphStack(A)
-    return StackView(stack, "hollow" if hollow else "observed")
+    return Adapted((DirectedView if directed else StackView)(stack, diagonal), directed)
+
+
+def dense(graphs: Adapted) -> Array:
+    """Return the matrices that a solver sees, (m, n, n)."""
+    n, sides = graphs.n_vertices, 1 + graphs.directed
+    return np.asarray(graphs.project((np.zeros((n, 0)),) * sides, (np.eye(n),) * sides)[0])
+
+
+def metric_of(hollow: bool) -> AllEntries | OffDiagonal:
+    """Return how entries count."""
+    return OffDiagonal() if hollow else AllEntries()
 
 
 def greedy(
-    view: Any, d: int, hollow: bool = False, tol: float = 1e-8, weights: Any = None
-) -> Array:
+    graphs: Adapted,
+    d: int,
+    hollow: bool = False,
+    tol: float = 1e-8,
+    weights: Any = None,
+    rule: Any = None,
+) -> Sides:
     """Return d components of a greedy search."""
-    return subspace(
-        view, d, weights=np.ones(view.n_graphs) if weights is None else weights, init="auto",
-        n_init=1, tol=tol, max_iter=500, seed=np.random.SeedSequence(0), cache=True, hollow=hollow,
-    ).H  # fmt: skip
+    fit = subspace(
+        graphs, d, metric=metric_of(hollow), rule=rule or FreeLoadings(),
+        weights=np.ones(graphs.n_graphs) if weights is None else weights, init="auto", n_init=1,
+        tol=tol, max_iter=500, seed=np.random.SeedSequence(0),
+    )  # fmt: skip
+    return (fit.H,) if fit.G is None else (fit.H, fit.G)
 
 
-def improve(view: Any, H: Array, rule: Any = None, **settings: Any) -> Refined:
+def improve(
+    graphs: Any, sides: Sides, rule: Any = None, hollow: bool = False, **settings: Any
+) -> Refined:
     """Refine, under free loadings unless a rule is given."""
-    defaults = {"weights": np.ones(view.n_graphs), "tol": 1e-7, "max_iter": 300, "cache": True}
-    return refine(view, H, rule=rule or FreeLoadings(), **{**defaults, **settings})
+    defaults = {"weights": np.ones(graphs.n_graphs), "tol": 1e-7, "max_iter": 300}
+    return refine(
+        graphs, sides, metric=metric_of(hollow), rule=rule or FreeLoadings(),
+        **{**defaults, **settings},
+    )  # fmt: skip
 
 
 def skewed(
-    n: int, m: int, d: int, seed: int, *, noise: float = 0.0, hollow: bool = False
-) -> tuple[Array, Array]:
+    n: int,
+    m: int,
+    d: int,
+    seed: int,
+    *,
+    noise: float = 0.0,
+    hollow: bool = False,
+    directed: bool = False,
+) -> tuple[Array, Sides]:
     """Return graphs of components that are far from orthogonal, and the components."""
     rng = np.random.default_rng(seed)
-    H = rng.standard_normal((n, d)) + 0.7 * rng.standard_normal((n, 1))
-    H /= linalg.norm(H, axis=0)
-    A = np.einsum("sk,ik,tk->ist", H, rng.uniform(0.5, 3.0, (m, d)), H)
-    A += noise * random_symmetric(m, n, seed + 1)
-    return A * (1 - np.eye(n)) if hollow else A, H
+    sides = []
+    for _ in range(1 + directed):
+        H = rng.standard_normal((n, d)) + 0.7 * rng.standard_normal((n, 1))
+        sides.append(H / linalg.norm(H, axis=0))
+    A = np.einsum("sk,ik,tk->ist", sides[0], rng.uniform(0.5, 3.0, (m, d)), sides[-1])
+    if directed:
+        A += noise * np.random.default_rng(seed + 1).standard_normal((m, n, n))
+    else:
+        A += noise * random_symmetric(m, n, seed + 1)
+    return A * (1 - np.eye(n)) if hollow else A, tuple(sides)

@@ -41,7 +41,7 @@ def norm_without_diagonal(h: Array, g: Array | None = None) -> float:
     Without g, it is h.
     """
     u = float((h**4).sum() if g is None else (h**2 * g**2).sum())
-    return 1 - u + 100 * max(u - 0.5, 0.0) ** 2
+    return 1 - u + 1e4 * max(u - 0.5, 0.0) ** 3
 
 
 def objective(
@@ -66,7 +66,7 @@ def masked_objective(
     t, q = (R * E).sum(axis=(1, 2)), (seen * E**2).sum(axis=(1, 2))
     size = np.where(q < floors, (q**2 + floors**2) / (2 * floors), q)
     if hollow:
-        size = size + 100 * max(float((h**4).sum()) - 0.5, 0.0) ** 2
+        size = size + 1e4 * max(float((h**4).sum()) - 0.5, 0.0) ** 3
     return float(weights @ (t**2 / size))
 
 

@@ -145,7 +145,13 @@ def test_a_fit_in_fixed_order_does_not_go_on_with_sums_in_another(store, tmp_pat
 
 def test_a_sum_in_pairs_is_that_of_its_branches():
     """For any number of terms, cut anywhere, as the work on a cluster is."""
-    from eigengraphs.scale.cluster_tasks import add_all, add_parts
+
+    def added(parts):
+        branches = [branch for part in parts for branch in part]
+        total = PairedSum(branches[0][0], np.add)
+        for _, level, term in branches:
+            total.add(term, level)
+        return total
 
     rng = np.random.default_rng(0)
     for count in range(1, 40):
@@ -165,9 +171,9 @@ def test_a_sum_in_pairs_is_that_of_its_branches():
                 parts.append(part.branches)
             before = [[term.copy() for _, _, term in part] for part in parts]
             middle = len(parts) // 2
-            halves = [add_parts(some) for some in (parts[:middle], parts[middle:]) if some]
-            assert np.array_equal(add_all(parts), whole)
-            assert np.array_equal(add_all(halves), whole)
+            halves = [added(some).branches for some in (parts[:middle], parts[middle:]) if some]
+            assert np.array_equal(added(parts).result(), whole)
+            assert np.array_equal(added(halves).result(), whole)
             for part, old in zip(parts, before, strict=True):  # they may be asked again
                 assert all(np.array_equal(a, b) for (_, _, a), b in zip(part, old, strict=True))
 

@@ -1,13 +1,8 @@
-"""Signs of components, and components that are given."""
+"""Signs of components."""
 
 import numpy as np
-import pytest
-from known_graphs import random_symmetric
 
-from eigengraphs import GraphStack
-from eigengraphs.graphs.view import StackView
 from eigengraphs.solvers.components import column_signs, with_signs, with_signs_pair
-from eigengraphs.solvers.subspace import subspace
 
 
 def test_the_first_of_the_largest_entries_is_positive():
@@ -19,16 +14,9 @@ def test_the_first_of_the_largest_entries_is_positive():
     assert np.array_equal(column_signs(np.array([[1.0], [-1.0 - 1e-5]])), [-1.0])
 
 
-@pytest.mark.parametrize("n", [12, 105])
-def test_given_components_of_any_length_are_the_same_start(n):
-    A = random_symmetric(3, n, 1)
-    given = np.random.default_rng(0).standard_normal((n, 2))
-    common = {
-        "weights": np.ones(3), "n_init": 1, "tol": 1e-3, "max_iter": 50, "cache": True,
-        "seed": np.random.SeedSequence(0),
-    }  # fmt: skip
-    one, other = (
-        subspace(StackView(GraphStack(A)), 2, init=init, **common)
-        for init in (given, given * [4.0, 0.5])
-    )
-    assert np.array_equal(one.H, other.H)
+def test_signs_of_a_pair_turn_together():
+    H, G = np.random.default_rng(0).standard_normal((2, 9, 4))
+    signed_H, signed_G = with_signs_pair(H, G)
+    assert np.array_equal(signed_H, with_signs(H))
+    assert np.allclose(np.einsum("sk,tk->kst", H, G), np.einsum("sk,tk->kst", signed_H, signed_G))
+    assert (signed_H[np.abs(H).argmax(axis=0), range(4)] > 0).all()

@@ -6,7 +6,7 @@ from scipy import optimize
 
 from eigengraphs import JointEmbedding
 from eigengraphs.solvers.full_space import FADES
-from eigengraphs.solvers.metric import BEND, CONCENTRATED
+from eigengraphs.solvers.metric import bend
 
 M, N, D = 9, 12, 3
 OFF = 1 - np.eye(N)
@@ -180,7 +180,7 @@ def greedy_objective(je, written, codes, h, g):
     e = FADES * (mix @ Q.mean(axis=(1, 2)))
     q = np.where(q < e, (q**2 + e**2) / (2 * e), q)
     if je.diagonal_ == "unobserved":
-        q = q + BEND * max((np.diag(E) ** 2).sum() - CONCENTRATED, 0.0) ** 2
+        q = q + bend((np.diag(E) ** 2).sum())[0]
     tau = t / np.sqrt(q)
     s = tau if je.loadings == "nonnegative" else np.abs(tau)
     return float(weights @ np.maximum(s - penalty(je, written), 0.0) ** 2)

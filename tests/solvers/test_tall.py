@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from eigengraphs.solvers import directions, tall
-from eigengraphs.solvers.directions import orthonormal, turned_basis, widened
+from eigengraphs.solvers import basis, tall
+from eigengraphs.solvers.basis import orthonormal
 from eigengraphs.solvers.tall import dots, inner, quick_orthonormal, subtract, times
 
 N = 103
@@ -12,7 +12,7 @@ N = 103
 
 @pytest.fixture(autouse=True)
 def _few_rows_are_many(monkeypatch):
-    for module in (tall, directions):
+    for module in (tall, basis):
         monkeypatch.setattr(module, "MANY", 10)
 
 
@@ -40,7 +40,7 @@ def test_the_quick_basis_is_that_of_gram_and_schmidt(monkeypatch, s):
     found = quick_orthonormal(X, V)
     assert np.allclose(found.T @ found, np.eye(5), atol=1e-14)
     assert np.abs(V.T @ found).max(initial=0) < 1e-14
-    monkeypatch.setattr(directions, "MANY", N)
+    monkeypatch.setattr(basis, "MANY", N)
     assert np.allclose(found, orthonormal(X, V), atol=1e-7)
 
 
@@ -75,16 +75,3 @@ def test_threads_change_nothing(monkeypatch):
         found.append((inner(V, X), quick_orthonormal(X, V)))
     for one in found[1:]:
         assert all(np.array_equal(x, y) for x, y in zip(one, found[0], strict=True))
-
-
-def test_a_basis_grows_and_turns_in_its_room():
-    V, B, more = drawn(3, 2, 2)
-    T = np.random.default_rng(1).standard_normal((5, 4))
-    first = widened(np.zeros((N, 0)), V)
-    both = widened(first, B)
-    assert np.shares_memory(first, both)
-    assert np.array_equal(both, np.column_stack([V, B]))
-    turned = turned_basis(both, T)
-    assert np.shares_memory(both, turned)
-    assert np.allclose(turned, np.column_stack([V, B]) @ T)
-    assert np.allclose(widened(turned, more), np.column_stack([np.column_stack([V, B]) @ T, more]))

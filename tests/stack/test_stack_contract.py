@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from eigengraphs import GraphStack, open_store
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import lazy
+from eigengraphs.graphs import blocked as lazy
 from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.scale import write_store
 

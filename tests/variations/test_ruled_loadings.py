@@ -203,7 +203,6 @@ def test_float32_stays_float32():
         ({"max_nonzeros": 2}, "max_nonzeros belongs to loadings='sparse' or 'nonnegative'"),
         ({"loadings": "class", "l1_penalty": 0.1}, "l1_penalty belongs to"),
         ({"loadings": "nonnegative", "solver": "algorithm1"}, "beyond solver='algorithm1'"),
-        ({"loadings": "nonnegative", "diagonal": "unobserved"}, "use diagonal='filled'"),
     ],
     ids=str,
 )

@@ -37,7 +37,8 @@ def test_shared_loadings_are_the_spectrum_of_the_mean(storage, n):
     values, vectors = sparse.linalg.eigsh(mean, 5, which="LM")
     order = np.argsort(-np.abs(values))
     assert np.abs(je.shared_loadings_ - values[order]).max() < 1e-10
-    assert column_errors(je.latent_positions_, vectors[:, order]).max() < 1e-10
+    # To the tolerance of the search, 1e-8, over the gaps between eigenvalues.
+    assert column_errors(je.latent_positions_, vectors[:, order]).max() < 1e-6
     assert je.converged_
     assert je.n_passes_ <= 4
 

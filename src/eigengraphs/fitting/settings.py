@@ -52,8 +52,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
         if not known or value not in allowed:
             raise InputError(f"{name} must be one of {_listed(allowed)}, got {name}={value!r}")
     _check_sparsity(settings)
-    unknown = settings["missing"] == "unobserved"  # whether entries are missing: decided later
-    refused = refusal(settings, has_missing=None if unknown else False)
+    refused = refusal(settings)
     if refused is not None:
         raise InputError(refused)
     callback = settings["callback"]
@@ -89,7 +88,7 @@ def _check_sparsity(settings: Mapping[str, Any]) -> None:
         )
 
 
-def refusal(settings: Mapping[str, Any], *, has_missing: bool | None = False) -> str | None:
+def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | None:
     """Return why settings do not go together, and what to do; None if they do.
 
     Parameters
@@ -97,7 +96,7 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool | None = False) ->
     settings
         Of the estimator.
     has_missing
-        Whether the graphs have entries that are not observed; None: not known yet.
+        Whether the graphs have entries that are not observed.
     """
     loadings, directed, diagonal, center, refine = (
         settings[x] for x in ("loadings", "directed", "diagonal", "center", "refine")
@@ -108,15 +107,13 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool | None = False) ->
             "loadings='shared' with center=True leaves nothing to fit: the mean graph is all that "
             "shared loadings see, and centering takes it away; use center=False"
         )
-    if directed and refine and has_missing is False:
-        return "refine=True is not offered with directed=True; use refine=False"
     if settings["solver"] == "algorithm1":
         beyond = {
             f"loadings={loadings!r}": ruled,
             "directed=True": directed,
             "diagonal='unobserved'": diagonal == "unobserved",
             "refine=True": refine,
-            "missing='unobserved' with missing entries": bool(has_missing),
+            "missing='unobserved' with missing entries": has_missing,
         }
         for what, asked in beyond.items():
             if asked:

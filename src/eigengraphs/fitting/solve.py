@@ -34,13 +34,13 @@ from eigengraphs.solvers.full_space import (
     full_space,
     refine_observed,
 )
-from eigengraphs.solvers.loadings import component_gram, condition
+from eigengraphs.solvers.loadings import condition
 from eigengraphs.solvers.metric import AllEntries, Metric, OffDiagonal
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import Fit, Watcher
 from eigengraphs.solvers.refine import refine
-from eigengraphs.solvers.rules import FreeLoadings, LoadingRule
+from eigengraphs.solvers.rules import LoadingRule
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
 from eigengraphs.tables import short_repr
@@ -60,7 +60,8 @@ class Refinement:
     Attributes
     ----------
     greedy_positions : (n, d)
-        Unit columns of the greedy search, in its order: these nest.
+        Unit columns of the greedy search, in its order: these nest. With ``directed=True``, the
+        left ones.
     objective_greedy, objective_refined : float
         The objective with the greedy components and with those of the fit, as in
         ``objective_path_``. With a filled diagonal components are refined on the filled graphs; if
@@ -78,6 +79,8 @@ class Refinement:
         since a best fit need not exist; a bound on the condition number stopped them.
     kept_greedy : bool
         Refining gained nothing, and the components are the greedy ones.
+    greedy_positions_right : (n, d), optional
+        The right ones, with ``directed=True``.
     """
 
     greedy_positions: Array
@@ -88,6 +91,7 @@ class Refinement:
     condition: float
     bound_met: bool
     kept_greedy: bool
+    greedy_positions_right: Array | None = None
 
     __repr__ = short_repr
 
@@ -223,11 +227,9 @@ def _find_in_graphs(
     greedy = Found(fit, projection, fit, None)
     if not settings["refine"] or fit.interrupted:
         return greedy
-    better = _improve(
-        search, fit, rule=plan.rule, cache=kept_in_basis(searched, False, FreeLoadings())[0] == "products",
-        hollow=treatment.diagonal == "unobserved", masked=missing,
-        **{name: common[name] for name in ("weights", "tol", "max_iter", "watch")},
-    )  # fmt: skip
+    settled = {name: common[name] for name in ("weights", "tol", "max_iter", "watch")}
+    keep = kept_in_basis(searched, plan.directed, plan.rule)[0]
+    better = _improve(search, fit, plan, keep, masked=missing, **settled)
     return _better_of(plan, greedy, better, projected)
 
 
@@ -287,14 +289,13 @@ class Improved(NamedTuple):
 def _improve(
     search: Any,
     fit: Fit,
+    plan: Plan,
+    keep: Keep,
     *,
+    masked: bool,
     weights: Array,
-    rule: LoadingRule,
     tol: float,
     max_iter: int,
-    cache: bool,
-    hollow: bool,
-    masked: bool,
     watch: Watcher | None,
 ) -> Improved:
     """Return the fit with its components improved together.
@@ -305,39 +306,47 @@ def _improve(
         The graphs that components are searched on.
     fit
         The greedy fit; components that are nothing stay as they are.
-    weights, rule, tol, max_iter, cache, hollow, watch
+    plan
+        What the fit decided before.
+    keep, weights, tol, max_iter, watch
         As for the solvers.
     masked
         Whether graphs have hidden entries.
     """
-    on = fit.active
+    on, hollow = fit.active, plan.treatment.diagonal == "unobserved"
+    metric = OffDiagonal() if hollow else AllEntries()
+    sides = [fit.H] if fit.G is None else [fit.H, fit.G]
+    start = tuple(side[:, on] for side in sides)
     try:
         if masked:
-            metric = OffDiagonal() if hollow else AllEntries()
-            better = refine_observed(
-                search, fit, metric=metric, rule=rule, weights=weights, tol=tol, max_iter=max_iter,
-                watch=watch,
+            together = refine_observed(
+                search, fit, metric=metric, rule=plan.rule, weights=weights, tol=tol,
+                max_iter=max_iter, watch=watch,
             )  # fmt: skip
-            return _improved(better, metric, tol)
+            return _improved(together, metric, tol)
         found = refine(
-            search, fit.H[:, on], weights=weights, rule=rule, tol=tol, max_iter=max_iter,
-            cache=cache, hollow=hollow, watch=watch,
+            Adapted(search, plan.directed), start, metric=metric, rule=plan.rule, weights=weights,
+            tol=tol, max_iter=max_iter, keep="products" if keep == "products" else "cores",
+            watch=watch,
         )  # fmt: skip
     except KeyboardInterrupt:  # before there is anything better: the greedy fit is kept
-        size = condition(component_gram(fit.H[:, on], hollow=hollow))
+        size = condition(metric.gram(start))
         return Improved(replace(fit, interrupted=True), 0, "interrupted", size, False)
-    H, Psi, stages = fit.H.copy(), fit.Psi.copy(), list(fit.stages)
-    H[:, on], Psi[:, on] = found.H, found.Psi
+    stages, Psi = list(fit.stages), fit.Psi.copy()
+    Psi[:, on] = found.Psi
     for place, k in enumerate(np.flatnonzero(on)):
         stages[k] = replace(
             stages[k], n_iter=stages[k].n_iter + found.n_iter, stop_reason=found.stop_reason,
             stationarity=float(found.stationarity[place]),
         )  # fmt: skip
-    better = replace(
-        fit, H=H, Psi=Psi, stages=tuple(stages), n_passes=fit.n_passes + found.n_passes,
-        interrupted=found.stop_reason == "interrupted",
+    moved = [side.copy() for side in sides]
+    for side, better in zip(moved, found.sides, strict=True):
+        side[:, on] = better
+    improved = replace(
+        fit, H=moved[0], G=None if fit.G is None else moved[1], Psi=Psi, stages=tuple(stages),
+        n_passes=fit.n_passes + found.n_passes, interrupted=found.stop_reason == "interrupted",
     )  # fmt: skip
-    return Improved(better, found.n_iter, found.stop_reason, found.condition, found.bound_met)
+    return Improved(improved, found.n_iter, found.stop_reason, found.condition, found.bound_met)
 
 
 def _improved(fit: Fit, metric: Metric, tol: float) -> Improved:
@@ -369,7 +378,7 @@ def _better_of(
     kept = after > before
     refinement = Refinement(
         greedy.fit.H, before, min(before, after), better.n_iter, better.stop_reason,
-        better.condition, better.bound_met, kept,
+        better.condition, better.bound_met, kept, greedy.fit.G,
     )  # fmt: skip
     if kept:
         fit = replace(greedy.fit, n_passes=fit.n_passes, interrupted=fit.interrupted)

@@ -27,7 +27,8 @@ ViewKind: TypeAlias = Literal["undirected", "directed", "masked", "masked direct
 
 _BLOCKED_VIEWS: dict[ViewKind, Callable[..., Any]] = {
     "undirected": BlockedView,
-    "directed": BlockedDirectedView,  # those in blocks are complete
+    "directed": BlockedDirectedView,
+    "masked": MaskedView,  # of all graphs, if they fit in memory
 }
 _VIEWS: dict[ViewKind, Callable[..., Any]] = {
     "undirected": StackView,

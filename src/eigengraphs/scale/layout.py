@@ -18,7 +18,7 @@ __all__ = ["DENSE", "STORE_JSON", "VERTICES", "Batch", "Kind", "Layout", "Shard"
 
 Kind: TypeAlias = Literal["dense", "sparse"]
 
-FORMAT, VERSION = "eigengraphs store", 1
+FORMAT, VERSION = "eigengraphs store", 2  # 1 where nothing is hidden
 STORE_JSON, VERTICES, DENSE = "store.json", "vertices.parquet", "dense.zarr"
 
 
@@ -35,6 +35,9 @@ class Shard:
     table_sha256: str
     offset: int = 0
     mirrored: bool = False  # each edge stands once, source <= target, for both directions
+    mask: str = ""  # a table of hidden entries, where there are some
+    mask_sha256: str = ""
+    hides_pairs: bool = False  # whether some are off the diagonal
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,11 @@ class Layout:
         return bool(self.batches) and all(batch.finished for batch in self.batches)
 
     @property
+    def hides(self) -> bool:
+        """Whether some entries are hidden."""
+        return any(shard.mask for shard in self.shards)
+
+    @property
     def starts(self) -> list[int]:
         """Place of the first graph of every shard, and the number of graphs behind the last."""
         return [0, *np.cumsum([shard.graphs for shard in self.shards]).tolist()]
@@ -117,7 +125,7 @@ class Layout:
             for name in ("graphs", "nonzeros", "bytes", "offset"):
                 if not _is_count(getattr(shard, name)):
                     raise ValueError(f"{name} of a shard is {str(getattr(shard, name))[:40]}")
-            for file in (shard.file, shard.table):
+            for file in (shard.file, shard.table, *[shard.mask] * bool(shard.mask)):
                 _check_name(file)
             # An edge takes eight bytes of its file, and stands for two entries at most.
             fits = shard.nonzeros <= shard.bytes
@@ -133,11 +141,16 @@ class Layout:
         """Return the text of ``store.json``."""
         head = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": VERSION if self.hides else 1,
             "finished": self.finished,
             "n_graphs": self.n_graphs,
         }
-        return (json.dumps(head | asdict(self), indent=1, ensure_ascii=False) + "\n").encode()
+        said: dict[str, Any] = head | asdict(self)
+        for shard in said["shards"]:
+            if not shard["mask"]:  # as the first version has it
+                for name in ("mask", "mask_sha256", "hides_pairs"):
+                    del shard[name]
+        return (json.dumps(said, indent=1, ensure_ascii=False) + "\n").encode()
 
     @classmethod
     def from_json(cls, text: bytes, where: str) -> Layout:

@@ -38,6 +38,11 @@ def check_layout(layout: Layout) -> None:
         _kind(f"{at}.mirrored", shard.mirrored, bool, "true or false")
         _inside(f"{at}.file", shard.file)
         _inside(f"{at}.table", shard.table)
+        _kind(f"{at}.hides_pairs", shard.hides_pairs, bool, "true or false")
+        for name in ("mask", "mask_sha256"):
+            _kind(f"{at}.{name}", getattr(shard, name), str, "a text")
+        if shard.mask:
+            _inside(f"{at}.mask", shard.mask)
         each = layout.n_vertices**2 * np.dtype(layout.dtype).itemsize
         if layout.kind == "dense" and shard.bytes != shard.graphs * each:
             raise ValueError(f"{at}.bytes must be {shard.graphs * each}, got {shard.bytes}")

@@ -13,6 +13,7 @@ from eigengraphs.errors import StoreError
 from eigengraphs.scale.dense import chunk_name, chunk_size
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import Layout, Shard
+from eigengraphs.scale.masks import hidden_table
 from eigengraphs.scale.tables import graph_table
 from eigengraphs.stack.stack import GraphStack
 
@@ -42,6 +43,11 @@ def write_shard(
     else:
         shard = _write_edges(folder, layout, graphs, shard)
     folder.write(name, table, durable=False)
+    if graphs.mask is not None:
+        hidden, file = hidden_table(graphs.mask, layout.n_graphs), name.replace("graphs/", "masks/")
+        folder.write(file, hidden, durable=False)
+        digest, pairs = hashlib.sha256(hidden).hexdigest(), graphs.mask.hides_pairs
+        shard = replace(shard, mask=file, mask_sha256=digest, hides_pairs=pairs)
     return layout.with_shard(shard, directed=layout.directed or graphs.is_directed)
 
 

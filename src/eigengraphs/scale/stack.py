@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs.blocked import BlockedStack
-from eigengraphs.graphs.lazy import block_bytes
+from eigengraphs.graphs.blocked import BlockedStack, block_bytes, joined_masks
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.sizes import Memory, as_bytes
 from eigengraphs.scale.store import Store, reopened
@@ -215,7 +214,18 @@ class StoredStack(BlockedStack):
             GraphFacts.joined(facts),
             tuple(names) if store.layout.graph_names else None,
             store.vertex_names,
+            joined_masks([(hi - lo, store.read_mask(k, lo, hi)) for k, lo, hi in parts], n),
         )
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some entry is hidden."""
+        return self._store.layout.hides
+
+    @property
+    def hides_pairs(self) -> bool:
+        """Whether some entry off the diagonal is hidden."""
+        return any(shard.hides_pairs for shard in self._store.layout.shards)
 
     # ------------------------------------------------------------------ as a stack
 

@@ -19,8 +19,10 @@ from eigengraphs.errors import StoreError
 from eigengraphs.limits import DEFAULT
 from eigengraphs.scale.folder import Folder, is_remote
 from eigengraphs.scale.layout import STORE_JSON, VERTICES, Layout, Shard
+from eigengraphs.scale.masks import mask_of
 from eigengraphs.scale.tables import FACTS, facts_of, read_bytes, texts_of
 from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.mask import Mask
 
 __all__ = ["Store", "is_store", "reopened"]
 
@@ -199,10 +201,21 @@ class Store:
         self._check_weights(k, lo, hi, flat.data, counts)
         return flat
 
+    def read_mask(self, k: int, lo: int, hi: int) -> Mask | None:
+        """Return what is hidden of graphs lo to hi of shard k, None if nothing is."""
+        shard, first = self.layout.shards[k], self._starts[k]
+        if not shard.mask:
+            return None
+        data = self._read(k, shard.mask, shard.mask_sha256)
+        with self._sound(k, shard.mask):
+            return mask_of(data, first + lo, first + hi, self.layout.n_vertices)
+
     def verify(self, k: int) -> None:
         """See that the files of shard k are what was written."""
         shard = self.layout.shards[k]
         self._read(k, shard.table, shard.table_sha256)
+        if shard.mask:
+            self._read(k, shard.mask, shard.mask_sha256)
         if self.layout.kind == "sparse":
             self._read(k, shard.file, shard.sha256)
             return

@@ -163,7 +163,6 @@ class StoreWriter:
         """
         if not isinstance(graphs, GraphStack):
             raise InputError(f"a store takes blocks that are GraphStacks, got {_kind(graphs)}")
-        graphs.require_complete("a store keeps complete graphs only: fill the entries first")
         if self._layout is None:
             self._begin(graphs, columns or {})
         layout = self._layout

@@ -21,8 +21,10 @@ from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.protocol import Array, Sides
 from eigengraphs.solvers.tall import MANY, quick_orthonormal, subtract
 
-__all__ = ["Basis", "CoreBasis", "MomentBasis", "ProductBasis", "RowBasis", "basis_width", "first_bases",
-           "orthonormal", "whole_pays"]  # fmt: skip
+__all__ = [
+    "Basis", "CoreBasis", "MomentBasis", "ProductBasis", "RowBasis", "basis_width", "first_bases",
+    "grow", "orthonormal", "whole_pays",
+]  # fmt: skip
 
 _ROW_BYTES = 2**21  # of products that are projected at a time
 _TYPED_SUM = 64  # terms of a sum that the type of the graphs may take before float64 does
@@ -313,7 +315,7 @@ def projected(part: NDArray[Any], V: Array) -> Array:
         found = np.zeros((len(rows), V.shape[1]))
         for first, last, some in typed:
             found += rows[:, first:last] @ some
-        cross[lo:hi] = found.reshape(hi - lo, b, -1).transpose(0, 2, 1)
+        cross[lo:hi] = found.reshape(hi - lo, b, V.shape[1]).transpose(0, 2, 1)
 
     on_blocks(work, spans(m, _ROW_BYTES // max(1, part.itemsize * b * n)))
     return cross
@@ -464,6 +466,36 @@ def _without_diagonal(squares: Array, Omega: Array) -> Array:
     """
     along = np.einsum("sk,sk->s", squares, Omega) / np.einsum("sk,sk->s", Omega, Omega)
     return np.asarray(squares - (0.9 * along)[:, None] * Omega)
+
+
+def grow(basis: Basis, r: Sides, points: list[Array], width: int) -> tuple[list[Array], bool]:
+    """Append what columns ``r`` (n, b), one set for each side, have outside of the basis.
+
+    A basis that would become wider than ``width`` is first shortened to the span of ``points``,
+    each (any, size). Returns the points in the new basis, and whether it grew.
+    """
+    widths = basis.geometry.widths
+    if max(widths) + r[0].shape[1] > width and not basis.is_everything:
+        parts = sides_of(np.vstack(points), widths)
+        turns = tuple(orthonormal(part.T, np.zeros((part.shape[1], 0))) for part in parts)
+        basis.rotate(turns)
+        points = [
+            np.hstack([part @ T for part, T in zip(sides_of(X, widths), turns, strict=True)])
+            for X in points
+        ]
+        widths = basis.geometry.widths
+    new = tuple(orthonormal(side, V) for side, V in zip(r, basis.bases, strict=True))
+    if not any(side.shape[1] for side in new):
+        return points, False
+    basis.append(new)
+    padded = [
+        np.hstack([
+            np.pad(part, ((0, 0), (0, side.shape[1])))
+            for part, side in zip(sides_of(X, widths), new, strict=True)
+        ])
+        for X in points
+    ]  # fmt: skip
+    return padded, True
 
 
 def orthonormal(columns: Array, V: Array) -> Array:

@@ -184,7 +184,7 @@ class Ascent:
     ) -> tuple[Array, Array]:
         """Take steps from points (b, size); return where to, and f there.
 
-        f never falls in steps that are not eager, but where q is bent. With ``known`` (k, p), an
+        With all entries, f never falls in steps that are not eager. With ``known`` (k, p), an
         orthonormal basis of earlier components, what rises is by how much the objective falls when
         all loadings are solved again, F = f / (1 - sum_j <S, known_j>^2): F <S, known_j>^2 is
         convex, too. Maxima that overlap with earlier components are hard to find by f.
@@ -397,6 +397,7 @@ class Search:
     random: Array | None = None  # (d, b, size) and from these, for each component
     n_fixed: int = 0  # the first so many components are those of warm, as they are
     n_stayed: int = 0  # and so many start from the best that is left alone
+    combine: bool = True  # whether starts are tried on a few combinations of many rows
 
     @property
     def wide(self) -> bool:
@@ -458,7 +459,9 @@ class _Greedy:
         """
         rows, count = self._problem.rows, self._problem.options.combined
         r = len(rows.R)
-        if not self._problem.rule.linear or r <= 3 * count // 2 or not self._search.wide:
+        if not (self._problem.rule.linear and self._search.wide and self._search.combine):
+            return None
+        if r <= 3 * count // 2:
             return None
         root = np.sqrt(rows.weights)[:, None]
         R = (rows.R * root).astype(np.float32)
@@ -663,6 +666,7 @@ class _Greedy:
                 finalists = np.vstack([finalists, climbed[place]])
         if len(known) and cosines(finalists, climbed[0], widths).max() < options.same:
             finalists = np.vstack([finalists, climbed[:1]])  # so that more starts never find less
-        agree = cosines(climbed, finalists[0], widths) > options.same
+        by_f = (np.arange(len(f)) < len(known) + len(starts)) & (f > 1e-6 * f.max())
+        agree = cosines(climbed[by_f], finalists[0], widths) > options.same
         ends = np.array([ascent.maximize(x, options.rough)[0] for x in finalists])
-        return ends, float(agree.mean())
+        return ends, float(agree.mean()) if len(agree) > 1 else np.nan

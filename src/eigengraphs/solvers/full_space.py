@@ -39,14 +39,12 @@ from scipy import optimize
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from eigengraphs.solvers.loadings import condition, rounding_share
-from eigengraphs.solvers.metric import BEND, CONCENTRATED, Metric
+from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage, Watcher
 from eigengraphs.solvers.rules import (
     LoadingRule,
     Seen,
-    SparseLoadings,
-    SupportLoadings,
     objective_of,
     stage_loadings,
 )
@@ -242,7 +240,7 @@ class _Loss:
         q, e = np.maximum(q, 0.0), self.floors
         size = np.where(q < e, (q**2 + e**2) / (2 * e), q)
         if self.hollow:
-            size = size + BEND * np.maximum(u - CONCENTRATED, 0.0) ** 2
+            size = size + bend(u)[0]
         tau = t / np.sqrt(size)
         if self.eager:
             s = np.maximum(tau, 0.0) if self.rule.nonnegative else tau
@@ -279,7 +277,7 @@ class _Place:
         r = np.einsum("i,jin->jn", heavy / np.sqrt(size), RX)
         r -= X * np.einsum("i,jin->jn", b * slope, MXX)
         if loss.hollow:
-            r -= 2 * BEND * max(float(u[0]) - CONCENTRATED, 0.0) * b.sum() * X * X[::-1] ** 2
+            r -= bend(u)[1] * b.sum() * X * X[::-1] ** 2
         r = _tangent(r, X)
         theta = float(heavy @ tau)
         return cls(X, RX, MXX, t, float(f), theta, r, _norm(r) / max(theta, 1e-300))
@@ -321,7 +319,7 @@ class _Line:
         f, s, tau, size, slope = self._loss.look(t, q, u)
         dsize = slope * dq
         if self._loss.hollow:
-            dsize = dsize + 2 * BEND * np.maximum(u - CONCENTRATED, 0.0) * du
+            dsize = dsize + bend(u)[1] * du
         dtau = dt / np.sqrt(size) - tau * dsize / (2 * size)
         return f, 2 * ((s * dtau) @ self._loss.weights)
 
@@ -883,20 +881,16 @@ class _Together:
     ) -> None:
         self._graphs, self._metric, self._rule, self._weights = graphs, metric, rule, weights
         self._watch = watch
-        self._start, self._held = S, rule
+        self._start = S
         self._observed = graphs.observed()
         self._total = float(weights @ graphs.squared_norms())
         self._first = 0.0
         # With the diagonal unobserved, components do not go on towards a single vertex.
-        self._most = max(CONCENTRATED + 0.5 / BEND, _concentration(S))
+        self._most = max(CONCENTRATED + 0.01, _concentration(S))
         self.best: _All | None = None  # where the objective is lowest within the bounds
         self.n_iter, self.n_passes, self._beyond = 0, 0, 0
-        if isinstance(rule, SparseLoadings):
-            seen = Seen(metric.gram(tuple(S)), self._observed)
-            self._hold(stage_loadings(rule, graphs.grams(*S), Psi, seen)[-1])
-
-    def _hold(self, Lam: Array) -> None:
-        self._held = SupportLoadings(Lam != 0, self._rule.nonnegative)
+        seen = Seen(metric.gram(tuple(S)), self._observed)
+        self._held = rule.held(stage_loadings(rule, graphs.grams(*S), Psi, seen)[-1])
 
     def descend(self, tol: float, max_iter: int) -> bool:
         """Go down from the best place; return whether other supports lead further."""
@@ -916,15 +910,14 @@ class _Together:
 
         minimize: Any = optimize.minimize
         minimize(self, S.ravel(), jac=True, method="L-BFGS-B", callback=count, options=options)
-        if not isinstance(self._rule, SparseLoadings) or self.best is None:
-            return False
-        if self.best.f >= before - 1e-12:  # the supports that were chosen again brought nothing
+        # Or the supports that were chosen again brought nothing.
+        if self._held is self._rule or self.best is None or self.best.f >= before - 1e-12:
             return False
         seen = Seen(self._metric.gram(tuple(self.best.S)), self._observed)
         Lam = self._rule.solve(self.best.Gammas, self.best.Psi, self.best.Lam, seen)
         if np.array_equal(Lam != 0, self.best.Lam != 0):
             return False
-        self._hold(Lam)
+        self._held = self._rule.held(Lam)
         return True
 
     def __call__(self, x: Array) -> tuple[float, Array]:

@@ -105,12 +105,10 @@ def climb_triangles(S: NDArray[Any], X: Array, n_steps: int) -> None:
     number = S.dtype.type
     x, g = np.empty(s, S.dtype), np.empty(s, S.dtype)
     for i in range(X.shape[0]):
-        square = 0.0
-        for row in range(s):
-            square += np.float64(np.dot(S[i, row], S[i, row]))
-        if square == 0.0:
+        largest = np.float64(np.max(np.abs(S[i])))
+        if largest == 0.0:
             continue
-        scale = number(1.0 / np.sqrt(square))  # then squares stay within the range of the type
+        scale = number(1.0 / (s * largest))  # then squares stay within the range of the type
         for row in range(s):
             x[row] = X[i, row]
         w = np.dot(S[i], x) * scale

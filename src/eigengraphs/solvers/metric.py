@@ -20,12 +20,12 @@ from eigengraphs.solvers.geometry import Geometry
 from eigengraphs.solvers.protocol import Array, Sides
 
 __all__ = [
-    "BEND", "CONCENTRATED", "AllEntries", "CoreMetric", "Metric", "Norm", "OffDiagonal", "bent_norm",
-    "bent_slopes",
+    "CONCENTRATED", "AllEntries", "CoreMetric", "Metric", "Norm", "OffDiagonal", "bend",
+    "bent_norm", "bent_pushes", "bent_slopes",
 ]  # fmt: skip
 
 CONCENTRATED = 0.5  # of sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
-BEND = 100.0  # q turns upwards at 1/2 + 1 / (2 BEND)
+_BEND = 1e4  # q = 1 - u + _BEND (u - 1/2)^3 beyond: twice differentiable, least at u = 0.506
 
 
 @dataclass(frozen=True)
@@ -205,17 +205,16 @@ class _Hollow:
         h, g = sides[0], sides[-1]
         u = float((h**2 * g**2).sum())
         excess = max(u - CONCENTRATED, 0.0)
-        flat, curved = 1.0 - BEND * excess * (1.0 + excess), 1.0 - 2.0 * BEND * excess
+        q, curved = float(bent_norm(np.array(u))), 1.0 - 3.0 * _BEND * excess**2
         slopes = bent_slopes(*(side[:, None] for side in sides))
         slope = np.concatenate(
             [V.T @ part[:, 0] for V, part in zip(self._bases, slopes, strict=True)]
         )
         U, V = self._bases[0], self._bases[-1]
-        K = flat * np.eye(len(x))
+        K = (q + curved * u) * np.eye(len(x))  # as q is of fourth order in its point
         # Of u, over 2 c: 3 h^2 on the diagonal if symmetric; g^2, h^2 and twice h g if a pair.
         if len(self._bases) == 1:
             K -= 3 * curved * (V.T @ ((h**2)[:, None] * V))
-            pushed = np.sqrt(8 * BEND) * (V.T @ h**3)
         else:
             s = U.shape[1]
             K[:s, :s] -= curved * (U.T @ ((g**2)[:, None] * U))
@@ -223,10 +222,11 @@ class _Hollow:
             cross = 2 * curved * (U.T @ ((h * g)[:, None] * V))
             K[:s, s:] -= cross
             K[s:, :s] -= cross.T
-            pushed = np.sqrt(4 * BEND) * np.concatenate([U.T @ (h * g**2), V.T @ (g * h**2)])
         if excess > 0:
-            K += np.outer(pushed, pushed)
-        return Norm(float(bent_norm(np.array(u))), slope, K)
+            pushed = bent_pushes(*(side[:, None] for side in sides))
+            push = np.concatenate([V.T @ part for V, part in zip(self._bases, pushed, strict=True)])
+            K += push @ push.T
+        return Norm(q, slope, K)
 
     def lift(self, X: Array, f: Array) -> Array:
         sides, found = self._sides(X), np.empty((len(X), self._geometry.n_entries))
@@ -238,16 +238,31 @@ class _Hollow:
 
 def bent_norm(u: Array) -> Array:
     """Return q for unit vectors with u = sum_s h_s^2 g_s^2."""
-    return np.asarray(1.0 - u + BEND * np.maximum(u - CONCENTRATED, 0.0) ** 2)
+    return np.asarray(1.0 - u + bend(u)[0])
+
+
+def bend(u: Array) -> tuple[Array, Array]:
+    """Return what the bend adds to q, and its derivative."""
+    excess = np.maximum(u - CONCENTRATED, 0.0)
+    return _BEND * excess**3, 3 * _BEND * excess**2
 
 
 def bent_slopes(*sides: Array) -> list[Array]:
     """Return the gradient of q over 2 c on each side, (n, d), at unit columns (n, d)."""
     h, g = sides[0], sides[-1]
-    excess = np.maximum((h**2 * g**2).sum(axis=0) - CONCENTRATED, 0.0)
-    flat, curved = 1.0 - BEND * excess * (1.0 + excess), 1.0 - 2.0 * BEND * excess
+    u = (h**2 * g**2).sum(axis=0)
+    curved = 1.0 - 3.0 * _BEND * np.maximum(u - CONCENTRATED, 0.0) ** 2
+    along = bent_norm(u) + curved * u  # so that the slope along the point is q
     pairs = ((h, g), (g, h))[: len(sides)]
-    return [mine * flat - mine * other**2 * curved for mine, other in pairs]
+    return [mine * along - mine * other**2 * curved for mine, other in pairs]
+
+
+def bent_pushes(*sides: Array) -> list[Array]:
+    """Return x, (n, d) on each side: the bend adds x x^T to the Hessian of q over 2 c."""
+    h, g = sides[0], sides[-1]
+    excess = np.maximum((h**2 * g**2).sum(axis=0) - CONCENTRATED, 0.0)
+    size = np.sqrt((24 if len(sides) == 1 else 12) * _BEND * excess)
+    return [size * mine * other**2 for mine, other in ((h, g), (g, h))[: len(sides)]]
 
 
 def _in_bases(bases: Sides, sides: Sides) -> Array:

@@ -1,77 +1,81 @@
 """All components improved together, from where a greedy search left them.
 
-The greedy search never returns to a component. Here every column of H moves, with the loadings at
-their best under a rule, to lower what is left of the graphs (:mod:`refine_objective`). As in
-:mod:`block`, the problem is solved in a small basis V on the cores V^T A_i V
-(:mod:`refine_descent`), and V is widened by what the full-space gradients have outside of it, until
-every ||r_k|| <= tol * theta_k, theta_k = sum_i w_i Lam_ik^2 ||h_k h_k^T||^2. For one component, and
-for orthogonal ones, this is the measure of the greedy search. Nothing nests: another number of
-components moves all of them.
+The greedy search never returns to a component. Here all of them move. With loadings at their best
+under a rule, what is left of the graphs depends on the components alone,
+
+    phi = sum_i w_i min_lam ||A_i - sum_k lam_k S_k||^2,
+
+and by the envelope theorem its gradient is that for fixed loadings, -2 c r_k with
+
+    r_k = sum_i w_i Lam_ik (A_i - sum_j Lam_ij S_j) applied to the other side of component k.
+
+As in :mod:`subspace` the problem is solved in a small basis, which grows by what the full-space
+gradients have outside of it, until every ||r_k|| <= tol * theta_k. theta_k is what the objective
+would rise by without component k. For one component, and for orthogonal ones, this is the measure
+of the greedy search. Nothing nests: another number of components moves all of them.
+
+A minimum need not exist: two components may come together while their loadings go to infinity with
+opposite signs. So phi is bent upwards, once differentiable, where the inner products Gamma of the
+components have small eigenvalues; and, off the diagonal, near a single vertex (:mod:`metric`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
+from scipy import linalg
 
 from eigengraphs.errors import InputError
-from eigengraphs.solvers.directions import basis_width, orthonormal
-from eigengraphs.solvers.loadings import component_gram, condition, rounding_share
-from eigengraphs.solvers.old_core import compress
-from eigengraphs.solvers.packing import Packing
-from eigengraphs.solvers.products import Basis, CachedBasis, StreamedBasis
-from eigengraphs.solvers.protocol import Array, Progress, SubspaceGraphs, Watcher
-from eigengraphs.solvers.refine_descent import descend
-from eigengraphs.solvers.refine_objective import (
-    Bend,
-    Objective,
-    Point,
-    carried,
-    holding,
-    relative,
-    search_gram,
+from eigengraphs.solvers.basis import (
+    CoreBasis,
+    ProductBasis,
+    basis_width,
+    grow,
+    orthonormal,
+    whole_pays,
 )
-from eigengraphs.solvers.rules import (
-    FreeLoadings,
-    LoadingRule,
-    PenalisedLoadings,
-    SparseLoadings,
-    SupportLoadings,
-    objective_of,
-)
-from eigengraphs.solvers.whole import whole_pays
+from eigengraphs.solvers.core import sides_of, unit_points
+from eigengraphs.solvers.geometry import Geometry, geometry_of
+from eigengraphs.solvers.loadings import condition, rounding_share
+from eigengraphs.solvers.metric import Metric, bent_norm, bent_pushes
+from eigengraphs.solvers.options import DEFAULTS, SolverOptions
+from eigengraphs.solvers.protocol import Array, Progress, Sides, Watcher
+from eigengraphs.solvers.rules import LoadingRule, objective_of
 
 __all__ = ["MAX_CONDITION", "Refined", "refine"]
 
-# Two columns are 0.8 degrees apart at this bound (1.6 where the bending begins), and loadings of
+# Two components are 0.8 degrees apart at this bound (1.6 where the bending begins), and loadings of
 # opposite signs up to 70 times as large as what they explain together: in float32 three digits are
 # left of them. What the best would be beyond is lower by about the inverse of the bound.
 MAX_CONDITION = 1e4
 
-_WHOLE = 2**22  # numbers of all graphs, packed, that are kept
-_HISTORY = 2  # earlier solutions that a shortened basis keeps
 _SPAN = 6  # columns of the basis at least, for each component
-_STEPS = 200  # of the descent in one round
 _CORE = 0.1  # of the last gradient: how exactly the core is solved
-_PATIENCE = 3  # rounds without progress near the rounding of the products
-_STALLED = 20  # and anywhere else
+_STEPS = 200  # of the descent in one round
 _PROGRESS = 1e-10  # relative fall of the objective in a round
+_WAY = 4.0  # from where the bending begins to the bound
+_STRENGTH = 0.01  # of the graphs' squared norm: a hundred times what is to be gained beyond
+_LEAST = 1e-14  # relative eigenvalue that is told from zero
+_MEMORY = 10  # steps that the Hessian is learnt from
+_DAMPING = 0.01  # of the curvature of each component alone
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class Refined:
     """Components that were improved together."""
 
-    H: Array  # (n, d), unit columns
-    Psi: Array  # (m, d) <A_i, h_k h_k^T>
+    sides: Sides  # (n, d) each, unit columns
+    Psi: Array  # (m, d) <A_i, S_k>
     Lam: Array  # (m, d) loadings under the rule
     n_iter: int  # rounds
     n_passes: int
     stationarity: Array  # (d,) ||r_k|| / theta_k
     # "stationary", "precision", "stalled", "max_iter", "interrupted", "exhausted" (the start fits)
     stop_reason: str
-    objective_before: float  # sum_i w_i ||A_i - sum_k Lam_ik h_k h_k^T||^2, and the penalty if any
+    objective_before: float  # sum_i w_i ||A_i - sum_k Lam_ik S_k||^2, and the penalty if any
     objective_after: float
     condition: float  # of the components' inner products
     bound_met: bool  # they would go on towards dependence, and loadings to infinity
@@ -83,68 +87,81 @@ class Refined:
 
 
 def refine(
-    graphs: SubspaceGraphs,
-    H: Array,
+    graphs: Any,
+    sides: Sides,
     *,
-    weights: Array,
+    metric: Metric,
     rule: LoadingRule,
+    weights: Array,
     tol: float,
     max_iter: int,
-    cache: bool,
-    hollow: bool = False,
-    max_condition: float = MAX_CONDITION,
+    keep: Literal["products", "cores"] = "products",
     watch: Watcher | None = None,
+    max_condition: float = MAX_CONDITION,
+    options: SolverOptions = DEFAULTS,
 ) -> Refined:
-    """Improve all columns of H and the loadings together; never worse than the start.
+    """Improve all components and the loadings together; never worse than the start.
 
     Parameters
     ----------
     graphs
-        The graphs, through their products with blocks of columns.
-    H : (n, d)
+        The graphs as an operator, undirected or directed.
+    sides : (n, d) for each side
         Components to start from, without those that had nothing to fit.
+    metric
+        How entries count. Off the diagonal, the diagonals of the graphs must be zero.
+    rule
+        Which loadings there may be. The supports of sparse ones are held in a descent and chosen
+        again after it, if that is better.
     weights : (m,)
         Weight of each graph in the objective.
-    rule
-        What loadings are allowed. The supports of sparse ones are held in a descent and chosen
-        again after it, if that is better.
     tol
         Stop when ||r_k|| <= tol * theta_k for every component.
     max_iter
         Most rounds: each is one or two reads of the graphs.
-    cache
-        Keep the products of the graphs with the basis: m n s numbers against every second pass.
-    hollow
-        The pairs s = t take no part in the loss; the diagonals of the graphs must be zero.
+    keep
+        What is kept of the graphs in a basis; see :mod:`basis`.
+    watch
+        Called after each round.
     max_condition
         Bound on the condition number of the components' inner products. The objective is bent
         upwards from a quarter of it on. Components that start beyond it are driven apart.
-    watch
-        Called after each round.
+    options
+        Tuned values.
     """
-    n, m = graphs.n_vertices, graphs.n_graphs
-    if H.ndim != 2 or len(H) != n:
-        raise InputError(f"components have shape {H.shape}, expected ({n}, d): a row a vertex")
-    lengths = np.sqrt((H**2).sum(axis=0))
-    if not (lengths > 0).all():
+    n, m, d = graphs.n_vertices, graphs.n_graphs, sides[0].shape[-1]
+    for side in sides:
+        if side.shape != (n, d):
+            raise InputError(
+                f"components have shape {side.shape}, expected ({n}, d): one row per vertex"
+            )
+    lengths = [np.sqrt((side**2).sum(axis=0)) for side in sides]
+    if not np.all(lengths):
+        nothing = int(np.argmin(np.min(lengths, axis=0)))
+        raise InputError(f"component {nothing} is zero; leave out those that fit nothing")
+    pairs = n * n - n * metric.hollow
+    most = pairs if len(sides) == 2 else (pairs + n * (not metric.hollow)) // 2
+    if d > most:
         raise InputError(
-            f"component {int(np.argmin(lengths))} is zero; leave out those that fit nothing"
-        )
-    if H.shape[1] > (most := n * (n - 1 if hollow else n + 1) // 2):
-        raise InputError(
-            f"{H.shape[1]} components on {n} vertices are dependent, at most {most} are not; leave "
-            "out those that fit nothing"
+            f"{d} components on {n} vertices are dependent, at most {most} are not; leave out "
+            "those that fit nothing"
         )
     if not max_condition > 1:
         raise InputError(f"max_condition must be above 1, got {max_condition}")
-    if H.shape[1] == 0:
-        total = float(weights @ graphs.squared_norms())
-        nothing = np.zeros((m, 0))
+    total = float(weights @ graphs.squared_norms())
+    if d == 0:
+        none = np.zeros((m, 0))
         return Refined(
-            H, nothing, nothing, 0, 1, np.zeros(0), "stationary", total, total, 1.0, False
-        )
-    H = H / np.where(np.abs(lengths - 1) > 1e-12, lengths, 1.0)
-    rounds = _Rounds(graphs, H, weights, rule, tol, max_iter, cache, hollow, max_condition)
+            sides, none, none, 0, 1, np.zeros(0), "stationary", total, total, 1.0, False
+        )  # fmt: skip
+    sides = tuple(
+        side / np.where(np.abs(length - 1) > 1e-12, length, 1.0)
+        for side, length in zip(sides, lengths, strict=True)
+    )
+    bend = _Bend.at(max_condition, _search_gram(metric, sides), total)
+    rounds = _Rounds(
+        graphs, sides, metric, rule, weights, total, tol, max_iter, keep, bend, options
+    )
     interrupted = False
     try:
         while True:
@@ -160,19 +177,7 @@ def refine(
     return rounds.result(interrupted)
 
 
-@dataclass(frozen=True)
-class _Record:
-    """One complete round."""
-
-    H: Array
-    Psi: Array
-    Lam: Array
-    objective: float
-    stationarity: Array
-    reason: str
-    n_iter: int
-    condition: float
-    bound_met: bool
+# ---------------------------------------------------------------- rounds
 
 
 class _Rounds:
@@ -180,150 +185,120 @@ class _Rounds:
 
     def __init__(
         self,
-        graphs: SubspaceGraphs,
-        H: Array,
-        weights: Array,
+        graphs: Any,
+        sides: Sides,
+        metric: Metric,
         rule: LoadingRule,
+        weights: Array,
+        total: float,
         tol: float,
         max_iter: int,
-        cache: bool,
-        hollow: bool,
-        max_condition: float,
+        keep: Literal["products", "cores"],
+        bend: _Bend,
+        options: SolverOptions,
     ) -> None:
-        n, m, d = graphs.n_vertices, graphs.n_graphs, H.shape[1]
-        self._weights, self._rule, self._hollow = weights, rule, hollow
-        self._tol, self._max_iter = tol, max_iter
-        self._penalty = rule.penalty if isinstance(rule, PenalisedLoadings) else 0.0
-        self._total = float(weights @ graphs.squared_norms())
+        n, m, d = graphs.n_vertices, graphs.n_graphs, sides[0].shape[1]
+        self._metric, self._rule, self._weights, self._total = metric, rule, weights, total
+        self._tol, self._max_iter, self._bend, self._options = tol, max_iter, bend, options
         self._noise = float(weights @ graphs.rounding())
-        whole = whole_pays(m, n) and m * n * (n + 1) // 2 <= _WHOLE
-        kind = CachedBasis if cache and not whole else StreamedBasis
-        self._basis: Basis = kind(graphs, weights)
-        self._basis.append(np.eye(n) if whole else orthonormal(H, np.zeros((n, 0))))
-        self._width = max(basis_width(m, cache), _SPAN * d)
-        self._bend = Bend.at(max_condition, search_gram(H, hollow=hollow), self._total)
-        self._start = H
-        self._Y = self._basis.V.T @ H
-        self._Lam: Array | None = None
+        whole = whole_pays(m, n, graphs.directed, options)
+        products = keep == "products" and not whole
+        self._basis = (ProductBasis if products else CoreBasis)(graphs, weights)
+        none = np.zeros((n, 0))
+        self._basis.append(tuple(np.eye(n) if whole else orthonormal(h, none) for h in sides))
+        wide = basis_width(m, keep == "products", graphs.directed, options)
+        self._width = max(wide, _SPAN * d)
+        self._start = sides
+        self._X = self._basis.points(sides)  # (d, coordinates)
+        self._Lam = rule.solve(_search_gram(metric, sides), self._basis.forms(self._X))
         self._history: list[Array] = []
         self._core_tol = np.inf  # the start is judged as it is
         self._n_iter = 0
         self._best, self._lowest, self._since = np.inf, np.inf, 0
-        self._r, self._theta, self._sizes = np.zeros_like(H), np.zeros(d), np.zeros(d)
-        self._rounding = np.zeros(d)
+        self._r, self._theta, self._sizes = sides, np.zeros(d), np.zeros(d)
         self._moved, self._near, self._settled = False, False, True
-        self.record: _Record | None = None
-        self._first: _Record | None = None
+        self.record: Refined | None = None  # the last complete round
+        self._first: Refined | None = None
 
     def step(self) -> bool:
         """Descend in the core and look outside; return whether this was the last round."""
-        V = self._basis.V
-        point, Psi, Lam = self._solve()
-        self._moved = not np.array_equal(point.Y, self._Y)
-        self._Y, self._Lam, self._settled = point.Y, Lam, True
-        if isinstance(self._rule, SparseLoadings):  # the next round holds other supports
-            self._Lam = self._rule.solve(point.Gamma, Psi, Lam)
-            gain = objective_of(point.Gamma, Psi, Lam) - objective_of(point.Gamma, Psi, self._Lam)
-            self._settled = float(self._weights @ gain) <= self._tol * abs(point.value)
-        H = self._start if self._n_iter == 0 else V @ point.Y
-        H = H / np.sqrt((H**2).sum(axis=0)) if self._n_iter else H
-        M = (self._weights[:, None] * Lam).T @ Lam
-        self._theta = carried(M, point.Gamma)
-        # As in block.py: of a random vector a graph keeps 1 / sqrt(n).
-        self._rounding = 10 * relative(
-            np.sqrt(self._noise / len(V) * np.diagonal(M))[None], self._theta
-        )
-        if V.shape[1] == len(V):
-            self._r = V @ point.r
-        else:
-            r = self._basis.combine(self._weights[:, None] * Lam, point.Y)
-            r -= holding(H, point.N, hollow=self._hollow)
-            self._r = r - H * (H * r).sum(axis=0)
-        self._sizes = relative(self._r, self._theta)
-        self._keep(H, Psi, self._Lam, self._judge(point.value))
-        assert self.record is not None
-        self._n_iter += 1
-        return self.record.reason != ""
-
-    def _solve(self) -> tuple[Point, Array, Array]:
-        """Return the best point in the core, and Psi and loadings of all graphs there."""
-        basis = self._basis
-        packing = Packing(basis.V.shape[1])
-        R, weights = basis.cores, self._weights
-        free = isinstance(self._rule, FreeLoadings)
-        if free:  # only R^T R matters
-            R = compress(basis.cores, weights)[0]
-            weights = np.ones(len(R))
-        loadings = self._rule.solve
-        if isinstance(self._rule, SparseLoadings):
-            if self._Lam is None:
-                Psi = basis.cores @ packing.outer(self._Y.T).T
-                Gamma = search_gram(basis.V @ self._Y, hollow=self._hollow)
-                self._Lam = self._rule.solve(Gamma, Psi)
-            loadings = SupportLoadings(self._Lam != 0, self._rule.nonnegative).solve
-        objective = Objective(
-            R, weights, basis.V, loadings, self._penalty, self._bend, hollow=self._hollow
-        )
-        point = objective(self._Y)
+        basis, weights = self._basis, self._weights
+        held, on = self._rule.held(self._Lam), weights > 0
+        problem = _Problem(basis, self._metric, self._rule.held(self._Lam[on]), self._bend)
+        point = problem(self._X)
         if np.isfinite(self._core_tol):
-            point = descend(objective, point, self._core_tol, _STEPS)
-        Psi = basis.cores @ packing.outer(point.Y.T).T
-        return point, Psi, self._rule.solve(point.Gamma, Psi) if free else point.Lam
+            point = _descend(problem, point, self._core_tol)
+        Psi, Gamma = basis.forms(point.X), point.Gamma
+        Lam = held.solve(Gamma, Psi)
+        self._moved = not np.array_equal(point.X, self._X)
+        self._X, self._Lam, self._settled = point.X, Lam, True
+        if held is not self._rule:  # the next round holds other supports
+            self._Lam = self._rule.solve(Gamma, Psi, Lam)
+            gain = objective_of(Gamma, Psi, Lam) - objective_of(Gamma, Psi, self._Lam)
+            self._settled = float(weights @ gain) <= self._tol * abs(point.value)
+        sides = self._start
+        if self._n_iter:
+            sides = tuple(h / np.sqrt((h**2).sum(axis=0)) for h in basis.components(point.X))
+        weighted = weights[:, None] * Lam
+        M = weighted.T @ Lam
+        self._theta = _carried(M, Gamma)
+        if basis.is_everything:
+            self._r = basis.components(point.r)
+        else:
+            r = basis.combine(weighted, point.X)
+            self._r = _gradient(self._metric, r, sides, M + point.D, Gamma)
+        self._sizes = _relative(sum((side**2).sum(axis=0) for side in self._r), self._theta)
+        # As in subspace.py: of a random vector a graph keeps 1 / sqrt(n).
+        noise = self._noise / len(sides[0]) * np.diagonal(M)
+        self._near = bool(
+            (self._sizes <= np.maximum(10 * _relative(noise, self._theta), self._tol)).all()
+        )
+        reason = self._keep(sides, Psi, self._judge(point.value))
+        self._n_iter += 1
+        return reason != ""
 
     def _judge(self, value: float) -> str:
         """Return why to stop, or nothing; decide how exactly the core is to be solved next."""
-        size = float(self._sizes.max())
+        size, options = float(self._sizes.max()), self._options
         fell = self._lowest - value > _PROGRESS * abs(value)
         self._since = 0 if size < 0.9 * self._best or fell else self._since + 1
         self._best, self._lowest = min(size, self._best), min(value, self._lowest)
-        everything = self._basis.V.shape[1] == len(self._basis.V)
-        self._core_tol = max((0.0 if everything else _CORE * size), 0.3 * self._tol)
+        self._core_tol = max(0.0 if self._basis.is_everything else _CORE * size, 0.3 * self._tol)
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         if size <= (0.9 if self._n_iter else 1.0) * self._tol and self._settled:
             return "stationary"
-        self._near = bool((self._sizes <= np.maximum(self._rounding, self._tol)).all())
-        if self._near and self._since >= _PATIENCE:
+        if self._near and self._since >= options.patience:
             return "precision"
-        if self._since >= _STALLED:
+        if self._since >= options.stalled:
             return "stalled"
         return "max_iter" if self._n_iter >= self._max_iter else ""
 
-    def _keep(self, H: Array, Psi: Array, Lam: Array, reason: str) -> None:
-        """Record the round, with what the loss itself says of it."""
-        Gamma = component_gram(H, hollow=self._hollow)
-        if self._hollow:  # the search saw longer components near a vertex
+    def _keep(self, sides: Sides, Psi: Array, reason: str) -> str:
+        """Record the round, with what the loss itself says of it; return why to stop."""
+        Gamma, Lam = self._metric.gram(sides), self._Lam
+        if self._metric.hollow:  # the search saw longer components near a vertex
             Lam = self._rule.solve(Gamma, Psi, Lam)
-        losses = objective_of(Gamma, Psi, Lam)
-        losses += 2 * self._penalty * np.abs(Lam) @ np.sqrt(np.diagonal(Gamma))
-        bound_met = self._bend.met(search_gram(H, hollow=self._hollow))
+        losses = objective_of(Gamma, Psi, Lam) + self._rule.costs(Gamma, Lam)
         objective = max(self._total + float(self._weights @ losses), 0.0)
-        if self._first is None and not reason and objective <= rounding_share(len(H)) * self._total:
+        nothing = rounding_share(len(sides[0])) * self._total
+        if self._first is None and not reason and objective <= nothing:
             reason = "exhausted"
-        self.record = _Record(
-            H, Psi, Lam, objective, self._sizes, reason, self._n_iter, condition(Gamma), bound_met
-        )
-        if self._first is None:
-            self._first = self.record
+        before = objective if self._first is None else self._first.objective_before
+        self.record = Refined(
+            sides, Psi, Lam, self._n_iter, self._basis.n_passes + 1, self._sizes, reason, before,
+            objective, condition(Gamma), self._bend.met(_search_gram(self._metric, sides)),
+        )  # fmt: skip
+        self._first = self._first or self.record
+        return reason
 
     def widen(self) -> bool:
         """Append what the gradients have outside of the basis; False if the core gave its best."""
-        basis = self._basis
         open_ones = self._sizes > 0.3 * self._tol
-        r = self._r[:, open_ones] / self._theta[open_ones]
-        if basis.V.shape[1] + r.shape[1] > self._width and basis.V.shape[1] < len(basis.V):
-            kept = orthonormal(
-                np.column_stack([self._Y, *self._history]), np.zeros((len(self._Y), 0))
-            )
-            basis.rotate(kept)
-            self._Y, *self._history = (kept.T @ Y for Y in (self._Y, *self._history))
-        new = orthonormal(r, basis.V)[:, : len(basis.V) - basis.V.shape[1]]
-        if new.shape[1] == 0:  # the basis holds all there is
-            return self._moved or not self._settled or self._n_iter == 1
-        basis.append(new)
-        grow = ((0, new.shape[1]), (0, 0))
-        self._Y, *older = (np.pad(Y, grow) for Y in (self._Y, *self._history))
-        self._history = [self._Y, *older][:_HISTORY]
-        return True
+        r = tuple(side[:, open_ones] / self._theta[open_ones] for side in self._r)
+        (self._X, *older), grew = grow(self._basis, r, [self._X, *self._history], self._width)
+        self._history = [self._X, *older][: self._options.history] if grew else older
+        # If the basis holds all there is, going on is for the core.
+        return grew or self._moved or not self._settled or self._n_iter == 1
 
     def progress(self) -> Progress:
         """Return where the search stands."""
@@ -335,16 +310,290 @@ class _Rounds:
         """Return the last complete round, or the start where that is better."""
         assert self.record is not None
         assert self._first is not None
-        found, first = self.record, self._first
-        if found.objective > first.objective:
-            found = first
-        reason = self.record.reason
+        found, reason = self.record, self.record.stop_reason
         if interrupted:
             reason = "interrupted"
         elif not reason:  # the basis holds everything, and the core finds no way down
             reason = "precision" if self._near else "stalled"
-        return Refined(
-            found.H, found.Psi, found.Lam, self.record.n_iter, self._basis.n_passes + 1,
-            found.stationarity, reason, first.objective, found.objective, found.condition,
-            found.bound_met,
+        if found.objective_after > self._first.objective_after:
+            found = self._first
+        n_passes = self._basis.n_passes + 1
+        return replace(
+            found, n_iter=self.record.n_iter, n_passes=n_passes, stop_reason=reason
         )  # fmt: skip
+
+
+# ---------------------------------------------------------------- the objective
+
+
+def _search_gram(metric: Metric, sides: Sides) -> Array:
+    """Return Gamma, (d, d), with the norms that the search sees: they do not vanish at a vertex."""
+    Gamma = metric.gram(sides)
+    if metric.hollow:
+        np.fill_diagonal(Gamma, bent_norm((sides[0] ** 2 * sides[-1] ** 2).sum(axis=0)))
+    return Gamma
+
+
+def _gradient(metric: Metric, r: Sides, sides: Sides, N: Array, Gamma: Array) -> Sides:
+    """Return r less d/dS of <N, Gamma> over 2 c, (n, d) for each side, for symmetric ``N``."""
+    alone = np.diagonal(N)
+    return metric.take_off(r, sides, N - np.diag(alone), sides, alone * np.diagonal(Gamma))
+
+
+def _carried(M: Array, Gamma: Array) -> Array:
+    """Return theta_k = sum_i w_i Lam_ik^2 / (Gamma^-1)_kk, (d,), for M = sum_i w_i lam_i lam_i^T.
+
+    1 / (Gamma^-1)_kk is the squared norm of what S_k has outside of the span of the others, so that
+    theta_k is what the objective would rise by without component k. The whole norm would call
+    loadings that cancel large, and any gradient small beside them.
+    """
+    ridge = 1e-10 * float(np.trace(Gamma))  # components may be the same
+    inverse = linalg.inv(Gamma + ridge * np.eye(len(Gamma)), check_finite=False)
+    return np.asarray(np.diagonal(M) / np.diagonal(inverse))
+
+
+def _relative(squares: Array, theta: Array) -> Array:
+    """Return sizes over theta_k, (d,); nothing for a component that carries nothing."""
+    return np.divide(np.sqrt(squares), theta, out=np.zeros_like(theta), where=theta > 0)
+
+
+@dataclass(frozen=True)
+class _Bend:
+    """What is added to the objective where components are nearly dependent.
+
+    strength * sum_e max(0, log(b / e))^2 over the eigenvalues e of Gamma, b = ||Gamma|| / begin.
+    """
+
+    begin: float  # ||Gamma|| over the least eigenvalue from which on it bends
+    end: float  # beyond this it is infinite
+    strength: float  # in units of the objective
+
+    @classmethod
+    def at(cls, max_condition: float, Gamma: Array, total: float) -> _Bend:
+        """Return the bend that keeps within the bound, or brings a start ``Gamma`` back."""
+        # A ratio of sqrt(d) is that of orthonormal components.
+        begin = max(max_condition / _WAY, 2 * np.sqrt(len(Gamma)))
+        return cls(begin, max(_WAY * begin, 1.01 * cls._ratio(Gamma)), _STRENGTH * total)
+
+    def __call__(self, Gamma: Array) -> tuple[float, Array, Array]:
+        """Return its value, infinite out of bounds, its gradient (d, d) and its curvature.
+
+        The latter are matrices K (e, d, d): the Hessian is about sum_e K_e K_e^T, with K_e taken as
+        vectors.
+        """
+        size = float(linalg.norm(Gamma))
+        values, vectors = linalg.eigh(Gamma, driver="evd", check_finite=False)
+        values = np.maximum(values, _LEAST * size)
+        depth = np.log(np.maximum(size / self.begin / values, 1.0))
+        value = self.strength * float(depth @ depth) if size <= self.end * values[0] else np.inf
+        gradient = (vectors * (-2 * self.strength * depth / values)) @ vectors.T
+        gradient += 2 * self.strength * depth.sum() * Gamma / size**2
+        v = vectors[:, depth > 0].T
+        sizes = np.sqrt(2 * self.strength) / values[depth > 0]
+        return value, gradient, sizes[:, None, None] * v[:, :, None] * v[:, None, :]
+
+    def met(self, Gamma: Array) -> bool:
+        """Tell whether Gamma is where the objective is bent, or a hundredth short of it."""
+        return bool(self._ratio(Gamma) > 0.99 * self.begin)
+
+    @staticmethod
+    def _ratio(Gamma: Array) -> float:
+        size = float(linalg.norm(Gamma))
+        return size / max(float(linalg.eigvalsh(Gamma)[0]), _LEAST * size)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """The objective at unit points."""
+
+    X: Array  # (d, size)
+    value: float  # bent, less sum_i w_i ||A_i||^2; infinite out of bounds
+    r: Array  # (d, size) minus the gradient over 2 c
+    M: Array  # (d, d) sum_i w_i Lam_ij Lam_ik
+    D: Array  # (d, d) what else the gradient of the objective with respect to Gamma has
+    Gamma: Array  # (d, d)
+    K: Array  # (e, d, d) curvature of the bend
+    push: Array  # (d, size) what the norms add to the curvature, and zero where they are not bent
+
+    @property
+    def stationarity(self) -> float:
+        """Return the largest ||r_k|| / theta_k."""
+        sizes = _relative((self.r**2).sum(axis=1), _carried(self.M, self.Gamma))
+        return float(sizes.max(initial=0.0))
+
+
+class _Problem:
+    """phi on cores, bent."""
+
+    def __init__(self, basis: CoreBasis, metric: Metric, rule: LoadingRule, bend: _Bend) -> None:
+        self.geometry: Geometry = basis.geometry
+        rows = basis.rows(np.zeros((len(basis.cores), 0)), linear=rule.linear)
+        self._R, self._weights = rows.R, rows.weights
+        self._basis, self._metric, self._rule, self._bend = basis, metric, rule, bend
+
+    def _sides(self, X: Array) -> Sides:
+        """Return columns with the metric's inner products: coordinates will do for all entries."""
+        if self._metric.hollow:
+            return self._basis.components(X)
+        return tuple(part.T for part in sides_of(X, self.geometry.widths))
+
+    def _points(self, sides: Sides) -> Array:
+        """Return the coordinates, (d, size), of such columns."""
+        return self._basis.points(sides) if self._metric.hollow else np.concatenate(sides).T
+
+    def __call__(self, X: Array) -> _Point:
+        """Return the objective at unit points ``X`` (d, size)."""
+        sides = self._sides(X)
+        Gamma = _search_gram(self._metric, sides)
+        bent, D, K = self._bend(Gamma)
+        if not np.isfinite(bent):
+            none = np.zeros_like(X)
+            return _Point(X, bent, none, D, D, Gamma, K, none)
+        Psi = self._R @ self.geometry.outer(X).T
+        Lam = self._rule.solve(Gamma, Psi)
+        weighted = self._weights[:, None] * Lam
+        M = weighted.T @ Lam
+        costs = objective_of(Gamma, Psi, Lam) + self._rule.costs(Gamma, Lam)
+        value = float(self._weights @ costs) + bent
+        if self._rule.penalty:  # as lengths change
+            lengths = np.sqrt(np.diagonal(Gamma))
+            D = D + np.diag(self._rule.penalty * np.abs(weighted).sum(axis=0) / lengths)
+        S = weighted.T @ self._R  # sum_i w_i Lam_ik C_i
+        u = np.vstack([self.geometry.pull(S[k : k + 1], X[k]) for k in range(len(X))])
+        r = _gradient(self._metric, self._sides(u), sides, M + D, Gamma)
+        push = np.zeros_like(X)
+        if self._metric.hollow:
+            push = _tangent(X, self._basis.points(tuple(bent_pushes(*sides))), self.geometry)
+        return _Point(X, value, self._points(r), M, D, Gamma, K, push)
+
+
+# ---------------------------------------------------------------- descent
+
+
+def _tangent(X: Array, Z: Array, geometry: Geometry) -> Array:
+    """Return Z without what would change the lengths of the sides of X."""
+    both = zip(sides_of(X, geometry.widths), sides_of(Z, geometry.widths), strict=True)
+    return np.hstack([z - x * (x * z).sum(axis=1, keepdims=True) for x, z in both])
+
+
+def _descend(problem: _Problem, point: _Point, tol: float) -> _Point:
+    """Return a point that is lower, with every ||r_k|| <= tol * theta_k if steps suffice.
+
+    L-BFGS whose first guess of the Hessian is that of Gauss and Newton with the loadings
+    eliminated. For graphs that the components fit well it is exact; what residuals add is learnt
+    from the steps.
+    """
+    geometry, history = problem.geometry, list[tuple[Array, Array]]()
+    for _ in range(_STEPS):
+        if point.stationarity <= tol:
+            break
+        hessian, q = _GaussNewton(point, geometry), 2 * geometry.c * point.r
+        direction = _tangent(point.X, _two_loops(hessian, q, history), geometry)
+        if (direction * point.r).sum() <= 0:
+            history = []
+            direction = _tangent(point.X, hessian.solve(q), geometry)
+        after, length = _search(problem, point, direction)
+        if after is None:
+            if not history:
+                break  # no way down that rounding leaves visible
+            history = []
+            continue
+        X = after.X
+        step = _tangent(X, length * direction, geometry)
+        change = 2 * geometry.c * (_tangent(X, point.r, geometry) - after.r)
+        history = [(_tangent(X, a, geometry), _tangent(X, b, geometry)) for a, b in history]
+        if (step * change).sum() > 1e-10 * linalg.norm(step) * linalg.norm(change):
+            history = [*history, (step, change)][-_MEMORY:]
+        point = after
+    return point
+
+
+def _two_loops(hessian: _GaussNewton, q: Array, history: list[tuple[Array, Array]]) -> Array:
+    """Return the direction of L-BFGS from the steps and changes of the gradient before."""
+    shares: list[float] = []
+    for step, change in reversed(history):
+        shares.append(float((step * q).sum() / (step * change).sum()))
+        q = q - shares[-1] * change
+    q = hessian.solve(q)
+    for (step, change), share in zip(history, reversed(shares), strict=True):
+        q = q + (share - float((change * q).sum() / (step * change).sum())) * step
+    return q
+
+
+def _search(problem: _Problem, point: _Point, direction: Array) -> tuple[_Point | None, float]:
+    """Return the first point along the direction that is low enough, and the step's length."""
+    c, armijo = problem.geometry.c, 1e-4
+    descent = 2 * c * float((point.r * direction).sum())
+    # Of loadings that cancel, the value is a small difference.
+    rounding = 10 * _EPS * max(abs(point.value), float(np.trace(point.M)))
+    length = 1.0
+    while length > 1e-8:
+        after = problem(unit_points(point.X + length * direction, problem.geometry.widths))
+        if after.value <= point.value - armijo * length * descent:
+            return after, length
+        # Where differences of values are rounding, the gradient tells (Hager and Zhang).
+        further = 2 * c * float((after.r * direction).sum())
+        if after.value <= point.value + rounding and -further <= (1 - 2 * armijo) * descent:
+            return after, length
+        length *= 0.4
+    return None, 0.0
+
+
+class _GaussNewton:
+    """The Hessian of Gauss and Newton at a point, damped.
+
+    With D_k the derivative of component k and M_kl = sum_i w_i Lam_ik Lam_il, it has the blocks
+    2 M_kl D_k^T P D_l, where P takes off what loadings follow: the span of the components. Outside
+    of the span of the points only 2 c M_kl <g_k, g_l> is left, one (d, d) matrix for each side;
+    inside, points are short.
+    """
+
+    def __init__(self, point: _Point, geometry: Geometry) -> None:
+        d, c, parts = len(point.X), geometry.c, sides_of(point.X, geometry.widths)
+        alone = np.diagonal(point.M)
+        # What carries nothing moves for the bend's sake alone, and not far.
+        largest = max(float(alone.max()), 1e-300)
+        self._scale = 1 / np.sqrt(np.where(alone > 1e-10 * largest, alone, largest))[:, None]
+        scales = self._scale * self._scale.T  # a unit diagonal: then damping is the same for all
+        pushed = np.flatnonzero(point.push.any(axis=1))
+        within = sides_of(np.vstack([point.X, point.push[pushed]]), geometry.widths)
+        self._Q, P = zip(*(linalg.qr(x.T, mode="economic") for x in within), strict=True)
+        small = geometry_of(tuple(len(p) for p in P))
+        both, unit, q = np.vstack(P).T, np.eye(small.size), small.size
+        Y, push = both[:d], both[d:]
+        # Components are of the second degree: differences are derivatives.
+        D = np.stack([small.outer(y + unit) - small.outer(y - unit) for y in Y]) / 2  # (d, q, p)
+        E = small.outer(Y)
+        Gamma, follow, flat = E @ E.T, D @ E.T, D.reshape(d * q, -1)
+        # A little more than Gamma: its inverse is less, and the difference stays positive. All
+        # entries, though some may take no part, and all loadings: the sums must belong together.
+        inverse = linalg.inv(Gamma + 1e-8 * np.eye(d), check_finite=False)
+        F = follow.reshape(d * q, d)
+        inner = (flat @ flat.T - F @ inverse @ F.T).reshape(d, q, d, q) / c
+        inner = ((point.M * scales)[:, None, :, None] * inner).reshape(d * q, d * q)
+        for K in point.K:
+            turn = (2 * self._scale * np.einsum("kqj,kj->kq", follow, K)).ravel()
+            inner += np.outer(turn, turn) / (2 * c)
+        for k, y in zip(pushed, push, strict=True):
+            inner[k * q : (k + 1) * q, k * q : (k + 1) * q] += np.outer(y, y)
+        inner.flat[:: d * q + 1] += _DAMPING
+        self._inner = linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
+        damping = _DAMPING * np.eye(d)
+        self._outer = [
+            linalg.cho_factor(point.M * scales * (x @ x.T) + damping, check_finite=False)
+            for x in reversed(parts)
+        ]
+        self._geometry, self._small = geometry, small
+
+    def solve(self, X: Array) -> Array:
+        """Return Z, (d, size), with B Z = X for this Hessian B."""
+        parts = sides_of(X * self._scale / (2 * self._geometry.c), self._geometry.widths)
+        inside = np.hstack([x @ Q for x, Q in zip(parts, self._Q, strict=True)])
+        solved = linalg.cho_solve(self._inner, inside.ravel()).reshape(inside.shape)
+        widths = self._small.widths
+        within = zip(sides_of(inside, widths), sides_of(solved, widths), strict=True)
+        found = [
+            z @ Q.T + linalg.cho_solve(outer, x - y @ Q.T)
+            for x, (y, z), Q, outer in zip(parts, within, self._Q, self._outer, strict=True)
+        ]
+        return np.asarray(np.hstack(found) * self._scale)

@@ -102,6 +102,11 @@ class LoadingRule:
         del Gamma, Psi, seen
         return [(Lam, None)]
 
+    def held(self, Lam: Array) -> LoadingRule:
+        """Return a rule whose best loadings are continuous in Gamma and Psi, ``Lam`` among them."""
+        del Lam
+        return self
+
     def solve(
         self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
     ) -> Array:
@@ -198,6 +203,10 @@ class SparseLoadings(LoadingRule):
         given_up = objective_of(Gamma, Psi, fewer) - objective_of(Gamma, Psi, Lam)
         costs = np.where(full, np.maximum(given_up, 0.0), 0.0)
         return [(np.where(full[:, None], fewer, Lam), costs), (Lam, None)]
+
+    def held(self, Lam: Array) -> LoadingRule:
+        """Return the rule with the supports of ``Lam``."""
+        return SupportLoadings(Lam != 0, self.nonnegative)
 
     def solve(
         self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None

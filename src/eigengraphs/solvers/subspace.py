@@ -26,7 +26,7 @@ from eigengraphs.solvers.basis import (
     RowBasis,
     basis_width,
     first_bases,
-    orthonormal,
+    grow,
     whole_pays,
 )
 from eigengraphs.solvers.components import column_signs, first_components
@@ -35,7 +35,6 @@ from eigengraphs.solvers.core import (
     CoreProblem,
     Search,
     cosines,
-    sides_of,
     solve_core,
     unit_points,
 )
@@ -453,6 +452,7 @@ class _Rounds:
             random=self._random if searching else None,
             n_fixed=self._n_fixed,
             n_stayed=0 if first else self._n_stayed,
+            combine=not job.whole,  # there, one round is all there is
         )  # fmt: skip
         geometry = basis.geometry
         problem = CoreProblem(
@@ -551,38 +551,15 @@ class _Rounds:
 
     def widen(self) -> bool:
         """Add what the gradients have outside of the basis; False if that is nothing."""
-        basis = self._basis
-        if basis.is_everything:
+        if self._basis.is_everything:
             return False
         # Those that are nearly there still move a little with the components before them.
         open_ones = self._stationarity > 0.3 * self._job.tol
         open_ones[: self._n_fixed] = False
         scale = np.maximum(self._gains[open_ones], 1e-300)
-        r = [side[:, open_ones] / scale for side in self._r]
-        widths = basis.geometry.widths
-        points = [self._X, *self._history]
-        if max(widths) + int(open_ones.sum()) > self._width:
-            parts = sides_of(np.vstack(points), widths)
-            turns = tuple(orthonormal(part.T, np.zeros((part.shape[1], 0))) for part in parts)
-            basis.rotate(turns)
-            points = [
-                np.hstack([part @ T for part, T in zip(sides_of(X, widths), turns, strict=True)])
-                for X in points
-            ]
-            widths = basis.geometry.widths
-        new = tuple(orthonormal(side, V) for side, V in zip(r, basis.bases, strict=True))
-        grew = any(side.shape[1] for side in new)
-        if grew:
-            basis.append(new)
-            points = [
-                np.hstack([
-                    np.pad(part, ((0, 0), (0, side.shape[1])))
-                    for part, side in zip(sides_of(X, widths), new, strict=True)
-                ])
-                for X in points
-            ]  # fmt: skip
-        self._X = points[0]
-        self._history = points[: self._job.options.history]
+        r = tuple(side[:, open_ones] / scale for side in self._r)
+        points, grew = grow(self._basis, r, [self._X, *self._history], self._width)
+        self._X, self._history = points[0], points[: self._job.options.history]
         return grew
 
     def sharpen(self) -> bool:

@@ -1,0 +1,393 @@
+"""Products of dense graphs (m, n, n) with a few columns, some graphs at a time.
+
+BLAS packs both factors before it multiplies: with a dozen columns that is a copy of every graph for
+every product. The kernels here read graphs once, in place, and keep a dozen sums in registers.
+Beyond some twenty columns BLAS is as fast, and graphs on few vertices are one tall matrix for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from eigengraphs.compiling import announce_compiling
+from eigengraphs.operators.columns import Array, Columns
+from eigengraphs.operators.vectors import (
+    LINE_BYTES,
+    add_product,
+    fetch,
+    in_lines,
+    line_at,
+    number_at,
+    put_sum,
+    zero_line,
+)
+from eigengraphs.parallel import on_blocks, spans
+
+__all__ = ["DenseGraphs", "add_group_rows"]
+
+announce_compiling()
+
+_FEW_COLUMNS = 20  # beyond, BLAS is as fast
+_FEW_VERTICES = 32  # graphs too small to be multiplied singly
+_CACHE_BYTES = 2**19  # of graphs, or of products, at hand at a time; sums over them in their type
+_TASK_BYTES = 2**26  # of graphs in one task of a thread
+_SUM = 512  # terms of a sum in the type of the graphs, before it is added to others
+_CHUNK = 16  # rows of a graph that stay in the nearest caches while all columns use them
+
+
+class DenseGraphs:
+    """Products of ``A`` (m, n, n), C-contiguous; see :class:`~.columns.Raw`."""
+
+    def __init__(self, A: NDArray[Any], *, directed: bool) -> None:
+        self._A, self._directed = A, directed
+        m, n, _ = A.shape
+        a_graph = n * n * A.itemsize
+        self._tasks = spans(m, min(_TASK_BYTES // a_graph, -(-m // 16)))
+        self._threads = None if A.size >= 2**21 else 1  # else they take longer to begin
+        # Graphs that are read more than once; or products, where graphs are read once.
+        self._again = max(1, _CACHE_BYTES // a_graph)
+        self._once = max(1, _CACHE_BYTES // (12 * n * A.itemsize))
+
+    def part(self, lo: int, hi: int) -> Self:
+        """Return the same for graphs lo to hi, without a copy."""
+        return type(self)(self._A[lo:hi], directed=self._directed)
+
+    # ------------------------------------------------------------------ some graphs at a time
+
+    def _steps(self, lo: int, hi: int, again: bool) -> Iterator[tuple[int, int]]:
+        for first, last in spans(hi - lo, self._again if again else self._once):
+            yield lo + first, lo + last
+
+    def _on_blocks(
+        self, work: Callable[[int, int], Any], gather: Callable[[Any], Any] | None = None
+    ) -> None:
+        on_blocks(work, self._tasks, gather, threads=self._threads)
+
+    def _times(
+        self, left: bool, BT: NDArray[Any], lo: int, hi: int, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Return B^T A_i, or B^T A_i^T, (hi - lo, b, n): the one place that chooses a kernel."""
+        A, (b, n) = self._A[lo:hi], BT.shape
+        left = left or not self._directed  # of undirected graphs the same, and the faster one
+        in_place = out is not None and out.flags.c_contiguous
+        P: Any = out if in_place else np.empty((hi - lo, b, n), A.dtype)
+        if 0 < b <= _FEW_COLUMNS and n * A.itemsize >= LINE_BYTES:
+            if left:
+                multiply(A, _padded(BT), P)
+            else:
+                multiply_transposes(A, in_lines(BT.T), P)
+        elif n <= _FEW_VERTICES:
+            rows = (A.transpose(0, 2, 1) if left and self._directed else A).reshape(-1, n)
+            P[:] = (rows @ BT.T).reshape(hi - lo, n, b).transpose(0, 2, 1)
+        else:
+            np.matmul(BT, A if left else A.transpose(0, 2, 1), out=P)
+        if out is None or in_place:
+            return np.asarray(P)
+        out[:] = P
+        return out
+
+    def _treated(
+        self,
+        columns: Columns,
+        rows: tuple[NDArray[Any], NDArray[Any] | None],
+        lo: int,
+        hi: int,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """Return the products with ``columns``, whose ``rows`` are B^T and C^T, (hi - lo, b, n)."""
+        BT, CT = rows
+        P = self._times(columns.left, BT, lo, hi, out)
+        if columns.D is not None:
+            P += columns.D[lo:hi, None].astype(P.dtype) * BT
+        if CT is not None:
+            P -= CT
+        return P
+
+    # ------------------------------------------------------------------ what is asked
+
+    def products(self, columns: Sequence[Columns], out: Sequence[NDArray[Any]]) -> None:
+        """Fill ``out`` (m, b, n) with the products of each."""
+        rows = [_rows(one) for one in columns]
+
+        def work(lo: int, hi: int) -> None:
+            for first, last in self._steps(lo, hi, len(columns) > 1):
+                for one, mine, place in zip(columns, rows, out, strict=True):
+                    self._treated(one, mine, first, last, place[first:last])
+
+        self._on_blocks(work)
+
+    def cross(
+        self, columns: Sequence[Columns], others: Sequence[tuple[Array, ...]]
+    ) -> tuple[Array, ...]:
+        """Return Z^T P_i^T, (m, z, b), for the products P_i of each and the others Z."""
+        m, n, _ = self._A.shape
+        rows = [_rows(one) for one in columns]
+        Zs = [np.column_stack(parts).astype(self._A.dtype) for parts in others]
+        found = tuple(
+            np.zeros((m, one.B.shape[1], Z.shape[1])) for one, Z in zip(columns, Zs, strict=True)
+        )
+
+        def work(lo: int, hi: int) -> None:
+            for first, last in self._steps(lo, hi, len(columns) > 1):
+                for one, mine, Z, cores in zip(columns, rows, Zs, found, strict=True):
+                    b, z = cores.shape[1:]
+                    if b == 0 or z == 0:
+                        continue
+                    P = self._treated(one, mine, first, last).reshape(-1, n)
+                    for s0, s1 in spans(n, _SUM):
+                        part = P[:, s0:s1] @ Z[s0:s1]
+                        cores[first:last] += part.reshape(last - first, b, z)
+
+        self._on_blocks(work)
+        return tuple(cores.transpose(0, 2, 1) for cores in found)
+
+    def combine(self, W: Array, columns: Sequence[Columns]) -> tuple[Array, ...]:
+        """Return sum_i W_ik P_ik, (n, d), of each, without treatment."""
+        dtype, n = self._A.dtype, self._A.shape[1]
+        rows, W_typed = [_rows(one)[0] for one in columns], W.astype(dtype)
+        totals = np.zeros((len(rows), *rows[0].shape))
+
+        def few(lo: int, hi: int) -> Array:
+            parts = np.zeros((W.shape[1], n * n))
+            for first, last in self._steps(lo, hi, again=True):
+                parts += W_typed[first:last].T @ self._A[first:last].reshape(-1, n * n)
+            sums = parts.reshape(-1, n, n)  # of graphs, one for each column
+            return np.stack([
+                np.einsum("kts,kt->ks" if one.left else "kst,kt->ks", sums, BT)
+                for one, BT in zip(columns, rows, strict=True)
+            ])  # fmt: skip
+
+        def many(lo: int, hi: int) -> Array:
+            parts = np.zeros_like(totals)
+            for first, last in self._steps(lo, hi, len(columns) > 1):
+                for one, BT, part in zip(columns, rows, parts, strict=True):
+                    P = self._times(one.left, BT, first, last)
+                    part += np.einsum("ik,iks->ks", W_typed[first:last], P)
+            return parts
+
+        small = n <= _FEW_VERTICES and len(rows) > 1  # then one sum of graphs serves both sides
+        self._on_blocks(few if small else many, totals.__iadd__)
+        return tuple(total.T for total in totals)
+
+    def forms(self, H: Array, G: Array) -> Array:
+        """Return h_k^T A_i g_k, (m, d), without treatment."""
+        (m, n, _), dtype = self._A.shape, self._A.dtype
+        HT, GT = (np.ascontiguousarray(X.T, dtype) for X in (H, G))
+        forms = np.zeros((m, len(HT)))
+        tiny = n * self._A.itemsize < LINE_BYTES  # rows too short for the kernel
+        if tiny:
+            outer = (HT[:, :, None] * GT[:, None, :]).reshape(-1, n * n).T.copy()
+
+        def work(lo: int, hi: int) -> None:
+            for first, last in self._steps(lo, hi, again=tiny):
+                if tiny:
+                    forms[first:last] = self._A[first:last].reshape(-1, n * n) @ outer
+                    continue
+                P = self._times(True, HT, first, last)
+                for s0, s1 in spans(n, _SUM):
+                    forms[first:last] += np.einsum("iks,ks->ik", P[:, :, s0:s1], GT[:, s0:s1])
+
+        self._on_blocks(work)
+        return forms
+
+    def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
+        """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each; weight 0 is not read."""
+        rows = [_rows(one) for one in columns]
+        totals = np.zeros((len(rows), 2, *rows[0][0].shape))
+
+        def work(lo: int, hi: int) -> Array:
+            parts = np.zeros_like(totals)
+            for first, last in self._steps(lo, hi, again=True):
+                if not weights[first:last].any():
+                    continue
+                for one, mine, part in zip(columns, rows, parts, strict=True):
+                    P = self._treated(one, mine, first, last)
+                    P *= weights[first:last, None, None].astype(P.dtype)
+                    Q = self._times_each(not one.left, P, first, last)
+                    if one.D is not None:
+                        Q += one.D[first:last, None].astype(P.dtype) * P
+                    part[0] += Q.sum(axis=0)
+                    part[1] += P.sum(axis=0)
+            return parts
+
+        self._on_blocks(work, totals.__iadd__)
+        return tuple((squares.T, sums.T) for squares, sums in totals)
+
+    def _times_each(self, left: bool, P: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:
+        """Return P_i A_i, or P_i A_i^T, for ``P`` (hi - lo, b, n)."""
+        if hi - lo == 1:
+            return self._times(left, P[0], lo, hi)
+        A = self._A[lo:hi]
+        return np.asarray(np.matmul(P, A if left else A.transpose(0, 2, 1)))
+
+    def line_sums(self, absolute: bool = False) -> tuple[Array, Array]:
+        """Return the sums of rows, and of columns, (m, n); of undirected graphs one array twice."""
+        sums = np.empty((1 + self._directed, *self._A.shape[:2]))
+
+        def work(lo: int, hi: int) -> None:
+            for first, last in self._steps(lo, hi, again=True):
+                A = np.abs(self._A[first:last]) if absolute else self._A[first:last]
+                for axis, total in zip((2, 1), sums, strict=False):
+                    np.sum(A, axis=axis, dtype=np.float64, out=total[first:last])
+
+        self._on_blocks(work)
+        return sums[0], sums[-1]
+
+
+def _rows(columns: Columns) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return B^T and C^T, C-contiguous."""
+    C = columns.C
+    return np.ascontiguousarray(columns.B.T), None if C is None else np.ascontiguousarray(C.T)
+
+
+def _padded(BT: NDArray[Any]) -> NDArray[Any]:
+    """Return rows (b, n) as columns, with zeros behind them: an even number, and four at least."""
+    b, n = BT.shape
+    columns: NDArray[Any] = np.zeros((n, max(4, b + b % 2)), BT.dtype)
+    columns[:, :b] = BT.T
+    return columns
+
+
+@njit(cache=True, nogil=True)
+def multiply(A: NDArray[Any], B: NDArray[Any], out: NDArray[Any]) -> None:
+    """Fill ``out`` (m, b, n) with B^T A_i.
+
+    Parameters
+    ----------
+    A : (m, n, n)
+        Graphs, C-contiguous, of rows at least a line long.
+    B : (n, c)
+        Columns, C-contiguous, c being b or more, even, and at least 4.
+    out
+        Where the products go, C-contiguous.
+    """
+    m, n, _ = A.shape
+    b, c, w = out.shape[1], B.shape[1], LINE_BYTES // A.itemsize
+    tail = np.empty((c, w), A.dtype)  # the last columns, where a line overlaps the one before
+    F, P, columns, last = A.reshape(-1), out.reshape(-1), B.reshape(-1), tail.reshape(-1)
+    end = n - n % w
+    out[:] = 0
+    for i in range(m):
+        tail[:] = 0
+        for t in range(0, n, _CHUNK):
+            count, first = min(_CHUNK, n - t), (i * n + t) * n
+            for s in range(0, end, w):
+                _strip(F, first + s, n, count, columns, t * c, c, P, i * b * n + s, n, b)
+            if end < n:
+                _strip(F, first + n - w, n, count, columns, t * c, c, last, 0, w, c)
+        for k in range(b):
+            for s in range(end, n):
+                out[i, k, s] = tail[k, s - n + w]
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _strip(
+    F: NDArray[Any], a: int, n: int, count: int, B: NDArray[Any], y: int, c: int, out: NDArray[Any],
+    o: int, width: int, b: int,
+) -> None:  # fmt: skip
+    """Add the products of a strip of a graph, a line wide, with six or four columns at a time."""
+    ahead = _CHUNK * n  # the next chunk is asked for, once a strip
+    k = 0
+    while k < c:
+        if c - k == 6 or c - k >= 10:
+            _six(F, a, n, count, ahead, B, y + k, c, 1, out, o + k * width, width, b - k)
+            k += 6
+        else:
+            _four(F, a, n, count, ahead, B, y + k, c, 1, out, o + k * width, width, b - k)
+            k += 4
+        ahead = 0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _six(
+    F: NDArray[Any], a: int, n: int, count: int, ahead: int, B: NDArray[Any], y: int, c: int,
+    d: int, out: NDArray[Any], o: int, width: int, rows: int,
+) -> None:  # fmt: skip
+    """Add sum_t B[y + t c + k d] F[a + t n :] to out[o + k width :], for k < 6 and k < rows."""
+    s0 = s1 = s2 = s3 = s4 = s5 = zero_line(F)
+    for _ in range(count):
+        fetch(F, a + ahead)
+        line = line_at(F, a)
+        s0 = add_product(s0, line, number_at(B, y))
+        s1 = add_product(s1, line, number_at(B, y + d))
+        s2 = add_product(s2, line, number_at(B, y + 2 * d))
+        s3 = add_product(s3, line, number_at(B, y + 3 * d))
+        s4 = add_product(s4, line, number_at(B, y + 4 * d))
+        s5 = add_product(s5, line, number_at(B, y + 5 * d))
+        a += n
+        y += c
+    # Sums of chunks, and their sum: fewer roundings pile up than along all of the rows.
+    put_sum(out, o, s0)
+    put_sum(out, o + width, s1)
+    put_sum(out, o + 2 * width, s2)
+    put_sum(out, o + 3 * width, s3)
+    put_sum(out, o + 4 * width, s4)
+    if rows > 5:
+        put_sum(out, o + 5 * width, s5)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _four(
+    F: NDArray[Any], a: int, n: int, count: int, ahead: int, B: NDArray[Any], y: int, c: int,
+    d: int, out: NDArray[Any], o: int, width: int, rows: int,
+) -> None:  # fmt: skip
+    """Do the same for k < 4 and k < rows."""
+    s0 = s1 = s2 = s3 = zero_line(F)
+    for _ in range(count):
+        fetch(F, a + ahead)
+        line = line_at(F, a)
+        s0 = add_product(s0, line, number_at(B, y))
+        s1 = add_product(s1, line, number_at(B, y + d))
+        s2 = add_product(s2, line, number_at(B, y + 2 * d))
+        s3 = add_product(s3, line, number_at(B, y + 3 * d))
+        a += n
+        y += c
+    put_sum(out, o, s0)
+    if rows > 1:
+        put_sum(out, o + width, s1)
+    if rows > 2:
+        put_sum(out, o + 2 * width, s2)
+    if rows > 3:
+        put_sum(out, o + 3 * width, s3)
+
+
+@njit(cache=True, nogil=True)
+def multiply_transposes(A: NDArray[Any], B: NDArray[Any], out: NDArray[Any]) -> None:
+    """Fill ``out`` (m, b, n) with B^T A_i^T, for columns ``B`` (q, n, w) in lines."""
+    m, n, _ = A.shape
+    (q, _, w), b = B.shape, out.shape[1]
+    F, lines = A.reshape(-1), B.reshape(-1)
+    found = np.empty((6, w), A.dtype)
+    for i in range(m):
+        for row in range(0, n, 6):
+            s = min(row, n - 6)  # the last rows overlap those before
+            for j in range(q):
+                found[:] = 0
+                for t in range(0, n, _SUM):
+                    count, at = min(_SUM, n - t), (i * n + s) * n + t
+                    _six(
+                        lines, (j * n + t) * w, w, count, 0, F, at, 1, n, found.reshape(-1), 0, w, 6
+                    )
+                for k in range(min(w, b - j * w)):
+                    for r in range(6):
+                        out[i, j * w + k, s + r] = found[r, k]
+
+
+@njit(cache=True, nogil=True)
+def add_group_rows(
+    A: NDArray[Any], weights: Array, groups: NDArray[np.intp], lo: int, hi: int, out: Array
+) -> None:
+    """Add rows lo to hi of w_i A_i to those of ``out[groups[i]]``, for ``A`` (m, n, n)."""
+    for i in range(A.shape[0]):
+        w, total = weights[i], out[groups[i]]
+        if w == 0.0:
+            continue
+        for s in range(lo, hi):
+            row, place = A[i, s], total[s]
+            for t in range(row.shape[0]):
+                place[t] += w * row[t]

@@ -1,0 +1,113 @@
+"""Graphs in blocks give what graphs in memory give, and the treatment chooses between the two."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from blocked_graphs import InBlocks
+from scipy import sparse
+
+from eigengraphs.operators.blocked import BlockedGraphs, BlockedObserved
+from eigengraphs.operators.deflated import Deflated
+from eigengraphs.operators.means import mean_graph
+from eigengraphs.operators.observed import ObservedGraphs
+from eigengraphs.operators.treated import TreatedGraphs
+from eigengraphs.operators.treatment import Treatment
+from operator_checks import (
+    check,
+    check_mask,
+    graphs,
+    hidden_graphs,
+    stacked,
+    treated,
+    written_out,
+)
+
+KINDS = list(
+    product(["dense", "sparse"], [False, True], ["observed", "filled", "hollow"], [False, True])
+)
+
+
+class HiddenInBlocks(InBlocks):
+    """Blocks of graphs with hidden entries."""
+
+    __slots__ = ()
+
+    @property
+    def hides_pairs(self):
+        return True
+
+
+@pytest.mark.parametrize(("storage", "directed", "rule", "centered"), KINDS)
+def test_blocks_give_what_memory_gives(storage, directed, rule, centered):
+    rng = np.random.default_rng(0)
+    A = graphs(11, 17, np.float64, directed)
+    stack = InBlocks(stacked(A, storage), 4)
+    mean = mean_graph(stack, np.ones(11)) if centered else None
+    operator = BlockedGraphs(stack, rule, mean, 0.5, directed=directed)
+    X = treated(A, rule, A.mean(axis=0) if centered else None, 0.5)
+    check(operator, X, rng)
+    H, G = rng.normal(size=(2, 17, 3))
+    sides = (H, G)[: 1 + directed]
+    here = TreatedGraphs(stacked(A, storage), rule, mean, 0.5, directed=directed)
+    np.testing.assert_allclose(operator.diagonal_forms(*sides), here.diagonal_forms(*sides))
+    np.testing.assert_array_equal(operator.rounding(), here.rounding())
+    for found, wanted in zip(operator.degrees(), here.degrees(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    Lam = rng.normal(size=(11, 3))
+    left = X - np.einsum("ik,sk,tk->ist", Lam, H, sides[-1])
+    check(Deflated(operator, sides, Lam, hollow=False), left, rng)
+
+
+def test_the_loss_needs_no_pass_of_its_own():
+    stack = InBlocks(stacked(graphs(9, 8, np.float64, True), "dense"), 3)
+    treatment = Treatment.learn(stack, "filled", True, np.ones(9))
+    search = treatment.operator(stack, directed=True)
+    loss = treatment.operator(stack, directed=True, loss=True, like=search)
+    H, G = np.random.default_rng(0).normal(size=(2, 8, 3))
+    search.squared_norms()
+    search.forms(H, G)
+    before = stack.n_passes
+    loss.squared_norms()
+    added = loss.diagonal_forms(-H, G)
+    assert stack.n_passes == before
+    memory = treatment.operator(stack.load(), directed=True, loss=True)
+    np.testing.assert_allclose(added, memory.diagonal_forms(-H, G))
+
+
+@pytest.mark.parametrize(("storage", "directed", "rule", "centered"), KINDS)
+def test_hidden_entries_in_blocks(storage, directed, rule, centered):
+    rng = np.random.default_rng(0)
+    whole, A, seen = hidden_graphs(9, 13, np.float64, directed, storage)
+    stack = HiddenInBlocks(whole, 4)
+    mean = mean_graph(stack, np.ones(9))
+    here = mean_graph(whole, np.ones(9))
+    plain = here if isinstance(here, np.ndarray) else here.toarray()
+    np.testing.assert_allclose(mean if isinstance(mean, np.ndarray) else mean.toarray(), plain)
+    given = mean if centered else None
+    operator = BlockedObserved(stack, rule, given, 0.5, directed=directed)
+    X, S = written_out(A, seen, rule, plain if centered else None, 0.5)
+    check_mask(operator, X, S, rng)
+    assert operator.hollow == (rule == "hollow")
+
+
+def test_the_treatment_chooses():
+    A = graphs(5, 6, np.float64, False)
+    complete = stacked(A, "dense")
+    hidden, *_ = hidden_graphs(5, 6, np.float64, False, "dense")
+    treatment = Treatment("filled", 0.0, None, 1.0)
+    for stack, kind in (
+        (complete, TreatedGraphs),
+        (hidden, ObservedGraphs),
+        (InBlocks(complete, 2), BlockedGraphs),
+        (HiddenInBlocks(hidden, 2), BlockedObserved),
+    ):
+        assert type(treatment.operator(stack)) is kind
+        assert type(treatment.operator(stack, loss=True)) is kind
+
+
+def test_a_mean_of_sparse_graphs_is_sparse():
+    stack = InBlocks(stacked(graphs(5, 9, np.float32, False), "sparse"), 2)
+    assert isinstance(Treatment.learn(stack, "auto", True, np.ones(5)).mean, sparse.csr_array)

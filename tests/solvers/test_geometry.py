@@ -1,0 +1,133 @@
+"""Components as points, cores as packed vectors: consistent in both geometries."""
+
+import numpy as np
+import pytest
+from written_out import slope
+
+from eigengraphs.solvers.core import unit_points
+from eigengraphs.solvers.geometry import Pair, Symmetric, geometry_of
+
+GEOMETRIES = [Symmetric(1), Symmetric(2), Symmetric(7), Pair(1, 1), Pair(3, 6), Pair(6, 2)]
+every_geometry = pytest.mark.parametrize("geometry", GEOMETRIES, ids=repr)
+
+
+def cores(geometry, m=4, seed=0):
+    s, t = geometry.widths[0], geometry.widths[-1]
+    C = np.random.default_rng(seed).standard_normal((m, s, t))
+    return C + C.transpose(0, 2, 1) if geometry.n_sides == 1 else C
+
+
+def points(geometry, b=5, seed=1):
+    X = np.random.default_rng(seed).standard_normal((b, geometry.size))
+    return unit_points(X, geometry.widths)
+
+
+def form(geometry, C, x):
+    """Return <C, y z^T>; z is y in the symmetric geometry."""
+    parts = np.split(x, np.cumsum(geometry.widths)[:-1])
+    return parts[0] @ C @ parts[-1]
+
+
+@every_geometry
+def test_packed_cores_come_back_and_keep_inner_products(geometry):
+    C, D = cores(geometry), cores(geometry, seed=2)
+    Z = geometry.pack(C)
+    assert Z.shape == (4, geometry.n_entries)
+    assert np.allclose(geometry.unpack(Z), C, atol=1e-15)
+    assert np.allclose(Z @ geometry.pack(D).T, np.einsum("ist,jst->ij", C, D))
+    assert geometry.pack(C.astype(np.float32)).dtype == np.float32
+    assert np.allclose(geometry.pack(C[0]), Z[0])
+
+
+@every_geometry
+def test_packed_components_give_the_forms_of_packed_cores(geometry):
+    C, X = cores(geometry), points(geometry)
+    expected = [[form(geometry, core, x) for x in X] for core in C]
+    assert np.allclose(geometry.pack(C) @ geometry.outer(X).T, expected)
+    assert np.allclose((geometry.outer(X) ** 2).sum(axis=1), 1)
+
+
+@every_geometry
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_pulls_are_gradients_of_forms_over_c(geometry, dtype):
+    C, x = cores(geometry), points(geometry)[0]
+    U = geometry.pull(geometry.pack(C).astype(dtype), x)
+    expected = [slope(lambda y, c=core: form(geometry, c, y), x) / geometry.c for core in C]
+    assert np.allclose(U, expected, atol=1e-5 if dtype == np.float32 else 1e-9)
+    first = geometry.widths[0]
+    assert np.allclose(U[:, :first] @ x[:first], [form(geometry, core, x) for core in C], atol=1e-5)
+
+
+@every_geometry
+def test_the_hessian_times_a_point_is_the_pull(geometry):
+    C, x = cores(geometry), points(geometry)[0]
+    K = geometry.hessian(C[0])
+    assert np.allclose(K, K.T)
+    assert np.allclose(K @ x, geometry.pull(geometry.pack(C), x)[0])
+
+
+def climbs_to_the_top(geometry, dtype, scale):
+    S, X = (scale * cores(geometry, 5)).astype(dtype), points(geometry)
+    digits = 1e-12 if dtype == np.float64 else 1e-5
+    before = [form(geometry, core, x) for core, x in zip(S, X, strict=True)]
+    for n_steps in (1, 1, 2, 200):
+        X = geometry.climb(S, X, n_steps)
+        assert np.allclose(X, unit_points(X, geometry.widths), atol=1e-6)
+        after = [form(geometry, core, x) for core, x in zip(S, X, strict=True)]
+        assert (np.array(after) >= np.array(before) - 10 * digits * scale).all()
+        before = after
+    if geometry.n_sides == 1:
+        top = np.linalg.eigvalsh(S)[:, -1]
+    else:
+        top = np.linalg.svd(S, compute_uv=False)[:, 0]
+    assert np.allclose(before, top, rtol=1e-3, atol=0)
+
+
+@every_geometry
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float64, 1.0), (np.float64, 1e-100), (np.float64, 1e100), (np.float32, 1.0)],
+)
+def test_climbs_never_fall_and_end_at_the_top(geometry, dtype, scale):
+    climbs_to_the_top(geometry, dtype, scale)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="squares are summed up in float32, which ends at 1e-38 and 3e38"
+)
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
+def test_so_they_do_in_float32_at_any_scale(scale):
+    climbs_to_the_top(Pair(3, 6), np.float32, scale)
+    climbs_to_the_top(Symmetric(7), np.float32, scale)
+
+
+@every_geometry
+def test_where_there_is_nothing_points_stay(geometry):
+    s, t = geometry.widths[0], geometry.widths[-1]
+    X = points(geometry)
+    before = X.copy()
+    assert np.array_equal(geometry.climb(np.zeros((5, s, t)), X, 3), before)
+    geometry.climb(cores(geometry, 5), X, 3)
+    assert np.array_equal(X, before)
+
+
+@every_geometry
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_spectral_starts_hold_the_top_of_the_mean_and_of_one_graph(geometry, count):
+    C = cores(geometry)
+    mean = geometry.pack(C.mean(axis=0))
+    starts = geometry.spectral(C, mean, count)
+    assert starts.shape == (1 + min(count, geometry.widths[0]), geometry.size)
+    assert np.allclose(starts, unit_points(starts, geometry.widths))
+    size = np.linalg.norm(C.mean(axis=0), 2)
+    assert abs(form(geometry, C.mean(axis=0), starts[0])) == pytest.approx(size)
+    if count:
+        alone = geometry.spectral(C[:1], None, count)
+        assert len(alone) == min(count, geometry.widths[0])
+        assert abs(form(geometry, C[0], alone[0])) == pytest.approx(np.linalg.norm(C[0], 2))
+
+
+def test_the_widths_of_bases_tell_the_geometry():
+    assert geometry_of((4,)) == Symmetric(4)
+    assert geometry_of((4, 3)) == Pair(4, 3)
