@@ -10,10 +10,11 @@ from written_out import Counted
 
 from eigengraphs import GraphStack
 from eigengraphs.graphs.masked_view import MaskedView
+from eigengraphs.solvers.full_space import full_space
 from eigengraphs.solvers.loadings import active_gram, component_gram
-from eigengraphs.solvers.loadings_each import objective_path_each, solve_loadings_each
-from eigengraphs.solvers.masked import masked
+from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.protocol import Fit
+from eigengraphs.solvers.rules import FreeLoadings, Seen, objective_of, stage_loadings
 
 Array = NDArray[np.float64]
 COMMON = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 500}
@@ -24,25 +25,27 @@ def solve(graphs: Any, d: int, rule: Any = "observed", **settings: Any) -> Fit:
     view = graphs if isinstance(graphs, MaskedView | Counted) else MaskedView(graphs, rule)
     defaults = {
         **COMMON, "weights": np.ones(view.n_graphs), "seed": np.random.SeedSequence(0),
-        "hollow": view.hollow,
+        "metric": OffDiagonal() if view.hollow else AllEntries(), "rule": FreeLoadings(),
     }  # fmt: skip
-    return masked(view, d, **{**defaults, **settings})
+    return full_space(view, d, **{**defaults, **settings})
 
 
 def loadings(stack: GraphStack, H: Array, rule: Any = "observed") -> Array:
     """Return the loadings of components, (m, d)."""
     view = MaskedView(stack, rule)
-    whole = component_gram(H, hollow=view.hollow)
-    return solve_loadings_each(view.grams(H), view.quadratic_forms(H), whole, view.observed())
+    seen = Seen(component_gram(H, hollow=view.hollow), view.observed())
+    return FreeLoadings().solve(view.grams(H), view.forms(H), seen=seen)
 
 
 def path(view: MaskedView, fit: Fit, weights: Array) -> Array:
     """Return the objective with 0, 1, ..., d components."""
-    whole = active_gram(fit.H, fit.active, hollow=view.hollow)
+    seen = Seen(active_gram(fit.H, fit.active, hollow=view.hollow), view.observed())
     Gammas = view.grams(fit.H) * np.outer(fit.active, fit.active)
-    return objective_path_each(
-        Gammas, fit.Psi, view.squared_norms(), weights, whole, view.observed()
-    )
+    norms = view.squared_norms()
+    return np.array([
+        weights @ (norms + objective_of(Gammas[:, :k, :k], fit.Psi[:, :k], Lam))
+        for k, Lam in enumerate(stage_loadings(FreeLoadings(), Gammas, fit.Psi, seen))
+    ])  # fmt: skip
 
 
 def pairs_at_random(m: int, n: int, share: float, seed: int = 0) -> NDArray[np.bool_]:

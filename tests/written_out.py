@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 READS = (
     "multiply", "quadratic_forms", "mean", "squared_norms", "products", "project",
-    "weighted_multiply", "sketch", "entry_moment",
+    "weighted_multiply", "sketch", "entry_moment", "forms",
 )  # fmt: skip
 
 

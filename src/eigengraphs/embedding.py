@@ -472,7 +472,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         Lam, path = plan.loadings_and_path(projection)
         self.loadings_ = (Lam / scale).astype(self._dtype)
         if plan.groups is not None:
-            shared = (plan.groups.mixing(plan.weights) @ Lam / scale).astype(self._dtype)
+            shared = plan.shared_loadings_and_path(projection)[0]
+            shared = (shared / scale).astype(self._dtype)
             if self._fitted_with["loadings"] == "class":
                 self.classes_, self.class_loadings_ = plan.groups.labels, shared
             else:
@@ -646,8 +647,6 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
 
     def _project(self, stack: GraphStack) -> Projection | MaskedProjection:
         treatment, kind = self._plan.treatment, self._plan.kind_of(stack)
-        if kind == "masked" and self._plan.directed:
-            stack.require_complete("a directed fit takes only complete graphs; fill the entries")
         view = treatment.loss_view(stack, kind)
         with one_blas_thread():
             return project(view, self._fit, hollow=treatment.hollow)

@@ -78,21 +78,12 @@ def test_products(storage, kind, rule, center, dtype):
     view = MaskedView(stack, rule, mean, scale=3.0)
     B, Q = written_out(A, seen, rule, mean_written_out(A, seen, weights) * center, 3.0)
     H, X = rng.standard_normal((N, 4)), rng.standard_normal((N, 11))
-    Y = rng.standard_normal((M, 3, N))
-    masked = np.full((M, 11, N), np.nan)
-
-    def keep(lo, hi, block):
-        masked[lo:hi] = block
-
-    view.mask_products(X, keep)
     pairs = {
-        "multiply": (view.multiply(H), np.einsum("ist,tb->ibs", B, H)),
-        "sum_multiply": (view.sum_multiply(Y), np.einsum("ist,ibt->sb", B, Y)),
-        "quadratic_forms": (view.quadratic_forms(H), np.einsum("sk,ist,tk->ik", H, B, H)),
+        "products": (view.products(H)[0], np.einsum("ist,tb->ibs", B, H)),
+        "forms": (view.forms(H), np.einsum("sk,ist,tk->ik", H, B, H)),
         "squared_norms": (view.squared_norms(), (B**2).sum(axis=(1, 2))),
-        "mask_products": (masked, np.einsum("ist,tb->ibs", Q, X)),
-        "mask_sum_multiply": (view.mask_sum_multiply(Y), np.einsum("ist,ibt->sb", Q, Y)),
-        "mask_forms": (view.mask_forms(X), np.einsum("sk,ist,tk->ik", X, Q, X)),
+        "mask_products": (view.mask_products(X)[0], np.einsum("ist,tb->ibs", Q, X)),
+        "mask_forms": (view.mask_forms(X, X), np.einsum("sk,ist,tk->ik", X, Q, X)),
         "grams": (view.grams(H), np.einsum("sj,sk,ist,tj,tk->ijk", H, H, Q, H, H)),
         "observed": (view.observed(), Q.mean(axis=(1, 2))),
     }
@@ -106,6 +97,54 @@ def test_products(storage, kind, rule, center, dtype):
 
 
 @pytest.mark.parametrize("center", CENTERS)
+@pytest.mark.parametrize("rule", RULES)
+def test_products_of_directed_graphs(storage, rule, center, monkeypatch):
+    rng = np.random.default_rng(0)
+    seen = observed_entries("vertices") & (rng.random((M, N, N)) < 0.8)
+    A = np.where(rng.random((M, N, N)) < 0.5, rng.standard_normal((M, N, N)), 0.0) * seen
+    stack = stored(GraphStack(np.where(seen, A, np.nan), missing="unobserved"), storage)
+    weights = rng.random(M)
+    mean = masked_mean(stack, weights) if center else None
+    view = MaskedView(stack, rule, mean, scale=3.0, directed=True)
+    B, Q = (A - mean_written_out(A, seen, weights) * center) * seen, seen.astype(float)
+    if rule != "observed":
+        B, Q = B * OFF, Q * OFF
+    if rule == "filled":
+        counts = Q.sum(axis=1) + Q.sum(axis=2)
+        sums = B.sum(axis=1) + B.sum(axis=2)
+        fill = np.divide(sums, counts, out=np.zeros((M, N)), where=counts > 0)
+        B = B + fill[:, :, None] * np.eye(N)
+        Q = Q + (counts > 0)[:, :, None] * np.eye(N)
+    B = 3.0 * B
+    H, G = rng.standard_normal((2, N, 3))
+    Lam = rng.standard_normal((M, 3))
+    R = B - Q * np.einsum("sk,ik,tk->ist", H, Lam, G)
+    total, counts = np.tensordot(weights, R, axes=1), np.tensordot(weights, Q, axes=1)
+    left, right = view.products(H, G)
+    mask_left, mask_right = view.mask_products(H, G)
+    pairs = {
+        "left": (left, np.einsum("sb,ist->ibt", H, B)),
+        "right": (right, np.einsum("ist,tb->ibs", B, G)),
+        "forms": (view.forms(H, G), np.einsum("sk,ist,tk->ik", H, B, G)),
+        "squared_norms": (view.squared_norms(), (B**2).sum(axis=(1, 2))),
+        "mask, left": (mask_left, np.einsum("sb,ist->ibt", H, Q)),
+        "mask, right": (mask_right, np.einsum("ist,tb->ibs", Q, G)),
+        "mask_forms": (view.mask_forms(H, G), np.einsum("sk,ist,tk->ik", H, Q, G)),
+        "grams": (view.grams(H, G), np.einsum("sj,sk,ist,tj,tk->ijk", H, H, Q, G, G)),
+        "observed": (view.observed(), Q.mean(axis=(1, 2))),
+        "mean_residual": (view.mean_residual(weights, (H, G), Lam),
+                          np.divide(total, counts, out=np.zeros((N, N)), where=counts > 0)),
+    }  # fmt: skip
+    for name, (found, expected) in pairs.items():
+        assert np.allclose(found, expected, atol=1e-10), name
+    if storage == "sparse" and not center:
+        monkeypatch.setattr("eigengraphs.graphs.masked_view._WRITTEN_OUT", 0)
+        operator = view.mean_residual(weights, (H, G), Lam)
+        assert np.allclose(operator @ np.eye(N), total)
+        assert np.allclose(operator.T @ np.eye(N), total.T)
+
+
+@pytest.mark.parametrize("center", CENTERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_forms_of_two_rules_differ_by_their_diagonals(storage, kind, center):
     _, _, stack = make(kind, storage)
@@ -115,7 +154,7 @@ def test_forms_of_two_rules_differ_by_their_diagonals(storage, kind, center):
     H = np.random.default_rng(0).standard_normal((N, 3))
     change = loss.diagonal_forms(H) - search.diagonal_forms(H)
     alone = MaskedView(stack, "hollow", mean, 2.0)
-    assert np.allclose(search.quadratic_forms(H) + change, alone.quadratic_forms(H))
+    assert np.allclose(search.forms(H) + change, alone.forms(H))
     assert np.allclose(loss.squared_norms(), alone.squared_norms())
     assert np.allclose(loss.grams(H), alone.grams(H))
 
@@ -145,10 +184,10 @@ def test_the_mean_residual(storage, kind, rule, center, monkeypatch):
     R = B - Q * np.einsum("sk,ik,tk->ist", H, Lam, H)
     total, counts = np.tensordot(weights, R, axes=1), np.tensordot(weights, Q, axes=1)
     expected = np.divide(total, counts, out=np.zeros((N, N)), where=counts > 0)
-    assert np.allclose(view.mean_residual(weights, H, Lam), expected)
+    assert np.allclose(view.mean_residual(weights, (H,), Lam), expected)
     if storage == "sparse" and not (center and kind in ("vertices", "both")):
         monkeypatch.setattr("eigengraphs.graphs.masked_view._WRITTEN_OUT", 0)
-        operator = view.mean_residual(weights, H, Lam)
+        operator = view.mean_residual(weights, (H,), Lam)
         assert isinstance(operator, LinearOperator)
         assert np.allclose(operator @ np.eye(N), total)
 
@@ -161,9 +200,9 @@ def test_complete_graphs_have_the_same_products_as_ever(storage, rule, center):
     mean = mean_graph(stack, weights) if center else None
     masked, plain = MaskedView(stack, rule, mean, 2.0), StackView(stack, rule, mean, 2.0)
     H = np.random.default_rng(0).standard_normal((N, 3))
-    assert np.allclose(masked.quadratic_forms(H), plain.quadratic_forms(H))
+    assert np.allclose(masked.forms(H), plain.quadratic_forms(H))
     assert np.allclose(masked.squared_norms(), plain.squared_norms())
-    assert np.allclose(masked.multiply(H[:, :1])[:, 0], plain.multiply(H[:, 0]))
+    assert np.allclose(masked.products(H[:, :1])[0][:, 0], plain.multiply(H[:, 0]))
     assert np.array_equal(masked.rounding(), plain.rounding())
     if center:
         assert np.allclose((masked_mean(stack, weights) - mean).max(), 0)
@@ -196,7 +235,7 @@ def test_plain_views_refuse_hidden_pairs_but_not_a_hidden_diagonal(storage):
     for rule in ("hollow", "filled"):
         expected = StackView(GraphStack(A), rule).quadratic_forms(H)
         assert np.allclose(StackView(loops, rule).quadratic_forms(H), expected)
-        assert np.allclose(MaskedView(loops, rule).quadratic_forms(H), expected)
+        assert np.allclose(MaskedView(loops, rule).forms(H), expected)
 
 
 def test_a_treatment_is_learnt_from_what_is_observed():

@@ -2,63 +2,52 @@
 
 import numpy as np
 import pytest
-from hidden_graphs import COMMON, HIDDEN, path, solve
+from hidden_graphs import HIDDEN, path, solve
 from known_graphs import column_errors, noiseless, random_symmetric
 from scipy import linalg
 from written_out import Counted, masked_objective, residuals, slope
 
-from eigengraphs import GraphStack
+from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.errors import DegenerateWarning
 from eigengraphs.graphs.masked_mean import masked_mean
 from eigengraphs.graphs.masked_view import MaskedView
-from eigengraphs.graphs.view import StackView
 from eigengraphs.solvers.components import first_components, with_signs
-from eigengraphs.solvers.loadings import (
-    component_gram,
-    condition,
-    objective_path,
-)
-from eigengraphs.solvers.masked_quotient import FADES
-from eigengraphs.solvers.masked_refine import refine_masked
-from eigengraphs.solvers.subspace import subspace
+from eigengraphs.solvers.full_space import FADES, refine_observed
+from eigengraphs.solvers.loadings import component_gram, condition
+from eigengraphs.solvers.metric import AllEntries
+from eigengraphs.solvers.rules import FreeLoadings
 
 # ---------------------------------------------------------------------- the known components
 
 
+@pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("n", [25, 105])
 @pytest.mark.parametrize("rule", ["observed", "hollow", "filled"])
-def test_complete_graphs_have_the_components_of_the_subspace_solver(n, rule):
+def test_complete_graphs_have_the_components_of_the_subspace_solver(n, rule, directed):
     known = noiseless(n, 20, 3, seed=6)
     Lam = known.Lam * [40, 20, 10]
-    A = np.einsum("sk,ik,tk->ist", known.H, Lam, known.H) + 0.2 * random_symmetric(20, n, seed=7)
+    right = known.H[::-1] if directed else known.H
+    A = np.einsum("sk,ik,tk->ist", known.H, Lam, right) + 0.2 * random_symmetric(20, n, seed=7)
     stack, weights = GraphStack(A), np.linspace(0.5, 2, 20)
-    plain = StackView(stack, rule)
-    settings = {"weights": weights, "tol": 1e-9, "hollow": rule == "hollow"}
-    expected = subspace(
-        plain, 3, cache=True, seed=np.random.SeedSequence(0), **{**COMMON, **settings}
-    )
-    view = MaskedView(stack, rule)
-    fit = solve(view, 3, **settings)
-    assert column_errors(fit.H, expected.H).max() < 1e-6
-    Gamma = component_gram(expected.H, hollow=rule == "hollow")
-    objective = objective_path(Gamma, expected.Psi, plain.squared_norms(), weights)
-    assert np.allclose(path(view, fit, weights), objective, rtol=1e-6)
-    for mine, theirs in zip(fit.stages, expected.stages, strict=True):
-        assert mine.gain == pytest.approx(theirs.gain, rel=1e-6)
+    diagonal = "unobserved" if rule == "hollow" else rule
+    expected = JointEmbedding(3, diagonal=diagonal, directed=directed, tol=1e-9, random_state=0)
+    expected.fit(stack, sample_weight=weights)
+    view = MaskedView(stack, rule, directed=directed)
+    fit = solve(view, 3, weights=weights, tol=1e-9)
+    assert column_errors(with_signs(fit.H), expected.latent_positions_).max() < 1e-6
+    if not directed and rule != "filled":
+        assert np.allclose(path(view, fit, weights), expected.objective_path_, rtol=1e-6)
 
 
 def test_a_component_that_would_be_a_star_stops_where_it_does_in_the_subspace_solver():
     A = np.zeros((3, 14, 14))
     A[:, 0, 1:] = np.random.default_rng(0).uniform(0.5, 1, (3, 13))
     A += A.transpose(0, 2, 1)
-    stack, weights = GraphStack(A), np.ones(3)
-    expected = subspace(
-        StackView(stack, "hollow"), 1, cache=True, weights=weights, hollow=True,
-        seed=np.random.SeedSequence(0), **COMMON,
-    )  # fmt: skip
-    fit = solve(stack, 1, "hollow")
-    assert (expected.H**4).sum() > 0.5
-    assert fit.stages[0].gain == pytest.approx(expected.stages[0].gain, rel=1e-6)
-    assert column_errors(with_signs(np.abs(fit.H)), np.abs(expected.H)).max() < 1e-5
+    with pytest.warns(DegenerateWarning):
+        expected = JointEmbedding(1, diagonal="unobserved", random_state=0).fit(A).latent_positions_
+    fit = solve(GraphStack(A), 1, "hollow")
+    assert (expected**4).sum() > 0.5
+    assert column_errors(with_signs(np.abs(fit.H)), np.abs(expected)).max() < 1e-5
 
 
 @pytest.mark.parametrize("rule", ["observed", "hollow"])
@@ -240,7 +229,10 @@ def test_refining_stops_components_that_run_into_each_other_at_the_bound():
     A = np.array([np.outer(x, x), np.outer(x, y) + np.outer(y, x)])
     view = MaskedView(GraphStack(A))
     greedy = solve(view, 2)
-    fit = refine_masked(view, greedy, weights=np.ones(2), tol=1e-12, max_iter=2000)
+    fit = refine_observed(
+        view, greedy, metric=AllEntries(), rule=FreeLoadings(), weights=np.ones(2), tol=1e-12,
+        max_iter=2000,
+    )  # fmt: skip
     assert fit.n_passes > greedy.n_passes + 10
     assert condition(component_gram(fit.H)) <= 1e4
     left = [residuals(A, found.H) for found in (greedy, fit)]

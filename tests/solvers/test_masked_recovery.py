@@ -2,23 +2,16 @@
 
 import numpy as np
 import pytest
-from hidden_graphs import COMMON, HIDDEN, loadings, pairs_at_random, solve
+from hidden_graphs import HIDDEN, loadings, pairs_at_random, solve
 from known_graphs import column_errors, noiseless, random_symmetric, stored
 from scipy import linalg
 
 from eigengraphs import GraphStack
-from eigengraphs.graphs.masked_mean import masked_mean
 from eigengraphs.graphs.masked_view import MaskedView
-from eigengraphs.graphs.view import StackView
-from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.solvers.components import with_signs
-from eigengraphs.solvers.loadings import (
-    component_gram,
-    solve_loadings,
-)
-from eigengraphs.solvers.loadings_each import solve_loadings_each
-from eigengraphs.solvers.masked_refine import refine_masked
-from eigengraphs.solvers.subspace import subspace
+from eigengraphs.solvers.full_space import refine_observed
+from eigengraphs.solvers.metric import AllEntries
+from eigengraphs.solvers.rules import FreeLoadings
 
 
 @pytest.mark.parametrize("rule", ["observed", "hollow"])
@@ -54,7 +47,10 @@ def test_components_that_overlap_are_recovered_when_all_are_fitted_together(kind
     greedy = solve(view, 3)
     # A component carries a trace of those after it, which hidden entries keep from cancelling.
     assert 1e-4 < column_errors(greedy.H, H).max() < 0.2
-    fit = refine_masked(view, greedy, weights=np.ones(25), tol=1e-10, max_iter=500)
+    fit = refine_observed(
+        view, greedy, metric=AllEntries(), rule=FreeLoadings(), weights=np.ones(25), tol=1e-10,
+        max_iter=500,
+    )  # fmt: skip
     assert column_errors(fit.H, H).max() < 1e-6
     assert np.abs(loadings(stack, fit.H) - Lam).max() < 1e-5
     assert fit.n_passes > greedy.n_passes
@@ -100,43 +96,3 @@ def test_hidden_entries_that_equal_the_fit_change_nothing():
     assert np.abs(loadings(GraphStack(full), complete.H) - Lam).max() < 1e-6
     again = solve(GraphStack(full).hide(hidden), 1, tol=1e-10)
     assert column_errors(again.H, complete.H).max() < 1e-6
-
-
-@pytest.fixture(scope="module")
-def section_5_2():
-    """The design of section 5.2, a tenth of the pairs of each graph hidden."""
-    rng = np.random.default_rng(0)
-    H = np.stack([np.ones(100), np.repeat([-1.0, 1.0], 50)], axis=1) / 10
-    Lam = np.array([[25, 5], [22.5, 2.5]])[rng.integers(0, 2, 200)]
-    stack = MultipleRandomEigenGraphs(H, Lam).sample(random_state=rng)
-    hidden = np.triu(rng.random((200, 100, 100)) < 0.1, 1)
-    return stack.to_dense(), hidden
-
-
-@pytest.mark.parametrize("rule", ["filled", "hollow"])
-def test_hidden_pairs_are_predicted(section_5_2, rule):
-    whole, hidden = section_5_2
-    stack = whole.hide(hidden)
-    truth = whole.dense[hidden]
-
-    def error(guess):
-        return ((np.broadcast_to(guess, whole.shape)[hidden] - truth) ** 2).mean()
-
-    search = MaskedView(stack, rule)
-    loss = MaskedView(stack, "hollow", like=search)
-    fit = solve(search, 2)
-    Psi = fit.Psi + loss.diagonal_forms(fit.H) - search.diagonal_forms(fit.H)
-    gram = component_gram(fit.H, hollow=True)
-    Lam = solve_loadings_each(loss.grams(fit.H), Psi, gram, loss.observed())
-    ours = error(np.einsum("sk,ik,tk->ist", fit.H, Lam, fit.H))
-    zeros = GraphStack(stack.dense)
-    H = subspace(
-        StackView(zeros, rule), 2, cache=True, weights=np.ones(200), hollow=rule == "hollow",
-        seed=np.random.SeedSequence(0), **COMMON,
-    ).H  # fmt: skip
-    forms = StackView(zeros, "hollow").quadratic_forms(H)
-    Lam = solve_loadings(component_gram(H, hollow=True), forms)
-    filled = error(np.einsum("sk,ik,tk->ist", H, Lam, H))
-    # 0.180 is the noise; above it ours has a tenth of the others' error.
-    assert ours < error(masked_mean(stack, np.ones(200))) - 0.0008
-    assert ours < filled - 0.0004

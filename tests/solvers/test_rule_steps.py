@@ -120,10 +120,10 @@ def test_who_would_enter_with_the_other_sign_does_not():
 def test_a_dependent_component_does_not_enter_beside_its_like():
     C, psi = np.ones((2, 2)), np.array([1.0, 1.0])
     out = np.zeros((1, 2))
-    penalised_rows(C, psi[None], 0.0, True, np.zeros((1, 2)), out)
+    penalised_rows(C[None], psi[None], 0.0, True, np.zeros((1, 2)), out)
     assert np.allclose(out, [[1.0, 0.0]])  # of equals the first enters
     out = np.zeros((1, 2))
-    pursue_rows(C, psi[None], 2, True, np.zeros((1, 2)), out)
+    pursue_rows(C[None], psi[None], 2, True, np.zeros((1, 2)), out)
     assert np.allclose(out, [[1.0, 0.0]])
 
 
@@ -136,7 +136,7 @@ def test_least_squares_on_a_support_leave_dependent_components_out():
     for signed in (True, False):
         out = np.full((2, 3), np.nan)
         support = np.array([[True, False, True], [False, False, True]])
-        support_rows(C, np.array([psi, -psi]), support, signed, out)
+        support_rows(C[None], np.array([psi, -psi]), support, signed, out)
         assert np.allclose(out[0], [2.0, 0.0, 5.0])
         assert np.allclose(out[1], [0.0, 0.0, -5.0 if signed else 0.0])
 
@@ -157,7 +157,7 @@ def test_a_previous_support_is_kept_where_it_leaves_less(signed):
         (2, best, True), (2, 0 * best, False), (1, best, False), (3, np.ones((1, 3)), None),
     ):  # fmt: skip
         out = np.zeros((1, 3))
-        pursue_rows(C, psi[None], most, signed, previous, out)
+        pursue_rows(C[None], psi[None], most, signed, previous, out)
         assert np.count_nonzero(out) <= most
         if expected is not None:
             assert np.allclose(out, best) == expected
@@ -168,7 +168,7 @@ def test_a_previous_support_is_kept_where_it_leaves_less(signed):
 def test_an_equal_support_does_not_take_the_place_of_the_pursuits_own(signed):
     C = np.ones((2, 2))
     out = np.zeros((1, 2))
-    pursue_rows(C, np.array([[1.5, 1.5]]), 1, signed, np.array([[0.0, 1.0]]), out)
+    pursue_rows(C[None], np.array([[1.5, 1.5]]), 1, signed, np.array([[0.0, 1.0]]), out)
     assert np.allclose(out, [[1.5, 0.0]])
 
 
@@ -199,7 +199,7 @@ def test_wherever_it_begins_the_least_of_all_supports_is_found(signed, penalty):
         Psi = rng.standard_normal((8, 5)) @ E
         warm = rng.standard_normal((8, 4)) * (rng.random((8, 4)) < 0.6)
         out = np.empty((8, 4))
-        penalised_rows(C, Psi, penalty, signed, warm, out)
+        penalised_rows(C[None], Psi, penalty, signed, warm, out)
         for psi, beta in zip(Psi, out, strict=True):
             value = beta @ C @ beta - 2 * psi @ beta + 2 * penalty * np.abs(beta).sum()
             assert value == pytest.approx(brute_force(C, psi, penalty, signed), abs=1e-9)

@@ -16,9 +16,11 @@ from eigengraphs.solvers.rules import (
     FreeLoadings,
     NonnegativeLoadings,
     PenalisedLoadings,
+    Seen,
     SparseLoadings,
     SupportLoadings,
     objective_of,
+    stage_loadings,
 )
 
 KINDS = ("plain", "duplicated", "nearly dependent", "positive", "some nothing", "too many")
@@ -357,3 +359,64 @@ def test_dependent_components_do_not_run_away_without_a_penalty(kind, penalty):
         U = U[:, sizes > 1e-6 * sizes[0]]
         best = -((a @ U) ** 2).sum(axis=1)
         assert (found <= best * (1 - 1e-3)).all(), seed
+
+
+# ---------------------------------------------------------------------- inner products of its own
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_graphs_with_inner_products_of_their_own_are_solved_one_by_one(rule):
+    rng = np.random.default_rng(0)
+    E, a = rng.standard_normal((5, 12, 4)), rng.standard_normal((5, 12))
+    Gammas, Psi = E.transpose(0, 2, 1) @ E, np.einsum("iqk,iq->ik", E, a)
+    found = stage_loadings(rule, Gammas, Psi)[-1]
+    alone = [stage_loadings(rule, Gammas[i], Psi[i : i + 1])[-1][0] for i in range(5)]
+    assert np.allclose(found, alone)
+    assert np.allclose(
+        objective_of(Gammas, Psi, found),
+        [objective_of(Gammas[i], Psi[i : i + 1], found[i : i + 1])[0] for i in range(5)],
+    )
+    same = np.repeat(Gammas[:1], 5, axis=0)
+    assert np.allclose(rule.solve(same, Psi), rule.solve(Gammas[0], Psi))
+    assert np.allclose(rule.costs(same, found), rule.costs(Gammas[0], found))
+    for mine, theirs in zip(
+        rule.beside(same, Psi, found), rule.beside(Gammas[0], Psi, found), strict=True
+    ):
+        assert np.allclose(mine[0], theirs[0])
+        assert mine[1] is theirs[1] or np.allclose(mine[1], theirs[1])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_a_graph_does_not_see_gets_no_loading(rule):
+    H = np.zeros((8, 2))
+    H[:4, 0] = H[4:, 1] = 0.5
+    # Written out: how little the second graph sees must be neither nothing nor too much.
+    H = H + 3e-3 * np.array([[2, -1], [-1, 1], [1, 2], [-2, 1], [1, -1], [2, 1], [-1, 1], [1, 2]])
+    H /= linalg.norm(H, axis=0)
+    seen = np.zeros((3, 8, 8))
+    seen[0] = 1
+    seen[1, :4, :4] = 1  # sees next to nothing of the second component
+    A = 3 * np.ones((8, 8)) * seen
+    Gammas = np.einsum("sj,sk,ist,tj,tk->ijk", H, H, seen, H, H)
+    Psi = np.einsum("sk,ist,tk->ik", H, A, H)
+    observed = seen.mean(axis=(1, 2))
+    assert 1e-12 < Gammas[1, 1, 1] < 1e-6 * observed[1]
+    found = rule.solve(Gammas, Psi, seen=Seen(component_gram(H), observed))
+    assert np.allclose(found[1], [12, 0], atol=0.4)
+    assert np.array_equal(found[2], [0, 0])
+    assert np.allclose(found[0], [12, 12], atol=0.4)
+
+
+def test_the_same_inner_products_for_all_give_the_loadings_of_complete_graphs():
+    rng = np.random.default_rng(0)
+    H = rng.standard_normal((8, 4))
+    H[:, 3] = H[:, 1]  # twice the same
+    H /= linalg.norm(H, axis=0)
+    H[:, 2] = 0  # and one that is nothing
+    Gamma, Psi = component_gram(H), rng.standard_normal((6, 4)) @ component_gram(H)
+    Gammas, seen = np.repeat(Gamma[None], 6, axis=0), Seen(Gamma, np.ones(6))
+    for known in (seen, None):
+        found = FreeLoadings().solve(Gammas, Psi, seen=known)
+        assert np.allclose(found, solve_loadings(Gamma, Psi))
+    for rule in RULES:
+        assert rule.solve(np.zeros((2, 0, 0)), np.zeros((2, 0))).shape == (2, 0)

@@ -36,7 +36,6 @@ TESTS: dict[str, list[str]] = {
     "solvers/deflation.py": _solvers("basis_details", "deflation", "core", "core_parts"),
     "solvers/directions.py": _solvers("basis_details", "products", "bounds_met"),
     "solvers/loadings.py": _solvers("basis_details", "core_details", "loadings"),
-    "solvers/loadings_each.py": _solvers("masked_parts"),
     "solvers/packing.py": _solvers("packing", "core"),
     "solvers/products.py": _solvers("products", "gradients_outside"),
     "solvers/quotient.py": _solvers(

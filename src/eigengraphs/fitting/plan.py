@@ -99,12 +99,17 @@ class Plan:
 
         Where groups share their loadings, the path is that of the shared ones.
         """
-        Lam, path = projection.loadings_and_path(self.rule, self.weights)
         if self.groups is not None:
-            assert isinstance(projection, Projection)
-            mixing = self.groups.mixing(self.weights)
-            path = projection.grouped_path(mixing, self.group_weights, self.weights)
-        return Lam, path
+            return projection.loadings(self.rule), self.shared_loadings_and_path(projection)[1]
+        return projection.loadings_and_path(self.rule, self.weights)
+
+    def shared_loadings_and_path(
+        self, projection: Projection | MaskedProjection
+    ) -> tuple[Array, Array]:
+        """Return the loadings of each group, (c, d), and the objective's path, (d + 1,)."""
+        assert self.groups is not None
+        grouped = projection.grouped(self.groups.mixing(self.weights))
+        return grouped.loadings_and_path(self.rule, self.group_weights)
 
 
 def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight: Any) -> Plan:
@@ -115,8 +120,8 @@ def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight
     directed = bool(settings["directed"])
     groups = _groups(settings["loadings"], y, stack.n_graphs)
     treatment = Treatment.learn(stack, settings["diagonal"], bool(settings["center"]), weights)
-    missing = treatment.kind_of(stack, directed=directed) == "masked"
-    refused = refusal(settings, has_missing=missing)
+    kind = treatment.kind_of(stack, directed=directed)
+    refused = refusal(settings, has_missing=kind.startswith("masked"))
     if refused is not None:
         raise InputError(refused)
     rule = _loading_rule(settings, stack, treatment, weights)
@@ -212,7 +217,8 @@ def _loading_rule(
     if settings["max_nonzeros"] is not None:
         return SparseLoadings(int(settings["max_nonzeros"]), nonnegative)
     if settings["l1_penalty"] is not None:
-        squared_norms = treatment.loss_view(stack).squared_norms()
+        kind = treatment.kind_of(stack, directed=bool(settings["directed"]))
+        squared_norms = treatment.loss_view(stack, kind).squared_norms()
         typical = float(np.sqrt(weights @ squared_norms / weights.sum()))
         return PenalisedLoadings(float(settings["l1_penalty"]) * typical, nonnegative)
     return NonnegativeLoadings() if nonnegative else FreeLoadings()

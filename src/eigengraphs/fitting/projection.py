@@ -8,12 +8,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.errors import InputError
 from eigengraphs.solvers.loadings import active_gram, solve_loadings
-from eigengraphs.solvers.loadings_each import solve_loadings_each
 from eigengraphs.solvers.protocol import Fit
-from eigengraphs.solvers.ruled import stage_loadings
-from eigengraphs.solvers.rules import FreeLoadings, LoadingRule, objective_of
+from eigengraphs.solvers.rules import (
+    FreeLoadings,
+    LoadingRule,
+    Seen,
+    objective_of,
+    stage_loadings,
+)
 
 __all__ = ["BatchProjection", "MaskedProjection", "Projection", "gram", "project"]
 
@@ -52,24 +55,15 @@ class Projection:
         stages = stage_loadings(rule, self.Gamma, self.Psi)
         return stages[-1], np.array([weights @ self.residuals(Lam) for Lam in stages])
 
-    def grouped_path(self, mixing: Array, group_weights: Array, weights: Array) -> Array:
-        """Return the objective's path when the graphs of a group share their loadings, (d + 1,).
+    def grouped(self, mixing: Array) -> Projection:
+        """Return the same of groups that share their loadings, by their means.
 
         Parameters
         ----------
         mixing : (c, m)
             Weight of each graph in the mean of each group.
-        group_weights, weights : (c,), (m,)
-            Of the groups and of the graphs in the objective.
         """
-        Psi = mixing @ self.Psi
-        total = float(weights @ self.squared_norms)
-        stages = stage_loadings(FreeLoadings(), self.Gamma, Psi)
-        explained = [
-            group_weights @ objective_of(self.Gamma[:k, :k], Psi[:, :k], Lam)
-            for k, Lam in enumerate(stages)
-        ]
-        return np.maximum(total + np.array(explained), 0.0)
+        return Projection(self.Gamma, mixing @ self.Psi, mixing @ self.squared_norms)
 
 
 @dataclass(frozen=True)
@@ -110,29 +104,30 @@ class MaskedProjection:
             self.observed,
         )  # fmt: skip
 
+    def grouped(self, mixing: Array) -> MaskedProjection:
+        """Return the same of groups that share their loadings; see :class:`Projection`."""
+        return MaskedProjection(
+            np.tensordot(mixing, self.Gammas, axes=1), mixing @ self.Psi,
+            mixing @ self.squared_norms, self.Gamma, mixing @ self.observed,
+        )  # fmt: skip
+
+    def _stages(self, rule: LoadingRule) -> list[Array]:
+        return stage_loadings(rule, self.Gammas, self.Psi, Seen(self.Gamma, self.observed))
+
     def loadings(self, rule: LoadingRule) -> Array:
-        """Return the least-squares loadings, (m, d), graph by graph."""
-        if not isinstance(rule, FreeLoadings):
-            raise InputError(
-                "graphs with missing entries can only have free loadings, and this fit has others; "
-                "fill the missing entries"
-            )
-        return solve_loadings_each(self.Gammas, self.Psi, self.Gamma, self.observed)
+        """Return the best loadings that the rule allows, (m, d), graph by graph."""
+        return self._stages(rule)[-1]
 
     def residuals(self, Lam: Array) -> Array:
         """Return ||A_i - sum_k Lam_ik e_k||^2 over observed entries, (m,), Lam (m, k)."""
         k = Lam.shape[1]
-        squares = np.einsum("ij,ijk,ik->i", Lam, self.Gammas[:, :k, :k], Lam)
-        left = self.squared_norms + squares - 2 * np.einsum("ik,ik->i", Lam, self.Psi[:, :k])
+        left = self.squared_norms + objective_of(self.Gammas[:, :k, :k], self.Psi[:, :k], Lam)
         return np.asarray(np.maximum(left, 0.0))
 
     def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
         """Return the loadings, (m, d), and the objective's path, (d + 1,)."""
-        path = []
-        for k in range(self.Psi.shape[1] + 1):
-            Lam = self.first(k).loadings(rule)
-            path.append(weights @ self.residuals(Lam))
-        return Lam, np.array(path)
+        stages = self._stages(rule)
+        return stages[-1], np.array([weights @ self.residuals(Lam) for Lam in stages])
 
 
 def gram(fit: Fit, *, hollow: bool) -> Array:
@@ -148,10 +143,13 @@ def project(
     Reads the graphs once, unless their inner products with the components, ``Psi`` (m, d), are
     known.
     """
-    if Psi is None:
+    sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
+    if Psi is None and hasattr(view, "grams"):
+        Psi = view.forms(*sides)
+    elif Psi is None:
         Psi = view.quadratic_forms(fit.H) if fit.G is None else view.bilinear_forms(fit.H, fit.G)
     Gamma = gram(fit, hollow=hollow)
     if not hasattr(view, "grams"):
         return Projection(Gamma, Psi, view.squared_norms())
-    Gammas = view.grams(fit.H) * np.outer(fit.active, fit.active)
+    Gammas = view.grams(*sides) * np.outer(fit.active, fit.active)
     return MaskedProjection(Gammas, Psi, view.squared_norms(), Gamma, view.observed())

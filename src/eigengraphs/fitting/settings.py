@@ -118,15 +118,6 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
         for what, asked in beyond.items():
             if asked:
                 return f"{what} is beyond solver='algorithm1', the paper's; use solver='subspace'"
-    if has_missing:
-        others = {f"loadings={loadings!r}": loadings != "free", "directed=True": directed}
-        for what, asked in others.items():
-            if asked:
-                return (
-                    f"{what} is not offered where entries are missing: every graph then has inner "
-                    "products of its own; use free loadings of undirected graphs, or fill the "
-                    "missing entries first"
-                )
     return None
 
 

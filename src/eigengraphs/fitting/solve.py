@@ -28,10 +28,14 @@ from eigengraphs.solvers.adapt import Adapted
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import basis_width, whole_pays
 from eigengraphs.solvers.components import with_signs, with_signs_pair
-from eigengraphs.solvers.loadings import component_gram, condition
-from eigengraphs.solvers.masked import masked
-from eigengraphs.solvers.masked_refine import MAX_CONDITION, refine_masked
-from eigengraphs.solvers.metric import AllEntries, OffDiagonal
+from eigengraphs.solvers.full_space import (
+    MAX_CONDITION,
+    MeanGraphs,
+    full_space,
+    refine_observed,
+)
+from eigengraphs.solvers.loadings import condition
+from eigengraphs.solvers.metric import AllEntries, Metric, OffDiagonal
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import Fit, Watcher
@@ -196,18 +200,23 @@ def _find_in_graphs(
     treatment, groups = plan.treatment, plan.groups
     searched, weights = stack, plan.weights
     before = stack.n_asked if isinstance(stack, BlockedStack) else 0
+    kind = plan.kind_of(stack)
+    missing = kind.startswith("masked")
     if groups is not None:
+        weights = plan.group_weights
+    if groups is not None and not missing:
         # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
         searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
-        weights = plan.group_weights
-    kind = plan.kind_of(searched)
+        kind = plan.kind_of(searched)
     search = treatment.search_view(searched, kind)
+    if groups is not None and missing:
+        search = MeanGraphs(search, groups.mixing(plan.weights))
     common = {"weights": weights, **common}
     fit = _signed(_greedy(plan, searched, search, kind, d, settings, common))
     centered = treatment.mean is not None
     # The mean, and the row sums.
     n_passes = fit.n_passes + centered + (treatment.diagonal == "filled")
-    if groups is not None:
+    if groups is not None and not missing:
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         n_passes = 3 + centered
     projected = partial(_projected, plan, stack, search, kind)
@@ -220,7 +229,7 @@ def _find_in_graphs(
         return greedy
     settled = {name: common[name] for name in ("weights", "tol", "max_iter", "watch")}
     keep = kept_in_basis(searched, plan.directed, plan.rule)[0]
-    better = _improve(search, fit, plan, keep, masked=kind == "masked", **settled)
+    better = _improve(search, fit, plan, keep, masked=missing, **settled)
     return _better_of(plan, greedy, better, projected)
 
 
@@ -235,12 +244,12 @@ def _greedy(
 ) -> Fit:
     """Return d components of graphs by the solver for them; ``common`` is what all solvers take."""
     hollow = plan.treatment.diagonal == "unobserved"
-    if kind == "masked":
-        return masked(search, d, hollow=hollow, **common)
+    metric = OffDiagonal() if hollow else AllEntries()
+    if kind.startswith("masked"):
+        return full_space(search, d, metric=metric, rule=plan.rule, **common)
     if settings["solver"] == "algorithm1":
         return algorithm1(search, d, **common)
     keep, wide = kept_in_basis(stack, plan.directed, plan.rule)
-    metric = OffDiagonal() if hollow else AllEntries()
     return subspace(
         Adapted(search, plan.directed), d, metric=metric, rule=plan.rule, keep=keep, wide=wide,
         **common,
@@ -310,7 +319,11 @@ def _improve(
     start = tuple(side[:, on] for side in sides)
     try:
         if masked:
-            return _improve_masked(search, fit, weights, tol, max_iter, hollow)
+            together = refine_observed(
+                search, fit, metric=metric, rule=plan.rule, weights=weights, tol=tol,
+                max_iter=max_iter, watch=watch,
+            )  # fmt: skip
+            return _improved(together, metric, tol)
         found = refine(
             Adapted(search, plan.directed), start, metric=metric, rule=plan.rule, weights=weights,
             tol=tol, max_iter=max_iter, keep="products" if keep == "products" else "cores",
@@ -336,23 +349,17 @@ def _improve(
     return Improved(improved, found.n_iter, found.stop_reason, found.condition, found.bound_met)
 
 
-def _improve_masked(
-    search: Any, fit: Fit, weights: Array, tol: float, max_iter: int, hollow: bool
-) -> Improved:
+def _improved(fit: Fit, metric: Metric, tol: float) -> Improved:
+    """Return what refining with missing entries brought."""
     on = fit.active
-    better = refine_masked(search, fit, weights=weights, tol=tol, max_iter=max_iter, hollow=hollow)
-    size = condition(component_gram(better.H[:, on], hollow=hollow))
-    n_iter = max((better.stages[k].n_iter for k in np.flatnonzero(on)), default=0)
-    worst = max((better.stages[k].stationarity for k in np.flatnonzero(on)), default=0.0)
+    sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
+    size = condition(metric.gram(tuple(side[:, on] for side in sides)))
+    stages = [fit.stages[k] for k in np.flatnonzero(on)]
+    worst = max((stage.stationarity for stage in stages), default=0.0)
     # Near the bound with a slope that leads on: there it was stopped.
     bound_met = bool(worst > 1e3 * tol and size > 0.1 * MAX_CONDITION)
-    reason = "max_iter" if n_iter >= max_iter else "precision"
-    reason = "stationary" if worst <= tol else reason
-    stages = tuple(
-        replace(stage, stop_reason=reason) if active else stage
-        for stage, active in zip(better.stages, on, strict=True)
-    )
-    return Improved(replace(better, stages=stages), n_iter, reason, size, bound_met)
+    n_iter, reason = (stages[0].n_iter, stages[0].stop_reason) if stages else (0, "exhausted")
+    return Improved(fit, n_iter, reason, size, bound_met)
 
 
 def _better_of(

@@ -47,43 +47,40 @@ class MaskProducts:
 
         self._raw.products(Columns(B, None if shift is None else -shift, None), turn, None)
 
-    def sum_multiply(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return sum_i M_i^T Y_i, (n, b), for ``Y`` (m, n, b), one block of columns a graph."""
-        m, n, b = Y.shape
-        sums = np.einsum("is,isb->ib", self._P, Y)
-        gone = self.mask.hidden.T @ Y.reshape(m * n, b)
-        return np.asarray(self._P.T @ sums - gone)
-
     def forms(
-        self, X: NDArray[np.float64], shift: NDArray[np.float64] | None = None
+        self,
+        X: NDArray[np.float64],
+        Z: NDArray[np.float64],
+        shift: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return x_k^T M_i x_k, (m, c), for ``X`` (n, c); ``shift`` as in :meth:`products`."""
-        found: NDArray[np.float64] = (self._P @ X) ** 2
+        """Return x_k^T M_i z_k, (m, c), for ``X`` and ``Z`` (n, c); ``shift`` as above."""
+        found: NDArray[np.float64] = (self._P @ X) * (self._P @ Z)
         if shift is not None:
-            found += shift @ X**2
+            found += shift @ (X * Z)
         if self.mask.hidden.nnz == 0:
             return found
-        if self.mask.is_symmetric.all():
+        if Z is X and self.mask.is_symmetric.all():
             return found - self._raw.quadratic_forms(X)
-
-        def subtract(lo: int, hi: int, P: NDArray[np.float64]) -> None:
-            found[lo:hi] -= np.einsum("iks,sk->ik", P, X)
-
-        self._raw.products(Columns(X, None, None), subtract, None)
-        return found
+        return found - self._raw.bilinear_forms(X, Z)
 
     def grams(
-        self, H: NDArray[np.float64], shift: NDArray[np.float64] | None = None
+        self,
+        H: NDArray[np.float64],
+        G: NDArray[np.float64],
+        shift: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return Gamma_i,jk = <M_i o h_j h_j^T, h_k h_k^T> = x^T M_i x, x = h_j o h_k, (m, d, d).
+        """Return Gamma_i,jk = <M_i o h_j g_j^T, h_k g_k^T>, (m, d, d).
 
-        Reads the hidden entries once for every eight of the d (d + 1) / 2 columns x.
+        It is x^T M_i z with x = h_j o h_k and z = g_j o g_k. Reads the hidden entries once for
+        every eight of the d (d + 1) / 2 columns x.
         """
         d = H.shape[1]
         j, k = np.triu_indices(d)
         found = np.empty((self.mask.n_graphs, len(j)))
         for lo, hi in spans(len(j), 64):
-            found[:, lo:hi] = self.forms(H[:, j[lo:hi]] * H[:, k[lo:hi]], shift)
+            X = H[:, j[lo:hi]] * H[:, k[lo:hi]]
+            Z = X if G is H else G[:, j[lo:hi]] * G[:, k[lo:hi]]
+            found[:, lo:hi] = self.forms(X, Z, shift)
         Gammas = np.empty((self.mask.n_graphs, d, d))
         Gammas[:, j, k] = Gammas[:, k, j] = found
         return Gammas

@@ -105,22 +105,12 @@ class MaskedMean:
 
         self._raw.products(Columns(np.ascontiguousarray(B), None, None), add, None)
 
-    def sum_multiply(self, Y: Floats) -> Floats:
-        """Return sum_i (M_i o M) y_i, (n, b), for ``Y`` (m, b, n)."""
-        m, b, n = Y.shape
-        S = np.zeros((len(self._groups), n, b))
-        np.add.at(S, self._group, Y.transpose(0, 2, 1))
-        total: Floats = self._of_groups(S).sum(axis=0)
-        if self._raw is not None:
-            total -= np.asarray(self._hidden.T @ Y.transpose(0, 2, 1).reshape(m * n, b))
-        return total
-
-    def quadratic_forms(self, H: Floats) -> Floats:
-        """Return h_k^T (M_i o M) h_k, (m, d)."""
-        found = self._of_groups(np.broadcast_to(H, (len(self._groups), *H.shape)))
+    def forms(self, H: Floats, G: Floats) -> Floats:
+        """Return h_k^T (M_i o M) g_k, (m, d)."""
+        found = self._of_groups(np.broadcast_to(G, (len(self._groups), *G.shape)))
         forms: Floats = np.einsum("gsk,sk->gk", found, H)[self._group]
         if self._raw is not None:
-            forms -= self._raw.quadratic_forms(np.ascontiguousarray(H))
+            forms -= self._raw.bilinear_forms(np.ascontiguousarray(H), np.ascontiguousarray(G))
         return forms
 
 

@@ -10,7 +10,7 @@ diagonal changes. Ã_i is 0 where M̃_i is.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from eigengraphs.graphs.columns import Columns, Consumer, StackProducts
+from eigengraphs.graphs.columns import Columns
+from eigengraphs.graphs.directed_columns import BothSides, Receiver
+from eigengraphs.graphs.directed_dense import DirectedDense
+from eigengraphs.graphs.directed_sparse import DirectedSparse
 from eigengraphs.graphs.mask_kernels import masked_dense_distances, masked_flat_distances
 from eigengraphs.graphs.mask_products import MaskProducts, weighted_hidden, weighted_mask
 from eigengraphs.graphs.masked_mean import MaskedMean
@@ -45,13 +48,17 @@ class MaskedView:
     eight bytes more for each, and multiplies M by b columns for each set of vertices that some
     graphs have in common.
 
+    Columns, and sides of components, are one array of undirected graphs, and two of directed ones:
+    the left belongs to the rows of the graphs, the right to their columns.
+
     Parameters
     ----------
     stack
-        Symmetric graphs.
+        Graphs, symmetric unless ``directed``.
     diagonal : {"observed", "filled", "hollow"}
-        Keep the diagonal as it is; put the mean of the observed entries of its row into each
-        entry, which is then observed (but where there are none, and it is hidden); or hide it.
+        Keep the diagonal as it is; put the mean of the observed entries of its row (and column)
+        into each entry, which is then observed (but where there are none, and it is hidden); or
+        hide it.
     mean
         Mean graph (n, n) to subtract where an entry is observed, as
         :func:`~eigengraphs.graphs.masked_mean.masked_mean` finds it; or None.
@@ -59,6 +66,8 @@ class MaskedView:
         Factor on every entry.
     like : MaskedView, optional
         A view that differs in its diagonal alone: what both need is found once.
+    directed
+        Whether components have two sides.
     """
 
     def __init__(
@@ -69,30 +78,35 @@ class MaskedView:
         scale: float = 1.0,
         *,
         like: MaskedView | None = None,
+        directed: bool = False,
     ) -> None:
+        self.directed = directed
         self._stack, self._rule, self._M, self._scale = stack, diagonal, mean, scale
-        self._F: Any = stack.flat if stack.is_sparse else stack.dense.reshape(-1, stack.n_vertices)
-        self._mask: Mask
-        self._masks: MaskProducts
-        self._raw: StackProducts
-        self._mean: MaskedMean | None
+        self._raw: Any
+        # Those that columns meet: of directed graphs, transposes on the left.
+        self._masks: tuple[MaskProducts, ...]
+        self._means: tuple[MaskedMean, ...]
         if like is not None:
-            self._mask, self._raw, self._mean = like._mask, like._raw, like._mean
-            self._masks = like._masks
+            self._masks, self._raw, self._means = like._masks, like._raw, like._means
         else:
-            self._mask = stack.mask or Mask.complete(stack.n_graphs, stack.n_vertices)
-            self._masks = MaskProducts(self._mask)
-            self._raw = (
-                SparseProducts(stack.flat, ones=not stack.is_weighted)
-                if stack.is_sparse
-                else DenseProducts(stack.dense)
-            )
-            self._mean = None if mean is None else MaskedMean(self._mask, mean)
+            mask = stack.mask or Mask.complete(stack.n_graphs, stack.n_vertices)
+            masks = (mask.transposed(), mask) if directed else (mask,)
+            self._masks = tuple(map(MaskProducts, masks))
+            self._raw = _raw_products(stack, directed)
+            self._means = ()
+            if mean is not None:
+                turned = mean.T if isinstance(mean, np.ndarray) else sparse.csr_array(mean.T)
+                graphs = (turned, mean) if directed else (mean,)
+                self._means = tuple(map(MaskedMean, masks, graphs))
         self._like = like
         self._D: Floats | None = None
         self._E: Floats | None = None
         if diagonal != "observed":
             self._D, self._E = self._changes()
+
+    @property
+    def _mask(self) -> Mask:
+        return self._masks[-1].mask
 
     def _changes(self) -> tuple[Floats, Floats]:
         """Return what the rule adds to the diagonals of the graphs and of the mask, (m, n)."""
@@ -100,19 +114,20 @@ class MaskedView:
         now = self._diagonals()
         if self._rule == "hollow":
             return -now, -seen.astype(np.float64)
-        sums = self._raw.row_sums()
-        if self._mean is not None:
+        sums = self._raw.line_sums() if self.directed else self._raw.row_sums()
+        for mean in self._means:
             centre = np.zeros((self.n_graphs, 1, self.n_vertices))
-            self._mean.subtract(np.ones((self.n_vertices, 1)), centre)
-            sums += centre[:, 0]
-        others = self._mask.row_counts() - seen
+            mean.subtract(np.ones((self.n_vertices, 1)), centre)
+            sums += centre[:, 0] / len(self._means)
+        counts = np.mean([products.mask.row_counts() for products in self._masks], axis=0)
+        others = counts - seen
         fill = np.divide(sums - now, others, out=np.zeros_like(sums), where=others > 0)
         return fill - now, (others > 0).astype(np.float64) - seen
 
     def _diagonals(self) -> Floats:
         """Return the diagonals of A_i - M_i o M, (m, n)."""
         now = self._stack.diagonals()
-        return now if self._mean is None else now - self._mean.diagonals
+        return now - self._means[-1].diagonals if self._means else now
 
     @property
     def n_graphs(self) -> int:
@@ -137,62 +152,59 @@ class MaskedView:
 
     # ------------------------------------------------------------------ products with the graphs
 
-    def multiply(self, B: Floats) -> Floats:
-        """Return (Ã_i B)^T, (m, b, n), for ``B`` (n, b)."""
-        typed = (self._scale * B).astype(self.dtype)
-        out = np.empty((self.n_graphs, B.shape[1], self.n_vertices), self.dtype)
-        self._raw.products(Columns(typed, self._D, None), lambda *_: None, out)
-        found: Floats = out.astype(np.float64, copy=False)
-        if self._mean is not None:
-            self._mean.subtract(typed.astype(np.float64), found)
-        return found
+    def products(self, *columns: Floats) -> tuple[Floats, ...]:
+        """Return B^T Ã_i, (m, b, n), for ``B`` (n, b).
 
-    def sum_multiply(self, Y: Floats) -> Floats:
-        """Return sum_i Ã_i y_i, (n, b), for ``Y`` (m, b, n), b vectors a graph."""
-        m, b, n = Y.shape
-        columns = Y.transpose(0, 2, 1).reshape(m * n, b)
-        total = np.asarray(self._F.T @ columns.astype(self.dtype, copy=False), dtype=np.float64)
-        if self._D is not None:
-            total += np.einsum("is,ibs->sb", self._D, Y)
-        if self._mean is not None:
-            total -= self._mean.sum_multiply(Y)
-        return self._scale * total
+        Directed: for columns ``left`` and ``right``, left^T Ã_i and right^T Ã_i^T.
+        """
+        typed = [(self._scale * B).astype(self.dtype) for B in columns]
+        out = [np.empty((self.n_graphs, B.shape[1], self.n_vertices), self.dtype) for B in typed]
+        parts = [Columns(B, self._D, None) for B in typed]
+        if self.directed:
+            receivers = [Receiver(lambda *_: None, P) for P in out]
+            self._raw.products(BothSides(*parts), *receivers)
+        else:
+            self._raw.products(parts[0], lambda *_: None, out[0])
+        found: list[Floats] = [P.astype(np.float64, copy=False) for P in out]
+        for mean, B, P in zip(self._means, typed, found, strict=bool(self._means)):
+            mean.subtract(B.astype(np.float64), P)
+        return tuple(found)
 
-    def quadratic_forms(self, H: Floats) -> Floats:
-        """Return h_k^T Ã_i h_k, (m, d)."""
-        Psi = self._raw.quadratic_forms(H.astype(self.dtype, copy=False))
+    def forms(self, *sides: Floats) -> Floats:
+        """Return h_k^T Ã_i g_k, (m, d); undirected, g is h."""
+        typed = [side.astype(self.dtype, copy=False) for side in sides]
+        find = self._raw.bilinear_forms if self.directed else self._raw.quadratic_forms
+        Psi: Floats = find(*typed)
         if self._D is not None:
-            Psi += self._D @ H**2
-        if self._mean is not None:
-            Psi -= self._mean.quadratic_forms(H)
+            Psi += self._D @ (sides[0] * sides[-1])
+        if self._means:
+            Psi -= self._means[-1].forms(sides[0], sides[-1])
         return self._scale * Psi
 
-    def diagonal_forms(self, H: Floats) -> Floats:
-        """Return what the rule for the diagonal adds to ``quadratic_forms``, (m, d): no pass."""
+    def diagonal_forms(self, *sides: Floats) -> Floats:
+        """Return what the rule for the diagonal adds to ``forms``, (m, d): no pass."""
         if self._D is None:
-            return np.zeros((self.n_graphs, H.shape[1]))
-        return np.asarray(self._scale * (self._D @ H**2))
+            return np.zeros((self.n_graphs, sides[0].shape[1]))
+        return np.asarray(self._scale * (self._D @ (sides[0] * sides[-1])))
 
     # ------------------------------------------------------------------ products with the mask
 
-    def mask_products(self, B: Floats, consume: Consumer) -> None:
-        """Call ``consume(lo, hi, Q)`` with Q_i = (M̃_i B)^T, (hi - lo, b, n), block by block."""
-        self._masks.products(B, consume, self._E)
+    def mask_products(self, *columns: Floats) -> tuple[Floats, ...]:
+        """Return what ``products`` does, of M̃_i."""
+        found = []
+        for masks, B in zip(self._masks, columns, strict=True):
+            out = np.empty((self.n_graphs, B.shape[1], self.n_vertices))
+            masks.products(B, partial(_put, out), self._E)
+            found.append(out)
+        return tuple(found)
 
-    def mask_sum_multiply(self, Y: Floats) -> Floats:
-        """Return sum_i M̃_i y_i, (n, b), for ``Y`` (m, b, n)."""
-        total = self._masks.sum_multiply(Y.transpose(0, 2, 1))
-        if self._E is not None:
-            total += np.einsum("is,ibs->sb", self._E, Y)
-        return total
+    def mask_forms(self, X: Floats, Z: Floats) -> Floats:
+        """Return x_k^T M̃_i z_k, (m, c), for ``X`` and ``Z`` (n, c)."""
+        return self._masks[-1].forms(X, Z, self._E)
 
-    def mask_forms(self, X: Floats) -> Floats:
-        """Return x_k^T M̃_i x_k, (m, c), for ``X`` (n, c)."""
-        return self._masks.forms(X, self._E)
-
-    def grams(self, H: Floats) -> Floats:
-        """Return Gamma_i,jk = <M̃_i o h_j h_j^T, h_k h_k^T>, (m, d, d)."""
-        return self._masks.grams(H, self._E)
+    def grams(self, *sides: Floats) -> Floats:
+        """Return Gamma_i,jk = <M̃_i o h_j g_j^T, h_k g_k^T>, (m, d, d); undirected, g is h."""
+        return self._masks[-1].grams(sides[0], sides[-1], self._E)
 
     def observed(self) -> Floats:
         """Return the share of the entries of each graph that is observed, (m,)."""
@@ -252,8 +264,8 @@ class MaskedView:
         noise: Floats = (4 * eps * self._scale * self._stack.facts.norm) ** 2
         return noise
 
-    def mean_residual(self, weights: Floats, H: Floats, Lam: Floats) -> Any:
-        """Return the mean of Ã_i - sum_k Lam_ik h_k h_k^T, (n, n), for a start.
+    def mean_residual(self, weights: Floats, sides: tuple[Floats, ...], Lam: Floats) -> Any:
+        """Return the mean of Ã_i - sum_k Lam_ik h_k g_k^T, (n, n), for a start.
 
         Each entry is the weighted mean over the graphs that observe it. Of sparse graphs on many
         vertices it is an operator, and the weighted sum of what is observed. Reads the graphs
@@ -261,7 +273,7 @@ class MaskedView:
         """
         total: Any = weighted_sum(self._stack, weights)
         if self._stack.is_sparse and self.n_vertices > _WRITTEN_OUT:
-            return self._residual_operator(total, weights, H, Lam)
+            return self._residual_operator(total, weights, sides, Lam)
         if not isinstance(total, np.ndarray):
             total = total.toarray()
         counts = weighted_mask(self._mask, weights)
@@ -273,16 +285,16 @@ class MaskedView:
             total[on] += weights @ self._D
             counts[on] += weights @ self._E
         total *= self._scale
-        for h, lam in zip(H.T, Lam.T, strict=True):
+        for h, g, lam in zip(sides[0].T, sides[-1].T, Lam.T, strict=True):
             K = weighted_mask(self._mask, weights * lam)
             if self._E is not None:
                 K[on] += (weights * lam) @ self._E
-            total -= np.outer(h, h) * K
+            total -= np.outer(h, g) * K
         floor = 1e-12 * float(weights.max())
         return np.divide(total, counts, out=np.zeros_like(total), where=counts > floor)
 
     def _residual_operator(
-        self, total: Any, weights: Floats, H: Floats, Lam: Floats
+        self, total: Any, weights: Floats, sides: tuple[Floats, ...], Lam: Floats
     ) -> LinearOperator:
         n, mask = self.n_vertices, self._mask
         W = weights[:, None] * np.column_stack([np.ones(len(weights)), Lam])
@@ -294,12 +306,26 @@ class MaskedView:
         if M is not None:  # sum_i w_i M_i o M, less what absent vertices hide of it: it is a start
             total = total - weights.sum() * M + M.multiply(gone[0])
 
-        def apply(v: Floats) -> Floats:
+        def apply(v: Floats, transposed: bool = False) -> Floats:
             v = v.ravel()
-            product = self._scale * (total @ v + D * v)
-            for j, h in enumerate(H.T, start=1):
-                x = h * v
-                product -= h * (P.T @ (W[:, j] * (P @ x)) - gone[j] @ x + on[:, j] * x)
+            here, there = (sides[-1], sides[0]) if transposed else (sides[0], sides[-1])
+            product = self._scale * ((total.T if transposed else total) @ v + D * v)
+            for j, (h, g) in enumerate(zip(here.T, there.T, strict=True), start=1):
+                x, N = g * v, gone[j].T if transposed else gone[j]
+                product -= h * (P.T @ (W[:, j] * (P @ x)) - N @ x + on[:, j] * x)
             return np.asarray(product)
 
-        return LinearOperator((n, n), matvec=apply, dtype=np.float64)
+        back = partial(apply, transposed=True)
+        return LinearOperator((n, n), matvec=apply, rmatvec=back, dtype=np.float64)
+
+
+def _raw_products(stack: GraphStack, directed: bool) -> Any:
+    """Return the products of the graphs as they are stored."""
+    ones = not stack.is_weighted
+    if stack.is_sparse:
+        return (DirectedSparse if directed else SparseProducts)(stack.flat, ones)
+    return DirectedDense(stack) if directed else DenseProducts(stack.dense)
+
+
+def _put(out: Floats, lo: int, hi: int, Q: Floats) -> None:
+    out[lo:hi] = Q

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -21,17 +23,18 @@ from eigengraphs.stack.stack import GraphStack
 __all__ = ["Diagonal", "Treatment", "ViewKind"]
 
 Diagonal: TypeAlias = Literal["filled", "observed", "unobserved"]
-ViewKind: TypeAlias = Literal["undirected", "directed", "masked"]
+ViewKind: TypeAlias = Literal["undirected", "directed", "masked", "masked directed"]
 
-_BLOCKED_VIEWS: dict[ViewKind, type] = {
+_BLOCKED_VIEWS: dict[ViewKind, Callable[..., Any]] = {
     "undirected": BlockedView,
     "directed": BlockedDirectedView,
     "masked": MaskedView,  # of all graphs, if they fit in memory
 }
-_VIEWS: dict[ViewKind, type] = {
+_VIEWS: dict[ViewKind, Callable[..., Any]] = {
     "undirected": StackView,
     "directed": DirectedView,
-    "masked": MaskedView,  # undirected, with hidden entries
+    "masked": MaskedView,  # with hidden entries
+    "masked directed": partial(MaskedView, directed=True),
 }
 
 
@@ -94,7 +97,7 @@ class Treatment:
         """Return how to look at graphs: a hidden diagonal alone is no matter where none counts."""
         mask = stack.mask
         if mask is not None and (self.diagonal == "observed" or mask.hides_pairs):
-            return "masked"
+            return "masked directed" if directed else "masked"
         return "directed" if directed else "undirected"
 
     def search_view(self, stack: GraphStack, kind: ViewKind = "undirected") -> Any:
@@ -122,5 +125,5 @@ class Treatment:
         return "hollow" if self.hollow else "observed"
 
 
-def _view(stack: GraphStack, kind: ViewKind) -> type:
+def _view(stack: GraphStack, kind: ViewKind) -> Callable[..., Any]:
     return (_BLOCKED_VIEWS if isinstance(stack, BlockedStack) else _VIEWS)[kind]

@@ -20,8 +20,8 @@ from eigengraphs.solvers.geometry import Geometry
 from eigengraphs.solvers.protocol import Array, Sides
 
 __all__ = [
-    "CONCENTRATED", "AllEntries", "CoreMetric", "Metric", "Norm", "OffDiagonal", "bent_norm",
-    "bent_pushes", "bent_slopes",
+    "CONCENTRATED", "AllEntries", "CoreMetric", "Metric", "Norm", "OffDiagonal", "bend",
+    "bent_norm", "bent_pushes", "bent_slopes",
 ]  # fmt: skip
 
 CONCENTRATED = 0.5  # of sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
@@ -204,7 +204,7 @@ class _Hollow:
         sides = [side[0] for side in self._sides(x[None])]
         h, g = sides[0], sides[-1]
         u = float((h**2 * g**2).sum())
-        q, curved = float(bent_norm(np.array(u))), 1.0 - float(_bend(np.array(u))[1])
+        q, curved = float(bent_norm(np.array(u))), 1.0 - float(bend(np.array(u))[1])
         slopes = bent_slopes(*(side[:, None] for side in sides))
         slope = np.concatenate(
             [V.T @ part[:, 0] for V, part in zip(self._bases, slopes, strict=True)]
@@ -237,14 +237,14 @@ class _Hollow:
 
 def bent_norm(u: Array) -> Array:
     """Return q for unit vectors with u = sum_s h_s^2 g_s^2."""
-    return np.asarray(1.0 - u + _bend(u)[0])
+    return np.asarray(1.0 - u + bend(u)[0])
 
 
 def bent_slopes(*sides: Array) -> list[Array]:
     """Return the gradient of q over 2 c on each side, (n, d), at unit columns (n, d)."""
     h, g = sides[0], sides[-1]
     u = (h**2 * g**2).sum(axis=0)
-    curved = 1.0 - _bend(u)[1]
+    curved = 1.0 - bend(u)[1]
     along = bent_norm(u) + curved * u  # so that the slope along the point is q
     pairs = ((h, g), (g, h))[: len(sides)]
     return [mine * along - mine * other**2 * curved for mine, other in pairs]
@@ -253,12 +253,12 @@ def bent_slopes(*sides: Array) -> list[Array]:
 def bent_pushes(*sides: Array) -> list[Array]:
     """Return x, (n, d) on each side: the bend adds x x^T to the Hessian of q over 2 c."""
     h, g = sides[0], sides[-1]
-    curvature = _bend((h**2 * g**2).sum(axis=0))[2]
+    curvature = bend((h**2 * g**2).sum(axis=0))[2]
     size = np.sqrt((4 if len(sides) == 1 else 2) * curvature)
     return [size * mine * other**2 for mine, other in ((h, g), (g, h))[: len(sides)]]
 
 
-def _bend(u: Array) -> tuple[Array, Array, Array]:
+def bend(u: Array) -> tuple[Array, Array, Array]:
     """Return what is added to q, and its first and second derivatives by u.
 
     _BEND e^3 / (e + width) for e = u - 1/2: a square but for its beginning, where its curvature

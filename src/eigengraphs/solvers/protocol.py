@@ -17,7 +17,6 @@ __all__ = [
     "EntryGraphs",
     "Fit",
     "Graphs",
-    "MaskedGraphs",
     "Measured",
     "Progress",
     "Sides",
@@ -201,71 +200,6 @@ class SplitDirectedGraphs(DirectedGraphs, Protocol):
 
     def total(self, task: Callable[[Any, Array], Any], weights: Array) -> Any:
         """Return the sum of task(some graphs, their weights) over all of them: one pass."""
-        ...
-
-
-class MaskedGraphs(Protocol):
-    """Symmetric graphs A_i of which some entries are hidden; M_i is 1 where one is observed.
-
-    A_i is 0 where M_i is. The first three methods read every graph once, those of the mask its
-    hidden entries.
-    """
-
-    @property
-    def n_graphs(self) -> int:
-        """Number of graphs, m."""
-        ...
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type in which the graphs are multiplied: float32 or float64."""
-        ...
-
-    def multiply(self, B: Array) -> Array:
-        """Return (A_i B)^T, (m, b, n), for ``B`` (n, b)."""
-        ...
-
-    def sum_multiply(self, Y: Array) -> Array:
-        """Return sum_i A_i y_i, (n, b), for ``Y`` (m, b, n), b vectors a graph."""
-        ...
-
-    def mean_residual(self, weights: Array, H: Array, Lam: Array) -> Any:
-        """Return the mean of A_i - sum_k Lam_ik h_k h_k^T over the graphs that observe an entry.
-
-        An array (n, n), or an operator that stands for it: it is only a start.
-        """
-        ...
-
-    def mask_products(self, B: Array, consume: Callable[[int, int, NDArray[Any]], None]) -> None:
-        """Call consume(lo, hi, Q) for blocks of graphs with Q = (M_i B)^T, (hi - lo, b, n).
-
-        Calls may come from several threads, for different graphs; Q is the consumer's to keep.
-        """
-        ...
-
-    def mask_sum_multiply(self, Y: Array) -> Array:
-        """Return sum_i M_i y_i, (n, b), for ``Y`` (m, b, n)."""
-        ...
-
-    def mask_forms(self, X: Array) -> Array:
-        """Return x_k^T M_i x_k, (m, c), for ``X`` (n, c)."""
-        ...
-
-    def observed(self) -> Array:
-        """Return the share of the entries of each graph that is observed, (m,)."""
-        ...
-
-    def squared_norms(self) -> Array:
-        """Return ||A_i||^2, (m,)."""
-        ...
-
-    def rounding(self) -> Array:
-        """Return the squared norm that rounding alone may leave of each graph, (m,)."""
         ...
 
 

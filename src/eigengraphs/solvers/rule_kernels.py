@@ -1,6 +1,7 @@
 """Numba kernels of the loading rules: a small quadratic problem for each graph, row by row.
 
 All work on components of norm 1: C is Gamma with a unit diagonal, psi and beta are scaled alike.
+Functions of all rows take a stack of C, one for all graphs or one for each.
 The passive set, whose loadings are not zero, is the first p entries of ``order``, and the first p
 rows of ``L`` are the Cholesky factor of its part of C.
 """
@@ -33,7 +34,7 @@ def penalised_rows(
 
     Parameters
     ----------
-    C : (d, d)
+    C : (1 or m, d, d)
         Inner products of components of norm 1.
     Psi : (m, d)
         Their inner products with the graphs.
@@ -50,9 +51,9 @@ def penalised_rows(
     order, L, sigma = np.empty(d, np.int64), np.empty((d, d)), np.ones(d)
     allowed = np.ones(d, np.bool_)
     for i in range(m):
-        beta = out[i]
-        p = _begin(C, Psi[i], penalty, signed, warm[i], order, L, beta, sigma)
-        _active_set(C, Psi[i], penalty, signed, allowed, order, p, L, beta, sigma)
+        beta, G = out[i], C[i % C.shape[0]]
+        p = _begin(G, Psi[i], penalty, signed, warm[i], order, L, beta, sigma)
+        _active_set(G, Psi[i], penalty, signed, allowed, order, p, L, beta, sigma)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -66,11 +67,11 @@ def pursue_rows(C: Array, Psi: Array, most: int, signed: bool, previous: Array, 
     order, L, sigma = np.empty(d, np.int64), np.empty((d, d)), np.ones(d)
     allowed, other = np.empty(d, np.bool_), np.empty(d)
     for i in range(m):
-        beta = out[i]
+        beta, G = out[i], C[i % C.shape[0]]
         if signed:
-            _pursue(C, Psi[i], most, order, L, beta)
+            _pursue(G, Psi[i], most, order, L, beta)
         else:
-            _pursue_nonnegative(C, Psi[i], most, allowed, order, L, beta, sigma)
+            _pursue_nonnegative(G, Psi[i], most, allowed, order, L, beta, sigma)
         nonzeros, same = 0, True
         for k in range(d):
             allowed[k] = previous[i, k] != 0
@@ -80,11 +81,11 @@ def pursue_rows(C: Array, Psi: Array, most: int, signed: bool, previous: Array, 
             continue
         other[:] = 0.0
         if signed:
-            _least_squares(C, Psi[i], allowed, order, L, other)
+            _least_squares(G, Psi[i], allowed, order, L, other)
         else:
-            _active_set(C, Psi[i], 0.0, False, allowed, order, 0, L, other, sigma)
+            _active_set(G, Psi[i], 0.0, False, allowed, order, 0, L, other, sigma)
         # Equal up to rounding counts as equal: the pursuit's own answer stays.
-        now, then = _objective(C, Psi[i], beta), _objective(C, Psi[i], other)
+        now, then = _objective(G, Psi[i], beta), _objective(G, Psi[i], other)
         if then < now - 8 * d * _EPS * abs(now):
             beta[:] = other
 
@@ -98,11 +99,12 @@ def support_rows(C: Array, Psi: Array, support: Mask, signed: bool, out: Array) 
     m, d = Psi.shape
     order, L, sigma = np.empty(d, np.int64), np.empty((d, d)), np.ones(d)
     for i in range(m):
+        G = C[i % C.shape[0]]
         out[i] = 0.0
         if signed:
-            _least_squares(C, Psi[i], support[i], order, L, out[i])
+            _least_squares(G, Psi[i], support[i], order, L, out[i])
         else:
-            _active_set(C, Psi[i], 0.0, False, support[i], order, 0, L, out[i], sigma)
+            _active_set(G, Psi[i], 0.0, False, support[i], order, 0, L, out[i], sigma)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

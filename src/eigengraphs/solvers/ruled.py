@@ -29,10 +29,16 @@ from eigengraphs.solvers.loadings import component_gram, rounding_share
 from eigengraphs.solvers.old_core import NEGLIGIBLE, Search
 from eigengraphs.solvers.packing import Packing
 from eigengraphs.solvers.protocol import Array, BlockGraphs
-from eigengraphs.solvers.rules import LoadingRule, PenalisedLoadings, SparseLoadings, objective_of
+from eigengraphs.solvers.rules import (
+    LoadingRule,
+    PenalisedLoadings,
+    SparseLoadings,
+    objective_of,
+    stage_loadings,
+)
 from eigengraphs.solvers.symmetric import SymmetricSpace
 
-__all__ = ["RuledFit", "RuledSpace", "shrink_of", "stage_loadings"]
+__all__ = ["RuledFit", "RuledSpace", "shrink_of"]
 
 _STEPS, _EAGER = 4, 2  # of every start, and those of them without thresholds and costs
 _FINALISTS = 3  # that go on to their maximum
@@ -45,17 +51,6 @@ def shrink_of(rule: LoadingRule) -> Shrink:
     """Return how the rule makes loadings of the forms of one component of norm 1 alone."""
     penalty = rule.penalty if isinstance(rule, PenalisedLoadings) else 0.0
     return Shrink(rule.nonnegative, float(penalty))
-
-
-def stage_loadings(rule: LoadingRule, Gamma: Array, Psi: Array) -> list[Array]:
-    """Return the loadings with the first 0, 1, ..., d components, (m, 0) to (m, d).
-
-    Each knows the one before: a pursuit that finds less than that keeps it.
-    """
-    stages: list[Array] = [np.zeros((len(Psi), 0))]
-    for k in range(1, len(Gamma) + 1):
-        stages.append(rule.solve(Gamma[:k, :k], Psi[:, :k], stages[-1]))
-    return stages
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Rules that loadings obey: free, nonnegative, sparse or penalised.
 
 Components e_1, ..., e_d (h_k h_k^T, or h_k g_k^T of directed graphs) are known by their inner
-products Gamma, and graphs by Psi_ik = <A_i, e_k>. Each rule finds, graph by graph, the loadings
-lam that minimise
+products Gamma, (d, d), or (m, d, d) where every graph has its own, as with missing entries, and
+graphs by Psi_ik = <A_i, e_k>. Each rule finds, graph by graph, the loadings lam that minimise
 
     ||A - sum_k lam_k e_k||^2 - ||A||^2 = lam Gamma lam - 2 psi . lam
 
@@ -29,9 +29,11 @@ __all__ = [
     "LoadingRule",
     "NonnegativeLoadings",
     "PenalisedLoadings",
+    "Seen",
     "SparseLoadings",
     "SupportLoadings",
     "objective_of",
+    "stage_loadings",
 ]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -39,6 +41,24 @@ _TRUSTED = 1e10  # condition up to which the free solution tells the signs to be
 _FAR = 1e6  # of the largest <A_i, e_k>: loadings that only nearly dependent components get
 _SLOPE = 1e-6  # of the same: a slope that an active set which came to its end does not leave
 _RIDGE = 1e-9
+_UNSEEN = 1e-6  # share of a component, over that of one that is spread, that a graph must see
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What graphs of which entries are missing see of components.
+
+    Graph i sees the share x^T Gamma_i x / x^T whole x of a combination x of components, and about
+    ``observed`` of one that is spread over all vertices. Of what it sees next to nothing of, it
+    gets no loading: so loadings are bounded. A graph that observes nothing has none.
+    """
+
+    whole: Array  # (d, d) inner products of the components over all entries
+    observed: Array  # (m,) share of its entries that each graph observes
+
+    def first(self, k: int) -> Seen:
+        """Return the same for the first k components."""
+        return Seen(self.whole[:k, :k], self.observed)
 
 
 class LoadingRule:
@@ -69,14 +89,17 @@ class LoadingRule:
 
     def costs(self, Gamma: Array, Lam: Array) -> Array:
         """Return what the rule adds to the objective of each graph, (m,)."""
-        return np.asarray(2 * self.penalty * (np.abs(Lam) @ np.sqrt(np.diagonal(Gamma))))
+        lengths = np.sqrt(np.maximum(np.diagonal(Gamma, axis1=-2, axis2=-1), 0.0))
+        return np.asarray(2 * self.penalty * (np.abs(Lam) * lengths).sum(axis=1))
 
-    def beside(self, Gamma: Array, Psi: Array, Lam: Array) -> list[tuple[Array, Array | None]]:
+    def beside(
+        self, Gamma: Array, Psi: Array, Lam: Array, seen: Seen | None = None
+    ) -> list[tuple[Array, Array | None]]:
         """Return what a further component may meet: loadings, and what each graph gives up, (m,).
 
         The best comes first.
         """
-        del Gamma, Psi
+        del Gamma, Psi, seen
         return [(Lam, None)]
 
     def held(self, Lam: Array) -> LoadingRule:
@@ -84,17 +107,21 @@ class LoadingRule:
         del Lam
         return self
 
-    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+    def solve(
+        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
+    ) -> Array:
         """Return the loadings, (m, d).
 
         Parameters
         ----------
-        Gamma : (d, d)
-            Inner products of the components, positive semidefinite.
+        Gamma : (d, d) or (m, d, d)
+            Inner products of the components, positive semidefinite; of all graphs, or of each.
         Psi : (m, d)
             Inner products <A_i, e_k>.
         previous : (m, d'), optional
             Loadings on the first d' components that were found before, d' <= d.
+        seen : optional
+            Where every graph has inner products of its own, what it sees of the components.
         """
         raise NotImplementedError
 
@@ -109,10 +136,12 @@ class FreeLoadings(LoadingRule):
         """Return the form itself, and its square."""
         return tau, tau**2, np.ones_like(tau)
 
-    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+    def solve(
+        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
+    ) -> Array:
         """Return the loadings, (m, d); ``previous`` does not matter."""
         del previous
-        return solve_loadings(Gamma, Psi)
+        return solve_loadings(Gamma, Psi) if Gamma.ndim == 2 else _solve_each(Gamma, Psi, seen)
 
 
 @dataclass(frozen=True)
@@ -121,10 +150,12 @@ class NonnegativeLoadings(LoadingRule):
 
     nonnegative = True
 
-    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+    def solve(
+        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
+    ) -> Array:
         """Return the loadings, (m, d); ``previous`` does not matter."""
         del previous
-        C, Psi, lengths = _of_norm_one(Gamma, Psi)
+        C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
         return _penalised(C, Psi, lengths, 0.0, signed=False)
 
 
@@ -155,7 +186,9 @@ class SparseLoadings(LoadingRule):
                 "loading that may differ from zero"
             )
 
-    def beside(self, Gamma: Array, Psi: Array, Lam: Array) -> list[tuple[Array, Array | None]]:
+    def beside(
+        self, Gamma: Array, Psi: Array, Lam: Array, seen: Seen | None = None
+    ) -> list[tuple[Array, Array | None]]:
         """Let graphs that have all their nonzeros give one up, or else leave all as they are.
 
         Without that, no component after the first few would ever be used.
@@ -165,7 +198,8 @@ class SparseLoadings(LoadingRule):
             return [(Lam, None)]
         fewer = np.zeros_like(Lam)
         if self.max_nonzeros > 1:
-            fewer = replace(self, max_nonzeros=self.max_nonzeros - 1).solve(Gamma, Psi)
+            rule = replace(self, max_nonzeros=self.max_nonzeros - 1)
+            fewer = rule.solve(Gamma, Psi, seen=seen)
         given_up = objective_of(Gamma, Psi, fewer) - objective_of(Gamma, Psi, Lam)
         costs = np.where(full, np.maximum(given_up, 0.0), 0.0)
         return [(np.where(full[:, None], fewer, Lam), costs), (Lam, None)]
@@ -174,9 +208,11 @@ class SparseLoadings(LoadingRule):
         """Return the rule with the supports of ``Lam``."""
         return SupportLoadings(Lam != 0, self.nonnegative)
 
-    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+    def solve(
+        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
+    ) -> Array:
         """Return the loadings, (m, d), none worse than least squares on ``previous``."""
-        C, Psi, lengths = _of_norm_one(Gamma, Psi)
+        C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
         out = np.zeros_like(Psi)
         pursue_rows(
             C, Psi, self.max_nonzeros, not self.nonnegative, _padded(previous, Psi), out
@@ -199,10 +235,12 @@ class SupportLoadings(LoadingRule):
     support: NDArray[np.bool_]
     nonnegative: bool = False
 
-    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+    def solve(
+        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
+    ) -> Array:
         """Return the loadings, (m, d); ``previous`` does not matter."""
         del previous
-        C, Psi, lengths = _of_norm_one(Gamma, Psi)
+        C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
         out = np.zeros_like(Psi)
         support_rows(C, Psi, self.support, not self.nonnegative, out)
         return _of_length(out, lengths)
@@ -231,27 +269,83 @@ class PenalisedLoadings(LoadingRule):
         if not 0 <= self.penalty < np.inf:
             raise InputError(f"penalty must be a finite number of at least 0, got {self.penalty}")
 
-    def solve(self, Gamma: Array, Psi: Array, previous: Array | None = None) -> Array:
+    def solve(
+        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
+    ) -> Array:
         """Return the loadings, (m, d); the signs of ``previous`` are where the search begins."""
-        C, Psi, lengths = _of_norm_one(Gamma, Psi)
+        C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
         warm = None if previous is None else _padded(previous, Psi)
         return _penalised(C, Psi, lengths, self.penalty, signed=not self.nonnegative, warm=warm)
 
 
 def objective_of(Gamma: Array, Psi: Array, Lam: Array) -> Array:
     """Return lam Gamma lam - 2 psi . lam for each graph, (m,)."""
-    values: Array = np.einsum("ik,ik->i", Lam @ Gamma - 2 * Psi, Lam)
+    values: Array = np.einsum("ik,ik->i", _times(Gamma, Lam) - 2 * Psi, Lam)
     return values
 
 
-def _of_norm_one(Gamma: Array, Psi: Array) -> tuple[Array, Array, Array]:
-    """Return Gamma and Psi of components of norm 1, and the norms, infinite for nothing."""
-    squares = np.diagonal(Gamma)
-    nothing = 10 * len(squares) * _EPS * squares.max(initial=0.0)
+def stage_loadings(
+    rule: LoadingRule, Gamma: Array, Psi: Array, seen: Seen | None = None
+) -> list[Array]:
+    """Return the loadings with the first 0, 1, ..., d components, (m, 0) to (m, d).
+
+    Each knows the one before: a pursuit that finds less than that keeps it.
+    """
+    stages: list[Array] = [np.zeros((len(Psi), 0))]
+    for k in range(1, Psi.shape[1] + 1):
+        mine = None if seen is None else seen.first(k)
+        stages.append(rule.solve(Gamma[..., :k, :k], Psi[:, :k], stages[-1], mine))
+    return stages
+
+
+def _times(Gamma: Array, Lam: Array) -> Array:
+    """Return lam_i Gamma, or lam_i Gamma_i, (m, d); a stack of one matrix is for all."""
+    if Gamma.ndim == 2 or len(Gamma) == 1:
+        return np.asarray(Lam @ Gamma.reshape(Gamma.shape[-2:]))
+    return np.asarray(np.einsum("ij,ijk->ik", Lam, Gamma))
+
+
+def _solve_each(Gammas: Array, Psi: Array, seen: Seen | None) -> Array:
+    """Solve Gamma_i lam_i = Psi_i for every graph, (m, d).
+
+    Directions that the components do not span to working precision get no loading, and neither do
+    those of which a graph sees next to nothing.
+    """
+    m, d = Psi.shape
+    T, floor, share = np.eye(d), np.zeros(m), np.ones(m)
+    if seen is not None and d:
+        values, vectors = linalg.eigh(seen.whole, driver="evd")
+        keep = values > 10 * d * _EPS * max(values[-1], 1e-300)
+        T = vectors[:, keep] / np.sqrt(values[keep])  # T^T whole T = I
+        share = seen.observed
+        # Shares are differences of numbers up to 1, and rounded as such.
+        floor = np.maximum(_UNSEEN * share, 10 * d * _EPS)
+    if T.shape[1] == 0:
+        return np.zeros_like(Psi)
+    values, vectors = np.linalg.eigh(T.T @ Gammas @ T)
+    floor = np.maximum(floor, 10 * d * _EPS * np.maximum(values[:, -1], 1e-300))
+    keep = (values > floor[:, None]) & (share > 0)[:, None]
+    forms = np.einsum("irk,ir->ik", vectors, Psi @ T)
+    forms = np.divide(forms, values, out=np.zeros_like(forms), where=keep)
+    return np.asarray(np.einsum("irk,ik->ir", vectors, forms) @ T.T)
+
+
+def _of_norm_one(Gamma: Array, Psi: Array, seen: Seen | None) -> tuple[Array, Array, Array]:
+    """Return Gamma, (1 or m, d, d), and Psi of components of norm 1, and the norms.
+
+    These are infinite for nothing, and for a component of which a graph sees next to nothing.
+    """
+    d = Psi.shape[1]
+    C = Gamma.reshape(-1, d, d) if d else np.zeros((1, 0, 0))
+    squares = np.diagonal(C, axis1=1, axis2=2)
+    nothing = 10 * d * _EPS * squares.max(axis=1, initial=0.0, keepdims=True)
+    if seen is not None:
+        share = np.maximum(_UNSEEN * seen.observed, 10 * d * _EPS)
+        nothing = np.maximum(nothing, np.outer(share, np.diagonal(seen.whole)))
     lengths = np.sqrt(np.where(squares > nothing, squares, np.inf))
-    C = np.ascontiguousarray(Gamma / np.outer(lengths, lengths))
-    np.fill_diagonal(C, 1.0)  # but for rounding it is, and of nothing it must not be zero
-    return C, np.ascontiguousarray(Psi / lengths), lengths
+    C = C / (lengths[:, :, None] * lengths[:, None, :])
+    C[:, np.arange(d), np.arange(d)] = 1.0  # but for rounding it is, and of nothing it must be
+    return np.ascontiguousarray(C), np.ascontiguousarray(Psi / lengths), lengths
 
 
 def _of_length(scaled: Array, lengths: Array) -> Array:
@@ -281,12 +375,16 @@ def _penalised(
     out = np.zeros_like(Psi)
     if warm is None:
         warm = out.copy()
-        values = linalg.eigvalsh(C) if len(C) else np.ones(1)
-        if penalty == 0 and values[0] * _TRUSTED > values[-1]:
-            warm = linalg.cho_solve(linalg.cho_factor(C), Psi.T).T
+        if penalty == 0 and Psi.size:
+            values = np.linalg.eigvalsh(C)
+            tells = values[:, 0] * _TRUSTED > values[:, -1]
+            if len(C) == 1 and tells[0]:
+                warm = np.linalg.solve(C[0], Psi.T).T
+            elif len(C) > 1:
+                warm[tells] = np.linalg.solve(C[tells], Psi[tells, :, None])[:, :, 0]
     penalised_rows(C, Psi, float(penalty), signed, np.ascontiguousarray(warm), out)
     with np.errstate(invalid="ignore", over="ignore"):
-        slopes = Psi - out @ C
+        slopes = Psi - _times(C, out)
         steepest = (np.abs(slopes) if signed else slopes).max(axis=1, initial=0) - penalty
         size = np.abs(Psi).max(axis=1, initial=0)
         done = (np.abs(out).max(axis=1, initial=0) <= _FAR * size) & (steepest <= _SLOPE * size)
@@ -304,9 +402,10 @@ def _held_back(
     components, and the active set may follow it without end. With a trace of a ridge it does not;
     where it was better without, by more than rounding, that is kept.
     """
-    again = np.zeros((len(rows), len(C)))
+    again = np.zeros((len(rows), Psi.shape[1]))
     some = np.ascontiguousarray(Psi[rows])
-    ridged = C + _RIDGE * np.eye(len(C))
+    C = C if len(C) == 1 else C[rows]
+    ridged = C + _RIDGE * np.eye(Psi.shape[1])
     penalised_rows(ridged, some, float(penalty), signed, np.zeros_like(again), again)
     before, after = (
         objective_of(C, some, beta) + 2 * penalty * np.abs(beta).sum(axis=1)

@@ -150,6 +150,10 @@ class Mask:
         """Return the mask that hides the entries of ``more`` (m * n, n), too."""
         return make_mask(self.present, self.hidden + more)
 
+    def transposed(self) -> Mask:
+        """Return the mask of the transposed graphs."""
+        return Mask(self.present.copy(), transpose_flat(self.hidden))
+
     def hidden_of(self, i: int) -> sparse.csr_array:
         """Return all hidden entries of one graph, absent vertices' too, as (n, n) of bool."""
         n, seen = self.n_vertices, self.present[i]

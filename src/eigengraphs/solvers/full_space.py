@@ -1,0 +1,968 @@
+"""Components of graphs of which only some entries are observed, one after the other.
+
+    minimize sum_i w_i || M_i o (A_i - sum_k lam_ik S_k) ||^2,      S_k = h_k h_k^T or h_k g_k^T,
+
+M_i being 1 where graph i is observed. Every graph has inner products of its own, which no small
+basis carries, so that components are searched in the full space. With R_i what earlier ones left,
+
+    t_i = h^T R_i g,    q_i = (h^2)^T M_i g^2,    f = sum_i w_i max(0, gain(t_i / sqrt(q_i)) - c_i),
+
+where gain and c_i are the rule's, is what a component takes off the objective; then all loadings
+are solved again. Where h lives on entries that are missing q_i vanishes, and the loading may be
+anything. For unit vectors, q_i counts as
+
+    q_i                              from e_i on,
+    (q_i^2 + e_i^2) / (2 e_i)        below, once differentiable and never under e_i / 2,
+
+so that what graph i has to say fades with what it sees. e_i is a hundredth of the share of its
+entries that graph i observes, which is about the q_i of a component spread over all vertices.
+
+A climb is limited-memory BFGS with an exact search on every line: on (h + a p, g + a r), t_i is a
+polynomial of degree 2 in a and q_i of degree 4, so that one pass tells f everywhere on it. Several
+climbs share their passes. A component takes 10 to 30 passes, one of noise maybe 100. A pass reads
+the graphs once, and the missing entries once for every eight of b (k + 2) columns, b climbs being
+under way after k components.
+
+A point is an array (sides, n): h, or h and g. What belongs to a side of it is multiplied with the
+other side: R_i g with h, and R_i^T h with g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from eigengraphs.solvers.loadings import condition, rounding_share
+from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
+from eigengraphs.solvers.options import DEFAULTS
+from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage, Watcher
+from eigengraphs.solvers.rules import (
+    LoadingRule,
+    Seen,
+    objective_of,
+    stage_loadings,
+)
+
+__all__ = ["FADES", "MAX_CONDITION", "MeanGraphs", "full_space", "refine_observed"]
+
+Start: TypeAlias = Literal["auto", "svd", "random"]
+
+FADES = 1e-2  # e_i over the share of its entries that a graph observes
+MAX_CONDITION = 1e4  # of the inner products of components that are refined together
+_SKETCH = 8  # columns from which the top eigenvector of sum_i R_i R_i^T is guessed
+_EAGER = 3  # steps of a start without thresholds and costs
+_EARLY = 5  # steps before which no climb is given up
+_HOPE = 10.0  # a climb with relative gradient g may still get 1 + 10 g times as high
+_NOTHING = 1e-12  # share of what is left that a component must take off to be one
+_MEMORY = 12  # steps that the curvature is learned from
+_REFRESH = 30  # steps between fresh products, before rounding adds up
+_PATIENCE = 40  # steps without a smaller gradient: rounding is all that is left
+_LANCZOS = 10  # steps, one pass each; a saddle point that matters shows in fewer
+_TOGETHER = 16  # columns that the mask is multiplied with at a time
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class MeanGraphs:
+    """Means over groups of graphs that share their loadings, in place of the graphs.
+
+    All that a solver asks is linear in (A_i, M_i): so groups are graphs with fractional masks.
+
+    Parameters
+    ----------
+    graphs
+        The graphs as an operator.
+    mixing : (c, m)
+        Weight of each graph in the mean of each group; rows sum to 1.
+    """
+
+    def __init__(self, graphs: Any, mixing: Array) -> None:
+        self._graphs, self._mixing = graphs, mixing
+        self.n_graphs, self.n_vertices = len(mixing), int(graphs.n_vertices)
+        self.dtype, self.directed = graphs.dtype, bool(graphs.directed)
+
+    def _means(self, found: Sequence[NDArray[Any]]) -> tuple[Array, ...]:
+        return tuple(np.tensordot(self._mixing, P, axes=1) for P in found)
+
+    def products(self, *columns: Array) -> tuple[Array, ...]:
+        """Return B^T A_c, (c, b, n), of each side."""
+        return self._means(self._graphs.products(*columns))
+
+    def mask_products(self, *columns: Array) -> tuple[Array, ...]:
+        """Return B^T M_c, (c, b, n), of each side."""
+        return self._means(self._graphs.mask_products(*columns))
+
+    def forms(self, *sides: Array) -> Array:
+        """Return h_k^T A_c g_k, (c, d)."""
+        return np.asarray(self._mixing @ self._graphs.forms(*sides))
+
+    def mask_forms(self, X: Array, Z: Array) -> Array:
+        """Return x_k^T M_c z_k, (c, b)."""
+        return np.asarray(self._mixing @ self._graphs.mask_forms(X, Z))
+
+    def grams(self, *sides: Array) -> Array:
+        """Return <M_c o S_j, S_k>, (c, d, d)."""
+        return self._means([self._graphs.grams(*sides)])[0]
+
+    def observed(self) -> Array:
+        """Return the share of entries that is observed, (c,)."""
+        return np.asarray(self._mixing @ self._graphs.observed())
+
+    def squared_norms(self) -> Array:
+        """Return the mean of ||A_i||^2, (c,)."""
+        return np.asarray(self._mixing @ self._graphs.squared_norms())
+
+    def rounding(self) -> Array:
+        """Return the squared norm that rounding alone may leave, (c,)."""
+        return np.asarray(self._mixing @ self._graphs.rounding())
+
+    def mean_residual(self, weights: Array, sides: tuple[Array, ...], Lam: Array) -> Any:
+        """Return the mean of what components leave, over the graphs that observe an entry."""
+        each = Lam[self._mixing.argmax(axis=0)]
+        return self._graphs.mean_residual(weights @ self._mixing, sides, each)
+
+
+# ---------------------------------------------------------------- what earlier components left
+
+
+class _Products(NamedTuple):
+    """What a pass tells of a direction P at a point X, each (sides, m, n)."""
+
+    RP: Array  # R_i P
+    MXP: Array  # M_i (X o P)
+    MPP: Array  # M_i P^2
+
+
+class _Residuals:
+    """R_i = M_i o (A_i - sum_k lam_ik S_k) as an operator, with a count of the passes.
+
+    R_i v = A_i v - sum_k lam_ik h_k o (M_i (g_k o v)) costs a product with the graphs and, for k
+    components, one of the mask with k columns.
+    """
+
+    def __init__(self, graphs: Any, S: Array, Lam: Array, weights: Array, n_passes: int) -> None:
+        self._graphs, self._S, self._Lam, self._weights = graphs, S, Lam, weights
+        self.n_passes, self.shape = n_passes, S.shape[:2]
+
+    def multiply(self, B: Array) -> Array:
+        """Return R_i B, (sides, m, b, n), for columns B (sides, n, b)."""
+        # Rounded once: then the graphs and the components meet the same columns.
+        B = B.astype(self._graphs.dtype, copy=False).astype(np.float64, copy=False)
+        Y = np.array(self._graphs.products(*B)[::-1], dtype=np.float64)
+        self.n_passes += 1
+        (_, n, b), k = B.shape, self._Lam.shape[1]
+        step = max(1, _TOGETHER // b)
+        for lo in range(0, k, step):
+            S = self._S[:, :, lo : lo + step]
+            Q = self.masked((S[:, :, :, None] * B[:, :, None, :]).reshape(len(B), n, -1))
+            Q = Q.reshape(*Q.shape[:2], -1, b, n)
+            for j in range(S.shape[2]):
+                lam = self._Lam[:, lo + j, None, None]
+                Y -= lam * S[:, None, None, :, j] * Q[:, :, j]
+        return Y
+
+    def masked(self, B: Array) -> Array:
+        """Return M_i B, (sides, m, b, n), for columns B (sides, n, b)."""
+        return np.array(self._graphs.mask_products(*B)[::-1])
+
+    def products(self, pairs: Sequence[tuple[Array, Array]]) -> list[_Products]:
+        """Return what is asked of each of some (X, P), all in one pass."""
+        X, P = (np.stack(points, axis=2) for points in zip(*pairs, strict=True))
+        RP, MXP, MPP = self.multiply(P), self.masked(X * P), self.masked(P**2)
+        return [_Products(RP[:, :, j], MXP[:, :, j], MPP[:, :, j]) for j in range(len(pairs))]
+
+    def mean(self) -> LinearOperator:
+        """Return the weighted mean residual as an operator on vectors (n,)."""
+        self.n_passes += 1
+        return aslinearoperator(
+            self._graphs.mean_residual(self._weights, tuple(self._S), self._Lam)
+        )
+
+    def squares(self, rng: np.random.Generator) -> Array:
+        """Return about the top eigenvector of sum_i w_i R_i R_i^T, and what goes with it."""
+        sides, n = self.shape
+        root = np.sqrt(self._weights)[:, None]
+
+        def top(Y: Array) -> Array:  # of the rows of some vectors of each graph, (m, b, n)
+            rows = (root[:, :, None] * Y).reshape(-1, n)
+            v0 = rng.standard_normal((n,))
+            found: Array = _lanczos(lambda v: rows.T @ (rows @ v), v0, _LANCZOS)[1][-1]
+            return found
+
+        h = top(self.multiply(rng.standard_normal((sides, n, min(n, _SKETCH))))[0])
+        if sides == 1:
+            return h[None]
+        return np.array([h, top(self.multiply(np.array([h, h])[:, :, None])[1])])
+
+
+def _lanczos(multiply: Callable[[Array], Array], v: Array, n_steps: int) -> tuple[Array, Array]:
+    """Return Ritz values of a symmetric operator in ascending order, and vectors (k, n)."""
+    Q, AQ, largest = np.zeros((0, len(v))), np.zeros((0, len(v))), 0.0
+    for _ in range(min(n_steps, len(v))):
+        for _ in range(2):  # orthogonal to all that came before
+            v = v - Q.T @ (Q @ v)
+        size = _norm(v)
+        if size <= 1e-10 * largest:  # the vectors span all that the operator can reach
+            break
+        Q = np.vstack([Q, v / size])
+        v = multiply(Q[-1])
+        largest = max(largest, _norm(v))
+        AQ = np.vstack([AQ, v])
+    T = Q @ AQ.T
+    values, vectors = np.linalg.eigh((T + T.T) / 2)
+    return values, vectors.T @ Q
+
+
+# ---------------------------------------------------------------- f at a point, and on a line
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """What f is made of besides a point."""
+
+    rule: LoadingRule
+    weights: Array  # (m,)
+    floors: Array  # (m,) e_i > 0
+    hollow: bool  # no pair s = t is observed, so that a single vertex has q = 0
+    costs: Array | None  # (m,) c_i
+    eager: bool = False  # where all graphs are below thresholds and costs, no way is up
+
+    def look(self, t: Array, q: Array, u: Array) -> tuple[Array, ...]:
+        """Return f, loadings of unit norm s, tau and what q counts as, with its slope.
+
+        ``t`` and ``q`` are (..., m), and ``u`` = sum_s h_s^2 g_s^2 is (..., 1).
+        """
+        q, e = np.maximum(q, 0.0), self.floors
+        size = np.where(q < e, (q**2 + e**2) / (2 * e), q)
+        if self.hollow:
+            size = size + bend(u)[0]
+        tau = t / np.sqrt(size)
+        if self.eager:
+            s = np.maximum(tau, 0.0) if self.rule.nonnegative else tau
+            gain = s**2
+        else:
+            s, gain, _ = self.rule.alone(tau)
+            if self.costs is not None:
+                on = gain > self.costs
+                s, gain = np.where(on, s, 0.0), np.where(on, gain - self.costs, 0.0)
+        return gain @ self.weights, s, tau, size, np.where(q < e, q / e, 1.0)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A point and f there."""
+
+    X: Array  # (sides, n), unit vectors
+    RX: Array  # (sides, m, n)
+    MXX: Array  # (sides, m, n)
+    t: Array  # (m,)
+    f: float
+    theta: float  # sum_i w_i s_i tau_i
+    r: Array  # (sides, n) gradient over 2 c, tangent; c is 2 for one side and 1 for two
+    stationarity: float  # ||r|| / theta
+
+    @classmethod
+    def at(cls, X: Array, RX: Array, MXX: Array, loss: _Loss) -> _Place:
+        """Return the place X from the products there."""
+        t, q = RX[0] @ X[0], MXX[0] @ X[0] ** 2
+        u = (X[0] ** 2 * X[-1] ** 2).sum(keepdims=True)
+        f, s, tau, size, slope = loss.look(t, q, u)
+        heavy = loss.weights * s
+        b = heavy * tau / size
+        r = np.einsum("i,jin->jn", heavy / np.sqrt(size), RX)
+        r -= X * np.einsum("i,jin->jn", b * slope, MXX)
+        if loss.hollow:
+            r -= bend(u)[1] * b.sum() * X * X[::-1] ** 2
+        r = _tangent(r, X)
+        theta = float(heavy @ tau)
+        return cls(X, RX, MXX, t, float(f), theta, r, _norm(r) / max(theta, 1e-300))
+
+    def along(self, P: Array, products: _Products, a: float, loss: _Loss) -> _Place:
+        """Return the place that X + a P points to."""
+        X = self.X + a * P
+        lengths = np.sqrt((X**2).sum(axis=1, keepdims=True))
+        other = lengths[::-1, :, None]
+        RX = (self.RX + a * products.RP) / other
+        MXX = (self.MXX + (2 * a) * products.MXP + a**2 * products.MPP) / other**2
+        return _Place.at(X / lengths, RX, MXX, loss)
+
+
+class _Line:
+    """f on X + a P for all a, P being tangent to the spheres at X."""
+
+    def __init__(self, place: _Place, P: Array, products: _Products, loss: _Loss) -> None:
+        X = place.X
+        squares = [[X[j] ** 2, 2 * X[j] * P[j], P[j] ** 2] for j in (0, -1)]
+        masked = [place.MXX[0], 2 * products.MXP[0], products.MPP[0]]
+        self._t = _convolved([place.RX[0], products.RP[0]], [X[0], P[0]])
+        self._q = _convolved(masked, squares[0])
+        self._u = _convolved([x[None] for x in squares[1]], squares[0])
+        self._lengths = (P**2).sum(axis=1)
+        self._loss = loss
+        self._is_local = place.stationarity <= 1e-4  # where f is too flat to choose a step by
+
+    def values(self, a: Array) -> tuple[Array, Array]:
+        """Return f and its derivative at each of ``a`` (k,)."""
+        a = a[:, None]
+        scale, growth = np.ones_like(a), np.zeros_like(a)  # growth of the logarithm of the scale
+        for length in (self._lengths[0], self._lengths[-1]):
+            scale = scale * (1 + a**2 * length)
+            growth = growth + 2 * a * length / (1 + a**2 * length)
+        t, dt = _polynomial(self._t, a, np.sqrt(scale), growth / 2)
+        q, dq = _polynomial(self._q, a, scale, growth)
+        u, du = _polynomial(self._u, a, scale, growth)
+        f, s, tau, size, slope = self._loss.look(t, q, u)
+        dsize = slope * dq
+        if self._loss.hollow:
+            dsize = dsize + bend(u)[1] * du
+        dtau = dt / np.sqrt(size) - tau * dsize / (2 * size)
+        return f, 2 * ((s * dtau) @ self._loss.weights)
+
+    def best(self, *, both_ways: bool = False) -> float:
+        """Return a step to a maximum of f on the line: the highest, as far as a grid shows it.
+
+        Near a maximum of f differences of f are rounding, and the slope alone decides.
+        ``both_ways``: a may be negative.
+        """
+        if self._is_local and not both_ways:
+            return self._near()
+        angles = np.tan(np.linspace(0.02, 1.5, 24)) / np.sqrt(self._lengths.max())
+        grid = np.unique(np.concatenate([[0.0], 2.0 ** np.arange(-8, 7), angles]))
+        if both_ways:
+            grid = np.unique(np.concatenate([-grid, grid]))
+        f, slope = self.values(grid)
+        j = int(np.argmax(f))
+        side = 1 if slope[j] > 0 else -1
+        if not 0 <= j + side < len(grid):
+            return float(grid[j])
+        lo, hi = sorted((j, j + side))
+        return self._root(float(grid[lo]), float(slope[lo]), float(grid[hi]), float(slope[hi]))
+
+    def _near(self) -> float:
+        """Return the first maximum, around a = 1 or beyond."""
+        lo, hi = 0.0, 1.0
+        below, above = (float(x) for x in self.values(np.array([lo, hi]))[1])
+        while above > 0 and hi < 64:
+            lo, below, hi = hi, above, 2 * hi
+            above = float(self.values(np.array([hi]))[1][0])
+        return self._root(lo, below, hi, above)
+
+    def _root(self, lo: float, below: float, hi: float, above: float) -> float:
+        """Return where the slope falls through 0 between lo, where it rises, and hi."""
+        enough = 1e-3 * abs(below)
+        a = hi
+        for trial in range(20):
+            a = (lo + hi) / 2
+            if below > 0 > above and trial % 3 != 2:
+                a = lo + (hi - lo) * below / (below - above)
+            slope = float(self.values(np.array([a]))[1][0])
+            if abs(slope) <= enough:
+                break
+            if slope > 0:
+                lo, below = a, slope
+            else:
+                hi, above = a, slope
+        return a
+
+
+def _convolved(rows: Sequence[Array], columns: Sequence[Array]) -> Array:
+    """Return the coefficients of (sum_j a^j rows_j) (sum_k a^k columns_k), (j + k - 1, m)."""
+    found = np.zeros((len(rows) + len(columns) - 1, len(rows[0])))
+    for j, row in enumerate(rows):
+        for k, column in enumerate(columns):
+            found[j + k] += row @ column
+    return found
+
+
+def _polynomial(c: Array, a: Array, scale: Array, growth: Array) -> tuple[Array, Array]:
+    """Return the polynomial with coefficients ``c`` over ``scale``, and its derivative."""
+    value, slope = np.zeros_like(a) + c[-1], np.zeros((1, c.shape[1]))
+    for row in c[-2::-1]:
+        slope = slope * a + value
+        value = value * a + row
+    value = value / scale
+    return value, slope / scale - value * growth
+
+
+def _tangent(P: Array, X: Array) -> Array:
+    """Return P without what would change the length of a side of X."""
+    return np.asarray(P - X * (P * X).sum(axis=1, keepdims=True))
+
+
+def _norm(X: Array) -> float:
+    return float(np.sqrt(np.vdot(X, X)))
+
+
+def _unit(X: Array) -> Array:
+    return np.asarray(X / np.sqrt((X**2).sum(axis=1, keepdims=True)))
+
+
+# ---------------------------------------------------------------- climbs
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What does not change from component to component."""
+
+    rule: LoadingRule
+    weights: Array  # (m,)
+    visible: Array  # (sides, n) 1 for vertices of which some graph observes something
+    n_init: int
+    tol: float
+    max_iter: int
+    nothing: float  # an f below this is none
+    rounding: float  # a relative gradient below this may be rounding
+    watch: Watcher | None
+
+
+class _Climb:
+    """One search from one start, step by step: whoever runs it makes the products it asks for."""
+
+    def __init__(self, start: str, X: Array, loss: _Loss, job: _Job, *, eager: bool) -> None:
+        self.start, self.n_iter, self.reason = start, 0, ""
+        self.place: _Place | None = None
+        self._X, self._loss, self._job = _unit(X), loss, job
+        self._eager = eager and job.max_iter > 0
+        self._stale = True  # products at X itself are wanted
+        self._P = self._X
+        self._steps: list[tuple[Array, Array, float]] = []
+        self._best, self._best_iter, self._best_f = np.inf, 0, 0.0
+
+    @property
+    def f(self) -> float:
+        """The objective now, 0 before the first products."""
+        return 0.0 if self.place is None or self._eager else self.place.f
+
+    @property
+    def stationarity(self) -> float:
+        """The relative gradient now."""
+        return np.inf if self.place is None else self.place.stationarity
+
+    @property
+    def wants(self) -> tuple[Array, Array]:
+        """The point and the direction for which products are wanted."""
+        return (self._X, self._X) if self._stale else (self._X, self._P)
+
+    def go_on(self, products: _Products) -> None:
+        """Take the step that the products allow; ``reason`` says when it was the last."""
+        job, loss = self._job, replace(self._loss, eager=self._eager)
+        if self._stale or self.place is None:
+            self.place = _Place.at(self._X, products.RP, products.MPP, loss)
+            self._stale = False
+            if not self._eager:
+                self._finish()
+        else:
+            before = self.place
+            a = _Line(before, self._P, products, loss).best()
+            self.place = before.along(self._P, products, a, loss)
+            self._X = self.place.X
+            self._learn(self.place.X - before.X, before.r - self.place.r)
+            self.n_iter += 1
+            self._stale = not self._eager and (
+                self._note()
+                or self.place.stationarity <= job.tol
+                or self.n_iter % _REFRESH == 0
+                or self.n_iter >= job.max_iter
+            )
+        if self._eager and (
+            self.n_iter >= min(_EAGER, job.max_iter) or self.place.theta <= job.nothing
+        ):
+            self._eager, self._steps = False, []
+            self.place = _Place.at(self._X, self.place.RX, self.place.MXX, self._loss)
+            self._finish()
+        if not self._stale and not self.reason:
+            self._P = self._direction(self.place)
+
+    def _note(self) -> bool:
+        """Keep the best gradient; return whether it was long ago."""
+        if self.stationarity < self._best:
+            self._best, self._best_iter, self._best_f = self.stationarity, self.n_iter, self.f
+            return False
+        patient = self.n_iter - self._best_iter < _PATIENCE
+        return not patient and self.f <= self._best_f * (1 + 1e-10)
+
+    def _finish(self) -> None:
+        """Say whether fresh products show the end."""
+        if self.f <= self._job.nothing:
+            self.reason = "flat"
+        elif self.stationarity <= self._job.tol:
+            self.reason = "stationary"
+        elif self.n_iter >= self._job.max_iter:
+            self.reason = "max_iter"
+        elif self.n_iter and self._note():
+            self.reason = "precision" if self.stationarity <= self._job.rounding else "stalled"
+
+    def _learn(self, s: Array, y: Array) -> None:
+        """Keep a step and the change of -gradient on it, where f bends down."""
+        sy = float(np.vdot(s, y))
+        if sy > 1e-8 * _norm(s) * _norm(y):
+            self._steps = [*self._steps[1 - _MEMORY :], (s, y, sy)]
+
+    def _direction(self, place: _Place) -> Array:
+        """Return where to look next, (sides, n): tangent to the spheres, and up."""
+        P = place.r.copy()
+        amounts = []
+        for s, y, sy in reversed(self._steps):
+            amounts.append(float(np.vdot(s, P)) / sy)
+            P -= amounts[-1] * y
+        if self._steps:
+            _, y, sy = self._steps[-1]
+            P *= sy / float(np.vdot(y, y))
+        else:
+            P /= place.theta  # the length of a power iteration
+        for (s, y, sy), amount in zip(self._steps, reversed(amounts), strict=True):
+            P += (amount - float(np.vdot(y, P)) / sy) * s
+        P = _tangent(P, place.X)
+        if float(np.vdot(P, place.r)) <= 1e-10 * _norm(P) * _norm(place.r):
+            self._steps = []
+            P = place.r / place.theta
+        return P
+
+
+def _way_up(
+    residuals: _Residuals, place: _Place, loss: _Loss, rng: np.random.Generator
+) -> Array | None:
+    """Return a point beyond a saddle point, up from it, or None at a maximum.
+
+    A few Lanczos steps, one pass each, look for a tangent vector along which f bends up. How it
+    bends is the difference of two gradients, which the products of one line tell.
+    """
+    X, step = place.X, 1e-4
+
+    def hessian(v: Array) -> Array:
+        q = v.reshape(X.shape)
+        products = residuals.products([(X, q)])[0]
+        ahead, behind = (place.along(q, products, a, loss).r for a in (step, -step))
+        return _tangent((ahead - behind) / (2 * step), X).ravel()
+
+    start = _tangent(rng.standard_normal(X.shape), X).ravel()
+    values, vectors = _lanczos(hessian, start, min(_LANCZOS, X.size - len(X)))
+    if not len(values) or values[-1] <= DEFAULTS.curved * place.theta:
+        return None
+    P = vectors[-1].reshape(X.shape)
+    a = _Line(place, P, residuals.products([(X, P)])[0], loss).best(both_ways=True)
+    return _unit(X + a * P)
+
+
+# ---------------------------------------------------------------- one component
+
+
+class _Search:
+    """The search for one component, from several starts together."""
+
+    def __init__(
+        self, residuals: _Residuals, loss: _Loss, job: _Job, k: int, rng: np.random.Generator
+    ) -> None:
+        self._residuals, self._loss, self._job, self._k = residuals, loss, job, k
+        self._rng = rng
+
+    def run(self, kind: Start | Array, left: float) -> tuple[_Climb, float]:
+        """Return the highest of the climbs, and the share of them that end there."""
+        climbs = [self._climb(name, X) for name, X in self._starts(kind, left)]
+        best = self._together(climbs)
+        if best.reason == "flat":
+            # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
+            # from almost anywhere else.
+            climbs = [self._climb("random", self._anywhere()) for _ in range(DEFAULTS.finalists)]
+            best = self._together(climbs)
+        there = [c for c in climbs if self._alike(c, best)]
+        agreement = len(there) / len(climbs) if len(climbs) > 1 else float("nan")
+        if not any(c.start == "random" for c in there):  # which has no symmetry to keep
+            for _ in range(5):  # saddle points that one search may leave
+                if best.place is None or best.reason != "stationary":
+                    break
+                beyond = _way_up(self._residuals, best.place, self._loss, self._rng)
+                if beyond is None:
+                    break
+                other = self._together([self._climb(best.start, beyond, eager=False)])
+                if other.f <= best.f:
+                    break
+                other.n_iter += best.n_iter
+                best = other
+        return best, agreement
+
+    def _anywhere(self) -> Array:
+        return _unit(self._rng.standard_normal(self._residuals.shape))
+
+    def _climb(self, name: str, X: Array, *, eager: bool = True) -> _Climb:
+        # A vertex that nobody sees would keep what a start has there: f does not depend on it.
+        seen = X * self._job.visible
+        if not seen.any(axis=1).all():
+            seen = self._anywhere() * self._job.visible
+        eager = eager and not self._job.rule.linear and name != "given"
+        return _Climb(name, seen, self._loss, self._job, eager=eager)
+
+    def _together(self, climbs: list[_Climb]) -> _Climb:
+        best = climbs[0]
+        while under_way := [c for c in climbs if not c.reason]:
+            answers = self._residuals.products([c.wants for c in under_way])
+            for c, answer in zip(under_way, answers, strict=True):
+                c.go_on(answer)
+            best = max((c for c in climbs if c.reason != "given up"), key=lambda c: c.f)
+            for c in under_way:  # those that are where the best one is, or will not get as high
+                hope = c.f * (1 + _HOPE * c.stationarity)
+                lower = c.n_iter >= _EARLY and hope < best.f
+                if c is not best and not c.reason and (lower or self._alike(c, best)):
+                    c.reason = "given up"
+            if self._job.watch is not None:
+                passes = self._residuals.n_passes
+                self._job.watch(Progress(best.n_iter, self._k, best.stationarity, self._k, passes))
+        return best
+
+    def _alike(self, a: _Climb, b: _Climb) -> bool:
+        """Tell whether two climbs are at one component; h and -g make another than h and g."""
+        cosines = (a.wants[0] * b.wants[0]).sum(axis=1)
+        both = float(cosines[0] * cosines[-1])
+        return (both if self._job.rule.nonnegative else abs(both)) > 0.998
+
+    def _starts(self, kind: Start | Array, left: float) -> list[tuple[str, Array]]:
+        """Return named points from which to search; see :func:`full_space`."""
+        found: list[tuple[str, Array]] = []
+        n_random = self._job.n_init - 1
+        if isinstance(kind, np.ndarray):
+            found.append(("given", kind))
+        elif kind == "random":
+            n_random += 1
+        else:
+            value, X = self._top_of_mean()
+            says_something = value > 1e-4 * np.sqrt(left / self._job.weights.sum())
+            if says_something:
+                found.append(("svd", X))
+            if kind == "auto":
+                n_random += DEFAULTS.random
+            if kind == "auto" or not says_something:
+                found.append(("squares", self._residuals.squares(self._rng)))
+        return found + [("random", self._anywhere()) for _ in range(n_random)]
+
+    def _top_of_mean(self) -> tuple[float, Array]:
+        """Return about the top singular value of the mean residual, and its vectors."""
+        mean, v0 = self._residuals.mean(), self._anywhere()[0]
+        if self._residuals.shape[0] == 1:
+            values, vectors = _lanczos(mean.matvec, v0, 2 * _LANCZOS)
+            size = values if self._job.rule.nonnegative else np.abs(values)
+            top = int(np.argmax(size))
+            return float(size[top]), vectors[top][None]
+        g = _lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, 2 * _LANCZOS)[1][-1]
+        h = mean.matvec(g)
+        value = _norm(h)
+        return value, np.array([h / value if value > 0 else v0, g])
+
+
+# ---------------------------------------------------------------- all components
+
+
+def full_space(
+    graphs: Any,
+    d: int,
+    *,
+    metric: Metric,
+    rule: LoadingRule,
+    weights: Array,
+    init: Start | Array,
+    n_init: int,
+    tol: float,
+    max_iter: int,
+    seed: np.random.SeedSequence,
+    resume: Fit | None = None,
+    watch: Watcher | None = None,
+) -> Fit:
+    """Find d components greedily.
+
+    Parameters
+    ----------
+    graphs
+        The graphs and their masks as an operator, or :class:`MeanGraphs` of them.
+    d
+        Number of components.
+    metric
+        Which entries count where they are observed. Without the diagonal, a component may shrink to
+        a single vertex and its star, and q is bent upwards as in :mod:`metric`.
+    rule
+        Which loadings there may be.
+    weights : (m,)
+        Weight of each graph in the objective.
+    init
+        Where a component is searched from: "svd", the top singular vectors of the mean residual
+        over the graphs that observe an entry, or, where that is nothing, of the sum of squared
+        residuals; "random"; "auto", from both of these and at random; or an array (n, any),
+        directed (2, n, any), one column per component, with "auto" for those beyond its columns.
+    n_init
+        Starts of each component; further ones are random. One more with "auto".
+    tol
+        Stop a component when ||r|| <= tol * theta.
+    max_iter
+        Most steps of a component.
+    seed
+        Child k starts component k, so d does not change the first components.
+    resume
+        A fit whose components are kept as they are.
+    watch
+        Called after each step.
+    """
+    n, m, sides = graphs.n_vertices, graphs.n_graphs, 2 if graphs.directed else 1
+    total = float(weights @ graphs.squared_norms())
+    noise = float(weights @ graphs.rounding())
+    observed = graphs.observed()
+    counts = graphs.mask_products(*np.ones((sides, n, 1)))[::-1]
+    visible = np.array([(weights > 0) @ seen[:, 0] > 0 for seen in counts], dtype=np.float64)
+    floors = FADES * np.where(observed > 0, observed, 1.0)
+    job = _Job(
+        rule, weights, visible, n_init, tol, max_iter, _EPS**2 * total,
+        100 * float(np.sqrt(np.finfo(graphs.dtype).eps)), watch,
+    )  # fmt: skip
+    given = np.zeros((sides, n, 0)) if isinstance(init, str) else np.reshape(init, (sides, n, -1))
+    S, Psi, stages = np.zeros((sides, n, 0)), np.zeros((m, 0)), list[Stage]()
+    if resume is not None:
+        S = np.array([resume.H] if resume.G is None else [resume.H, resume.G])
+        Psi, stages = resume.Psi, list(resume.stages)
+    on = sum(stage.stop_reason != "exhausted" for stage in stages)  # those that are come last
+    n_passes = 1  # the norms
+    interrupted = False
+    try:
+        Gammas = graphs.grams(*S[:, :, :on])
+        seen = Seen(metric.gram(tuple(S[:, :, :on])), observed)
+        Lam = stage_loadings(rule, Gammas, Psi[:, :on], seen)[-1]
+        for k in range(len(stages), d):
+            start: Start | Array = given[:, :, k] if k < given.shape[2] else "auto"
+            start = init if isinstance(init, str) else start
+            stage, X = Stage(0, "exhausted", 0.0, 0.0, "none"), None
+            losses = objective_of(Gammas, Psi[:, :on], Lam) + rule.costs(Gammas, Lam)
+            left = total + float(weights @ losses)
+            if on == k and left > max(rounding_share(n) * total, noise):
+                for beside, costs in rule.beside(Gammas, Psi, Lam, seen):
+                    residuals = _Residuals(graphs, S, beside, weights, n_passes)
+                    loss = _Loss(rule, weights, floors, metric.hollow, costs)
+                    rng = np.random.default_rng(_child(seed, k))
+                    best, agreement = _Search(residuals, loss, job, k, rng).run(start, left)
+                    n_passes = residuals.n_passes
+                    # What a graph gives up is a difference, more of which is rounding.
+                    given_up = 0.0 if costs is None else float(weights @ costs)
+                    floor = max(n * noise, _NOTHING * left) + 100 * n * _EPS * given_up
+                    if best.place is not None and best.f > floor:
+                        X, t = best.place.X, best.place.t
+                        stage = Stage(
+                            best.n_iter, best.reason, best.stationarity, best.f, best.start,
+                            agreement,
+                        )  # fmt: skip
+                        break
+            if X is None:
+                X = _unit(np.random.default_rng(_child(seed, k)).standard_normal((sides, n)))
+                psi = graphs.forms(*X[:, :, None])[:, 0]
+                n_passes += 1
+                S = np.concatenate([S, X[:, :, None]], axis=2)
+            else:
+                S = np.concatenate([S, X[:, :, None]], axis=2)
+                # Orthogonal to nothing: the components before it have a part of the form.
+                pairs = [side * x[:, None] for side, x in zip(S, X, strict=True)]
+                row = graphs.mask_forms(pairs[0], pairs[-1])
+                psi = t + np.einsum("ij,ij->i", beside, row[:, :-1])
+                Gammas = _bordered(Gammas, row)
+                seen = Seen(metric.gram(tuple(S)), observed)
+                Lam = rule.solve(Gammas, np.column_stack([Psi, psi]), Lam, seen)
+                on += 1
+            Psi = np.column_stack([Psi, psi])
+            stages.append(stage)
+    except KeyboardInterrupt:
+        if not stages:
+            raise
+        interrupted = True
+    H, G = S[0, :, : len(stages)], S[1, :, : len(stages)] if sides == 2 else None
+    return Fit(H, Psi[:, : len(stages)], tuple(stages), n_passes, interrupted=interrupted, G=G)
+
+
+def _bordered(Gammas: Array, row: Array) -> Array:
+    """Return inner products (m, k + 1, k + 1) with a further row (m, k + 1)."""
+    m, k = row.shape
+    longer = np.empty((m, k, k))
+    longer[:, :-1, :-1] = Gammas
+    longer[:, -1] = longer[:, :, -1] = row
+    return longer
+
+
+def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
+    """Return the source of what component k draws, whatever was drawn before."""
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
+
+
+# ---------------------------------------------------------------- all components together
+
+
+def refine_observed(
+    graphs: Any,
+    fit: Fit,
+    *,
+    metric: Metric,
+    rule: LoadingRule,
+    weights: Array,
+    tol: float,
+    max_iter: int,
+    watch: Watcher | None = None,
+) -> Fit:
+    """Return components that leave less of the graphs, from those of a greedy fit.
+
+    On complete graphs that are exactly a sum of orthogonal components, greedy ones are these. Where
+    entries are missing, M_i o S_j and M_i o S_k are not orthogonal, and an early component carries
+    a trace of the later ones, which goes when all move together, with the loadings at their best.
+    By limited-memory BFGS; an evaluation reads the graphs once and the missing entries once for
+    every eight of d (d + 1) columns. Which loadings may differ from zero is held in a descent, and
+    chosen again after it. There need be no minimum: components may run into each other. The best
+    place is taken at which the condition of their inner products is at most 1e4.
+
+    Parameters
+    ----------
+    graphs, metric, rule, weights, watch
+        As for :func:`full_space`.
+    fit
+        The greedy fit; components that are nothing stay as they are.
+    tol
+        Stop when the gradient is this small beside what the components explain.
+    max_iter
+        Most iterations.
+    """
+    on = fit.active
+    if not on.any():
+        return fit
+    S = np.array([fit.H] if fit.G is None else [fit.H, fit.G])
+    problem = _Together(graphs, S[:, :, on], fit.Psi[:, on], metric, rule, weights, watch)
+    interrupted = False
+    try:
+        while problem.n_iter < max_iter and problem.descend(tol, max_iter):
+            pass
+    except KeyboardInterrupt:
+        interrupted = True
+    n_passes = fit.n_passes + problem.n_passes
+    if problem.best is None:  # no place within the bound
+        return replace(fit, n_passes=n_passes, interrupted=interrupted)
+    S[:, :, on], Psi = problem.best.S, fit.Psi.copy()
+    Psi[:, on] = problem.best.Psi
+    sizes = np.sqrt((problem.best.slope**2).sum(axis=(0, 1)))
+    reason = "max_iter" if problem.n_iter >= max_iter else "precision"
+    reason = "stationary" if sizes.max() <= tol else reason
+    stages = list(fit.stages)
+    for k, size in zip(np.flatnonzero(on), sizes, strict=True):
+        stages[k] = replace(
+            stages[k], stationarity=float(size), n_iter=problem.n_iter,
+            stop_reason="interrupted" if interrupted else reason,
+        )  # fmt: skip
+    return replace(
+        fit, H=S[0], G=None if fit.G is None else S[1], Psi=Psi, stages=tuple(stages),
+        n_passes=n_passes, interrupted=interrupted,
+    )  # fmt: skip
+
+
+class _All(NamedTuple):
+    """All components, and the objective over what they explain at first."""
+
+    S: Array  # (sides, n, d)
+    f: float
+    slope: Array  # (sides, n, d) its gradient over 2 c
+    Gammas: Array  # (m, d, d)
+    Psi: Array  # (m, d)
+    Lam: Array  # (m, d)
+
+
+class _Together:
+    """The objective of all components, with the loadings at their best, and its gradient."""
+
+    def __init__(
+        self,
+        graphs: Any,
+        S: Array,
+        Psi: Array,
+        metric: Metric,
+        rule: LoadingRule,
+        weights: Array,
+        watch: Watcher | None,
+    ) -> None:
+        self._graphs, self._metric, self._rule, self._weights = graphs, metric, rule, weights
+        self._watch = watch
+        self._start = S
+        self._observed = graphs.observed()
+        self._total = float(weights @ graphs.squared_norms())
+        self._first = 0.0
+        # With the diagonal unobserved, components do not go on towards a single vertex.
+        self._most = max(CONCENTRATED + 0.01, _concentration(S))
+        self.best: _All | None = None  # where the objective is lowest within the bounds
+        self.n_iter, self.n_passes, self._beyond = 0, 0, 0
+        seen = Seen(metric.gram(tuple(S)), self._observed)
+        self._held = rule.held(stage_loadings(rule, graphs.grams(*S), Psi, seen)[-1])
+
+    def descend(self, tol: float, max_iter: int) -> bool:
+        """Go down from the best place; return whether other supports lead further."""
+        S = self._start if self.best is None else self.best.S
+        before = np.inf if self.best is None else self.best.f
+        left = max_iter - self.n_iter
+        options = {"maxiter": left, "maxfun": 4 * left, "maxcor": 20, "ftol": 4 * _EPS,
+                   "gtol": tol / np.sqrt(S.size)}  # fmt: skip
+
+        def count(_: Array) -> None:
+            self.n_iter += 1
+            if self._watch is not None and self.best is not None:
+                size = float(np.sqrt((self.best.slope**2).sum(axis=(0, 1)).max()))
+                self._watch(Progress(self.n_iter, None, size, 0, self.n_passes))
+            if self._beyond > _PATIENCE:
+                raise StopIteration
+
+        minimize: Any = optimize.minimize
+        minimize(self, S.ravel(), jac=True, method="L-BFGS-B", callback=count, options=options)
+        # Or the supports that were chosen again brought nothing.
+        if self._held is self._rule or self.best is None or self.best.f >= before - 1e-12:
+            return False
+        seen = Seen(self._metric.gram(tuple(self.best.S)), self._observed)
+        Lam = self._rule.solve(self.best.Gammas, self.best.Psi, self.best.Lam, seen)
+        if np.array_equal(Lam != 0, self.best.Lam != 0):
+            return False
+        self._held = self._rule.held(Lam)
+        return True
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        """Return the objective and its gradient, for vectors of any length."""
+        S = x.reshape(self._start.shape)
+        lengths = np.sqrt((S**2).sum(axis=1, keepdims=True))
+        here = self.at(S / lengths)
+        bounded = condition(self._metric.gram(tuple(here.S))) <= MAX_CONDITION and not (
+            self._metric.hollow and _concentration(here.S) > self._most
+        )
+        self._beyond = 0 if bounded else self._beyond + 1
+        if bounded and (self.best is None or here.f < self.best.f):
+            self.best = here
+        return here.f, ((4 / len(S)) * here.slope / lengths).ravel()
+
+    def at(self, S: Array) -> _All:
+        """Return the objective and its gradient at unit vectors."""
+        graphs, d = self._graphs, S.shape[2]
+        Y = np.array(graphs.products(*S)[::-1], dtype=np.float64)  # R_i S from below on
+        self.n_passes += 1
+        Psi = np.einsum("iks,sk->ik", Y[0], S[0])
+        Gammas = graphs.grams(*S)
+        seen = Seen(self._metric.gram(tuple(S)), self._observed)
+        Lam = self._held.solve(Gammas, Psi, seen=seen)
+        # The penalty pulls as a larger loading would, along the component itself.
+        lengths = np.sqrt(np.maximum(np.diagonal(Gammas, axis1=1, axis2=2), 1e-300))
+        pulled = Lam + self._held.penalty * np.sign(Lam) / lengths
+        first, second = np.triu_indices(d)
+        for lo in range(0, len(first), _TOGETHER):
+            j, k = first[lo : lo + _TOGETHER], second[lo : lo + _TOGETHER]
+            Q = np.array(graphs.mask_products(*(S[:, :, j] * S[:, :, k]))[::-1])
+            for column, (a, b) in enumerate(zip(j, k, strict=True)):
+                loading = pulled if a == b else Lam
+                Y[:, :, b] -= loading[:, a, None] * S[:, None, :, a] * Q[:, :, column]
+                if a != b:
+                    Y[:, :, a] -= Lam[:, b, None] * S[:, None, :, b] * Q[:, :, column]
+        slope = -np.einsum("ik,jiks->jsk", self._weights[:, None] * Lam, Y)
+        slope -= S * (slope * S).sum(axis=1, keepdims=True)
+        losses = objective_of(Gammas, Psi, Lam) + self._held.costs(Gammas, Lam)
+        explained = -float(self._weights @ losses)
+        self._first = self._first or explained or 1.0
+        f = (self._total - explained) / self._first
+        return _All(S, f, slope / self._first, Gammas, Psi, Lam)
+
+
+def _concentration(S: Array) -> float:
+    """Return the largest sum_s h_s^2 g_s^2 of any component."""
+    return float((S[0] ** 2 * S[-1] ** 2).sum(axis=0).max(initial=0.0))

@@ -1,0 +1,256 @@
+"""Missing entries with every geometry, rule, diagonal and group, against numpy written out."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from eigengraphs import JointEmbedding
+from eigengraphs.solvers.full_space import FADES
+from eigengraphs.solvers.metric import bend
+
+M, N, D = 9, 12, 3
+OFF = 1 - np.eye(N)
+RULES = {
+    "free": {},
+    "nonnegative": {"loadings": "nonnegative"},
+    "two nonzeros": {"loadings": "sparse", "max_nonzeros": 2},
+    "L1": {"loadings": "sparse", "l1_penalty": 0.05},
+    "nonnegative, two nonzeros": {"loadings": "nonnegative", "max_nonzeros": 2},
+    "nonnegative, L1": {"loadings": "nonnegative", "l1_penalty": 0.05},
+}
+GROUPS = {"shared": {"loadings": "shared"}, "class": {"loadings": "class"}}
+DIAGONALS = ["observed", "filled", "unobserved"]
+Y = np.arange(M) % 3
+WEIGHTS = np.linspace(0.5, 2.0, M)
+
+
+def graphs(directed, seed=0, share=0.2):
+    """Planted components and noise, nan where entries are missing; one vertex is absent."""
+    rng = np.random.default_rng(seed)
+    H, G = rng.standard_normal((2, N, D))
+    if not directed:
+        G = H
+    Lam = rng.uniform(0.0, 1.0, (M, D)) * [3, 2, 1] * (rng.random((M, D)) < 0.8)
+    A = np.einsum("sk,ik,tk->ist", H, Lam, G) + 0.5 * rng.standard_normal((M, N, N))
+    gone = rng.random((M, N, N)) < share
+    gone[2, 4] = gone[2, :, 4] = True
+    if not directed:
+        A, gone = A + A.transpose(0, 2, 1), gone | gone.transpose(0, 2, 1)
+    return np.where(gone, np.nan, A)
+
+
+def fit(A, directed, rule, diagonal="observed", center=False, d=D, **more):
+    settings = {"missing": "unobserved", "random_state": 0, "directed": directed}
+    je = JointEmbedding(d, diagonal=diagonal, center=center, **settings, **rule, **more)
+    return je.fit(A, Y, sample_weight=WEIGHTS)
+
+
+class Written:
+    """A fit's graphs, masks and components as arrays."""
+
+    def __init__(self, je, A):
+        seen = ~np.isnan(A)
+        self.B, self.Q = np.nan_to_num(A), seen.astype(float)
+        if je.center:
+            counts = np.tensordot(WEIGHTS, self.Q, axes=1)
+            total = np.tensordot(WEIGHTS, self.B, axes=1)
+            mean = np.divide(total, counts, out=np.zeros((N, N)), where=counts > 0)
+            self.B = (self.B - mean) * self.Q
+        self.filled = self.B, self.Q
+        if je.diagonal_ != "observed":
+            self.B, self.Q = self.B * OFF, self.Q * OFF
+            counts = (self.Q.sum(axis=1) + self.Q.sum(axis=2)) / 2
+            sums = (self.B.sum(axis=1) + self.B.sum(axis=2)) / 2
+            fill = np.divide(sums, counts, out=np.zeros((M, N)), where=counts > 0)
+            self.filled = (
+                self.B + fill[:, :, None] * np.eye(N),
+                self.Q + (counts > 0)[:, :, None] * np.eye(N),
+            )
+        if je.diagonal_ == "unobserved":
+            self.filled = self.B, self.Q
+        self.H = je.latent_positions_
+        self.G = getattr(je, "latent_positions_right_", self.H)
+        self.E = np.einsum("sk,tk->kst", self.H, self.G)
+
+    def inner_products(self, codes=None):
+        """Gamma_i and psi_i, (m, d, d) and (m, d); of groups the weighted sums."""
+        Gammas = np.einsum("jst,ist,kst->ijk", self.E, self.Q, self.E)
+        Psi = np.einsum("ist,kst->ik", self.B, self.E)
+        if codes is None:
+            return Gammas, Psi
+        mix = (np.arange(codes.max() + 1)[:, None] == codes) * WEIGHTS
+        return np.tensordot(mix, Gammas, axes=1), mix @ Psi
+
+    def objective(self, Lam):
+        left = self.B - self.Q * np.tensordot(Lam, self.E, axes=1)
+        return float(WEIGHTS @ (left**2).sum(axis=(1, 2)))
+
+
+def penalty(je, written):
+    """The penalty in units of <A_i, e_k>."""
+    if je.l1_penalty is None:
+        return 0.0
+    norms = (written.B**2).sum(axis=(1, 2))
+    return je.l1_penalty * np.sqrt(WEIGHTS @ norms / WEIGHTS.sum())
+
+
+def check_optimal(je, written, Lam):
+    """The conditions of a minimum in the loadings of each graph, with its own inner products."""
+    Gammas, Psi = written.inner_products()
+    slopes = Psi - np.einsum("ijk,ik->ij", Gammas, Lam)
+    lengths = np.sqrt(np.diagonal(Gammas, axis1=1, axis2=2))
+    small = 1e-6 * np.abs(Psi).max()
+    held = Lam != 0
+    pull = penalty(je, written) * lengths
+    assert np.abs(slopes - pull * np.sign(Lam))[held].max(initial=0) < small
+    if je.loadings == "nonnegative":
+        assert (Lam >= 0).all()
+    if je.max_nonzeros is not None:
+        assert held.sum(axis=1).max() <= je.max_nonzeros
+        return
+    steepest = slopes if je.loadings == "nonnegative" else np.abs(slopes)
+    assert (steepest - pull)[~held].max(initial=0) < small
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("diagonal", DIAGONALS)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_objective_loadings_and_transform_are_those_written_out(directed, rule, diagonal, center):
+    A = graphs(directed)
+    je = fit(A, directed, RULES[rule], diagonal, center)
+    written = Written(je, A)
+    assert je.objective_path_[-1] == pytest.approx(written.objective(je.loadings_), rel=1e-9)
+    assert je.objective_path_[0] == pytest.approx(written.objective(np.zeros((M, D))), rel=1e-9)
+    assert (np.diff(je.objective_path_) <= 1e-9 * je.objective_path_[0]).all()
+    check_optimal(je, written, je.loadings_)
+    assert np.allclose(je.transform(A), je.loadings_, atol=1e-8)
+    assert je.converged_
+    refined = fit(A, directed, RULES[rule], diagonal, center, refine=True)
+    assert refined.objective_path_[-1] <= je.objective_path_[-1] * (1 + 1e-9)
+    written = Written(refined, A)
+    assert refined.objective_path_[-1] == pytest.approx(written.objective(refined.loadings_))
+    check_optimal(refined, written, refined.loadings_)
+
+
+@pytest.mark.parametrize("diagonal", DIAGONALS)
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_groups_share_the_loadings_of_all_their_entries(directed, group, diagonal):
+    A = graphs(directed)
+    codes = Y if group == "class" else np.zeros(M, dtype=int)
+    je = fit(A, directed, GROUPS[group], diagonal)
+    refined = fit(A, directed, GROUPS[group], diagonal, refine=True)
+    for found in (je, refined):
+        written = Written(found, A)
+        Lam = np.linalg.solve(*(x for x in _columns(*written.inner_products(codes))))[:, :, 0]
+        mine = found.class_loadings_ if group == "class" else found.shared_loadings_[None]
+        assert np.allclose(mine, Lam, atol=1e-6 * np.abs(Lam).max())
+        assert found.objective_path_[-1] == pytest.approx(written.objective(Lam[codes]), rel=1e-9)
+        assert np.allclose(found.transform(A), found.loadings_, atol=1e-8)
+    assert refined.objective_path_[-1] <= je.objective_path_[-1] * (1 + 1e-9)
+
+
+def _columns(Gammas, Psi):
+    return Gammas, Psi[:, :, None]
+
+
+def test_groups_of_complete_graphs_are_their_means():
+    A = np.nan_to_num(graphs(False))
+    A[:, 3, 5] = A[:, 5, 3] = np.nan  # missing everywhere, so that all masks are the same
+    je = fit(A, False, GROUPS["class"], "observed")
+    mix = (np.arange(3)[:, None] == Y) * WEIGHTS
+    means = np.tensordot(mix / mix.sum(axis=1, keepdims=True), A, axes=1)
+    plain = JointEmbedding(D, missing="unobserved", diagonal="observed", random_state=0)
+    plain.fit(means, sample_weight=mix.sum(axis=1))
+    assert np.allclose(np.abs(je.latent_positions_), np.abs(plain.latent_positions_), atol=1e-5)
+    assert np.allclose(je.class_loadings_, plain.loadings_, atol=1e-5)
+
+
+def greedy_objective(je, written, codes, h, g):
+    """What the first component takes off, by the definition, at h / ||h|| and g / ||g||."""
+    B, Q = written.filled
+    E = np.outer(h / np.linalg.norm(h), g / np.linalg.norm(g))
+    mix = (np.arange(codes.max() + 1)[:, None] == codes) * WEIGHTS
+    weights = mix.sum(axis=1)
+    mix = mix / weights[:, None]
+    t, q = mix @ (B * E).sum(axis=(1, 2)), mix @ (Q * E**2).sum(axis=(1, 2))
+    e = FADES * (mix @ Q.mean(axis=(1, 2)))
+    q = np.where(q < e, (q**2 + e**2) / (2 * e), q)
+    if je.diagonal_ == "unobserved":
+        q = q + bend((np.diag(E) ** 2).sum())[0]
+    tau = t / np.sqrt(q)
+    s = tau if je.loadings == "nonnegative" else np.abs(tau)
+    return float(weights @ np.maximum(s - penalty(je, written), 0.0) ** 2)
+
+
+@pytest.mark.parametrize("diagonal", DIAGONALS)
+@pytest.mark.parametrize("rule", [*RULES, *GROUPS])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_a_component_is_a_maximum_of_its_objective(directed, rule, diagonal):
+    A = graphs(directed)
+    je = fit(A, directed, {**RULES, **GROUPS}[rule], diagonal, d=1)
+    written = Written(je, A)
+    codes = {"class": Y, "shared": np.zeros(M, dtype=int)}.get(rule, np.arange(M))
+    sides = 1 + directed
+    x = np.concatenate([je.latent_positions_, written.G])[: sides * N, 0]
+
+    def f(x):
+        h, g = x.reshape(sides, N)[0], x.reshape(sides, N)[-1]
+        return greedy_objective(je, written, codes, h, g)
+
+    assert np.abs(optimize.approx_fprime(x, f, 1e-7)).max() < 1e-4 * f(x)
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-2):
+        assert max(f(x + size * rng.standard_normal(len(x))) for _ in range(20)) <= f(x)
+    others = [f(rng.standard_normal(len(x))) for _ in range(50)]
+    assert f(x) > 2 * max(others)
+
+
+@pytest.mark.parametrize("rule", ["free", "nonnegative", "two nonzeros"])
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_directed_components_are_recovered(rule, storage):
+    from eigengraphs import GraphStack
+
+    rng = np.random.default_rng(3)
+    H, G = (np.linalg.qr(rng.standard_normal((30, 2)))[0] for _ in range(2))
+    Lam = rng.uniform(1.0, 2.0, (15, 2)) * [4, 1]
+    A = np.einsum("sk,ik,tk->ist", H, Lam, G)
+    A[rng.random(A.shape) < 0.2] = np.nan
+    stack = GraphStack(A, missing="unobserved", storage=storage)
+    je = JointEmbedding(2, directed=True, missing="unobserved", diagonal="observed", refine=True,
+                        random_state=0, **RULES[rule]).fit(stack)  # fmt: skip
+    assert np.abs(np.abs((je.latent_positions_ * H).sum(axis=0)) - 1).max() < 1e-5
+    assert np.abs(np.abs((je.latent_positions_right_ * G).sum(axis=0)) - 1).max() < 1e-5
+    assert np.allclose(np.abs(je.loadings_), Lam, atol=1e-2)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("directed", [False, True])
+def test_fits_nest_extend_and_repeat(directed, rule):
+    A = graphs(directed, seed=1)
+    long, again = (fit(A, directed, RULES[rule]) for _ in range(2))
+    short = fit(A, directed, RULES[rule], d=1)
+    assert np.array_equal(long.loadings_, again.loadings_)
+    assert np.array_equal(long.latent_positions_[:, :1], short.latent_positions_)
+    longer = short.extend(D, A)
+    assert np.allclose(longer.latent_positions_, long.latent_positions_, atol=1e-5)
+
+
+def test_interrupted_refinement_keeps_the_best_so_far():
+    A = graphs(False)
+    greedy = fit(A, False, {})
+
+    def stop(progress):
+        if progress.component is None and progress.n_iter == 3:
+            raise KeyboardInterrupt
+
+    je = JointEmbedding(D, missing="unobserved", diagonal="observed", random_state=0, refine=True,
+                        callback=stop)  # fmt: skip
+    with pytest.raises(KeyboardInterrupt):
+        je.fit(A, sample_weight=WEIGHTS)
+    assert je.objective_path_[-1] < greedy.objective_path_[-1]
+    assert set(je.stop_reason_) == {"interrupted"}
