@@ -39,8 +39,8 @@ from eigengraphs.fitting.settings import (
 )
 from eigengraphs.fitting.solve import find_components
 from eigengraphs.graphs.ordering import fixed_order
-from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.models import MultipleRandomEigenGraphs
+from eigengraphs.operators.treatment import Treatment
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.saving import save_fit
 from eigengraphs.solvers.components import first_components
@@ -646,10 +646,10 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         return np.asarray(np.divide(left, norms, out=np.zeros_like(left), where=norms > 0))
 
     def _project(self, stack: GraphStack) -> Projection | MaskedProjection:
-        treatment, kind = self._plan.treatment, self._plan.kind_of(stack)
-        view = treatment.loss_view(stack, kind)
+        plan = self._plan
+        graphs = plan.treatment.operator(stack, directed=plan.directed, loss=True)
         with one_blas_thread():
-            return project(view, self._fit, hollow=treatment.hollow)
+            return project(graphs, self._fit, hollow=plan.treatment.hollow)
 
     def _stack(
         self, graphs: Any, steps: Preprocessing, directed: bool, missing: Any = None
@@ -797,8 +797,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         if same:
             active = self._fit.active  # the others are random directions, of which nothing is kept
             now = self._project(stack)
-            view = self._plan.treatment.loss_view(stack, self._plan.kind_of(stack))
-            near = 1e-5 * np.sqrt(known.squared_norms) + 10 * np.sqrt(view.rounding())
+            directed = self._plan.directed
+            graphs = self._plan.treatment.operator(stack, directed=directed, loss=True)
+            near = 1e-5 * np.sqrt(known.squared_norms) + 10 * np.sqrt(graphs.rounding())
             same = bool((np.abs(now.Psi - known.Psi)[:, active] <= near[:, None]).all())
             same &= np.allclose(now.squared_norms, known.squared_norms, rtol=1e-5)
         if not same:

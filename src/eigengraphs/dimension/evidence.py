@@ -188,7 +188,7 @@ def _held_out(
     treatment = job.fits.treat(graphs, job.fits.treatment.diagonal, np.ones(graphs.n_graphs))
     with one_blas_thread():
         return noise_p_values(
-            treatment.loss_view(graphs),
+            treatment.operator(graphs, loss=True),
             H,
             rng,
             hollow=treatment.hollow,

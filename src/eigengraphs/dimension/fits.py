@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.errors import DegenerateWarning, NotAvailableError
 from eigengraphs.fitting.settings import check_settings
-from eigengraphs.graphs.treatment import Treatment
+from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.threads import one_blas_thread

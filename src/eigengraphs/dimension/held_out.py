@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from eigengraphs.dimension.staged import staged_basis
-from eigengraphs.graphs.view import StackView
+from eigengraphs.operators.protocol import Operator
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.protocol import Array
 
@@ -24,7 +24,7 @@ _COLUMNS = 48  # that the graphs are multiplied with at a time
 
 
 def noise_p_values(
-    view: StackView,
+    view: Operator,
     H: Array,
     rng: np.random.Generator,
     *,
@@ -56,7 +56,7 @@ def noise_p_values(
     """
     m = view.n_graphs
     W = staged_basis(component_gram(H, hollow=hollow))
-    Z = view.quadratic_forms(H) @ W
+    Z = view.forms(H) @ W
     flips = int(np.clip(-(-_NOISE_VALUES // m), _FEWEST_FLIPS, _MOST_FLIPS))
     noise = _noise_squares(view, H, W, Z, flips, rng, hollow=hollow)  # (m, d)
 
@@ -75,7 +75,7 @@ def noise_p_values(
 
 
 def _noise_squares(
-    view: StackView,
+    view: Operator,
     H: Array,
     W: Array,
     Z: Array,
@@ -99,7 +99,7 @@ def _noise_squares(
             rng.choice([-1.0, 1.0], size=(n, 1)) * H
             for _ in range(first, min(first + at_once, flips))
         ]
-        Psi = view.quadratic_forms(np.hstack(turned))
+        Psi = view.forms(np.hstack(turned))
         for b, directions in enumerate(turned):
             G = (H.T @ directions) ** 2  # <h_j h_j^T, h_k h_k^T with signs turned>
             if hollow:

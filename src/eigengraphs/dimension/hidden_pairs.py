@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from eigengraphs.dimension.staged import staged_basis
-from eigengraphs.graphs.treatment import Treatment
-from eigengraphs.graphs.view import DiagonalRule, StackView
+from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
+from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.stack.stack import GraphStack
@@ -44,21 +44,21 @@ class Blocks:
         self.hidden = hidden
         self.hollow = treatment.hollow
         self.other_graphs = stack.select_vertices(~hidden)
-        self.all = treatment.loss_view(stack)
+        self.all = treatment.operator(stack, loss=True)
         self.others = _within(self.other_graphs, treatment, ~hidden)
         self.within = _within(stack.select_vertices(hidden), treatment, hidden)
 
-    def n_entries(self, view: StackView) -> int:
+    def n_entries(self, view: TreatedGraphs) -> int:
         """Return how many entries of a graph count."""
         n = view.n_vertices
         return n * (n - 1) if self.hollow else n * n
 
 
-def _within(graphs: GraphStack, treatment: Treatment, chosen: NDArray[np.bool_]) -> StackView:
+def _within(graphs: GraphStack, treatment: Treatment, chosen: NDArray[np.bool_]) -> TreatedGraphs:
     mean = treatment.mean
     part = None if mean is None else mean[chosen][:, chosen]
     rule: DiagonalRule = "hollow" if treatment.hollow else "observed"
-    return StackView(graphs, rule, part, treatment.scale)
+    return TreatedGraphs(graphs, rule, part, treatment.scale)
 
 
 def prediction_errors(blocks: Blocks, H: Array, weights: Array) -> Array:
@@ -80,11 +80,11 @@ def prediction_errors(blocks: Blocks, H: Array, weights: Array) -> Array:
 
     # Components go on to the hidden vertices, one after the other.
     W = staged_basis(component_gram(H, hollow=hollow))
-    Z = blocks.others.quadratic_forms(H) @ W
+    Z = blocks.others.forms(H) @ W
     left = blocks.others.squared_norms() - (Z**2).sum(axis=1)
     Z = _shrunken(Z, 2 * left.mean() / blocks.n_entries(blocks.others))
     own = Z * np.diag(W)  # loading of each component when it is the last
-    sums = blocks.all.weighted_multiply(own * weights[:, None], inner)[hidden]
+    sums = blocks.all.combine(own * weights[:, None], inner)[0][hidden]
     cosines = H.T @ H
     H_S = np.zeros((int(hidden.sum()), d))
     for k in range(d):
@@ -99,9 +99,9 @@ def prediction_errors(blocks: Blocks, H: Array, weights: Array) -> Array:
     outer[hidden] = H_S
     whole = inner + outer
     Gamma_S = component_gram(H_S, hollow=hollow)
-    Psi_S = blocks.within.quadratic_forms(H_S)
+    Psi_S = blocks.within.forms(H_S)
     W = staged_basis(component_gram(whole, hollow=hollow) - Gamma_S)
-    Z = (blocks.all.quadratic_forms(whole) - Psi_S) @ W
+    Z = (blocks.all.forms(whole) - Psi_S) @ W
     squares_S = blocks.within.squared_norms()
     left = blocks.all.squared_norms() - squares_S - (Z**2).sum(axis=1)
     n_seen = blocks.n_entries(blocks.all) - blocks.n_entries(blocks.within)

@@ -16,8 +16,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.fitting.projection import MaskedProjection, Projection
 from eigengraphs.fitting.settings import check_weights, refusal
 from eigengraphs.graphs.blocked import BlockedStack
-from eigengraphs.graphs.treatment import Treatment, ViewKind
-from eigengraphs.solvers.adapt import Adapted
+from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -64,10 +63,6 @@ class Plan:
     groups: Groups | None
     directed: bool
     weight_seen: float | None = None  # of all graphs, where these are only the last of them
-
-    def kind_of(self, stack: GraphStack) -> ViewKind:
-        """Return how graphs are looked at."""
-        return self.treatment.kind_of(stack, directed=self.directed)
 
     @property
     def total_weight(self) -> float:
@@ -120,8 +115,7 @@ def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight
     directed = bool(settings["directed"])
     groups = _groups(settings["loadings"], y, stack.n_graphs)
     treatment = Treatment.learn(stack, settings["diagonal"], bool(settings["center"]), weights)
-    kind = treatment.kind_of(stack, directed=directed)
-    refused = refusal(settings, has_missing=kind.startswith("masked"))
+    refused = refusal(settings, has_missing=treatment.hides(stack))
     if refused is not None:
         raise InputError(refused)
     rule = _loading_rule(settings, stack, treatment, weights)
@@ -196,9 +190,9 @@ def _batch_treatment(
 
 def _moments(stack: GraphStack, scale: float, weights: Array, unit: float) -> GraphMoments:
     """Read graphs once for their moments."""
-    view = Treatment("observed", None, None, scale).search_view(stack)
+    graphs = Treatment("observed", None, None, scale).operator(stack)
     with one_blas_thread():
-        return GraphMoments.of(Adapted(view, directed=False), weights, scale=scale, unit=unit)
+        return GraphMoments.of(graphs, weights, scale=scale, unit=unit)
 
 
 def _relative_weights(sample_weight: Any, stack: GraphStack) -> tuple[Array, float]:
@@ -217,8 +211,8 @@ def _loading_rule(
     if settings["max_nonzeros"] is not None:
         return SparseLoadings(int(settings["max_nonzeros"]), nonnegative)
     if settings["l1_penalty"] is not None:
-        kind = treatment.kind_of(stack, directed=bool(settings["directed"]))
-        squared_norms = treatment.loss_view(stack, kind).squared_norms()
+        directed = bool(settings["directed"])
+        squared_norms = treatment.operator(stack, directed=directed, loss=True).squared_norms()
         typical = float(np.sqrt(weights @ squared_norms / weights.sum()))
         return PenalisedLoadings(float(settings["l1_penalty"]) * typical, nonnegative)
     return NonnegativeLoadings() if nonnegative else FreeLoadings()

@@ -136,7 +136,7 @@ def gram(fit: Fit, *, hollow: bool) -> Array:
 
 
 def project(
-    view: Any, fit: Fit, *, hollow: bool, Psi: Array | None = None
+    graphs: Any, fit: Fit, *, hollow: bool, Psi: Array | None = None
 ) -> Projection | MaskedProjection:
     """Return the inner products of graphs with the components of a fit.
 
@@ -144,12 +144,10 @@ def project(
     known.
     """
     sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
-    if Psi is None and hasattr(view, "grams"):
-        Psi = view.forms(*sides)
-    elif Psi is None:
-        Psi = view.quadratic_forms(fit.H) if fit.G is None else view.bilinear_forms(fit.H, fit.G)
+    if Psi is None:
+        Psi = graphs.forms(*sides)
     Gamma = gram(fit, hollow=hollow)
-    if not hasattr(view, "grams"):
-        return Projection(Gamma, Psi, view.squared_norms())
-    Gammas = view.grams(*sides) * np.outer(fit.active, fit.active)
-    return MaskedProjection(Gammas, Psi, view.squared_norms(), Gamma, view.observed())
+    if not hasattr(graphs, "grams"):
+        return Projection(Gamma, Psi, graphs.squared_norms())
+    Gammas = graphs.grams(*sides) * np.outer(fit.active, fit.active)
+    return MaskedProjection(Gammas, Psi, graphs.squared_norms(), Gamma, graphs.observed())

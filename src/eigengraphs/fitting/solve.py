@@ -21,10 +21,8 @@ from eigengraphs.fitting.projection import (
 )
 from eigengraphs.fitting.settings import given_start, tolerance
 from eigengraphs.graphs.blocked import BlockedStack
-from eigengraphs.graphs.group_means import group_means
 from eigengraphs.graphs.ordering import order_is_fixed
-from eigengraphs.graphs.treatment import ViewKind
-from eigengraphs.solvers.adapt import Adapted
+from eigengraphs.operators.means import group_means
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import basis_width, whole_pays
 from eigengraphs.solvers.components import with_signs, with_signs_pair
@@ -183,7 +181,7 @@ def _find_in_moments(
     # Norms, which those in blocks know, mean, moments and forms; norms again when centered.
     n_passes = 3 + (not isinstance(stack, BlockedStack)) + centered
     fit = replace(_signed(fit), n_passes=n_passes)
-    last = project(treatment.loss_view(stack), fit, hollow=hollow)
+    last = project(treatment.operator(stack, loss=True), fit, hollow=hollow)
     of_rows = Projection(gram(fit, hollow=hollow), rows.forms(fit.H), rows.squared_norms())
     projection = BatchProjection(of_rows.Gamma, last.Psi, last.squared_norms, of_rows)
     return Found(fit, projection, fit, None)
@@ -200,26 +198,24 @@ def _find_in_graphs(
     treatment, groups = plan.treatment, plan.groups
     searched, weights = stack, plan.weights
     before = stack.n_asked if isinstance(stack, BlockedStack) else 0
-    kind = plan.kind_of(stack)
-    missing = kind.startswith("masked")
+    missing = treatment.hides(stack)
     if groups is not None:
         weights = plan.group_weights
     if groups is not None and not missing:
         # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
         searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
-        kind = plan.kind_of(searched)
-    search = treatment.search_view(searched, kind)
+    search = treatment.operator(searched, directed=plan.directed)
     if groups is not None and missing:
         search = MeanGraphs(search, groups.mixing(plan.weights))
     common = {"weights": weights, **common}
-    fit = _signed(_greedy(plan, searched, search, kind, d, settings, common))
+    fit = _signed(_greedy(plan, searched, search, d, settings, common, missing=missing))
     centered = treatment.mean is not None
     # The mean, and the row sums.
     n_passes = fit.n_passes + centered + (treatment.diagonal == "filled")
     if groups is not None and not missing:
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         n_passes = 3 + centered
-    projected = partial(_projected, plan, stack, search, kind)
+    projected = partial(_projected, plan, stack, search)
     projection = projected(fit)
     if isinstance(stack, BlockedStack):  # these know better
         n_passes = stack.n_asked - before + centered
@@ -237,23 +233,23 @@ def _greedy(
     plan: Plan,
     stack: GraphStack,
     search: Any,
-    kind: ViewKind,
     d: int,
     settings: Mapping[str, Any],
     common: Mapping[str, Any],
+    *,
+    missing: bool,
 ) -> Fit:
     """Return d components of graphs by the solver for them; ``common`` is what all solvers take."""
     hollow = plan.treatment.diagonal == "unobserved"
     metric = OffDiagonal() if hollow else AllEntries()
-    if kind.startswith("masked"):
+    if missing:
         return full_space(search, d, metric=metric, rule=plan.rule, **common)
     if settings["solver"] == "algorithm1":
         return algorithm1(search, d, **common)
     keep, wide = kept_in_basis(stack, plan.directed, plan.rule)
     return subspace(
-        Adapted(search, plan.directed), d, metric=metric, rule=plan.rule, keep=keep, wide=wide,
-        **common,
-    )  # fmt: skip
+        search, d, metric=metric, rule=plan.rule, keep=keep, wide=wide, **common
+    )
 
 
 def _signed(fit: Fit) -> Fit:
@@ -265,11 +261,12 @@ def _signed(fit: Fit) -> Fit:
 
 
 def _projected(
-    plan: Plan, stack: GraphStack, search: Any, kind: ViewKind, fit: Fit
+    plan: Plan, stack: GraphStack, search: Any, fit: Fit
 ) -> Projection | MaskedProjection:
     """Return the inner products of all graphs with components: no read, except of grouped ones."""
     treatment, Psi = plan.treatment, None
-    loss = treatment.loss_view(stack, kind, None if plan.groups is not None else search)
+    like = None if plan.groups is not None else search
+    loss = treatment.operator(stack, directed=plan.directed, loss=True, like=like)
     if plan.groups is None:
         sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
         Psi = fit.Psi + loss.diagonal_forms(*sides) - search.diagonal_forms(*sides)
@@ -325,7 +322,7 @@ def _improve(
             )  # fmt: skip
             return _improved(together, metric, tol)
         found = refine(
-            Adapted(search, plan.directed), start, metric=metric, rule=plan.rule, weights=weights,
+            search, start, metric=metric, rule=plan.rule, weights=weights,
             tol=tol, max_iter=max_iter, keep="products" if keep == "products" else "cores",
             watch=watch,
         )  # fmt: skip

@@ -298,7 +298,7 @@ def _noise(
     view = FitView.of(fitted)
     with one_blas_thread():
         return noise_p_values(
-            view.treatment.loss_view(view.aligned(graphs)),
+            view.treatment.operator(view.aligned(graphs), loss=True),
             H,
             rng,
             hollow=view.treatment.hollow,

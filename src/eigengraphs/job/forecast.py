@@ -23,12 +23,10 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_n_components
 from eigengraphs.fitting.solve import kept_in_basis
-from eigengraphs.graphs.blocked import Block, BlockedStack
-from eigengraphs.graphs.blocked_tasks import Look
-from eigengraphs.graphs.treated import DiagonalRule
+from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.labels import count_of
+from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
 from eigengraphs.parallel import alone, thread_count
-from eigengraphs.solvers.adapt import Adapted
 from eigengraphs.solvers.basis import CoreMoments, basis_width, whole_pays
 from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core, unit_points
 from eigengraphs.solvers.geometry import geometry_of
@@ -130,7 +128,7 @@ def forecast_fit(
         low, high = (blocks_of_12 * (1 + each * rounds) + around for rounds in _ROUNDS)
         passes = (low, high)
     resident = _resident()  # before the trial, whose blocks are counted below
-    read, work, result = _trial(stack, width, directed, Look.of(directed, rule, None, 1.0))
+    read, work, result = _trial(stack, width, directed, rule)
     p = width * width if directed else width * (width + 1) // 2
     core = _core_seconds(width, directed) * d
     n_blocks = len(stack.spans)
@@ -151,7 +149,9 @@ def forecast_fit(
     )  # fmt: skip
 
 
-def _trial(stack: BlockedStack, width: int, directed: bool, look: Look) -> tuple[float, float, int]:
+def _trial(
+    stack: BlockedStack, width: int, directed: bool, rule: DiagonalRule
+) -> tuple[float, float, int]:
     """Return seconds to read a block and to work on it, and bytes of what it returns."""
     n = stack.n_vertices
     V = np.linalg.qr(np.random.default_rng(0).standard_normal((n, width)))[0]
@@ -164,8 +164,8 @@ def _trial(stack: BlockedStack, width: int, directed: bool, look: Look) -> tuple
             graphs = stack.read_block(place)
             middle = time.perf_counter()
             lo, hi = stack.spans[place]
-            view = Adapted(look.at(Block(graphs, lo, hi)), directed)
-            found = task(view, np.ones(hi - lo))
+            seen = TreatedGraphs(graphs, rule, directed=directed)
+            found = task(seen, np.ones(hi - lo))
             reads.append(middle - begin)
             works.append(time.perf_counter() - middle)
     size = sum(np.asarray(part).nbytes for part in found)

@@ -24,8 +24,8 @@ from eigengraphs.errors import InputError
 from eigengraphs.fitting.plan import Groups, Plan
 from eigengraphs.fitting.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.fitting.solve import Refinement
-from eigengraphs.graphs.treatment import Treatment
 from eigengraphs.limits import Cap, MaxBytes, read_json, read_regular
+from eigengraphs.operators.treatment import Treatment
 from eigengraphs.randomness import seed_sequence
 from eigengraphs.saving.tree import Arrays, decode, encode
 from eigengraphs.solvers.moments import GraphMoments

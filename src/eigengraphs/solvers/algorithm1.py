@@ -122,21 +122,20 @@ class _Residuals:
     def products(self, B: Array) -> Array:
         """Return B^T R_i, (m, b, n)."""
         self.n_passes += 1
-        P = np.empty((len(self.w), B.shape[1], self.n), self._graphs.dtype)
-        self._graphs.products(B, lambda *_: None, P)
+        (P,) = self._graphs.products(B)
         products: Array = P - (self.Lam[:, None, :] * (B.T @ self.H)) @ self.H.T
         return products
 
     def combine(self, W: Array, B: Array) -> Array:
         """Return sum_i W_ik R_i b_k, (n, b)."""
         self.n_passes += 1
-        combined = self._graphs.weighted_multiply(W, B)
+        combined = self._graphs.combine(W, B)[0]
         return combined - self.H @ ((self.Lam.T @ W) * (self.H.T @ B))
 
     def forms(self, B: Array) -> Array:
         """Return b_k^T A_i b_k, (m, b): of the graphs and not of the residuals."""
         self.n_passes += 1
-        return self._graphs.quadratic_forms(B)
+        return self._graphs.forms(B)
 
     def mean(self) -> LinearOperator:
         """Return sum_i w_i R_i / sum_i w_i, (n, n); the graphs are read only once."""
