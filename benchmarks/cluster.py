@@ -15,7 +15,7 @@ from benchmarks.families import write_block_family
 from benchmarks.measure import Run, interleave, median_seconds, ratio
 from benchmarks.report import Report, installed
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.scale import DaskStack, connect
 from eigengraphs.stack.graph_facts import GraphFacts
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from eigengraphs import GraphStack
-from eigengraphs.graphs.blocked import BlockedStack
+from eigengraphs.stack.blocked import BlockedStack
 
 
 class InBlocks(BlockedStack):

@@ -12,7 +12,7 @@ import numpy as np
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import ReadError
-from eigengraphs.graphs.blocked import Block, BlockedStack
+from eigengraphs.stack.blocked import Block, BlockedStack
 
 
 class InFile(BlockedStack):

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from eigengraphs.graphs.masked_view import MaskedView
 from numpy.typing import NDArray
 from written_out import Counted
 
 from eigengraphs import GraphStack
-from eigengraphs.graphs.masked_view import MaskedView
 from eigengraphs.solvers.full_space import full_space
-from eigengraphs.solvers.loadings import active_gram, component_gram
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.protocol import Fit
-from eigengraphs.solvers.rules import FreeLoadings, Seen, objective_of, stage_loadings
+from eigengraphs.solvers.rules import (
+    FreeLoadings,
+    Seen,
+    active_gram,
+    component_gram,
+    objective_of,
+    stage_loadings,
+)
 
 Array = NDArray[np.float64]
 COMMON = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 500}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from eigengraphs.graphs.directed_view import DirectedView
+from eigengraphs.graphs.view import StackView
+from eigengraphs.solvers.adapt import Adapted
 from known_graphs import random_symmetric
 from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs import GraphStack
-from eigengraphs.graphs.directed_view import DirectedView
-from eigengraphs.graphs.view import StackView
-from eigengraphs.solvers.adapt import Adapted
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.refine import Refined, refine
 from eigengraphs.solvers.rules import (

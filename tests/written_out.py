@@ -6,11 +6,10 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import linalg
-
 from eigengraphs.graphs.directed_view import DirectedView
 from eigengraphs.graphs.view import StackView
+from numpy.typing import NDArray
+from scipy import linalg
 
 Array = NDArray[np.float64]
 

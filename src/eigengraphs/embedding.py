@@ -38,20 +38,18 @@ from eigengraphs.fitting.settings import (
     tolerance,
 )
 from eigengraphs.fitting.solve import find_components
-from eigengraphs.graphs.ordering import fixed_order
 from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.operators.treatment import Treatment
 from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.saving import save_fit
-from eigengraphs.solvers.components import first_components
-from eigengraphs.solvers.loadings import condition
+from eigengraphs.solvers.metric import CONCENTRATED
 from eigengraphs.solvers.moments import GraphMoments
-from eigengraphs.solvers.protocol import Fit, Watcher
-from eigengraphs.solvers.quotient import CONCENTRATED
-from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.solvers.protocol import Fit, Watcher, first_components
+from eigengraphs.solvers.rules import FreeLoadings, condition
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.missing import check_missing
 from eigengraphs.stack.names import one_place, shifted, some_of, spelling
+from eigengraphs.stack.ordering import fixed_order
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.tables import short_repr
 from eigengraphs.threads import one_blas_thread

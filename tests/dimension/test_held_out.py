@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from eigengraphs.graphs.view import StackView
 from known_graphs import random_symmetric
 from scipy import stats
 from written_out import outer_products
@@ -11,8 +12,7 @@ from written_out import outer_products
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.dimension.held_out import _noise_squares, combined, leading, noise_p_values
 from eigengraphs.dimension.staged import staged_basis
-from eigengraphs.graphs.view import StackView
-from eigengraphs.solvers.loadings import component_gram
+from eigengraphs.solvers.rules import component_gram
 
 
 class AllSigns:

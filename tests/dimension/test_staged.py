@@ -5,7 +5,7 @@ import pytest
 from written_out import outer_products
 
 from eigengraphs.dimension.staged import staged_basis
-from eigengraphs.solvers.loadings import component_gram, solve_loadings
+from eigengraphs.solvers.rules import component_gram, solve_loadings
 
 
 @pytest.mark.parametrize("hollow", [False, True])

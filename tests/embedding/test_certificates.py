@@ -4,15 +4,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from eigengraphs.graphs import treatment
+from eigengraphs.graphs.view import StackView
+from eigengraphs.graphs.view_dense import DenseProducts
+from eigengraphs.graphs.view_sparse import SparseProducts
 from known_graphs import noiseless, random_symmetric, stored
 from written_out import READS, outer_products
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import DegenerateWarning
-from eigengraphs.graphs import treatment
-from eigengraphs.graphs.view import StackView
-from eigengraphs.graphs.view_dense import DenseProducts
-from eigengraphs.graphs.view_sparse import SparseProducts
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from eigengraphs.graphs import view_dense, view_sparse
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import view_dense, view_sparse
-from eigengraphs.graphs.ordering import PairedSum, fixed_order, order_is_fixed
 from eigengraphs.scale import connect
+from eigengraphs.stack.ordering import PairedSum, fixed_order, order_is_fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import eigengraphs
 from eigengraphs.solvers.ascent_kernels import _packed_product
 from eigengraphs.solvers.core_kernels import raise_one
 from eigengraphs.solvers.directed.kernels import multiply_pairs
 from eigengraphs.solvers.main_kernels import solve_positive
+
+import eigengraphs
 
 SIZES = (4, 5, 7, 9, 11, 16, 17, 19, 21)
 

@@ -8,8 +8,8 @@ from blocked_graphs import InBlocks, distance, planted
 
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs import blocked_view
 from eigengraphs.solvers import directions, tall
+from eigengraphs.stack import blocked_view
 
 TIGHT, AMPLE = 2**18, 2**30  # bytes: cores or moments of all graphs do not fit, or all fits
 SETTINGS = {

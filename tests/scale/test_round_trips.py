@@ -12,8 +12,8 @@ from scipy import sparse
 
 import eigengraphs as eg
 from eigengraphs.errors import AlignmentError, InputError, StoreError
-from eigengraphs.graphs import blocked as lazy
 from eigengraphs.scale import StoreWriter, append, open_store, write_store
+from eigengraphs.stack import blocked as lazy
 
 
 def graphs(m, n, seed=0, *, directed=False, dtype=np.float64, density=0.4):

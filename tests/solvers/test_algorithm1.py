@@ -2,22 +2,22 @@
 
 import numpy as np
 import pytest
+from eigengraphs.graphs.view import StackView
+from eigengraphs.solvers.start import leading_eigenvector, random_unit
 from known_graphs import column_errors, random_symmetric, section_5_1
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 from written_out import Counted
 
 from eigengraphs import GraphStack
-from eigengraphs.graphs.view import StackView
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.loadings import (
+from eigengraphs.solvers.protocol import Progress
+from eigengraphs.solvers.rules import (
     active_gram,
     component_gram,
     objective_path,
     solve_loadings,
 )
-from eigengraphs.solvers.protocol import Progress
-from eigengraphs.solvers.start import leading_eigenvector, random_unit
 
 
 def transcription(A, d, max_iter=20_000, tol=1e-7):

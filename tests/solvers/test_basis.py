@@ -30,8 +30,8 @@ from eigengraphs.solvers.basis import (
     orthonormal,
     projected,
 )
-from eigengraphs.solvers.components import first_components
 from eigengraphs.solvers.options import DEFAULTS
+from eigengraphs.solvers.protocol import first_components
 
 M, N = 7, 12
 WEIGHTS = np.linspace(0.5, 2, M)

@@ -253,7 +253,13 @@ def test_fewer_rows_give_the_same_objective(directed, hollow, n_frozen, m):
     for R, forms, w in ((packed, Psi, weights), (rows.R, rows.Psi, rows.weights)):
         Lam = FREE.solve(metric.gram(sides), forms)
         ascent = Ascent(
-            geometry, metric.in_basis(geometry, bases), FREE, Remainder(R, Lam, known), w, None, DEFAULTS
+            geometry,
+            metric.in_basis(geometry, bases),
+            FREE,
+            Remainder(R, Lam, known),
+            w,
+            None,
+            DEFAULTS,
         )
         values.append(ascent.values(X))
     assert np.allclose(*values, rtol=1e-9)

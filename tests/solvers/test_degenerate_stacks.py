@@ -106,8 +106,6 @@ every_size = pytest.mark.parametrize(
 )
 
 
-
-
 def is_sound(fit, A, d, rule, *, hollow, weights=None):
     """Check shapes, lengths, reasons, and that no component lets the objective rise."""
     weights = np.ones(len(A)) if weights is None else weights

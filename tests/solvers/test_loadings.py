@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigengraphs.solvers.loadings import (
+from eigengraphs.solvers.rules import (
     active_gram,
     component_gram,
     condition,

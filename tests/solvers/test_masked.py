@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from eigengraphs.graphs.masked_mean import masked_mean
+from eigengraphs.graphs.masked_view import MaskedView
 from hidden_graphs import HIDDEN, path, solve
 from known_graphs import column_errors, noiseless, random_symmetric
 from scipy import linalg
@@ -9,13 +11,10 @@ from written_out import Counted, masked_objective, residuals, slope
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import DegenerateWarning
-from eigengraphs.graphs.masked_mean import masked_mean
-from eigengraphs.graphs.masked_view import MaskedView
-from eigengraphs.solvers.components import first_components, with_signs
 from eigengraphs.solvers.full_space import FADES, refine_observed
-from eigengraphs.solvers.loadings import component_gram, condition
 from eigengraphs.solvers.metric import AllEntries
-from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.solvers.protocol import first_components, with_signs
+from eigengraphs.solvers.rules import FreeLoadings, component_gram, condition
 
 # ---------------------------------------------------------------------- the known components
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
+from eigengraphs.graphs.masked_view import MaskedView
 from hidden_graphs import HIDDEN, loadings, pairs_at_random, solve
 from known_graphs import column_errors, noiseless, random_symmetric, stored
 from scipy import linalg
 
 from eigengraphs import GraphStack
-from eigengraphs.graphs.masked_view import MaskedView
-from eigengraphs.solvers.components import with_signs
 from eigengraphs.solvers.full_space import refine_observed
 from eigengraphs.solvers.metric import AllEntries
+from eigengraphs.solvers.protocol import with_signs
 from eigengraphs.solvers.rules import FreeLoadings
 
 

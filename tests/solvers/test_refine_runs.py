@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from eigengraphs.solvers.adapt import Adapted
 from hypothesis import given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from written_out import Counted
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
-from eigengraphs.solvers.adapt import Adapted
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import FreeLoadings, NonnegativeLoadings, SparseLoadings
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigengraphs.solvers.rule_kernels import _enter
+from eigengraphs.solvers.kernels import _enter
 
 
 def test_a_loading_of_one_goes_as_far_as_any_other():

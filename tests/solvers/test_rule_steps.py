@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigengraphs.solvers.rule_kernels import (
+from eigengraphs.solvers.kernels import (
     _append,
     _begin,
     _enter,

@@ -11,7 +11,6 @@ from scipy.optimize import nnls
 from sklearn.linear_model import Lasso
 
 from eigengraphs.errors import InputError
-from eigengraphs.solvers.loadings import component_gram, solve_loadings
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     NonnegativeLoadings,
@@ -19,7 +18,9 @@ from eigengraphs.solvers.rules import (
     Seen,
     SparseLoadings,
     SupportLoadings,
+    component_gram,
     objective_of,
+    solve_loadings,
     stage_loadings,
 )
 

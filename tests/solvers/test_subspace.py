@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from eigengraphs.graphs.view import StackView, mean_graph
 from known_graphs import column_errors, noiseless, noiseless_directed, random_symmetric, stored
 from solvers.solving import (
     FREE,
@@ -23,12 +24,11 @@ from solvers.solving import (
 )
 
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.graphs.view import StackView, mean_graph
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import whole_pays
-from eigengraphs.solvers.components import first_components
-from eigengraphs.solvers.loadings import objective_path, solve_loadings
 from eigengraphs.solvers.options import DEFAULTS
+from eigengraphs.solvers.protocol import first_components
+from eigengraphs.solvers.rules import objective_path, solve_loadings
 
 M = 8
 WEIGHTS = np.linspace(0.5, 2, M)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from eigengraphs.solvers import basis, tall
-from eigengraphs.solvers.basis import orthonormal
-from eigengraphs.solvers.tall import dots, inner, quick_orthonormal, subtract, times
+from eigengraphs.solvers.basis import dots, inner, orthonormal, quick_orthonormal, subtract, times
 
 N = 103
 

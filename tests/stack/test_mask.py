@@ -8,12 +8,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from eigengraphs.graphs.mask_products import MaskProducts, weighted_mask
 from known_graphs import random_symmetric
 from scipy import sparse
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import AlignmentError, InputError
-from eigengraphs.graphs.mask_products import MaskProducts, weighted_mask
 from eigengraphs.stack.graph_facts import find_facts
 from eigengraphs.stack.mask import Mask, make_mask
 

@@ -12,8 +12,8 @@ from eigengraphs.baselines.adjacency import adjacency_positions
 from eigengraphs.baselines.estimator import Array, GraphBaseline
 from eigengraphs.baselines.inputs import check_choice, check_dimension, rows, with_diagonal
 from eigengraphs.baselines.spectra import leading
-from eigengraphs.solvers.components import with_signs
-from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.geometry import Symmetric
+from eigengraphs.solvers.protocol import with_signs
 from eigengraphs.stack import GraphStack
 
 __all__ = ["MultipleASE"]
@@ -83,13 +83,13 @@ class MultipleASE(GraphBaseline):
         V = self.latent_positions_
         products: Any = rows(graphs) @ V
         R = V.T @ products.reshape(graphs.n_graphs, *V.shape)
-        return Packing(V.shape[1]).pack((R + R.transpose(0, 2, 1)) / 2)
+        return Symmetric(V.shape[1]).pack((R + R.transpose(0, 2, 1)) / 2)
 
     @property
     def scores_(self) -> NDArray[np.float64]:
         """Scores R_i of the training graphs, (m, d, d)."""
         packed = self._embedded_graphs(None)
-        return Packing(self.latent_positions_.shape[1]).unpack(packed)
+        return Symmetric(self.latent_positions_.shape[1]).unpack(packed)
 
     def _feature_names(self) -> list[str]:
         d = self.latent_positions_.shape[1]

@@ -29,7 +29,7 @@ from eigengraphs.baselines.inputs import (
     with_diagonal,
 )
 from eigengraphs.baselines.spectra import as_dense, leading, roots, rounding, sums_are_cheap
-from eigengraphs.solvers.components import with_signs
+from eigengraphs.solvers.protocol import with_signs
 from eigengraphs.stack import GraphStack
 
 __all__ = ["Omnibus"]

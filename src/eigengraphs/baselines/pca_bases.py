@@ -15,8 +15,8 @@ from scipy import sparse
 
 from eigengraphs.baselines.pairs import JoinedPairs
 from eigengraphs.baselines.spectra import leading
-from eigengraphs.solvers.components import column_signs
-from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.geometry import Symmetric
+from eigengraphs.solvers.protocol import column_signs
 from eigengraphs.stack import GraphStack
 
 __all__ = ["DenseBasis", "Solution", "SparseBasis"]
@@ -38,14 +38,14 @@ class Solution:
 class DenseBasis:
     """Components as vectors."""
 
-    packing: Packing
+    packing: Symmetric
     center: NDArray[np.float64]  # (p,)
     vectors: NDArray[np.float64]  # (d, p)
 
     @classmethod
     def solve(cls, stack: GraphStack, d: int, *, center: bool) -> Solution:
         """Find the components of training graphs, by the smaller of X X^T and X^T X."""
-        packing = Packing(stack.n_vertices)
+        packing = Symmetric(stack.n_vertices)
         X = packing.pack(stack.dense)
         m, p = X.shape
         size = float(np.einsum("ij,ij->", X, X))

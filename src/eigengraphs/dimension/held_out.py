@@ -13,8 +13,8 @@ from scipy import stats
 
 from eigengraphs.dimension.staged import staged_basis
 from eigengraphs.operators.protocol import Operator
-from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.rules import component_gram
 
 __all__ = ["combined", "leading", "noise_p_values"]
 

@@ -20,8 +20,8 @@ from scipy import stats
 from eigengraphs.dimension.staged import staged_basis
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
 from eigengraphs.operators.treatment import Treatment
-from eigengraphs.solvers.loadings import component_gram
 from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.rules import component_gram
 from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["Blocks", "prediction_errors", "smallest_good"]

@@ -15,7 +15,6 @@ from sklearn.utils.multiclass import type_of_target
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.projection import MaskedProjection, Projection
 from eigengraphs.fitting.settings import check_weights, refusal
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import (
@@ -26,6 +25,7 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
 )
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["Groups", "Plan", "decide", "decide_batch"]

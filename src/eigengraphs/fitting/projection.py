@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.loadings import active_gram, solve_loadings
 from eigengraphs.solvers.protocol import Fit
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
     Seen,
+    active_gram,
     objective_of,
+    solve_loadings,
     stage_loadings,
 )
 

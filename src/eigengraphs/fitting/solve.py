@@ -20,27 +20,25 @@ from eigengraphs.fitting.projection import (
     project,
 )
 from eigengraphs.fitting.settings import given_start, tolerance
-from eigengraphs.graphs.blocked import BlockedStack
-from eigengraphs.graphs.ordering import order_is_fixed
 from eigengraphs.operators.means import group_means
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import basis_width, whole_pays
-from eigengraphs.solvers.components import with_signs, with_signs_pair
 from eigengraphs.solvers.full_space import (
     MAX_CONDITION,
     MeanGraphs,
     full_space,
     refine_observed,
 )
-from eigengraphs.solvers.loadings import condition
 from eigengraphs.solvers.metric import AllEntries, Metric, OffDiagonal
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import Fit, Watcher
+from eigengraphs.solvers.protocol import Fit, Watcher, with_signs, with_signs_pair
 from eigengraphs.solvers.refine import refine
-from eigengraphs.solvers.rules import LoadingRule
+from eigengraphs.solvers.rules import LoadingRule, condition
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.stack.ordering import order_is_fixed
 from eigengraphs.tables import short_repr
 
 __all__ = ["Found", "Refinement", "find_components", "kept_in_basis"]
@@ -247,9 +245,7 @@ def _greedy(
     if settings["solver"] == "algorithm1":
         return algorithm1(search, d, **common)
     keep, wide = kept_in_basis(stack, plan.directed, plan.rule)
-    return subspace(
-        search, d, metric=metric, rule=plan.rule, keep=keep, wide=wide, **common
-    )
+    return subspace(search, d, metric=metric, rule=plan.rule, keep=keep, wide=wide, **common)
 
 
 def _signed(fit: Fit) -> Fit:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.inference.adjusting import CovariateAdjustment
 from eigengraphs.inference.folds import Split
 from eigengraphs.inference.methods import JOINT, Method, Setting
 from eigengraphs.inference.rules import Rule, make_rule
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.preprocess import Preprocessing
 
 __all__ = ["Asked", "FoldOutcome", "Trained", "in_memory", "run_folds", "train"]

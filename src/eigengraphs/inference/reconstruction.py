@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.inference.methods import JOINT
 from eigengraphs.inference.pipelines import Trained
-from eigengraphs.solvers.packing import Packing
+from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
 
 __all__ = ["Explained", "coefficients", "explain"]
@@ -98,8 +98,8 @@ def _scores(V: Array, A: Array, hollow: bool) -> Array:
     if not hollow:
         return np.asarray(R)
     # What the components v_j v_k^T have on the diagonal is taken off both sides.
-    packing = Packing(V.shape[1])
+    packing = Symmetric(V.shape[1])
     diagonals = packing.pack(V[:, :, None] * V[:, None, :])  # (n, p)
-    Gamma = np.eye(packing.size) - diagonals.T @ diagonals
+    Gamma = np.eye(packing.n_entries) - diagonals.T @ diagonals
     psi = packing.pack(R[None])[0] - diagonals.T @ np.diag(A)
     return np.asarray(packing.unpack(np.linalg.lstsq(Gamma, psi, rcond=None)[0][None])[0])

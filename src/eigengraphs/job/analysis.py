@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather, reading_record
 from eigengraphs.job.large import Large
@@ -27,6 +26,7 @@ from eigengraphs.report.findings import Finding
 from eigengraphs.report.methods import methods_text
 from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import Prediction, Problem
+from eigengraphs.stack.blocked import BlockedStack
 
 __all__ = ["Analysis", "FitSettings", "analyse"]
 

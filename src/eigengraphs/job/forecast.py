@@ -23,7 +23,6 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_n_components
 from eigengraphs.fitting.solve import kept_in_basis
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.labels import count_of
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
 from eigengraphs.parallel import alone, thread_count
@@ -33,6 +32,7 @@ from eigengraphs.solvers.geometry import geometry_of
 from eigengraphs.solvers.metric import AllEntries
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.threads import one_blas_thread
 
 __all__ = ["Forecast", "forecast_fit"]

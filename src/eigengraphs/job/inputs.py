@@ -13,7 +13,6 @@ import numpy as np
 from eigengraphs import io
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.io.notices import LEFT_OUT, left_out
 from eigengraphs.io.renaming import table_names
 from eigengraphs.job.events import Event, Listener, silent
@@ -25,6 +24,7 @@ from eigengraphs.report.parts import Level, Problem, gravest_first
 from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.quality import QualityTable, describe_graphs, missing_vertices, some
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.blocked import BlockedStack
 
 __all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from eigengraphs.errors import EigengraphsError, InputError
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.scale import is_store
 from eigengraphs.scale.journal import FitJournal
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.whole_files import locked
 
 __all__ = ["Large", "journal_of", "noting", "on_cluster", "open_journal"]

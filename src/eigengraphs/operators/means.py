@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs.blocked import Block, BlockedStack
 from eigengraphs.operators.columns import Array
 from eigengraphs.operators.dense import add_group_rows
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.blocked import Block, BlockedStack
 from eigengraphs.stack.flat_matrix import row_numbers
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.stack import GraphStack

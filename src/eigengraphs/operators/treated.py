@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs.ordering import add_up
 from eigengraphs.operators.columns import Array, Columns, Raw
 from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
@@ -24,6 +23,7 @@ from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.norms import off_diagonal_squares
 from eigengraphs.operators.protocol import BlockTask
 from eigengraphs.parallel import spans
+from eigengraphs.stack.ordering import add_up
 from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["DiagonalRule", "TreatedGraphs", "raw_graphs"]

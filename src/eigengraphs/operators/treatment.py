@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.operators.blocked import BlockedGraphs, BlockedObserved
 from eigengraphs.operators.columns import Array
 from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
+from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["Diagonal", "Treatment"]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.blocked import BlockedStack
 
 __all__ = ["FEWEST", "Patterns", "compare_patterns", "far_from_usual", "mirror_images"]
 

@@ -20,10 +20,10 @@ from uuid import uuid4
 import numpy as np
 
 from eigengraphs.errors import ClusterError, InputError, MissingExtraError
-from eigengraphs.graphs.blocked import Block, BlockedStack, LazyStack, Task
-from eigengraphs.graphs.ordering import Branch, PairedSum
 from eigengraphs.parallel import alone, spans
+from eigengraphs.stack.blocked import Block, BlockedStack, LazyStack, Task
 from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.ordering import Branch, PairedSum
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.threads import one_blas_thread
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from eigengraphs.graphs.blocked import BlockedStack
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import STORE_JSON
 from eigengraphs.scale.writing import SHARD_BYTES, StoreWriter
+from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.build import StorageRule
 from eigengraphs.stack.stack import GraphStack
 

@@ -29,8 +29,8 @@ from scipy import sparse
 from eigengraphs.archives import npy_array, open_zip, zip_member
 from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import InputError, StoreError
-from eigengraphs.graphs.journaling import journaled
 from eigengraphs.limits import read_json, read_regular
+from eigengraphs.stack.journaling import journaled
 from eigengraphs.whole_files import to_disk, whole_file
 
 __all__ = ["FitJournal"]

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.graphs.blocked import BlockedStack, block_bytes, joined_masks
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.sizes import Memory, as_bytes
 from eigengraphs.scale.store import Store, reopened
+from eigengraphs.stack.blocked import BlockedStack, block_bytes, joined_masks
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.stack import GraphStack
 

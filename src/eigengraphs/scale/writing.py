@@ -14,13 +14,13 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
-from eigengraphs.graphs.blocked import joined
 from eigengraphs.scale.dense import ARRAY_JSON, array_json
 from eigengraphs.scale.folder import Folder
 from eigengraphs.scale.layout import STORE_JSON, VERTICES, Batch, Layout
 from eigengraphs.scale.shards import write_shard
 from eigengraphs.scale.store import Store
 from eigengraphs.scale.tables import arrow, to_bytes
+from eigengraphs.stack.blocked import joined
 from eigengraphs.stack.build import StorageRule, check_storage
 from eigengraphs.stack.names import some_of
 from eigengraphs.stack.stack import GraphStack

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from eigengraphs.solvers.loadings import active_gram, rounding_share, solve_loadings
-from eigengraphs.solvers.protocol import Array, Fit, Graphs, Progress, Stage, Watcher
-from eigengraphs.solvers.start import Start, leading_eigenvector, random_unit
+from eigengraphs.operators.protocol import Operator
+from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage, Start, Watcher
+from eigengraphs.solvers.rules import active_gram, rounding_share, solve_loadings
 
 __all__ = ["algorithm1"]
 
@@ -32,7 +32,7 @@ _STEPS = 10  # columns and passes of the sum of squares; Lanczos steps on the He
 
 
 def algorithm1(
-    graphs: Graphs,
+    graphs: Operator,
     d: int,
     *,
     weights: Array,
@@ -89,7 +89,7 @@ def algorithm1(
             if isinstance(init, np.ndarray) and k < init.shape[1]:
                 start = init[:, k]
             rng = np.random.default_rng(child)
-            h, stage = random_unit(n, rng), Stage(0, "exhausted", 0.0, 0.0, "none")
+            h, stage = _random_unit(n, rng), Stage(0, "exhausted", 0.0, 0.0, "none")
             if left > max(rounding_share(n) * R.norm, R.noise):
                 for j, (name, h_0) in enumerate(_starts(R, start, left, n_init, tol, rng)):
                     if j == n_init and stage.gain > 0:
@@ -110,7 +110,7 @@ def algorithm1(
 class _Residuals:
     """R_i = A_i - sum_j Lam_ij h_j h_j^T, never built (below eq. 7), with a count of the passes."""
 
-    def __init__(self, graphs: Graphs, weights: Array) -> None:
+    def __init__(self, graphs: Operator, weights: Array) -> None:
         n, m = graphs.n_vertices, graphs.n_graphs
         self._graphs, self.w, self.n = graphs, weights, n
         self.H, self.Lam = np.zeros((n, 0)), np.zeros((m, 0))
@@ -135,7 +135,7 @@ class _Residuals:
     def forms(self, B: Array) -> Array:
         """Return b_k^T A_i b_k, (m, b): of the graphs and not of the residuals."""
         self.n_passes += 1
-        return self._graphs.forms(B)
+        return np.asarray(self._graphs.forms(B))
 
     def mean(self) -> LinearOperator:
         """Return sum_i w_i R_i / sum_i w_i, (n, n); the graphs are read only once."""
@@ -271,9 +271,9 @@ def _starts(
     if isinstance(init, np.ndarray):
         yield "given", init
     elif init == "random":
-        yield "random", random_unit(R.n, rng)
+        yield "random", _random_unit(R.n, rng)
     else:
-        value, svd = leading_eigenvector(R.mean(), random_unit(R.n, rng))
+        value, svd = _leading_eigenvector(R.mean(), _random_unit(R.n, rng))
         speaks = R.w.sum() * value**2 > max(tol * left, R.noise)
         if init == "auto" or not speaks:
             squares = _top_of_squares(R, rng)
@@ -283,7 +283,7 @@ def _starts(
             speaks = gains[1] <= (1 + tol) * gains[0]  # a tie is the paper's
         yield ("svd", svd) if speaks else ("squares", squares)
     for _ in range(n_init):
-        yield "random", random_unit(R.n, rng)
+        yield "random", _random_unit(R.n, rng)
 
 
 def _top_of_squares(R: _Residuals, rng: np.random.Generator) -> Array:
@@ -301,3 +301,33 @@ def _top_of_squares(R: _Residuals, rng: np.random.Generator) -> Array:
         X = np.tensordot(P, wC, axes=([0, 1], [0, 1]))
     top: Array = V @ linalg.eigh(np.tensordot(C, wC, axes=([0, 1], [0, 1])), driver="evd")[1][:, -1]
     return top
+
+
+_SMALL = 8  # vertices; up to here the whole operator is cheaper than Lanczos vectors
+
+
+def _random_unit(n: int, rng: np.random.Generator) -> Array:
+    """Return a direction drawn uniformly from the unit sphere, (n,)."""
+    h: Array = rng.standard_normal(n)
+    return h / linalg.norm(h)
+
+
+def _leading_eigenvector(operator: LinearOperator, v0: Array) -> tuple[float, Array]:
+    """Return the eigenvalue largest in magnitude and its unit eigenvector (n,).
+
+    Of a symmetric matrix these are its top singular value, with a sign, and vector.
+    """
+    n = operator.shape[0]
+    if n <= _SMALL:
+        matrix = np.column_stack([operator.matvec(e) for e in np.eye(n)])
+        values, vectors = linalg.eigh((matrix + matrix.T) / 2, driver="evd")
+        top = int(np.argmax(np.abs(values)))
+        return float(values[top]), np.asarray(vectors[:, top])
+    if not np.any(operator.matvec(v0)):  # ARPACK refuses a zero operator
+        return 0.0, v0
+    try:
+        values, vectors = eigsh(operator, k=1, which="LM", v0=v0, maxiter=10 * n)
+    except ArpackNoConvergence:  # a start may be anything
+        return 0.0, v0
+    h: Array = np.asarray(vectors[:, 0], dtype=np.float64)
+    return float(values[0]), h / linalg.norm(h)

@@ -1,14 +1,14 @@
 """The greedy problem in a basis: all of it, with many starts, in milliseconds.
 
-Rows stand for the graphs: packed cores of A_i in the basis, or, where loadings are linear in them, a
-root of their second moment. With R_i = A_i - sum_j lam_ij S_j under the loadings so far, component k
-maximizes
+Rows stand for the graphs: packed cores of A_i in the basis, or, where loadings are linear in them,
+a root of their second moment. With R_i = A_i - sum_j lam_ij S_j under the loadings so far,
+component k maximizes
 
-    f(S) = sum_i w_i max(0, gain(tau_i) - c_i),       tau_i = <R_i, S>_i / sqrt(q_i),  q_i = <S, S>_i,
+    f(S) = sum_i w_i max(0, gain(tau_i) - c_i),    tau_i = <R_i, S>_i / sqrt(q_i),  q_i = <S, S>_i,
 
-where gain and c_i are the rule's. f is convex in the forms, so its linear model bounds it from below:
-raising that raises f (the climb); Newton's method finishes. Geometry, metric and rule are values: there
-is one search for all of them.
+where gain and c_i are the rule's. f is convex in the forms, so its linear model bounds it from
+below: raising that raises f (the climb); Newton's method finishes. Geometry, metric and rule are
+values: there is one search for all of them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def rows_of(packed: Array, Psi: Array, weights: Array, *, linear: bool) -> Rows:
     scaled = both * np.sqrt(weights)[:, None]
     if m > _MANY * (p + k):
         return rows_of_moment(scaled.T @ scaled, mean, p)
-    root = np.asarray(linalg.qr(scaled, mode="r", check_finite=False)[0][: p + k])
+    root: Any = linalg.qr(scaled, mode="r", check_finite=False)[0][: p + k]
     return Rows(np.ascontiguousarray(root[:, :p]), root[:, p:], np.ones(len(root)), mean)
 
 
@@ -82,7 +82,7 @@ def root_of_moment(M: Array) -> Array:
 
 @dataclass(frozen=True)
 class Remainder:
-    """Rows less components: R - Lam E. To write it out takes as long as several products with it."""
+    """Rows less components, R - Lam E: to write it out takes as long as several products."""
 
     R: NDArray[Any]  # (r, p)
     Lam: Array  # (r, k)
@@ -91,12 +91,12 @@ class Remainder:
     def forms(self, Z: Array) -> Array:
         """Return inner products with packed components ``Z`` (b, p), (b, r)."""
         whole = (Z.astype(self.R.dtype, copy=False) @ self.R.T).astype(np.float64, copy=False)
-        return whole - (Z @ self.E.T) @ self.Lam.T if len(self.E) else whole
+        return np.asarray(whole - (Z @ self.E.T) @ self.Lam.T) if len(self.E) else whole
 
     def sums(self, A: Array) -> NDArray[Any]:
         """Return combinations of the rows by ``A`` (b, r), (b, p)."""
         whole = A.astype(self.R.dtype, copy=False) @ self.R
-        return whole - (A @ self.Lam) @ self.E if len(self.E) else whole
+        return np.asarray(whole - (A @ self.Lam) @ self.E) if len(self.E) else whole
 
     def pull(self, geometry: Geometry, x: Array) -> Array:
         """Return u_i of every row, (r, size), at the point ``x``."""
@@ -341,7 +341,7 @@ class Ascent:
         return r
 
     def _unit(self, x: Array) -> Array:
-        return unit_points(x[None], self._geometry.widths)[0]
+        return unit_points(x, self._geometry.widths)
 
 
 def unit_points(X: Array, widths: tuple[int, ...]) -> Array:
@@ -536,7 +536,7 @@ class _Greedy:
         self._Lam = self._problem.rule.solve(self._Gamma, self._Psi, self._Lam)
 
     def _falls(self, X: Array, f: Array) -> Array:
-        """Return by how much the objective falls with each of the points, all loadings solved again.
+        """Return by how much the objective falls with each point, all loadings solved again.
 
         It falls by more than f where components overlap. Among maxima of f, the one to keep is the
         one that leaves least.
@@ -555,7 +555,8 @@ class _Greedy:
             return self._pool[1:]
         near = cosines(self._pool, x, self._problem.geometry.widths)
         # One at least, lest a component that moved far leaves a place too few.
-        return self._pool[(near < self._problem.options.same) & (near < near.max())]
+        left: Array = self._pool[(near < self._problem.options.same) & (near < near.max())]
+        return left
 
     def _next(self, k: int, ascent: Ascent, rows: Remainder) -> tuple[Array, _State, float]:
         """Return component k, the state there, and the share of the starts that agree on it."""

@@ -38,14 +38,15 @@ from numpy.typing import NDArray
 from scipy import optimize
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from eigengraphs.solvers.loadings import condition, rounding_share
 from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage, Watcher
 from eigengraphs.solvers.rules import (
     LoadingRule,
     Seen,
+    condition,
     objective_of,
+    rounding_share,
     stage_loadings,
 )
 

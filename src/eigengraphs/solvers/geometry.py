@@ -7,7 +7,8 @@ once, in terms of
     t = <C, y z^T>          the form of a core C (s, t) at the point (y, z), z = y if symmetric,
     u = its gradient over c       with c = 2 (symmetric) and c = 1 (pair),
 
-so that in both geometries <u, x> = t summed over sides, and curvatures differ by the factor c alone.
+so that in both geometries <u, x> = t summed over sides, and curvatures differ by the factor c
+alone.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A metric gives Gamma_i[j, k] = <S_j, S_k>_i and psi_i[k] = <A_i, S_k>_i. In a ba
 what it makes of a component: E, the core that stands for <S, .>_i, and q_i = <S, S>_i with its
 gradient and curvature. A new metric is a class like those below.
 
-With the diagonal unobserved q = 1 - u, u = sum_s h_s^2 g_s^2, vanishes at a single vertex, where the
-objective may have no maximum. So q is bent upwards beyond u = 1/2: there, what would become a
+With the diagonal unobserved q = 1 - u, u = sum_s h_s^2 g_s^2, vanishes at a single vertex, where
+the objective may have no maximum. So q is bent upwards beyond u = 1/2: there, what would become a
 vertex with its star stops.
 """
 
@@ -53,7 +53,7 @@ class CoreMetric(Protocol):
         ...
 
     def lift(self, X: Array, b: Array) -> Array | None:
-        """Return what q adds to the climb at points ``X``, (b, p); b = sum_i w_i s_i tau_i / q_i."""
+        """Return what q adds to the climb at points ``X``, (b, p); b = sum w_i s_i tau_i / q_i."""
         ...
 
 
@@ -107,7 +107,7 @@ class AllEntries:
 
     def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
         """Return V^T S_j V, packed, (k, p)."""
-        return geometry.outer(_in_bases(bases, sides))
+        return np.asarray(geometry.outer(_in_bases(bases, sides)))
 
     def in_basis(self, geometry: Geometry, bases: Sides) -> CoreMetric:
         """Return the metric of orthonormal bases, which is the same there."""
@@ -131,7 +131,7 @@ class _Plain:
         self._geometry = geometry
 
     def component(self, x: Array) -> Array:
-        return self._geometry.outer(x[None])[0]
+        return np.asarray(self._geometry.outer(x[None])[0])
 
     def norms(self, X: Array) -> Array:
         return np.ones((len(X), 1))

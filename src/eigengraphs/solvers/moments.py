@@ -1,8 +1,9 @@
 """What graphs on few vertices leave behind when they are gone: their mean and second moment.
 
-Packed as vectors c_i of p = n (n + 1) / 2 entries (:class:`~eigengraphs.solvers.geometry.Symmetric`),
-graphs with free loadings matter to the greedy problem, and to its objective, through
-sum_i w_i c_i c_i^T alone. So rows whose outer products add up to it stand for all graphs.
+Packed as vectors c_i of p = n (n + 1) / 2 entries
+(:class:`~eigengraphs.solvers.geometry.Symmetric`), graphs with free loadings matter to the greedy
+problem, and to its objective, through sum_i w_i c_i c_i^T alone. So rows whose outer products add
+up to it stand for all graphs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers.core import root_of_moment
@@ -161,7 +163,6 @@ class GraphMoments:
         return StandIns(np.vstack([row, R]), row, lost, self.noise, n)
 
 
-def _diagonal(n: int) -> Array:
+def _diagonal(n: int) -> NDArray[np.intp]:
     """Return where packed matrices have their diagonals, (n,)."""
-    places: Any = np.arange(1, n + 1).cumsum() - 1
-    return places
+    return np.asarray(np.arange(1, n + 1).cumsum() - 1)

@@ -1,206 +1,22 @@
-"""What a solver may ask of the data, and what it gives back."""
+"""What every solver gives back, and what can be done to it without the graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "Array",
-    "BlockGraphs",
-    "DirectedBlockGraphs",
-    "DirectedGraphs",
-    "EntryGraphs",
-    "Fit",
-    "Graphs",
-    "Measured",
-    "Progress",
-    "Sides",
-    "SplitDirectedGraphs",
-    "SplitGraphs",
-    "Stage",
-    "SubspaceGraphs",
-    "Watcher",
-]
+    "Array", "Fit", "Progress", "Sides", "Stage", "Start", "Watcher", "column_signs",
+    "first_components", "with_signs", "with_signs_pair",
+]  # fmt: skip
 
 Array: TypeAlias = NDArray[np.float64]
+Start: TypeAlias = Literal["auto", "svd", "random"]
 Sides: TypeAlias = tuple[Array, ...]  # one array per side: undirected one, directed left and right
-
-
-class Measured(Protocol):
-    """Graphs whose sizes are known."""
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        ...
-
-    def squared_norms(self) -> Array:
-        """Return ||A_i||^2, (m,)."""
-        ...
-
-    def rounding(self) -> Array:
-        """Return the squared norm that rounding alone may leave of each graph, (m,)."""
-        ...
-
-
-class BlockGraphs(Protocol):
-    """Symmetric graphs that multiply blocks of columns at once; each call is one pass."""
-
-    @property
-    def n_graphs(self) -> int:
-        """Number of graphs, m."""
-        ...
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the products: float32 or float64."""
-        ...
-
-    def products(
-        self,
-        B: Array,
-        consume: Callable[[int, int, NDArray[Any]], None],
-        out: NDArray[Any] | None = None,
-    ) -> None:
-        """Call consume(lo, hi, P) for blocks of graphs with P = B^T A_i, (hi - lo, b, n).
-
-        Calls may come from several threads, for different graphs. With ``out`` (m, b, n), P is
-        a part of it; without, P is the consumer's to keep.
-        """
-        ...
-
-    def project(self, V: Array, B: Array) -> Array:
-        """Return [V B]^T A_i B, (m, s + b, b)."""
-        ...
-
-    def weighted_multiply(self, W: Array, H: Array) -> Array:
-        """Return sum_i W_ik A_i h_k, (n, d)."""
-        ...
-
-    def sketch(self, V: Array, weights: Array) -> tuple[Array, Array]:
-        """Return sum_i w_i A_i A_i V and sum_i w_i A_i V, each (n, s)."""
-        ...
-
-
-class EntryGraphs(Protocol):
-    """Graphs on few vertices whose entries can be summed up where they are, at less cost."""
-
-    def entry_moment(self, weights: Array) -> tuple[Array, Array]:
-        """Return sum_i w_i c_i c_i^T, (p, p), and sum_i w_i c_i, (p,): one pass.
-
-        c_i is the lower triangle of A_i, row by row, p = n (n + 1) / 2. The first is in Fortran's
-        order, and only its upper triangle counts.
-        """
-        ...
-
-
-class SubspaceGraphs(BlockGraphs, Measured, Protocol):
-    """What the subspace solver asks of the data."""
-
-    def quadratic_forms(self, H: Array) -> Array:
-        """Return h_k^T A_i h_k, (m, d)."""
-        ...
-
-
-class Graphs(SubspaceGraphs, Protocol):
-    """What Algorithm 1 and the eigenvectors of one graph ask of the data."""
-
-    def multiply(self, v: Array) -> Array:
-        """Return A_i v, (m, n)."""
-        ...
-
-    def mean(self, weights: Array) -> Any:
-        """Return the weighted mean, (n, n), as an array or a scipy sparse array."""
-        ...
-
-
-class SplitGraphs(SubspaceGraphs, Protocol):
-    """Graphs in several places, as on a disk or a cluster: what is asked goes to where they are."""
-
-    def total(self, task: Callable[[Any, Array], Any], weights: Array) -> Any:
-        """Return the sum of task(some graphs, their weights) over all of them: one pass.
-
-        A task can be pickled; it returns an array, or a tuple of them.
-        """
-        ...
-
-
-class DirectedBlockGraphs(Protocol):
-    """Directed graphs that multiply blocks of columns on both sides at once.
-
-    Each call is one pass. Left belongs to the rows of A_i and right to its columns.
-    """
-
-    @property
-    def n_graphs(self) -> int:
-        """Number of graphs, m."""
-        ...
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the products: float32 or float64."""
-        ...
-
-    def products(
-        self,
-        left: Array,
-        right: Array,
-        consume_left: Callable[[int, int, NDArray[Any]], None],
-        consume_right: Callable[[int, int, NDArray[Any]], None],
-        out_left: NDArray[Any] | None = None,
-        out_right: NDArray[Any] | None = None,
-    ) -> None:
-        """Hand out left^T A_i, (b, n), and right^T A_i^T, (c, n), for blocks of graphs.
-
-        Calls (lo, hi, P) may come from several threads, for different graphs, with P
-        (hi - lo, b, n) a part of the ``out`` (m, b, n) of its side, or the consumer's to keep.
-        """
-        ...
-
-    def project(self, U: Array, V: Array, left: Array, right: Array) -> tuple[Array, Array]:
-        """Return [U left]^T A_i right, (m, s + b, c), and V^T A_i^T left, (m, t, b)."""
-        ...
-
-    def weighted_multiply(self, W: Array, H: Array, G: Array) -> tuple[Array, Array]:
-        """Return sum_i W_ik A_i g_k and sum_i W_ik A_i^T h_k, each (n, d)."""
-        ...
-
-    def sketch(
-        self, Omega: Array, weights: Array
-    ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """Return sum_i w_i A_i A_i^T Omega and sum_i w_i A_i Omega, and both of the transposes."""
-        ...
-
-
-class DirectedGraphs(DirectedBlockGraphs, Measured, Protocol):
-    """What the solver for directed graphs asks of the data."""
-
-    def bilinear_forms(self, H: Array, G: Array) -> Array:
-        """Return h_k^T A_i g_k, (m, d)."""
-        ...
-
-
-class SplitDirectedGraphs(DirectedGraphs, Protocol):
-    """Directed graphs in several places; see :class:`SplitGraphs`."""
-
-    def total(self, task: Callable[[Any, Array], Any], weights: Array) -> Any:
-        """Return the sum of task(some graphs, their weights) over all of them: one pass."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -252,3 +68,38 @@ class Progress:
 
 
 Watcher: TypeAlias = Callable[[Progress], None]
+
+
+def first_components(fit: Fit, k: int) -> Fit:
+    """Return the fit with k components."""
+    blocks = tuple(block for block in fit.blocks if block[0] < k)
+    return replace(
+        fit,
+        H=fit.H[:, :k],
+        Psi=fit.Psi[:, :k],
+        stages=fit.stages[:k],
+        blocks=blocks,
+        G=None if fit.G is None else fit.G[:, :k],
+    )
+
+
+def with_signs(H: Array) -> Array:
+    """Make the first of the largest entries of each column positive."""
+    return H * column_signs(H)
+
+
+def with_signs_pair(H: Array, G: Array) -> tuple[Array, Array]:
+    """Do the same to the columns of ``H``; those of ``G`` turn along, so that h_k g_k^T stays."""
+    signs = column_signs(H)
+    return H * signs, G * signs
+
+
+def column_signs(X: Array) -> Array:
+    """Return the sign of the first of the largest entries of each column, 1 or -1.
+
+    Entries within a millionth of the largest count as largest, so that rounding does not decide
+    between equals.
+    """
+    size = np.abs(X)
+    first = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
+    return np.where(X[first, np.arange(X.shape[1])] < 0, -1.0, 1.0)

@@ -38,11 +38,10 @@ from eigengraphs.solvers.basis import (
 )
 from eigengraphs.solvers.core import sides_of, unit_points
 from eigengraphs.solvers.geometry import Geometry, geometry_of
-from eigengraphs.solvers.loadings import condition, rounding_share
 from eigengraphs.solvers.metric import Metric, bent_norm, bent_pushes
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array, Progress, Sides, Watcher
-from eigengraphs.solvers.rules import LoadingRule, objective_of
+from eigengraphs.solvers.rules import LoadingRule, condition, objective_of, rounding_share
 
 __all__ = ["MAX_CONDITION", "Refined", "refine"]
 

@@ -1,13 +1,13 @@
 """The subspace solver: about ten passes over the graphs for all components together.
 
-Keep a small orthonormal basis on each side. The graphs projected on it carry the whole greedy problem
-restricted to its span, and are small (:mod:`core`). What is missing shows in the full-space gradients,
-whose parts outside of the span are appended to the basis (a block Davidson method), and again, until
-every gradient ||r_k|| <= tol * theta_k.
+Keep a small orthonormal basis on each side. The graphs projected on it carry the whole greedy
+problem restricted to its span, and are small (:mod:`core`). What is missing shows in the full-space
+gradients, whose parts outside of the span are appended to the basis (a block Davidson method), and
+again, until every gradient ||r_k|| <= tol * theta_k.
 
-Components come in blocks of a fixed size, each on what the earlier ones left, and a block is searched
-whole, whatever is wanted of it: so the first k components do not depend on how many follow. On few
-vertices the basis is everything, and one pass is enough.
+Components come in blocks of a fixed size, each on what the earlier ones left, and a block is
+searched whole, whatever is wanted of it: so the first k components do not depend on how many
+follow. On few vertices the basis is everything, and one pass is enough.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from eigengraphs.solvers.basis import (
     grow,
     whole_pays,
 )
-from eigengraphs.solvers.components import column_signs, first_components
 from eigengraphs.solvers.core import (
     CoreFit,
     CoreProblem,
@@ -38,16 +37,24 @@ from eigengraphs.solvers.core import (
     solve_core,
     unit_points,
 )
-from eigengraphs.solvers.loadings import rounding_share, solve_loadings
 from eigengraphs.solvers.metric import Metric
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
-from eigengraphs.solvers.protocol import Array, Fit, Progress, Sides, Stage, Watcher
-from eigengraphs.solvers.rules import LoadingRule
+from eigengraphs.solvers.protocol import (
+    Array,
+    Fit,
+    Progress,
+    Sides,
+    Stage,
+    Start,
+    Watcher,
+    column_signs,
+    first_components,
+)
+from eigengraphs.solvers.rules import LoadingRule, rounding_share, solve_loadings
 
-__all__ = ["Keep", "Start", "subspace"]
+__all__ = ["Keep", "subspace"]
 
 Keep: TypeAlias = Literal["products", "cores", "moments", "rows"]
-Start: TypeAlias = Literal["auto", "svd", "random"]
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -86,7 +93,8 @@ class _Job:
     @property
     def floor(self) -> float:
         """A gain below this is rounding."""
-        return max((100 * self.graphs.n_vertices * _EPS) ** 2 * self.total, 4 * self.noise)
+        rounding = 100 * int(self.graphs.n_vertices) * _EPS
+        return max(rounding**2 * self.total, 4 * self.noise)
 
     @property
     def whole(self) -> bool:
@@ -227,7 +235,7 @@ def _find_blocks(job: _Job, d: int, given: Sides, seed: np.random.SeedSequence, 
     resume = first_components(
         resume, reasons.index("interrupted") if "interrupted" in reasons else len(reasons)
     )
-    sides = (resume.H,) if resume.G is None else (resume.H, resume.G)
+    sides: Sides = (resume.H,) if resume.G is None else (resume.H, resume.G)
     Psi, stages, blocks = resume.Psi, list(resume.stages), list(resume.blocks)
     n_passes = 1  # the norms
     interrupted = False
@@ -444,9 +452,10 @@ class _Rounds:
         if self._n_iter:
             self._random = self._draw_starts() if searching and not self._given else self._random
         spectral = searching and not self._given
+        settled = self._n_iter > 0 and float(self._stationarity.max()) < options.settled
         search = Search(
             self._X,
-            in_order=self._given or (self._n_iter > 0 and self._stationarity.max() < options.settled),
+            in_order=self._given or settled,
             by_mean=spectral and job.by_mean,
             n_spectral=job.n_spectral if spectral else 0,
             random=self._random if searching else None,

@@ -21,13 +21,13 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.graphs.journaling import journal_in_use
-from eigengraphs.graphs.ordering import PairedSum, add_up, order_is_fixed
 from eigengraphs.parallel import in_order, thread_count
 from eigengraphs.stack.build import Storage, check_dtype
 from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.journaling import journal_in_use
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.names import check_names
+from eigengraphs.stack.ordering import PairedSum, add_up, order_is_fixed
 from eigengraphs.stack.stack import GraphStack
 
 __all__ = ["Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined", "joined_masks"]
@@ -83,7 +83,7 @@ class BlockedStack(GraphStack):
     Those who make one give :attr:`spans` and :meth:`read_block`, and what a stack knows of itself
     without its graphs: sizes, names and facts. Some of the graphs, and graphs after a transform
     that treats each on its own, come in blocks again and are read when they are asked for
-    (:class:`~eigengraphs.graphs.blocked.LazyStack`). Methods that need all graphs in memory at once
+    (:class:`~eigengraphs.stack.blocked.LazyStack`). Methods that need all graphs in memory at once
     load them, if they fit in the budget; what they make is an ordinary stack.
     """
 
