@@ -1,4 +1,4 @@
-"""Count how often a fit reads all graphs, by an instrumented ``StackView``."""
+"""Count how often a fit reads all graphs, by an instrumented ``TreatedGraphs``."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from eigengraphs.graphs import treatment
-from eigengraphs.graphs.view import StackView
+from eigengraphs.operators import treatment
+from eigengraphs.operators.treated import TreatedGraphs
 
 __all__ = ["NOTE", "counted_reads"]
 
 NOTE = (
-    "Passes are counted by an instrumented stack: every call of a method of `StackView` that reads "
-    "the graphs is one, and so are the mean of centring, row sums for filled diagonals, and the "
-    "scan of validation (which finds the norms). `square_multiply` is one: it reads each graph "
-    "twice while that graph is in the cache. n_passes_ is what the fit itself says."
+    "Passes are counted by an instrumented stack: every call of a method of `TreatedGraphs` that "
+    "reads the graphs is one, and so are the mean of centering, row sums for filled diagonals, and the "
+    "scan of validation (which finds the norms). `sketch` is one: it reads each graph twice "
+    "while that graph is in the cache. n_passes_ is what the fit itself says."
 )
 _SCAN = "validation scan"
 # Methods that find what they need in the facts of the scan. Any other public method, known here
 # or not, counts as a read, so that a new one cannot slip through.
-_NO_READS = {"diagonal_forms", "rounding"}
+_NO_READS = {"diagonal_forms", "rounding", "part"}
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def counted_reads() -> Iterator[Counter[str]]:
 
     def counted(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
-        def wrapper(self: StackView, *args: Any, **kwargs: Any) -> Any:
+        def wrapper(self: TreatedGraphs, *args: Any, **kwargs: Any) -> Any:
             if name == "squared_norms" and getattr(self, "_M", None) is None:
                 return method(self, *args, **kwargs)
             answer = read(name, lambda: method(self, *args, **kwargs))
@@ -68,10 +68,10 @@ def counted_reads() -> Iterator[Counter[str]]:
 
         return wrapper
 
-    construct = StackView.__init__
+    construct = TreatedGraphs.__init__
 
     @functools.wraps(construct)
-    def constructed(self: StackView, *args: Any, **kwargs: Any) -> None:
+    def constructed(self: TreatedGraphs, *args: Any, **kwargs: Any) -> None:
         rule = kwargs.get("diagonal", args[1] if len(args) > 1 else "observed")
         if rule == "filled":
             reads["row sums"] += 1
@@ -79,7 +79,7 @@ def counted_reads() -> Iterator[Counter[str]]:
 
     patches: dict[str, Any] = {
         name: counted(name, method)
-        for name, method in inspect.getmembers(StackView, inspect.isfunction)
+        for name, method in inspect.getmembers(TreatedGraphs, inspect.isfunction)
         if not name.startswith("_") and name not in _NO_READS
     }
     mean_graph = treatment.mean_graph
@@ -88,7 +88,7 @@ def counted_reads() -> Iterator[Counter[str]]:
         return read("mean_graph", lambda: mean_graph(*args, **kwargs))
 
     with (
-        mock.patch.multiple(StackView, __init__=constructed, **patches),
+        mock.patch.multiple(TreatedGraphs, __init__=constructed, **patches),
         mock.patch.object(treatment, "mean_graph", centre),
     ):
         yield reads

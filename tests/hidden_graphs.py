@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from eigengraphs.graphs.masked_view import MaskedView
 from numpy.typing import NDArray
 from written_out import Counted
 
 from eigengraphs import GraphStack
+from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.solvers.full_space import full_space
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.protocol import Fit
@@ -28,7 +28,7 @@ COMMON = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 500}
 
 def solve(graphs: Any, d: int, rule: Any = "observed", **settings: Any) -> Fit:
     """Fit a stack, or a view of one."""
-    view = graphs if isinstance(graphs, MaskedView | Counted) else MaskedView(graphs, rule)
+    view = graphs if isinstance(graphs, ObservedGraphs | Counted) else ObservedGraphs(graphs, rule)
     defaults = {
         **COMMON, "weights": np.ones(view.n_graphs), "seed": np.random.SeedSequence(0),
         "metric": OffDiagonal() if view.hollow else AllEntries(), "rule": FreeLoadings(),
@@ -38,12 +38,12 @@ def solve(graphs: Any, d: int, rule: Any = "observed", **settings: Any) -> Fit:
 
 def loadings(stack: GraphStack, H: Array, rule: Any = "observed") -> Array:
     """Return the loadings of components, (m, d)."""
-    view = MaskedView(stack, rule)
+    view = ObservedGraphs(stack, rule)
     seen = Seen(component_gram(H, hollow=view.hollow), view.observed())
     return FreeLoadings().solve(view.grams(H), view.forms(H), seen=seen)
 
 
-def path(view: MaskedView, fit: Fit, weights: Array) -> Array:
+def path(view: ObservedGraphs, fit: Fit, weights: Array) -> Array:
     """Return the objective with 0, 1, ..., d components."""
     seen = Seen(active_gram(fit.H, fit.active, hollow=view.hollow), view.observed())
     Gammas = view.grams(fit.H) * np.outer(fit.active, fit.active)

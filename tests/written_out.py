@@ -6,16 +6,16 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from eigengraphs.graphs.directed_view import DirectedView
-from eigengraphs.graphs.view import StackView
 from numpy.typing import NDArray
 from scipy import linalg
+
+from eigengraphs.operators.treated import TreatedGraphs
 
 Array = NDArray[np.float64]
 
 READS = (
-    "multiply", "quadratic_forms", "mean", "squared_norms", "products", "project",
-    "weighted_multiply", "sketch", "entry_moment", "forms",
+    "mean", "squared_norms", "products", "project", "combine", "sketch", "forms", "mean_residual",
+    "total",
 )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def hollow_pair_stationarity(A: Array, H: Array, G: Array, weights: Array) -> Ar
 class Counted:
     """A view that counts how often the graphs are read."""
 
-    def __init__(self, view: StackView | DirectedView) -> None:
+    def __init__(self, view: TreatedGraphs) -> None:
         self._view = view
         self.calls: Counter[str] = Counter()
 
@@ -146,3 +146,12 @@ class Counted:
         if name in READS or name in ("bilinear_forms", "mean_residual"):
             self.calls[name] += 1
         return getattr(self._view, name)
+
+
+def objective_path(Gamma: Array, Psi: Array, squared_norms: Array, weights: Array) -> Array:
+    """Return sum_i w_i ||A_i - sum_{k<=j} Lam_ik e_k||^2 for j = 0, ..., d, (d + 1,)."""
+    path = [weights @ squared_norms]
+    for j in range(1, len(Gamma) + 1):
+        Lam = linalg.lstsq(Gamma[:j, :j], Psi[:, :j].T)[0].T
+        path.append(weights @ (squared_norms - (Lam * Psi[:, :j]).sum(axis=1)))
+    return np.array(path)

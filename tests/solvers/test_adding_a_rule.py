@@ -35,7 +35,7 @@ class BoundedLoadings(LoadingRule):
         inside = (self.lower < tau) & (tau < self.upper)
         return loading, loading * (2 * tau - loading), inside.astype(float)
 
-    def solve(self, Gamma, Psi, previous=None):
+    def solve(self, Gamma, Psi, previous=None, seen=None):
         """Return the loadings, (m, d), by bounded least squares on a root of Gamma."""
         lengths = np.sqrt(np.diagonal(Gamma))
         values, vectors = np.linalg.eigh(Gamma)

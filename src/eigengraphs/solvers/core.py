@@ -631,7 +631,9 @@ class _Greedy:
 
     def _orthonormal(self) -> Array | None:
         """Return an orthonormal basis of the components so far, (k, p), for linear loadings."""
-        if not self._problem.rule.linear or not len(self._E):
+        if not (self._problem.rule.linear and self._problem.options.climb_by_falls):
+            return None
+        if not len(self._E):
             return None
         values, vectors = np.linalg.eigh(self._Gamma)
         keep = values > 1e-13 * values[-1]

@@ -62,6 +62,8 @@ class SolverOptions:
     """So many coordinates of random starts at least: many starts on few vertices."""
     climb: int = 4
     """Steps of every start before the best are compared."""
+    climb_by_falls: bool = True
+    """Whether starts climb a second time, by how much the objective falls."""
     turns: int = 8
     """Products with the linear model in one step of a climb."""
     finalists: int = 3
