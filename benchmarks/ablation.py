@@ -22,8 +22,14 @@ from eigengraphs.fitting.solve import kept_in_basis
 from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.metric import AllEntries
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
-from eigengraphs.solvers.rules import FreeLoadings, LoadingRule, NonnegativeLoadings
-from eigengraphs.solvers.rules import component_gram, objective_of, stage_loadings
+from eigengraphs.solvers.rules import (
+    FreeLoadings,
+    LoadingRule,
+    NonnegativeLoadings,
+    component_gram,
+    objective_of,
+    stage_loadings,
+)
 from eigengraphs.solvers.subspace import subspace
 from eigengraphs.threads import one_blas_thread
 
@@ -74,7 +80,9 @@ FAMILIES: dict[str, tuple[Callable[[int], Any], int, bool, bool, LoadingRule]] =
         FreeLoadings(),
     ),
     "noise": (_noise, 4, False, False, FreeLoadings()),
-    "sparse": (lambda s: sparse_block_family(20, 3000, 15, s).flat, 6, False, False, FreeLoadings()),
+    "sparse": (
+        lambda s: sparse_block_family(20, 3000, 15, s).flat, 6, False, False, FreeLoadings()
+    ),
     "directed": (_directed, 4, True, False, FreeLoadings()),
     "stars": (_stars, 4, False, False, FreeLoadings()),
 }  # fmt: skip
