@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from eigengraphs.graphs.directed_view import DirectedView
-from eigengraphs.graphs.view import StackView
-from eigengraphs.solvers.adapt import Adapted
 from known_graphs import random_symmetric
 from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs import GraphStack
+from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.refine import Refined, refine
 from eigengraphs.solvers.rules import (
@@ -37,16 +35,15 @@ RULES = (
 )
 
 
-def operator_of(A: Any, diagonal: str = "observed", directed: bool = False) -> Adapted:
+def operator_of(A: Any, diagonal: Any = "observed", directed: bool = False) -> TreatedGraphs:
     """Return graphs as a solver sees them; ``diagonal`` is "observed", "filled" or "hollow"."""
     stack = A if isinstance(A, GraphStack) else GraphStack(A)
-    return Adapted((DirectedView if directed else StackView)(stack, diagonal), directed)
+    return TreatedGraphs(stack, diagonal, directed=directed)
 
 
-def dense(graphs: Adapted) -> Array:
+def dense(graphs: TreatedGraphs) -> Array:
     """Return the matrices that a solver sees, (m, n, n)."""
-    n, sides = graphs.n_vertices, 1 + graphs.directed
-    return np.asarray(graphs.project((np.zeros((n, 0)),) * sides, (np.eye(n),) * sides)[0])
+    return graphs.written_out()
 
 
 def metric_of(hollow: bool) -> AllEntries | OffDiagonal:
@@ -55,7 +52,7 @@ def metric_of(hollow: bool) -> AllEntries | OffDiagonal:
 
 
 def greedy(
-    graphs: Adapted,
+    graphs: TreatedGraphs,
     d: int,
     hollow: bool = False,
     tol: float = 1e-8,

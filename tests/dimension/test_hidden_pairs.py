@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from eigengraphs.graphs.treatment import Treatment
 from known_graphs import noiseless, random_symmetric, stored
 
 from eigengraphs import GraphStack
 from eigengraphs.dimension.hidden_pairs import Blocks, _shrunken, prediction_errors, smallest_good
+from eigengraphs.operators.treatment import Treatment
 
 
 def hide(A, hidden):

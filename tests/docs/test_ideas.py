@@ -74,5 +74,5 @@ def test_names_of_the_code_exist(page):
     text = (IDEAS / f"{page}.md").read_text(encoding="utf-8")
     names = set(re.findall(r"\beigengraphs(?:\.\w+)+", text))
     assert not {name for name in names if not exists(name)}
-    assert exists("eigengraphs.solvers.loadings.solve_loadings")
-    assert not exists("eigengraphs.solvers.loadings.no_such_name")
+    assert exists("eigengraphs.solvers.rules.solve_loadings")
+    assert not exists("eigengraphs.solvers.rules.no_such_name")

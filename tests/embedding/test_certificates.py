@@ -4,15 +4,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from eigengraphs.graphs import treatment
-from eigengraphs.graphs.view import StackView
-from eigengraphs.graphs.view_dense import DenseProducts
-from eigengraphs.graphs.view_sparse import SparseProducts
 from known_graphs import noiseless, random_symmetric, stored
 from written_out import READS, outer_products
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import DegenerateWarning
+from eigengraphs.operators import treatment
+from eigengraphs.operators.csr import SparseGraphs
+from eigengraphs.operators.dense import DenseGraphs
+from eigengraphs.operators.treated import TreatedGraphs
 
 
 @pytest.fixture
@@ -29,10 +29,10 @@ def reads(monkeypatch):
 
         monkeypatch.setattr(owner, name, counted)
 
-    for name in READS:
-        count(StackView, name, name)
-    count(DenseProducts, "row_sums", "row sums")
-    count(SparseProducts, "row_sums", "row sums")
+    for name in set(READS) - {"total", "mean_residual"}:
+        count(TreatedGraphs, name, name)
+    for kind in (DenseGraphs, SparseGraphs):
+        count(kind, "line_sums", "row sums")
     count(treatment, "mean_graph", "mean graph")
     return counts
 

@@ -95,7 +95,7 @@ def interrupted_at_once(monkeypatch):
         raise KeyboardInterrupt
 
     for name in ("sketch", "products"):  # the first read of a search, whichever the solver
-        monkeypatch.setattr(f"eigengraphs.graphs.view.StackView.{name}", press)
+        monkeypatch.setattr(f"eigengraphs.operators.treated.TreatedGraphs.{name}", press)
 
 
 def test_before_anything_was_found_nothing_is_set(monkeypatch):

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from eigengraphs.graphs import view_dense, view_sparse
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError
+from eigengraphs.operators import csr, dense
 from eigengraphs.scale import connect
 from eigengraphs.stack.ordering import PairedSum, fixed_order, order_is_fixed
 
@@ -57,8 +57,8 @@ def same_up_to_signs(one, other):
 @pytest.fixture
 def many_threads(monkeypatch):
     """Let small stacks be worked on in threads, as large ones are."""
-    for module in (view_dense, view_sparse):
-        monkeypatch.setattr(module, "_THREADS_PAY_FROM", 1)
+    monkeypatch.setattr(csr, "_TASK_ENTRIES", 2**9)
+    monkeypatch.setattr(dense, "_TASK_BYTES", 2**14)
 
     def use(count):
         monkeypatch.setenv("EIGENGRAPHS_THREADS", str(count))

@@ -17,7 +17,7 @@ from operator_checks import hidden_graphs
 
 @pytest.fixture(params=["dense", "sparse"])
 def storage(request, monkeypatch):
-    monkeypatch.setattr("eigengraphs.graphs.blocked._MOST", 2000)  # bytes of a block
+    monkeypatch.setattr("eigengraphs.stack.blocked._MOST", 2000)  # bytes of a block
     return request.param
 
 

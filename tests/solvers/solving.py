@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from eigengraphs.graphs.directed_view import DirectedView
-from eigengraphs.graphs.view import StackView
-from eigengraphs.solvers.adapt import Adapted
 from known_graphs import column_errors, random_directed, random_symmetric
 from numpy.typing import NDArray
 from written_out import norm_without_diagonal, outer_products
 
 from eigengraphs import GraphStack
+from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.protocol import Fit
@@ -49,12 +47,11 @@ def metric_of(hollow: bool) -> AllEntries | OffDiagonal:
 
 
 def operator_of(
-    graphs: Any, *, directed: bool, diagonal: str = "observed", mean: Any = None
-) -> Any:
+    graphs: Any, *, directed: bool, diagonal: Any = "observed", mean: Any = None
+) -> TreatedGraphs:
     """Return what solvers multiply with, of an array (m, n, n) or a stack."""
     stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
-    view: Any = DirectedView if directed else StackView
-    return Adapted(view(stack, diagonal, mean), directed)
+    return TreatedGraphs(stack, diagonal, mean, directed=directed)
 
 
 def solve(

@@ -2,20 +2,17 @@
 
 import numpy as np
 import pytest
-from eigengraphs.graphs.view import StackView
-from eigengraphs.solvers.start import leading_eigenvector, random_unit
 from known_graphs import column_errors, random_symmetric, section_5_1
 from scipy import linalg
-from scipy.sparse.linalg import LinearOperator
-from written_out import Counted
+from written_out import Counted, objective_path
 
 from eigengraphs import GraphStack
+from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.protocol import Progress
 from eigengraphs.solvers.rules import (
     active_gram,
     component_gram,
-    objective_path,
     solve_loadings,
 )
 
@@ -54,16 +51,16 @@ def transcription(A, d, max_iter=20_000, tol=1e-7):
 
 
 def solve(A, d, **settings):
-    view = StackView(A if isinstance(A, GraphStack) else GraphStack(A))
+    graphs = TreatedGraphs(A if isinstance(A, GraphStack) else GraphStack(A))
     defaults = {
-        "weights": np.ones(view.n_graphs),
+        "weights": np.ones(graphs.n_graphs),
         "init": "svd",
         "n_init": 1,
         "tol": 1e-9,
         "max_iter": 5000,
         "seed": np.random.SeedSequence(0),
     }
-    return algorithm1(view, d, **{**defaults, **settings})
+    return algorithm1(graphs, d, **{**defaults, **settings})
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -81,12 +78,12 @@ def test_it_finds_what_the_transcription_finds(seed):
 
 def test_the_objective_falls_with_every_iteration_and_most_take_one_pass():
     A = random_symmetric(6, 30, seed=0)
-    view = StackView(GraphStack(A))
+    graphs = TreatedGraphs(GraphStack(A))
     # What a fit stopped after j iterations explains, for j = 0, 1, 2, ...
     gains, passes = [], []
     for j in range(1, 25):
         fit = algorithm1(
-            view, 1, weights=np.ones(6), init="random", n_init=1, tol=1e-14, max_iter=j,
+            graphs, 1, weights=np.ones(6), init="random", n_init=1, tol=1e-14, max_iter=j,
             seed=np.random.SeedSequence(3),
         )  # fmt: skip
         gains.append(fit.stages[0].gain)
@@ -97,18 +94,18 @@ def test_the_objective_falls_with_every_iteration_and_most_take_one_pass():
 
 @pytest.mark.parametrize("init", ["auto", "svd", "random"])
 def test_passes_are_counted_as_they_are_taken(init):
-    view = Counted(StackView(GraphStack(random_symmetric(5, 15, seed=0))))
+    graphs = Counted(TreatedGraphs(GraphStack(random_symmetric(5, 15, seed=0))))
     fit = algorithm1(
-        view, 3, weights=np.ones(5), init=init, n_init=2, tol=1e-6, max_iter=500,
+        graphs, 3, weights=np.ones(5), init=init, n_init=2, tol=1e-6, max_iter=500,
         seed=np.random.SeedSequence(0),
     )  # fmt: skip
-    assert fit.n_passes == view.total
+    assert fit.n_passes == graphs.total
 
 
 def test_theta_is_what_a_component_takes_off_the_objective():
     A = random_symmetric(5, 12, seed=4)
     fit = solve(A, 2)
-    Psi = StackView(GraphStack(A)).quadratic_forms(fit.H)
+    Psi = TreatedGraphs(GraphStack(A)).forms(fit.H)
     path = objective_path(component_gram(fit.H), Psi, (A**2).sum(axis=(1, 2)), np.ones(5))
     assert path[0] - path[1] == pytest.approx(fit.stages[0].gain)
     # Re-solving all loadings can only take off more.
@@ -221,21 +218,6 @@ def test_a_mean_that_is_rounding_is_not_asked(init, n):
     assert h @ B @ B @ h > 0.9 * linalg.norm(B, 2) ** 2
     # A mean of a hundredth still speaks.
     assert first_start(np.stack([B, -B * (1 - 1e-2)]), "svd")[0] == "svd"
-
-
-@pytest.mark.parametrize("n", [1, 2, 8, 9, 20])
-def test_the_leading_eigenvector_is_that_of_the_largest_in_magnitude(n):
-    rng = np.random.default_rng(n)
-    V = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    B = (V * np.append(-3.0, np.linspace(2, 1, n - 1))) @ V.T
-    operator = LinearOperator((n, n), matvec=lambda v: B @ v, dtype=np.float64)
-    value, h = leading_eigenvector(operator, random_unit(n, rng))
-    assert value == pytest.approx(-3)
-    assert abs(h @ V[:, 0]) == pytest.approx(1)
-    nothing = LinearOperator((n, n), matvec=lambda v: 0 * v, dtype=np.float64)
-    value, h = leading_eigenvector(nothing, random_unit(n, rng))
-    assert value == 0.0
-    assert linalg.norm(h) == pytest.approx(1)
 
 
 def test_a_given_start_may_have_any_length():

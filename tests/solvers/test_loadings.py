@@ -7,7 +7,6 @@ from eigengraphs.solvers.rules import (
     active_gram,
     component_gram,
     condition,
-    objective_path,
     rounding_share,
     solve_loadings,
 )
@@ -79,23 +78,6 @@ def test_small_eigenvalues_count_until_they_are_rounding():
     wide = np.diag([1.0, 25 * eps, 1.0, 1.0])
     assert solve_loadings(wide, np.ones((1, 4)))[0, 1] == 0
     assert solve_loadings(np.diag([1e-200, 2e-200]), Psi)[0] == pytest.approx([1e200, 5e199])
-
-
-def test_the_path_of_the_objective_is_that_of_residuals():
-    H, _, A, weights = drawn()
-    E, flat = components(H, None, False), A.reshape(M, -1)
-    path = objective_path(E @ E.T, flat @ E.T, (flat**2).sum(axis=1), weights)
-    assert path.shape == (D + 1,)
-    for j in range(D + 1):
-        Lam = np.linalg.lstsq(E[:j].T, flat.T, rcond=None)[0].T
-        left = ((flat - Lam @ E[:j]) ** 2).sum(axis=1)
-        assert path[j] == pytest.approx(weights @ left, rel=1e-10)
-
-
-def test_an_objective_is_never_below_zero():
-    E = np.ones((1, 4))
-    path = objective_path(E @ E.T, np.array([[4.0]]), np.array([4.0 - 1e-12]), np.ones(1))
-    assert path[1] == 0.0
 
 
 def test_rounding_grows_with_the_number_of_vertices():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from eigengraphs.graphs.view import StackView, mean_graph
 from known_graphs import column_errors, noiseless, noiseless_directed, random_symmetric, stored
 from solvers.solving import (
     FREE,
@@ -22,13 +21,16 @@ from solvers.solving import (
     units,
     written_out,
 )
+from written_out import objective_path
 
 from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.operators.means import mean_graph
+from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import whole_pays
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import first_components
-from eigengraphs.solvers.rules import objective_path, solve_loadings
+from eigengraphs.solvers.rules import solve_loadings
 
 M = 8
 WEIGHTS = np.linspace(0.5, 2, M)
@@ -160,7 +162,7 @@ def test_it_agrees_with_algorithm_1_where_the_maximum_is_unique(n):
     fit = solve(A, 4)
     common = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 200}
     other = algorithm1(
-        StackView(GraphStack(A)), 4, weights=np.ones(20), seed=np.random.SeedSequence(0),
+        TreatedGraphs(GraphStack(A)), 4, weights=np.ones(20), seed=np.random.SeedSequence(0),
         **common,
     )  # fmt: skip
     assert apart(fit, other).max() < 1e-6
@@ -176,7 +178,7 @@ def test_among_many_maxima_it_finds_as_good_ones_as_algorithm_1(n):
         A = random_symmetric(10, n, seed=seed)
         common = {"tol": 1e-3, "seed": np.random.SeedSequence(seed)}
         one = algorithm1(
-            StackView(GraphStack(A)), 3, weights=np.ones(10), init="auto", n_init=1,
+            TreatedGraphs(GraphStack(A)), 3, weights=np.ones(10), init="auto", n_init=1,
             max_iter=200, **common,
         )  # fmt: skip
         share.append(gains(solve(A, 3, **common)).sum() / gains(one).sum())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigengraphs.solvers import basis, tall
+from eigengraphs.solvers import basis
 from eigengraphs.solvers.basis import dots, inner, orthonormal, quick_orthonormal, subtract, times
 
 N = 103
@@ -11,8 +11,7 @@ N = 103
 
 @pytest.fixture(autouse=True)
 def _few_rows_are_many(monkeypatch):
-    for module in (tall, basis):
-        monkeypatch.setattr(module, "MANY", 10)
+    monkeypatch.setattr(basis, "MANY", 10)
 
 
 def drawn(*columns):

@@ -8,17 +8,16 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from eigengraphs.graphs.mask_products import MaskProducts, weighted_mask
 from known_graphs import random_symmetric
 from scipy import sparse
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.operators.means import mask_sum
 from eigengraphs.stack.graph_facts import find_facts
 from eigengraphs.stack.mask import Mask, make_mask
 
 M, N = 5, 9
-SHIFT = np.arange(M * N).reshape(M, N) % 3 - 1.0
 
 
 def seen_entries(symmetric=True, seed=0):
@@ -50,36 +49,16 @@ def same(found, expected):
 # ---------------------------------------------------------------------- the mask by itself
 
 
-def multiply(mask, V):
-    """M_i V, (m, n, b)."""
-    found = np.empty((mask.n_graphs, *V.shape))
-
-    def keep(lo, hi, P):
-        found[lo:hi] = P.transpose(0, 2, 1)
-
-    MaskProducts(mask).products(V, keep)
-    return found
-
-
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_operations_against_the_masks_written_out(symmetric):
     seen = seen_entries(symmetric)
     mask = make_mask(None, flat(~seen))
     Q = seen.astype(float)
     rng = np.random.default_rng(0)
-    V, H, w = (rng.standard_normal(s) for s in [(N, 11), (N, 4), M])
-    products = MaskProducts(mask)
+    w = rng.standard_normal(M)
     off = Q * (1 - np.eye(N))
-    shifted = Q + SHIFT[:, :, None] * np.eye(N)
     assert np.array_equal(mask.toarray(), seen)
-    assert np.allclose(multiply(mask, V), Q @ V)
-    assert np.allclose(products.forms(V, V), np.einsum("sk,ist,tk->ik", V, Q, V))
-    Z = V[::-1]
-    assert np.allclose(products.forms(V, Z, SHIFT), np.einsum("sk,ist,tk->ik", V, shifted, Z))
-    gram = "sj,sk,ist,tj,tk->ijk"
-    assert np.allclose(products.grams(H, H), np.einsum(gram, H, H, Q, H, H))
-    assert np.allclose(products.grams(H, H, SHIFT), np.einsum(gram, H, H, shifted, H, H))
-    assert np.allclose(weighted_mask(mask, w), np.tensordot(w, Q, axes=1))
+    assert np.allclose(mask_sum(mask, w), np.tensordot(w, Q, axes=1))
     assert np.array_equal(mask.counts(), Q.sum(axis=(1, 2)))
     assert np.array_equal(mask.counts(diagonal=False), off.sum(axis=(1, 2)))
     assert np.array_equal(mask.n_hidden, (~seen).sum(axis=(1, 2)))
@@ -96,15 +75,6 @@ def test_operations_against_the_masks_written_out(symmetric):
     assert mask.take(np.array([1])) is None
     more = rng.random((M, N, N)) < 0.1
     assert np.array_equal(mask.hiding(flat(more)).toarray(), seen & ~more)
-
-
-def test_blocks_of_products_may_come_in_threads(monkeypatch):
-    monkeypatch.setattr("eigengraphs.graphs.view_sparse._TASK_ENTRIES", 30)
-    monkeypatch.setattr("eigengraphs.graphs.view_sparse._THREADS_PAY_FROM", 0)
-    monkeypatch.setenv("EIGENGRAPHS_THREADS", "4")
-    seen = seen_entries()
-    V = np.random.default_rng(0).standard_normal((N, 3))
-    assert np.allclose(multiply(make_mask(None, flat(~seen)), V), seen @ V)
 
 
 def test_there_is_one_way_to_write_a_mask():
