@@ -22,7 +22,7 @@ __all__ = [
     "observed_weights", "weighted_sum",
 ]  # fmt: skip
 
-MeanGraph: TypeAlias = "NDArray[np.float64] | sparse.csr_array"
+MeanGraph: TypeAlias = NDArray[np.float64] | sparse.csr_array
 
 
 def weighted_sum(stack: GraphStack, weights: Array) -> MeanGraph:
