@@ -1,30 +1,30 @@
-"""Count how often a fit reads all graphs, by an instrumented ``StackView``."""
+"""Count how often a fit reads all graphs, by an instrumented ``TreatedGraphs``."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from eigengraphs.graphs import treatment
-from eigengraphs.graphs.view import StackView
+from eigengraphs.operators import treatment
+from eigengraphs.operators.treated import TreatedGraphs
 
 __all__ = ["NOTE", "counted_reads"]
 
 NOTE = (
-    "Passes are counted by an instrumented stack: every call of a method of `StackView` that reads "
-    "the graphs is one, and so are the mean of centring, row sums for filled diagonals, and the "
-    "scan of validation (which finds the norms). `square_multiply` is one: it reads each graph "
-    "twice while that graph is in the cache. n_passes_ is what the fit itself says."
+    "Passes are counted by instrumented operators: every call of a method of `TreatedGraphs` that "
+    "reads the graphs is one, and so are the mean of centering, row sums for filled diagonals, and "
+    "the scan of validation (which finds the norms). `sketch` is one: it reads each graph twice "
+    "while that graph is in the cache. n_passes_ is what the fit itself says."
 )
 _SCAN = "validation scan"
 # Methods that find what they need in the facts of the scan. Any other public method, known here
 # or not, counts as a read, so that a new one cannot slip through.
-_NO_READS = {"diagonal_forms", "rounding"}
+_NO_READS = {"diagonal_forms", "part", "rounding"}
 
 
 @contextmanager
@@ -44,34 +44,19 @@ def counted_reads() -> Iterator[Counter[str]]:
         finally:
             inside -= 1
 
-    def blocks(generator: Generator[Any]) -> Iterator[Any]:
-        """Iterate such that only what the generator itself calls is inside."""
-        nonlocal inside
-        done = object()
-        while True:
-            inside += 1
-            try:
-                block = next(generator, done)
-            finally:
-                inside -= 1
-            if block is done:
-                return
-            yield block
-
     def counted(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
-        def wrapper(self: StackView, *args: Any, **kwargs: Any) -> Any:
-            if name == "squared_norms" and getattr(self, "_M", None) is None:
+        def wrapper(self: TreatedGraphs, *args: Any, **kwargs: Any) -> Any:
+            if name == "squared_norms" and (self._M is None or self._norms is not None):
                 return method(self, *args, **kwargs)
-            answer = read(name, lambda: method(self, *args, **kwargs))
-            return blocks(answer) if isinstance(answer, Generator) else answer
+            return read(name, lambda: method(self, *args, **kwargs))
 
         return wrapper
 
-    construct = StackView.__init__
+    construct = TreatedGraphs.__init__
 
     @functools.wraps(construct)
-    def constructed(self: StackView, *args: Any, **kwargs: Any) -> None:
+    def constructed(self: TreatedGraphs, *args: Any, **kwargs: Any) -> None:
         rule = kwargs.get("diagonal", args[1] if len(args) > 1 else "observed")
         if rule == "filled":
             reads["row sums"] += 1
@@ -79,16 +64,16 @@ def counted_reads() -> Iterator[Counter[str]]:
 
     patches: dict[str, Any] = {
         name: counted(name, method)
-        for name, method in inspect.getmembers(StackView, inspect.isfunction)
+        for name, method in inspect.getmembers(TreatedGraphs, inspect.isfunction)
         if not name.startswith("_") and name not in _NO_READS
     }
     mean_graph = treatment.mean_graph
 
-    def centre(*args: Any, **kwargs: Any) -> Any:
+    def center(*args: Any, **kwargs: Any) -> Any:
         return read("mean_graph", lambda: mean_graph(*args, **kwargs))
 
     with (
-        mock.patch.multiple(StackView, __init__=constructed, **patches),
-        mock.patch.object(treatment, "mean_graph", centre),
+        mock.patch.multiple(TreatedGraphs, __init__=constructed, **patches),
+        mock.patch.object(treatment, "mean_graph", center),
     ):
         yield reads
