@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
@@ -16,15 +16,15 @@ from eigengraphs.operators.treated import TreatedGraphs
 __all__ = ["NOTE", "counted_reads"]
 
 NOTE = (
-    "Passes are counted by an instrumented stack: every call of a method of `TreatedGraphs` that "
-    "reads the graphs is one, and so are the mean of centering, row sums for filled diagonals, and the "
-    "scan of validation (which finds the norms). `sketch` is one: it reads each graph twice "
+    "Passes are counted by instrumented operators: every call of a method of `TreatedGraphs` that "
+    "reads the graphs is one, and so are the mean of centering, row sums for filled diagonals, and "
+    "the scan of validation (which finds the norms). `sketch` is one: it reads each graph twice "
     "while that graph is in the cache. n_passes_ is what the fit itself says."
 )
 _SCAN = "validation scan"
 # Methods that find what they need in the facts of the scan. Any other public method, known here
 # or not, counts as a read, so that a new one cannot slip through.
-_NO_READS = {"diagonal_forms", "rounding", "part"}
+_NO_READS = {"diagonal_forms", "part", "rounding"}
 
 
 @contextmanager
@@ -44,27 +44,12 @@ def counted_reads() -> Iterator[Counter[str]]:
         finally:
             inside -= 1
 
-    def blocks(generator: Generator[Any]) -> Iterator[Any]:
-        """Iterate such that only what the generator itself calls is inside."""
-        nonlocal inside
-        done = object()
-        while True:
-            inside += 1
-            try:
-                block = next(generator, done)
-            finally:
-                inside -= 1
-            if block is done:
-                return
-            yield block
-
     def counted(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
         def wrapper(self: TreatedGraphs, *args: Any, **kwargs: Any) -> Any:
-            if name == "squared_norms" and getattr(self, "_M", None) is None:
+            if name == "squared_norms" and (self._M is None or self._norms is not None):
                 return method(self, *args, **kwargs)
-            answer = read(name, lambda: method(self, *args, **kwargs))
-            return blocks(answer) if isinstance(answer, Generator) else answer
+            return read(name, lambda: method(self, *args, **kwargs))
 
         return wrapper
 
@@ -84,11 +69,11 @@ def counted_reads() -> Iterator[Counter[str]]:
     }
     mean_graph = treatment.mean_graph
 
-    def centre(*args: Any, **kwargs: Any) -> Any:
+    def center(*args: Any, **kwargs: Any) -> Any:
         return read("mean_graph", lambda: mean_graph(*args, **kwargs))
 
     with (
         mock.patch.multiple(TreatedGraphs, __init__=constructed, **patches),
-        mock.patch.object(treatment, "mean_graph", centre),
+        mock.patch.object(treatment, "mean_graph", center),
     ):
         yield reads

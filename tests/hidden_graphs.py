@@ -27,27 +27,28 @@ COMMON = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 500}
 
 
 def solve(graphs: Any, d: int, rule: Any = "observed", **settings: Any) -> Fit:
-    """Fit a stack, or a view of one."""
-    view = graphs if isinstance(graphs, ObservedGraphs | Counted) else ObservedGraphs(graphs, rule)
+    """Fit a stack, or an operator of one."""
+    given = isinstance(graphs, ObservedGraphs | Counted)
+    seen = graphs if given else ObservedGraphs(graphs, rule)
     defaults = {
-        **COMMON, "weights": np.ones(view.n_graphs), "seed": np.random.SeedSequence(0),
-        "metric": OffDiagonal() if view.hollow else AllEntries(), "rule": FreeLoadings(),
+        **COMMON, "weights": np.ones(seen.n_graphs), "seed": np.random.SeedSequence(0),
+        "metric": OffDiagonal() if seen.hollow else AllEntries(), "rule": FreeLoadings(),
     }  # fmt: skip
-    return full_space(view, d, **{**defaults, **settings})
+    return full_space(seen, d, **{**defaults, **settings})
 
 
 def loadings(stack: GraphStack, H: Array, rule: Any = "observed") -> Array:
     """Return the loadings of components, (m, d)."""
-    view = ObservedGraphs(stack, rule)
-    seen = Seen(component_gram(H, hollow=view.hollow), view.observed())
-    return FreeLoadings().solve(view.grams(H), view.forms(H), seen=seen)
+    graphs = ObservedGraphs(stack, rule)
+    seen = Seen(component_gram(H, hollow=graphs.hollow), graphs.observed())
+    return FreeLoadings().solve(graphs.grams(H), graphs.forms(H), seen=seen)
 
 
-def path(view: ObservedGraphs, fit: Fit, weights: Array) -> Array:
+def path(graphs: ObservedGraphs, fit: Fit, weights: Array) -> Array:
     """Return the objective with 0, 1, ..., d components."""
-    seen = Seen(active_gram(fit.H, fit.active, hollow=view.hollow), view.observed())
-    Gammas = view.grams(fit.H) * np.outer(fit.active, fit.active)
-    norms = view.squared_norms()
+    seen = Seen(active_gram(fit.H, fit.active, hollow=graphs.hollow), graphs.observed())
+    Gammas = graphs.grams(fit.H) * np.outer(fit.active, fit.active)
+    norms = graphs.squared_norms()
     return np.array([
         weights @ (norms + objective_of(Gammas[:, :k, :k], fit.Psi[:, :k], Lam))
         for k, Lam in enumerate(stage_loadings(FreeLoadings(), Gammas, fit.Psi, seen))

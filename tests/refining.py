@@ -35,7 +35,7 @@ RULES = (
 )
 
 
-def operator_of(A: Any, diagonal: str = "observed", directed: bool = False) -> TreatedGraphs:
+def operator_of(A: Any, diagonal: Any = "observed", directed: bool = False) -> TreatedGraphs:
     """Return graphs as a solver sees them; ``diagonal`` is "observed", "filled" or "hollow"."""
     stack = A if isinstance(A, GraphStack) else GraphStack(A)
     return TreatedGraphs(stack, diagonal, directed=directed)
@@ -43,8 +43,7 @@ def operator_of(A: Any, diagonal: str = "observed", directed: bool = False) -> T
 
 def dense(graphs: TreatedGraphs) -> Array:
     """Return the matrices that a solver sees, (m, n, n)."""
-    n, sides = graphs.n_vertices, 1 + graphs.directed
-    return np.asarray(graphs.project((np.zeros((n, 0)),) * sides, (np.eye(n),) * sides)[0])
+    return graphs.written_out()
 
 
 def metric_of(hollow: bool) -> AllEntries | OffDiagonal:

@@ -14,7 +14,7 @@ from eigengraphs.operators.treated import TreatedGraphs
 Array = NDArray[np.float64]
 
 READS = (
-    "mean", "squared_norms", "products", "project", "combine", "sketch", "forms", "mean_residual",
+    "squared_norms", "mean", "mean_residual", "products", "project", "combine", "forms", "sketch",
     "total",
 )  # fmt: skip
 
@@ -130,11 +130,20 @@ def hollow_pair_stationarity(A: Array, H: Array, G: Array, weights: Array) -> Ar
     return np.array(sizes)
 
 
-class Counted:
-    """A view that counts how often the graphs are read."""
+def objective_path(Gamma: Array, Psi: Array, squared_norms: Array, weights: Array) -> Array:
+    """Return sum_i w_i ||A_i - sum_{k<=j} Lam_ik S_k||^2 for j = 0, ..., d, (d + 1,)."""
+    path = [weights @ squared_norms]
+    for j in range(1, len(Gamma) + 1):
+        Lam = linalg.lstsq(Gamma[:j, :j], Psi[:, :j].T)[0].T
+        path.append(weights @ (squared_norms - (Lam * Psi[:, :j]).sum(axis=1)))
+    return np.array(path)
 
-    def __init__(self, view: TreatedGraphs) -> None:
-        self._view = view
+
+class Counted:
+    """An operator that counts how often the graphs are read."""
+
+    def __init__(self, graphs: Any) -> None:
+        self._graphs = graphs
         self.calls: Counter[str] = Counter()
 
     @property
@@ -143,15 +152,6 @@ class Counted:
         return self.calls.total()
 
     def __getattr__(self, name: str) -> Any:
-        if name in READS or name in ("bilinear_forms", "mean_residual"):
+        if name in READS:
             self.calls[name] += 1
-        return getattr(self._view, name)
-
-
-def objective_path(Gamma: Array, Psi: Array, squared_norms: Array, weights: Array) -> Array:
-    """Return sum_i w_i ||A_i - sum_{k<=j} Lam_ik e_k||^2 for j = 0, ..., d, (d + 1,)."""
-    path = [weights @ squared_norms]
-    for j in range(1, len(Gamma) + 1):
-        Lam = linalg.lstsq(Gamma[:j, :j], Psi[:, :j].T)[0].T
-        path.append(weights @ (squared_norms - (Lam * Psi[:, :j]).sum(axis=1)))
-    return np.array(path)
+        return getattr(self._graphs, name)

@@ -33,8 +33,8 @@ def test_over_all_signs_the_noise_is_the_sum_of_squared_residuals():
     E = outer_products(H, hollow=True)
     Q = np.einsum("lk,lst->kst", W, E)
     Z = np.einsum("ist,kst->ik", A, Q)
-    view = TreatedGraphs(GraphStack(A), "hollow")
-    squares = _noise_squares(view, H, W, Z, 2**n, AllSigns(n), hollow=True)
+    graphs = TreatedGraphs(GraphStack(A), "hollow")
+    squares = _noise_squares(graphs, H, W, Z, 2**n, AllSigns(n), hollow=True)
     R = A
     for k in range(d):
         assert np.allclose(squares[:, k], 2 * np.einsum("ist,st->i", R**2, Q[k] ** 2), rtol=1e-10)
@@ -43,9 +43,9 @@ def test_over_all_signs_the_noise_is_the_sum_of_squared_residuals():
 
 def p_values(A, H, seed, *, centered=False):
     mean = A.mean(axis=0) if centered else None
-    view = TreatedGraphs(GraphStack(A), "hollow", mean)
+    graphs = TreatedGraphs(GraphStack(A), "hollow", mean)
     rng = np.random.default_rng(seed)
-    return noise_p_values(view, H, rng, hollow=True, centered=centered, n_training=len(A))
+    return noise_p_values(graphs, H, rng, hollow=True, centered=centered, n_training=len(A))
 
 
 def directions(n, d, rng):

@@ -29,11 +29,10 @@ def reads(monkeypatch):
 
         monkeypatch.setattr(owner, name, counted)
 
-    for name in READS:
-        if hasattr(TreatedGraphs, name):
-            count(TreatedGraphs, name, name)
-    count(DenseGraphs, "line_sums", "row sums")
-    count(SparseGraphs, "line_sums", "row sums")
+    for name in set(READS) - {"total", "mean_residual"}:
+        count(TreatedGraphs, name, name)
+    for kind in (DenseGraphs, SparseGraphs):
+        count(kind, "line_sums", "row sums")
     count(treatment, "mean_graph", "mean graph")
     return counts
 

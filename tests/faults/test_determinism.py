@@ -57,8 +57,8 @@ def same_up_to_signs(one, other):
 @pytest.fixture
 def many_threads(monkeypatch):
     """Let small stacks be worked on in threads, as large ones are."""
-    monkeypatch.setattr(dense, "_TASK_BYTES", 2**12)
-    monkeypatch.setattr(csr, "_TASK_ENTRIES", 2**8)
+    monkeypatch.setattr(csr, "_TASK_ENTRIES", 2**9)
+    monkeypatch.setattr(dense, "_TASK_BYTES", 2**14)
 
     def use(count):
         monkeypatch.setenv("EIGENGRAPHS_THREADS", str(count))

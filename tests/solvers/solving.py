@@ -47,8 +47,8 @@ def metric_of(hollow: bool) -> AllEntries | OffDiagonal:
 
 
 def operator_of(
-    graphs: Any, *, directed: bool, diagonal: str = "observed", mean: Any = None
-) -> Any:
+    graphs: Any, *, directed: bool, diagonal: Any = "observed", mean: Any = None
+) -> TreatedGraphs:
     """Return what solvers multiply with, of an array (m, n, n) or a stack."""
     stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
     return TreatedGraphs(stack, diagonal, mean, directed=directed)

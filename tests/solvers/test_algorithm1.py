@@ -51,16 +51,16 @@ def transcription(A, d, max_iter=20_000, tol=1e-7):
 
 
 def solve(A, d, **settings):
-    view = TreatedGraphs(A if isinstance(A, GraphStack) else GraphStack(A))
+    graphs = TreatedGraphs(A if isinstance(A, GraphStack) else GraphStack(A))
     defaults = {
-        "weights": np.ones(view.n_graphs),
+        "weights": np.ones(graphs.n_graphs),
         "init": "svd",
         "n_init": 1,
         "tol": 1e-9,
         "max_iter": 5000,
         "seed": np.random.SeedSequence(0),
     }
-    return algorithm1(view, d, **{**defaults, **settings})
+    return algorithm1(graphs, d, **{**defaults, **settings})
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -78,12 +78,12 @@ def test_it_finds_what_the_transcription_finds(seed):
 
 def test_the_objective_falls_with_every_iteration_and_most_take_one_pass():
     A = random_symmetric(6, 30, seed=0)
-    view = TreatedGraphs(GraphStack(A))
+    graphs = TreatedGraphs(GraphStack(A))
     # What a fit stopped after j iterations explains, for j = 0, 1, 2, ...
     gains, passes = [], []
     for j in range(1, 25):
         fit = algorithm1(
-            view, 1, weights=np.ones(6), init="random", n_init=1, tol=1e-14, max_iter=j,
+            graphs, 1, weights=np.ones(6), init="random", n_init=1, tol=1e-14, max_iter=j,
             seed=np.random.SeedSequence(3),
         )  # fmt: skip
         gains.append(fit.stages[0].gain)
@@ -94,12 +94,12 @@ def test_the_objective_falls_with_every_iteration_and_most_take_one_pass():
 
 @pytest.mark.parametrize("init", ["auto", "svd", "random"])
 def test_passes_are_counted_as_they_are_taken(init):
-    view = Counted(TreatedGraphs(GraphStack(random_symmetric(5, 15, seed=0))))
+    graphs = Counted(TreatedGraphs(GraphStack(random_symmetric(5, 15, seed=0))))
     fit = algorithm1(
-        view, 3, weights=np.ones(5), init=init, n_init=2, tol=1e-6, max_iter=500,
+        graphs, 3, weights=np.ones(5), init=init, n_init=2, tol=1e-6, max_iter=500,
         seed=np.random.SeedSequence(0),
     )  # fmt: skip
-    assert fit.n_passes == view.total
+    assert fit.n_passes == graphs.total
 
 
 def test_theta_is_what_a_component_takes_off_the_objective():

@@ -31,11 +31,11 @@ def test_complete_graphs_have_the_components_of_the_subspace_solver(n, rule, dir
     diagonal = "unobserved" if rule == "hollow" else rule
     expected = JointEmbedding(3, diagonal=diagonal, directed=directed, tol=1e-9, random_state=0)
     expected.fit(stack, sample_weight=weights)
-    view = ObservedGraphs(stack, rule, directed=directed)
-    fit = solve(view, 3, weights=weights, tol=1e-9)
+    graphs = ObservedGraphs(stack, rule, directed=directed)
+    fit = solve(graphs, 3, weights=weights, tol=1e-9)
     assert column_errors(with_signs(fit.H), expected.latent_positions_).max() < 1e-6
     if not directed and rule != "filled":
-        assert np.allclose(path(view, fit, weights), expected.objective_path_, rtol=1e-6)
+        assert np.allclose(path(graphs, fit, weights), expected.objective_path_, rtol=1e-6)
 
 
 def test_a_component_that_would_be_a_star_stops_where_it_does_in_the_subspace_solver():
@@ -111,9 +111,9 @@ def test_a_resumed_fit_goes_on_as_one_that_was_never_stopped():
 
 
 def test_the_objective_never_rises():
-    view = ObservedGraphs(NOISE)
-    fit = solve(view, 6)
-    falls = -np.diff(path(view, fit, np.ones(10)))
+    graphs = ObservedGraphs(NOISE)
+    fit = solve(graphs, 6)
+    falls = -np.diff(path(graphs, fit, np.ones(10)))
     gains = np.array([stage.gain for stage in fit.stages])
     assert (falls >= gains * (1 - 1e-9)).all()  # all loadings solved again take off no less
 
@@ -142,18 +142,18 @@ def test_a_weight_counts_as_copies_and_none_as_absence():
     stack = NOISE[[0, 0, 1, 2, 3]]
     twice = solve(stack, 2)
     weighted = solve(NOISE[:5], 2, weights=np.array([2.0, 1, 1, 1, 0]))
-    view = ObservedGraphs(stack)
+    graphs = ObservedGraphs(stack)
     assert twice.stages[0].gain == pytest.approx(weighted.stages[0].gain, rel=1e-6)
-    assert path(view, twice, np.ones(5))[0] == pytest.approx(
+    assert path(graphs, twice, np.ones(5))[0] == pytest.approx(
         path(ObservedGraphs(NOISE[:5]), weighted, np.array([2.0, 1, 1, 1, 0]))[0]
     )
 
 
 @pytest.mark.parametrize("init", ["auto", "svd", "random"])
 def test_passes_are_counted_as_they_are_taken(init):
-    view = Counted(ObservedGraphs(NOISE))
-    fit = solve(view, 3, init=init, n_init=2)
-    assert fit.n_passes == view.total
+    graphs = Counted(ObservedGraphs(NOISE))
+    fit = solve(graphs, 3, init=init, n_init=2)
+    assert fit.n_passes == graphs.total
 
 
 def test_starts():
@@ -226,10 +226,10 @@ def test_refining_stops_components_that_run_into_each_other_at_the_bound():
     # the smaller e is, with loadings that cancel.
     x, y = np.eye(5)[0], np.eye(5)[1]
     A = np.array([np.outer(x, x), np.outer(x, y) + np.outer(y, x)])
-    view = ObservedGraphs(GraphStack(A))
-    greedy = solve(view, 2)
+    graphs = ObservedGraphs(GraphStack(A))
+    greedy = solve(graphs, 2)
     fit = refine_observed(
-        view, greedy, metric=AllEntries(), rule=FreeLoadings(), weights=np.ones(2), tol=1e-12,
+        graphs, greedy, metric=AllEntries(), rule=FreeLoadings(), weights=np.ones(2), tol=1e-12,
         max_iter=2000,
     )  # fmt: skip
     assert fit.n_passes > greedy.n_passes + 10

@@ -43,12 +43,12 @@ def test_components_that_overlap_are_recovered_when_all_are_fitted_together(kind
     H = linalg.qr(rng.standard_normal((40, 3)), mode="economic")[0]
     Lam = rng.uniform(0.5, 1, (25, 3)) * [4, 2, 1]
     stack = GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, H)).hide(HIDDEN[kind](25, 40))
-    view = ObservedGraphs(stack)
-    greedy = solve(view, 3)
+    graphs = ObservedGraphs(stack)
+    greedy = solve(graphs, 3)
     # A component carries a trace of those after it, which hidden entries keep from cancelling.
     assert 1e-4 < column_errors(greedy.H, H).max() < 0.2
     fit = refine_observed(
-        view, greedy, metric=AllEntries(), rule=FreeLoadings(), weights=np.ones(25), tol=1e-10,
+        graphs, greedy, metric=AllEntries(), rule=FreeLoadings(), weights=np.ones(25), tol=1e-10,
         max_iter=500,
     )  # fmt: skip
     assert column_errors(fit.H, H).max() < 1e-6

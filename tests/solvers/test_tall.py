@@ -11,8 +11,7 @@ N = 103
 
 @pytest.fixture(autouse=True)
 def _few_rows_are_many(monkeypatch):
-    for module in (basis,):
-        monkeypatch.setattr(module, "MANY", 10)
+    monkeypatch.setattr(basis, "MANY", 10)
 
 
 def drawn(*columns):

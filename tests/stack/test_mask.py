@@ -13,11 +13,11 @@ from scipy import sparse
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.operators.means import mask_sum
 from eigengraphs.stack.graph_facts import find_facts
 from eigengraphs.stack.mask import Mask, make_mask
 
 M, N = 5, 9
-SHIFT = np.arange(M * N).reshape(M, N) % 3 - 1.0
 
 
 def seen_entries(symmetric=True, seed=0):
@@ -55,8 +55,10 @@ def test_operations_against_the_masks_written_out(symmetric):
     mask = make_mask(None, flat(~seen))
     Q = seen.astype(float)
     rng = np.random.default_rng(0)
+    w = rng.standard_normal(M)
     off = Q * (1 - np.eye(N))
     assert np.array_equal(mask.toarray(), seen)
+    assert np.allclose(mask_sum(mask, w), np.tensordot(w, Q, axes=1))
     assert np.array_equal(mask.counts(), Q.sum(axis=(1, 2)))
     assert np.array_equal(mask.counts(diagonal=False), off.sum(axis=(1, 2)))
     assert np.array_equal(mask.n_hidden, (~seen).sum(axis=(1, 2)))

@@ -26,103 +26,62 @@ _SIGNS = "signs are 1 or -1: dividing by them is multiplying by them, exactly"
 _SIGMA = "sigma is 1 or -1: dividing by it is multiplying by it, exactly"
 _LAST = "n is the last of the lengths and the one at place 1, of (m, n, n) and of (m n, n) alike"
 
-_SORTED = "falls are sorted and finalists only grow: who comes later is left out as well"
-
 EQUIVALENT = [
     Equivalent(
-        "solvers/components.py",
+        "solvers/protocol.py",
         "return (H * signs, G * signs)",
         "return (H * signs, G / signs)",
         _SIGNS,
     ),
     Equivalent(
-        "solvers/components.py",
+        "solvers/protocol.py",
         "return (H * signs, G * signs)",
         "return (H / signs, G * signs)",
         _SIGNS,
     ),
     Equivalent(
-        "solvers/components.py",
+        "solvers/protocol.py",
         "return H * column_signs(H)",
         "return H / column_signs(H)",
         _SIGNS,
     ),
     Equivalent(
-        "solvers/rule_kernels.py",
+        "solvers/kernels.py",
         "if z[a] * sigma[k] <= 0:",
         "if z[a] / sigma[k] <= 0:",
         _SIGMA,
     ),
     Equivalent(
-        "solvers/rule_kernels.py",
+        "solvers/kernels.py",
         "if a == first or beta[k] * sigma[k] <= 0:",
         "if a == first or beta[k] / sigma[k] <= 0:",
         _SIGMA,
     ),
     Equivalent(
-        "solvers/rule_kernels.py",
+        "solvers/kernels.py",
         "if z[a] * sigma[order[a]] > 0:",
         "if z[a] / sigma[order[a]] > 0:",
         _SIGMA,
     ),
     Equivalent(
-        "solvers/rule_kernels.py",
+        "solvers/kernels.py",
         "z[a] = psi[order[a]] - penalty * sigma[order[a]]",
         "z[a] = psi[order[a]] - penalty / sigma[order[a]]",
         _SIGMA,
     ),
     Equivalent(
-        "solvers/deflation.py",
-        "T = linalg.solve_triangular(lower, Psi[:, :d].T, lower=True, unit_diagonal=True).T",
-        "T = linalg.solve_triangular(lower, Psi[:, :d].T, lower=True, unit_diagonal=False).T",
-        "the diagonal of lower is exactly 1, whether it is read or not",
-    ),
-    Equivalent(
-        "solvers/start.py",
-        "n = operator.shape[0]",
-        "n = operator.shape[1]",
-        "the operators are square: both are made with the shape (n, n)",
-    ),
-    Equivalent(
-        "solvers/subspace.py",
-        "resume = resume or Fit(nothing, np.zeros((m, 0)), (), 0)",
-        "resume = resume or Fit(nothing, np.zeros((m, 1)), (), 0)",
-        "find_blocks takes as many columns as there are stages, none",
-    ),
-    Equivalent(
-        "solvers/subspace.py",
-        "resume = resume or Fit(nothing, np.zeros((m, 0)), (), 0)",
-        "resume = resume or Fit(nothing, np.zeros((m, 0)), (), 1)",
-        "find_blocks does not read the passes of the fit that it resumes",
-    ),
-    Equivalent(
-        "solvers/rule_kernels.py",
+        "solvers/kernels.py",
         "break",
         "continue",
         "nothing changes in a turn without a component to enter, so that none enters in the next",
         "_active_set",
     ),
     Equivalent(
-        "solvers/rule_kernels.py",
+        "solvers/kernels.py",
         "break",
         "continue",
         "nothing changes in a turn without a component to enter, so that none enters in the next",
         "_pursue_nonnegative",
-    ),
-    Equivalent(
-        "solvers/core_kernels.py",
-        "break",
-        "continue",
-        "y and w stay as they are, and so does what is computed of them in the next step",
-        "raise_quotients",
-    ),
-    Equivalent("solvers/core.py", "break", "continue", _SORTED, "_explore"),
-    Equivalent("solvers/ruled.py", "break", "continue", _SORTED, "_best_of"),
-    Equivalent(
-        "solvers/spectral.py",
-        "floor = max((100 * n * _EPS) ** 2 * total, 4 * noise, rounding_share(n) ** 2 * total)",
-        "floor = max((100 / n * _EPS) ** 2 * total, 4 * noise, rounding_share(n) ** 2 * total)",
-        "rounding_share(n) is 100 n eps: the last of the three is what the first was",
     ),
     Equivalent(
         "stack/stack.py",
