@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.operators.treated import TreatedGraphs
-
 Array = NDArray[np.float64]
 
 READS = (
