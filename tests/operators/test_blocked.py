@@ -10,7 +10,6 @@ from blocked_graphs import InBlocks
 from scipy import sparse
 
 from eigengraphs.operators.blocked import BlockedGraphs, BlockedObserved
-from eigengraphs.operators.deflated import Deflated
 from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.operators.treated import TreatedGraphs
@@ -56,9 +55,6 @@ def test_blocks_give_what_memory_gives(storage, directed, rule, centered):
     np.testing.assert_array_equal(operator.rounding(), here.rounding())
     for found, wanted in zip(operator.degrees(), here.degrees(), strict=True):
         np.testing.assert_array_equal(found, wanted)
-    Lam = rng.normal(size=(11, 3))
-    left = X - np.einsum("ik,sk,tk->ist", Lam, H, sides[-1])
-    check(Deflated(operator, sides, Lam, hollow=False), left, rng)
 
 
 def test_the_loss_needs_no_pass_of_its_own():
