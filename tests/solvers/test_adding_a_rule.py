@@ -29,11 +29,9 @@ class BoundedLoadings(LoadingRule):
     lower: float
     upper: float
 
-    def alone(self, tau):
-        """Clip the form; the objective falls by tau^2 - (tau - s)^2."""
-        loading = np.clip(tau, self.lower, self.upper)
-        inside = (self.lower < tau) & (tau < self.upper)
-        return loading, loading * (2 * tau - loading), inside.astype(float)
+    def bounds(self):
+        """Return the interval of the loading of one component."""
+        return self.lower, self.upper
 
     def solve(self, Gamma, Psi, previous=None, seen=None):
         """Return the loadings, (m, d), by bounded least squares on a root of Gamma."""

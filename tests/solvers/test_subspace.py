@@ -152,7 +152,8 @@ def test_on_positive_symmetric_graphs_pairs_explain_as_much_as_the_symmetric_geo
         objective_path(metric_of(False).gram(sides_of(fit)), fit.Psi, norms, np.ones(15))
         for fit in (pairs, plain)
     ]
-    assert (paths[0] <= paths[1] * (1 + 1e-9)).all()
+    # What is left is a difference of numbers of the size of the first.
+    assert (paths[0] <= paths[1] * (1 + 1e-9) + 1e-13 * norms.sum()).all()
     assert column_errors(pairs.H, pairs.G).max() < 1e-6
 
 

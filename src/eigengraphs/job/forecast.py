@@ -27,8 +27,8 @@ from eigengraphs.labels import count_of
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
 from eigengraphs.parallel import alone, thread_count
 from eigengraphs.solvers.basis import CoreMoments, basis_width, whole_pays
-from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core, unit_points
-from eigengraphs.solvers.geometry import geometry_of
+from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core
+from eigengraphs.solvers.geometry import geometry_of, unit_points
 from eigengraphs.solvers.metric import AllEntries
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import FreeLoadings

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.parallel import on_blocks, spans
-from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment, sides_of
-from eigengraphs.solvers.geometry import geometry_of
+from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment
+from eigengraphs.solvers.geometry import geometry_of, sides_of
 from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.protocol import Array, Sides
 

@@ -20,16 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.solvers.geometry import Geometry
-from eigengraphs.solvers.metric import CoreMetric
+from eigengraphs.solvers import ascent
+from eigengraphs.solvers.ascent import BY_DECREASE, EAGER, PLAIN, State
+from eigengraphs.solvers.geometry import Geometry, cosines, unit_points
+from eigengraphs.solvers.metric import InBasis
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array
-from eigengraphs.solvers.rules import LoadingRule, objective_of
+from eigengraphs.solvers.rules import LoadingRule
 
 __all__ = ["CoreFit", "CoreProblem", "Rows", "Search", "rows_of", "solve_core"]
 
 _EPS = float(np.finfo(np.float64).eps)
 _MANY = 4  # times p: so many graphs are summed up in their second moment
+_DEPENDENT = 1e-13  # of a component is new: less is rounding
 
 
 # ---------------------------------------------------------------- rows that stand for graphs
@@ -80,292 +83,77 @@ def root_of_moment(M: Array) -> Array:
     return root
 
 
-@dataclass(frozen=True)
-class Remainder:
-    """Rows less components, R - Lam E: to write it out takes as long as several products."""
-
-    R: NDArray[Any]  # (r, p)
-    Lam: Array  # (r, k)
-    E: Array  # (k, p)
-
-    def forms(self, Z: Array) -> Array:
-        """Return inner products with packed components ``Z`` (b, p), (b, r)."""
-        whole = (Z.astype(self.R.dtype, copy=False) @ self.R.T).astype(np.float64, copy=False)
-        return np.asarray(whole - (Z @ self.E.T) @ self.Lam.T) if len(self.E) else whole
-
-    def sums(self, A: Array) -> NDArray[Any]:
-        """Return combinations of the rows by ``A`` (b, r), (b, p)."""
-        whole = A.astype(self.R.dtype, copy=False) @ self.R
-        return np.asarray(whole - (A @ self.Lam) @ self.E) if len(self.E) else whole
-
-    def pull(self, geometry: Geometry, x: Array) -> Array:
-        """Return u_i of every row, (r, size), at the point ``x``."""
-        U = geometry.pull(self.R, x)
-        if len(self.E):
-            U -= self.Lam @ geometry.pull(self.E, x)
-        return U
-
-    def written_out(self) -> Array:
-        """Return the rows, (r, p)."""
-        return self.R - self.Lam @ self.E if len(self.E) else self.R
-
-
 # ---------------------------------------------------------------- one component
 
 
-@dataclass(frozen=True)
-class _State:
-    """The objective at a point."""
-
-    f: float
-    theta: float  # sum_i w_i s_i tau_i
-    r: Array  # (size,) gradient over 2 c, tangent
-    U: Array  # (r, size)
-    a: Array  # (r,) w_i s_i / sqrt(q_i)
-    b: Array  # (r,) w_i s_i tau_i / q_i
-    bend: Array  # (r,) w_i s'_i
-    t: Array  # (r,) forms
-    norm: Any
-
-    @property
-    def size(self) -> float:
-        """Relative gradient."""
-        return _length(self.r) / self.theta if self.theta > 0 else 0.0
-
-
 class Ascent:
-    """f on residual rows, with ways up.
+    """f on residual rows, and ways up; compiled in :mod:`ascent`.
 
     Parameters
     ----------
-    geometry, metric, rule
+    problem
         What a component is, how entries count, which loadings there may be.
-    rows
-        What earlier components left.
-    weights : (r,)
-        Of the rows.
-    costs : (r,), optional
-        c_i.
-    options
-        Tuned values.
+    R : (r, p)
+        Packed cores.
+    Lam, E : (r, k), (k, p)
+        Loadings on earlier components, and what these are: R - Lam E is what they leave.
+    weights, costs : (r,)
+        Of the rows, and what each gives up for a further component.
+    known : (k, p)
+        Orthonormal basis of the earlier components; (0, p) where loadings are not linear.
     """
 
     def __init__(
-        self,
-        geometry: Geometry,
-        metric: CoreMetric,
-        rule: LoadingRule,
-        rows: Remainder,
-        weights: Array,
-        costs: Array | None,
-        options: SolverOptions,
-    ) -> None:
-        self._geometry, self._metric, self._rule = geometry, metric, rule
-        self._rows, self._w, self._costs, self._options = rows, weights, costs, options
+        self, problem: CoreProblem, R: Array, Lam: Array, E: Array, weights: Array,
+        costs: Array | None, known: Array,
+    ) -> None:  # fmt: skip
+        widths, metric, rule = problem.geometry.widths, problem.metric, problem.rule
+        lower, upper = rule.bounds()
+        self.core = ascent.Core(
+            np.ascontiguousarray(R), np.ascontiguousarray(Lam), np.ascontiguousarray(E), weights,
+            np.zeros(len(R)) if costs is None else costs, lower, upper, float(rule.penalty),
+            widths[0], widths[1] if len(widths) == 2 else 0, metric.kind, metric.left, metric.right,
+        )  # fmt: skip
+        self._options, self._known = problem.options, known
 
-    def values(self, X: Array) -> Array:
-        """Return f at points (b, size), (b,)."""
-        return self._look(X)[0]
-
-    def _look(self, X: Array, *, eager: bool = False) -> tuple[Array, Array, Array]:
-        """Return f, (b,), w_i s_i / sqrt(q_i), (b, r), and sum_i w_i s_i tau_i / q_i, (b,)."""
-        root = np.sqrt(self._metric.norms(X))
-        T = self._rows.forms(self._geometry.outer(X)) / root
-        loading, gain, _ = self._rule.alone(T)
-        if eager:  # where no graph takes the component, no way is up
-            loading = np.abs(T) if self._rule.nonnegative else T
-        elif self._costs is not None:
-            on = gain > self._costs
-            loading, gain = np.where(on, loading, 0.0), np.where(on, gain - self._costs, 0.0)
-        A = loading / root * self._w
-        return gain @ self._w, A, np.einsum("br,br->b", A, T / root)
-
-    def climb(
-        self, X: Array, n_steps: int, *, n_eager: int = 0, known: Array | None = None
-    ) -> tuple[Array, Array]:
-        """Take steps from points (b, size); return where to, and f there.
-
-        f never falls in steps that are not eager, but where q is bent. With ``known`` (k, p), an
-        orthonormal basis of earlier components, what rises is by how much the objective falls when
-        all loadings are solved again, F = f / (1 - sum_j <S, known_j>^2): F <S, known_j>^2 is
-        convex, too. Maxima that overlap with earlier components are hard to find by f.
-        """
-        geometry = self._geometry
-        for step in range(n_steps):
-            f, A, b = self._look(X, eager=step < n_eager)
-            S = self._rows.sums(A)
-            lift = self._metric.lift(X, b)
-            if lift is not None:
-                S = S + lift
-            if known is not None:
-                overlaps = geometry.outer(X) @ known.T
-                S = S + (self.falls(X, f, known)[:, None] * overlaps) @ known
-            X = geometry.climb(geometry.unpack(S), X, self._options.turns)
-            X = unit_points(X, geometry.widths)  # to the last digit: f is that of unit vectors
-        return X, self.values(X)
-
-    def falls(self, X: Array, f: Array, known: Array) -> Array:
-        """Return by how much the objective falls at points where f is ``f``, (b,), at most."""
-        new = 1 - ((self._geometry.outer(X) @ known.T) ** 2).sum(axis=1)
-        return np.asarray(f / np.maximum(new, self._options.overlap))
-
-    def state(self, x: Array) -> _State:
-        """Return f and its gradient at a point (size,)."""
-        U = self._rows.pull(self._geometry, x)
-        first = self._geometry.widths[0]
-        t = U[:, :first] @ x[:first]
-        norm = self._metric.norm(x)
-        root = np.sqrt(norm.q)
-        tau = t / root
-        loading, gain, slope = self._rule.alone(tau)
-        if self._costs is not None:
-            on = gain > self._costs
-            loading, slope = np.where(on, loading, 0.0), np.where(on, slope, 0.0)
-            gain = np.where(on, gain - self._costs, 0.0)
-        weighted = self._w * loading
-        b = weighted * tau / norm.q
-        a = weighted / root
-        r = U.T @ a
-        theta = float(weighted @ tau)
-        if norm.slope is None:
-            r -= theta * x
-        else:
-            r -= b.sum() * norm.slope if norm.slope.ndim == 1 else b @ norm.slope
-        return _State(
-            float(self._w @ gain), theta, self._tangent(r, x), U, a, b, self._w * slope, t, norm
+    def climb(self, X: Array, n_steps: int, modes: Any = PLAIN) -> tuple[Array, Array]:
+        """Take steps from points (b, size); return where to, and the decrease there, (b,)."""
+        options, X = self._options, np.ascontiguousarray(X)
+        modes = np.full(len(X), modes) if np.ndim(modes) == 0 else modes
+        found: tuple[Array, Array] = ascent.climb(
+            self.core, X, modes, n_steps, options.turns, self._known, options.overlap
         )
+        return found
 
-    def maximize(self, x: Array, tol: float) -> tuple[Array, _State]:
-        """Go from a point to a maximum by Newton's method, to a relative gradient of ``tol``.
+    def decreases(self, X: Array, Z: Array | None = None, Psi: Array | None = None) -> Array:
+        """Return by how much the objective falls at points (b, size), (b,).
 
-        Where f bends upwards eigenvalues are turned round, which leads away from saddle points.
+        For linear loadings it is with all loadings solved again, otherwise f. ``Z`` (b, p) and
+        ``Psi`` (b, r) are the packed components and their forms with R, if they are known.
         """
-        options, now = self._options, self.state(x)
-        if now.size > 1 or now.theta <= 0:  # far from any maximum, where Newton's steps are short
-            higher = self.climb(x[None], options.climb)[0][0]
-            there = self.state(higher)
-            if there.f > now.f:
-                x, now = higher, there
-        concave = False  # a short step before: so it is here, and need not be looked at again
-        for _ in range(options.newton):
-            small = now.size <= tol
-            if now.theta <= 0 or (small and (concave or tol >= options.rough)):
-                break
-            step, concave = self._step(x, now, small)
-            if step is None:
-                break
-            concave = concave and _length(step) <= options.rough
-            found = self._along(x, now, step, both_ways=small)
-            if found is None:
-                break
-            x, now = found
-        return x, now
+        if Z is None or Psi is None:
+            return self.climb(X, 0)[1]
+        core = self.core
+        T = Psi - (Z @ core.E.T) @ core.Lam.T
+        plain = np.zeros(len(X), dtype=np.int64)
+        found: Array = ascent.weigh(
+            core, X, T, Z @ self._known.T, plain, False, self._options.overlap
+        )[0]
+        return found
 
-    def _along(
-        self, x: Array, now: _State, step: Array, *, both_ways: bool
-    ) -> tuple[Array, _State] | None:
-        """Return the first point along the step that is better, or one of a climb."""
-        lengths = (1.0, -1.0, 0.1, -0.1) if both_ways else (1.0, 0.5, 0.1, 0.01, 1e-3, 1e-4)
-        for length in lengths:
-            trial = self._unit(x + length * step)
-            there = self.state(trial)
-            if there.f > now.f * (1 + 4 * _EPS):
-                return trial, there
-            # At the rounding of f the gradient decides.
-            if there.f >= now.f * (1 - 100 * _EPS) and _length(there.r) < 0.5 * _length(now.r):
-                return trial, there
-        if not both_ways:
-            trial = self.climb(x[None], 1)[0][0]
-            there = self.state(trial)
-            if there.f > now.f * (1 + 4 * _EPS):
-                return trial, there
-        return None
+    def state(self, x: Array) -> State:
+        """Return f and its gradient at a point (size,)."""
+        found: State = ascent.evaluate(self.core, np.ascontiguousarray(x))
+        return found
 
-    def _step(self, x: Array, now: _State, small: bool) -> tuple[Array | None, bool]:
-        """Return Newton's step, None at a maximum, and whether f is concave here."""
-        K = self._minus_hessian(x, now)
-        if small:
-            K.flat[:: len(x) + 1] += self._options.curved * now.theta
-        factor, info = linalg.lapack.dpotrf(K, lower=1)
-        if info == 0:
-            if small:
-                return None, True
-            return np.asarray(linalg.lapack.dpotrs(factor, now.r, lower=1)[0]), True
-        values, vectors = np.linalg.eigh(K)
-        if small:  # a saddle point, and the way up
-            return 0.3 * vectors[:, 0], False
-        scale = np.maximum(np.abs(values), 1e-3 * now.theta)
-        return vectors @ ((vectors.T @ now.r) / scale), False
-
-    def _minus_hessian(self, x: Array, now: _State) -> Array:
-        """Return minus the Hessian of f over 2 c on the tangent space, (size, size).
-
-        With g_i the slope of q_i, and b_i = (u_i - (t_i / q_i) g_i) / sqrt(q_i), f has the Hessian
-
-            c sum w s' b b^T + hess(S) - c sum (a / q) (u g^T + g u^T) + 3 c sum (a t / q^2) g g^T
-            - sum (a t / q) q''.
-
-        Along the point itself there is no way to go: these directions get a unit of their own.
-        """
-        geometry, norm, c = self._geometry, now.norm, self._geometry.c
-        q, g = norm.q, norm.slope
-        S = geometry.unpack(self._rows.sums(now.a[None])[0].astype(np.float64, copy=False))
-        K: Array = -geometry.hessian(S)
-        B = now.U
-        if g is None:
-            K.flat[:: len(x) + 1] += now.theta
-        else:
-            G = np.broadcast_to(g, B.shape)
-            ratio = np.broadcast_to(now.t / q, (len(B),))
-            cross = (B * (now.a / q)[:, None]).T @ G
-            K += c * (cross + cross.T)
-            K -= 3 * c * (G * (now.a * ratio / q)[:, None]).T @ G
-            K += norm.curvature * (now.a @ ratio)
-            B = (B - ratio[:, None] * G) / np.sqrt(np.broadcast_to(q, (len(B),)))[:, None]
-        BW = B * np.sqrt(now.bend)[:, None]
-        K -= c * (BW.T @ BW)
-        e = np.zeros((geometry.n_sides, len(x)))
-        for j, (mine, part) in enumerate(
-            zip(sides_of(x, geometry.widths), sides_of(e, geometry.widths), strict=True)
-        ):
-            part[j] = mine
-        Ke = e @ K
-        K -= e.T @ Ke
-        K -= (Ke.T - e.T @ (Ke @ e.T + now.theta * np.eye(len(e)))) @ e
-        return (K + K.T) / 2
-
-    def _tangent(self, r: Array, x: Array) -> Array:
-        widths = self._geometry.widths
-        for part, mine in zip(sides_of(r, widths), sides_of(x, widths), strict=True):
-            part -= (part @ mine) * mine
-        return r
-
-    def _unit(self, x: Array) -> Array:
-        return unit_points(x, self._geometry.widths)
-
-
-def unit_points(X: Array, widths: tuple[int, ...]) -> Array:
-    """Return points (..., size) with every side of norm 1."""
-    X = np.array(X)
-    for part in sides_of(X, widths):
-        part /= np.sqrt((part**2).sum(axis=-1, keepdims=True))
-    return X
-
-
-def sides_of(X: Array, widths: tuple[int, ...]) -> list[Array]:
-    """Return the part of points (..., size) that belongs to each side, as views."""
-    return [X] if len(widths) == 1 else [X[..., : widths[0]], X[..., widths[0] :]]
-
-
-def cosines(X: Array, x: Array, widths: tuple[int, ...]) -> Array:
-    """Return how alike points (b, size) are to ``x``: the least |cosine| of any side, (b,)."""
-    parts = zip(sides_of(X, widths), sides_of(x, widths), strict=True)
-    found: Array = np.min([np.abs(part @ mine) for part, mine in parts], axis=0)
-    return found
-
-
-def _length(x: Array) -> float:
-    return float(np.sqrt(x @ x))  # a tenth of what scipy's takes on short vectors
+    def maximize(self, x: Array, tol: float) -> tuple[Array, State]:
+        """Go from a point to a maximum, to a relative gradient of ``tol``."""
+        options = self._options
+        found: tuple[Array, State] = ascent.maximize(
+            self.core, np.ascontiguousarray(x), tol, options.newton, options.climb, options.turns,
+            options.rough, options.curved,
+        )  # fmt: skip
+        return found
 
 
 # ---------------------------------------------------------------- all components
@@ -376,7 +164,7 @@ class CoreProblem:
     """Rows, and what counts on them."""
 
     geometry: Geometry
-    metric: CoreMetric
+    metric: InBasis
     rule: LoadingRule
     rows: Rows
     Gamma: Array  # (k, k) of the components that are frozen
@@ -417,7 +205,9 @@ class Stage:
     Lam: Array  # (r, j) loadings of all components before it
     t: Array  # (r,) forms of what they leave
     W: Array  # (r,) w_i s_i / sqrt(q_i)
+    q: float
     theta: float
+    to_form: Array  # (j + 1,) for linear loadings: forms of all components so far become t
 
 
 @dataclass(frozen=True)
@@ -446,11 +236,23 @@ class _Greedy:
         rows = problem.rows
         self._Gamma, self._Psi, self._E = problem.Gamma, rows.Psi, problem.E
         self._Lam = problem.rule.solve(self._Gamma, self._Psi)
+        self._to_known = self._orthonormal()  # B, (k', k), with an orthonormal basis B E
+        self._known = self._to_known @ self._E
         self._pool = search.warm[search.warm.any(axis=1)]  # zero where nothing was left
+        self._pool_Z = problem.geometry.outer(self._pool)
+        self._pool_Psi = self._pool_Z @ rows.R.T  # once for all components
         self._mixing = self._combinations()
         self._mixed = None if self._mixing is None else self._mixing.T @ rows.R
         self._mean_forms = np.zeros(0) if rows.mean is None else rows.mean[rows.R.shape[1] :]
         self._stages: list[Stage] = []
+
+    def _orthonormal(self) -> Array:
+        """Return combinations of the frozen components that are orthonormal, for a linear rule."""
+        if not (self._problem.rule.linear and len(self._E)):
+            return np.zeros((0, len(self._E)))
+        values, vectors = np.linalg.eigh(self._Gamma)
+        keep = values > _DEPENDENT * values[-1]
+        return np.asarray((vectors[:, keep] / np.sqrt(values[keep])).T)
 
     def _combinations(self) -> Array | None:
         """Return orthonormal combinations of many rows, (r, b), about the largest.
@@ -478,13 +280,11 @@ class _Greedy:
         agreement = np.full(d, np.nan)
         floor = max(problem.floor, rows.rounding)
         for k in range(d):
-            left = problem.total + self._loss(self._Gamma, self._Psi, self._Lam)
-            if left <= problem.nothing:
+            if problem.total + self._loss(self._Gamma, self._Psi, self._Lam) <= problem.nothing:
                 break
             for Lam, costs in problem.rule.beside(self._Gamma, self._Psi, self._Lam):
-                left_rows = Remainder(rows.R, Lam, self._E)
-                ascent = self._ascent(left_rows, rows.weights, costs)
-                x, now, agreement[k] = self._next(k, ascent, left_rows)
+                here = Ascent(problem, rows.R, Lam, self._E, rows.weights, costs, self._known)
+                x, now, agreement[k] = self._next(k, here)
                 given_up = 0.0 if costs is None else float(rows.weights @ costs)
                 # What a graph gives up is a difference, of which more than of squares is rounding.
                 if now.f > floor + 100 * size * _EPS * given_up:
@@ -492,102 +292,108 @@ class _Greedy:
             if now.f <= floor:
                 break
             X[k], gains[k], stationarity[k] = x, now.f, now.size
-            self._stages.append(Stage(Lam, now.t, now.a, now.theta))
-            self._pool = self._untaken(x, k)
-            self._add(x)
+            left = self._untaken(x, k)
+            self._pool, self._pool_Z = self._pool[left], self._pool_Z[left]
+            self._pool_Psi = self._pool_Psi[left]
+            self._add(x, now, Lam)
         return CoreFit(
             X, gains, stationarity, agreement, self._Psi, self._Gamma, tuple(self._stages)
         )
 
     # ------------------------------------------------------------ parts of a step
 
-    def _ascent(self, rows: Remainder, weights: Array, costs: Array | None) -> Ascent:
-        problem = self._problem
-        return Ascent(
-            problem.geometry, problem.metric, problem.rule, rows, weights, costs, problem.options
-        )
-
     def _loss(self, Gamma: Array, Psi: Array, Lam: Array) -> float:
         """Return sum_i w_i of what the objective changes by with these loadings."""
-        values = objective_of(Gamma, Psi, Lam) + self._problem.rule.costs(Gamma, Lam)
-        return float(self._problem.rows.weights @ values)
+        return float(self._problem.rows.weights @ self._problem.rule.changes(Gamma, Psi, Lam))
 
-    def _with(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """Return Gamma and Psi with one component more, packed, and E of it."""
+    def _with(self, x: Array) -> tuple[Array, Array, Array]:
+        """Return Gamma with one component more, that packed, and E of it."""
         z = self._problem.geometry.outer(x[None])[0]
-        e = self._problem.metric.component(x)
-        overlaps = self._E @ z
-        k = len(overlaps)
+        e = self._problem.metric.component(x, z)
+        k = len(self._E)
         Gamma = np.empty((k + 1, k + 1))
-        Gamma[:k, :k], Gamma[k, :k], Gamma[:k, k], Gamma[k, k] = (
-            self._Gamma,
-            overlaps,
-            overlaps,
-            e @ z,
-        )
-        return Gamma, np.column_stack([self._Psi, self._problem.rows.R @ z]), z, e
+        Gamma[:k, :k] = self._Gamma
+        Gamma[k, :k] = Gamma[:k, k] = self._E @ z
+        Gamma[k, k] = e @ z
+        return Gamma, z, e
 
-    def _add(self, x: Array) -> None:
-        self._Gamma, self._Psi, z, e = self._with(x)
-        self._E = np.vstack([self._E, e])
-        if self._problem.rows.mean is not None:
-            form = self._problem.rows.mean[: len(z)] @ z
-            self._mean_forms = np.append(self._mean_forms, form)
+    def _add(self, x: Array, now: State, Lam: Array) -> None:
+        """Take the component ``x`` that was found beside loadings ``Lam``."""
+        rows = self._problem.rows
+        self._Gamma, z, e = self._with(x)
+        psi = now.t + Lam @ self._Gamma[-1, :-1]
+        self._Psi, self._E = np.column_stack([self._Psi, psi]), np.vstack([self._E, e])
+        if rows.mean is not None:
+            self._mean_forms = np.append(self._mean_forms, rows.mean[: len(z)] @ z)
+        to_form = np.zeros(0)
+        if self._problem.rule.linear:
+            overlaps = self._known @ z
+            to_form = np.append(-overlaps @ self._to_known, 1.0)
+            new = self._Gamma[-1, -1] - overlaps @ overlaps
+            self._to_known = np.pad(self._to_known, ((0, 0), (0, 1)))
+            if new > _DEPENDENT:
+                row = to_form / np.sqrt(new)
+                self._to_known = np.vstack([self._to_known, row])
+                self._known = np.vstack([self._known, row @ self._E])
+        self._stages.append(Stage(Lam, now.t, now.a, float(now.q[0]), now.theta, to_form))
         self._Lam = self._problem.rule.solve(self._Gamma, self._Psi, self._Lam)
 
-    def _falls(self, X: Array, f: Array) -> Array:
-        """Return by how much the objective falls with each point, all loadings solved again.
+    def _best(self, X: Array, here: Ascent) -> Array:
+        """Return the point with which the objective falls most, all loadings solved again.
 
         It falls by more than f where components overlap. Among maxima of f, the one to keep is the
         one that leaves least.
         """
-        problem, before = self._problem, self._loss(self._Gamma, self._Psi, self._Lam)
-        falls = np.empty(len(X))
-        for place, x in enumerate(X):
-            Gamma, Psi, _, _ = self._with(x)
-            after = problem.rule.solve(Gamma, Psi, self._Lam)
-            falls[place] = before - self._loss(Gamma, Psi, after)
-        return np.minimum(falls, f / problem.options.overlap)
+        if len(X) == 1:
+            return np.asarray(X[0])
+        problem, falls = self._problem, here.decreases(X)
+        if not problem.rule.linear:
+            before, most = self._loss(self._Gamma, self._Psi, self._Lam), falls
+            falls = np.empty(len(X))
+            for place, x in enumerate(X):
+                Gamma, z, _ = self._with(x)
+                Psi = np.column_stack([self._Psi, problem.rows.R @ z])
+                after = problem.rule.solve(Gamma, Psi, self._Lam)
+                falls[place] = before - self._loss(Gamma, Psi, after)
+            falls = np.minimum(falls, most / problem.options.overlap)
+        return np.asarray(X[int(np.argmax(falls))])
 
-    def _untaken(self, x: Array, k: int) -> Array:
-        """Return the warm points that no component has taken."""
+    def _untaken(self, x: Array, k: int) -> NDArray[np.bool_]:
+        """Tell which of the warm points no component has taken."""
         if self._search.in_order or k < self._search.n_fixed or not len(self._pool):
-            return self._pool[1:]
+            return np.arange(len(self._pool)) > 0
         near = cosines(self._pool, x, self._problem.geometry.widths)
         # One at least, lest a component that moved far leaves a place too few.
-        left: Array = self._pool[(near < self._problem.options.same) & (near < near.max())]
+        left: NDArray[np.bool_] = (near < self._problem.options.same) & (near < near.max())
         return left
 
-    def _next(self, k: int, ascent: Ascent, rows: Remainder) -> tuple[Array, _State, float]:
+    def _next(self, k: int, here: Ascent) -> tuple[Array, State, float]:
         """Return component k, the state there, and the share of the starts that agree on it."""
         search, options, tol = self._search, self._problem.options, float(self._tol[k])
         if k < search.n_fixed:
-            return self._pool[0], ascent.state(self._pool[0]), np.nan
-        known, agreement = self._pool[:1], np.nan
+            return self._pool[0], here.state(self._pool[0]), np.nan
+        warm, agreement = self._pool[:1], np.nan
         wide = search.wide and not (k < search.n_stayed and len(self._pool))
         if not search.in_order and len(self._pool) > 1:
-            order = np.argsort(-ascent.values(self._pool), kind="stable")
-            known = self._pool[order[: options.finalists if wide else 1]]
+            falls = here.decreases(self._pool, self._pool_Z, self._pool_Psi)
+            order = np.argsort(-falls, kind="stable")
+            warm = self._pool[order[: options.finalists if wide else 1]]
             if not wide and order[0] != 0:
                 # The best that is left, and the first, which had the place before: both climb,
                 # lest they change places round after round.
-                both = np.vstack([known, self._pool[:1]])
-                known = np.array([ascent.maximize(x, max(tol, options.rough))[0] for x in both])
-        starts = self._further(k, rows) if wide else np.zeros((0, 0))
-        if len(starts) == 0 and len(known) == 0:
+                both = np.vstack([warm, self._pool[:1]])
+                warm = np.array([here.maximize(x, max(tol, options.rough))[0] for x in both])
+        starts = self._further(k, here) if wide else self._pool[:0]
+        if len(starts) == 0 and len(warm) == 0:
             starts = self._elsewhere()
         if len(starts):
-            known, agreement = self._explored(known, starts, ascent, rows)
-        x = known[0]
-        if len(known) > 1:
-            x = known[int(np.argmax(self._falls(known, ascent.values(known))))]
-        x, now = ascent.maximize(x, tol)
+            warm, agreement = self._explored(warm, starts, here)
+        x, now = here.maximize(self._best(warm, here), tol)
         if now.f <= self._problem.floor:
             # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
             # from almost anywhere else.
-            steps = options.climb
-            others = ascent.climb(self._elsewhere(), steps, n_eager=steps // 2)
-            x, now = ascent.maximize(others[0][np.argmax(others[1])], tol)
+            others, f = here.climb(self._elsewhere(), options.climb, EAGER)
+            x, now = here.maximize(others[np.argmax(f)], tol)
         return x, now, agreement
 
     def _elsewhere(self) -> Array:
@@ -596,71 +402,57 @@ class _Greedy:
         X = np.random.default_rng(geometry.size).standard_normal((4, geometry.size))
         return unit_points(X, geometry.widths)
 
-    def _further(self, k: int, rows: Remainder) -> Array:
+    def _further(self, k: int, here: Ascent) -> Array:
         """Return starts beside the warm ones, (b, size)."""
         search, geometry = self._search, self._problem.geometry
-        starts = [np.zeros((0, geometry.size))]
+        starts = [self._pool[:0]]
         if search.by_mean or search.n_spectral:
-            C = self._mixed_less(rows)
-            if C is None:
-                C = rows.written_out() * np.sqrt(self._problem.rows.weights)[:, None]
-            mean = self._mean(rows) if search.by_mean else None
+            mean = self._mean(here) if search.by_mean else None
+            left = self._problem.total + self._loss(self._Gamma, self._Psi, self._Lam)
             # A mean that is rounding, as of centered graphs, has no spectrum of its own.
-            if mean is not None and mean @ mean < 1e-12 * np.einsum("rp,rp->", C, C):
+            if mean is not None and mean @ mean < 1e-12 * left:
                 mean = None
-            count = max(search.n_spectral, mean is None)
-            starts.append(geometry.spectral(geometry.unpack(C), mean, count))
+            count = max(search.n_spectral, int(mean is None and not len(self._pool)))
+            starts.append(geometry.spectral(self._left_of(here) if count else self._E, mean, count))
         if search.random is not None and k < len(search.random):
             starts.append(search.random[k])
         return np.vstack(starts)
 
-    def _mean(self, rows: Remainder) -> Array:
+    def _mean(self, here: Ascent) -> Array:
         """Return the mean of what is left, packed, (p,), times the root of the weights' sum."""
-        given = self._problem.rows
+        given, core = self._problem.rows, here.core
         if given.mean is None:
-            shares = given.weights / np.sqrt(given.weights.sum())
-            return np.asarray(rows.sums(shares[None])[0])
+            shares = core.w / np.sqrt(core.w.sum())
+            return np.asarray(shares @ core.R - (shares @ core.Lam) @ core.E)
         Lam = self._problem.rule.solve(self._Gamma, self._mean_forms[None])
-        return np.asarray(given.mean[: rows.R.shape[1]] - (Lam @ self._E)[0])
+        return np.asarray(given.mean[: core.R.shape[1]] - (Lam @ self._E)[0])
 
-    def _mixed_less(self, rows: Remainder) -> Array | None:
-        """Return combinations of what is left of the rows, (b, p), if there are any."""
-        if self._mixing is None or self._mixed is None:
-            return None
-        return np.asarray(self._mixed - (self._mixing.T @ rows.Lam) @ rows.E)
+    def _left_of(self, here: Ascent) -> Array:
+        """Return what is left of the rows, times the root of their weights, or combinations."""
+        core = here.core
+        if self._mixing is not None and self._mixed is not None:
+            return np.asarray(self._mixed - (self._mixing.T @ core.Lam) @ core.E)
+        return np.asarray((core.R - core.Lam @ core.E) * np.sqrt(core.w)[:, None])
 
-    def _orthonormal(self) -> Array | None:
-        """Return an orthonormal basis of the components so far, (k, p), for linear loadings."""
-        if not (self._problem.rule.linear and self._problem.options.climb_by_falls):
-            return None
-        if not len(self._E):
-            return None
-        values, vectors = np.linalg.eigh(self._Gamma)
-        keep = values > 1e-13 * values[-1]
-        return np.asarray((vectors[:, keep] / np.sqrt(values[keep])).T @ self._E)
-
-    def _explored(
-        self, known: Array, starts: Array, ascent: Ascent, rows: Remainder
-    ) -> tuple[Array, float]:
+    def _explored(self, warm: Array, starts: Array, here: Ascent) -> tuple[Array, float]:
         """Return the best few maxima that starts lead to, roughly, and how many agree on the best.
 
         Points that were components before climb as they are: without thresholds and costs, they
         would leave maxima that they are at, and come back, round after round.
         """
         options, widths = self._problem.options, self._problem.geometry.widths
-        mixed = self._mixed_less(rows)
-        if mixed is not None:
-            none = Remainder(mixed.astype(np.float32), rows.Lam[:0], rows.E[:0])
-            ascent = self._ascent(none, np.ones(len(mixed)), None)
-        n_eager = 0 if self._problem.rule.linear else options.climb // 2
-        ways = [ascent.climb(known, options.climb)] if len(known) else []
-        ways.append(ascent.climb(starts, options.climb, n_eager=n_eager))
-        known_ones = self._orthonormal()
-        if known_ones is not None:
-            ways.append(ascent.climb(starts, options.climb, known=known_ones))
-        climbed, f = (np.concatenate(both) for both in zip(*ways, strict=True))
-        if known_ones is not None:
-            f = ascent.falls(climbed, f, known_ones)
+        if self._mixing is not None:
+            R = self._left_of(here)
+            none, ones = np.zeros((len(R), 0)), np.ones(len(R))
+            here = Ascent(self._problem, R, none, self._E[:0], ones, None, self._known)
+        X = np.vstack([warm, starts])
+        modes = np.full(len(X), PLAIN if self._problem.rule.linear else EAGER)
+        modes[: len(warm)] = PLAIN
+        n_plain = len(X)
+        if len(self._known) and options.climb_by_falls:
+            X = np.vstack([X, starts])
+            modes = np.append(modes, np.full(len(starts), BY_DECREASE))
+        climbed, f = here.climb(X, options.climb, modes)
         order = np.argsort(-f, kind="stable")
         finalists = climbed[order[:1]]
         for place in order[1:]:
@@ -668,9 +460,9 @@ class _Greedy:
                 break
             if cosines(finalists, climbed[place], widths).max() < options.same:
                 finalists = np.vstack([finalists, climbed[place]])
-        if len(known) and cosines(finalists, climbed[0], widths).max() < options.same:
+        if len(warm) and cosines(finalists, climbed[0], widths).max() < options.same:
             finalists = np.vstack([finalists, climbed[:1]])  # so that more starts never find less
-        by_f = (np.arange(len(f)) < len(known) + len(starts)) & (f > 1e-6 * f.max())
-        agree = cosines(climbed[by_f], finalists[0], widths) > options.same
-        ends = np.array([ascent.maximize(x, options.rough)[0] for x in finalists])
+        counted = climbed[:n_plain][f[:n_plain] > 1e-6 * f.max()]
+        agree = cosines(counted, finalists[0], widths) > options.same
+        ends = np.array([here.maximize(x, options.rough)[0] for x in finalists])
         return ends, float(agree.mean()) if len(agree) > 1 else np.nan

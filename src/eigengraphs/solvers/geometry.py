@@ -21,20 +21,17 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.kernels import (
-    climb_triangles,
-    outer_triangles,
-    pull_pairs,
-    pull_triangles,
-    unpack_triangles,
-)
+from eigengraphs.solvers.ascent import outer, pull, unpack
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["Geometry", "Pair", "Symmetric", "geometry_of"]
+__all__ = ["Geometry", "Pair", "Symmetric", "cosines", "geometry_of", "sides_of", "unit_points"]
 
 
 class Geometry(Protocol):
-    """Components in a basis of given width on each side."""
+    """Components in a basis of given width on each side.
+
+    What a climb and Newton's method ask of it is compiled, in :mod:`ascent`.
+    """
 
     n_sides: ClassVar[int]
     c: ClassVar[float]
@@ -70,16 +67,8 @@ class Geometry(Protocol):
         """Return u_i of every packed core, (r, size), at the point ``x`` (size,)."""
         ...
 
-    def hessian(self, S: Array) -> Array:
-        """Return the Hessian of <S, y z^T> over c, (size, size), for ``S`` (s, t)."""
-        ...
-
-    def climb(self, S: NDArray[Any], X: Array, n_steps: int) -> Array:
-        """Turn points ``X`` (b, size) to where their own <S, y z^T>, ``S`` (b, s, t), is larger."""
-        ...
-
-    def spectral(self, C: NDArray[Any], mean: Array | None, count: int) -> Array:
-        """Return starts, (b, size), from the spectra of cores ``C`` (r, s, t) and their mean."""
+    def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
+        """Return starts, (b, size), from the spectra of packed cores and their mean."""
         ...
 
 
@@ -119,44 +108,36 @@ class Symmetric:
 
     def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return symmetric matrices, (..., s, s)."""
-        C = np.empty((*Z.shape[:-1], self.s, self.s), dtype=Z.dtype)
-        unpack_triangles(
-            np.ascontiguousarray(Z).reshape(-1, self.n_entries), C.reshape(-1, self.s, self.s)
-        )
+        C = np.empty((*Z.shape[:-1], self.s, self.s))
+        for z, matrix in zip(
+            np.ascontiguousarray(Z, dtype=np.float64).reshape(-1, self.n_entries),
+            C.reshape(-1, self.s, self.s),
+            strict=True,
+        ):
+            unpack(z, self.s, matrix)
         return C
 
     def outer(self, X: Array) -> Array:
         """Return packed x x^T, (b, p)."""
         Z = np.empty((len(X), self.n_entries))
-        outer_triangles(np.ascontiguousarray(X), Z)
+        outer(np.ascontiguousarray(X), self.s, 0, Z)
         return Z
 
     def pull(self, R: NDArray[Any], x: Array) -> Array:
         """Return C_i x, (r, s)."""
         U = np.empty((len(R), self.s))
-        pull_triangles(R, x, U)
+        pull(R, x, self.s, 0, U)
         return U
 
-    def hessian(self, S: Array) -> Array:
-        """Return S itself."""
-        return S
-
-    def climb(self, S: NDArray[Any], X: Array, n_steps: int) -> Array:
-        """Turn each row x of ``X`` towards the top eigenvector of its own S."""
-        X = np.array(X, order="C")
-        climb_triangles(np.ascontiguousarray(S), X, n_steps)
-        return X
-
-    def spectral(self, C: NDArray[Any], mean: Array | None, count: int) -> Array:
+    def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
         """Return both outer eigenvectors of the mean, and top ones of sum_i C_i^2, (b, s)."""
-        starts = []
+        starts = [np.zeros((self.s, 0))]
         if mean is not None:
-            vectors = np.linalg.eigh(self.unpack(mean))[1]
-            starts.append(vectors[:, [0, -1]])
-        flat = C.reshape(-1, self.s)
-        vectors = np.linalg.eigh(flat.T @ flat)[1]
-        starts.append(vectors[:, ::-1][:, :count])
-        return np.column_stack(starts).T.astype(np.float64)
+            starts.append(np.linalg.eigh(self.unpack(mean))[1][:, [0, -1]])
+        if count:
+            flat = self.unpack(R).reshape(-1, self.s)
+            starts.append(np.linalg.eigh(flat.T @ flat)[1][:, ::-1][:, :count])
+        return np.column_stack(starts).T
 
 
 @dataclass(frozen=True)
@@ -193,32 +174,17 @@ class Pair:
 
     def outer(self, X: Array) -> Array:
         """Return packed y z^T, (b, p)."""
-        return np.asarray(
-            (X[:, : self.s, None] * X[:, None, self.s :]).reshape(len(X), self.n_entries)
-        )
+        Z = np.empty((len(X), self.n_entries))
+        outer(np.ascontiguousarray(X), self.s, self.t, Z)
+        return Z
 
     def pull(self, R: NDArray[Any], x: Array) -> Array:
         """Return C_i z beside C_i^T y, (r, s + t)."""
         U = np.empty((len(R), self.size))
-        pull_pairs(R, x, U, self.s)
+        pull(R, x, self.s, self.t, U)
         return U
 
-    def hessian(self, S: Array) -> Array:
-        """Return [[0, S], [S^T, 0]]."""
-        H = np.zeros((self.size, self.size))
-        H[: self.s, self.s :] = S
-        H[self.s :, : self.s] = S.T
-        return H
-
-    def climb(self, S: NDArray[Any], X: Array, n_steps: int) -> Array:
-        """Turn each (y, z) towards the top singular pair of its own S, side after side."""
-        Y, Z = X[:, : self.s], X[:, self.s :]
-        for _ in range(n_steps):
-            Y = _unit_or(np.einsum("bst,bt->bs", S, Z), Y)
-            Z = _unit_or(np.einsum("bst,bs->bt", S, Y), Z)
-        return np.asarray(np.hstack([Y, Z]), dtype=np.float64)
-
-    def spectral(self, C: NDArray[Any], mean: Array | None, count: int) -> Array:
+    def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
         """Return the top singular pair of the mean, and pairs from sum_i C_i C_i^T, (b, s + t).
 
         The right of such a pair is what explains most of the graphs beside its left.
@@ -227,21 +193,38 @@ class Pair:
         if mean is not None:
             left, _, right = np.linalg.svd(self.unpack(mean), full_matrices=False)
             starts.append(np.concatenate([left[:, 0], right[0]]))
-        flat = C.transpose(1, 0, 2).reshape(self.s, -1)
-        vectors = np.linalg.eigh(flat @ flat.T)[1]
-        for y in vectors[:, ::-1][:, :count].T:
-            rows = np.einsum("s,rst->rt", y, C)
-            right = np.linalg.eigh(rows.T @ rows)[1]
-            starts.append(np.concatenate([y, right[:, -1]]))
-        return np.array(starts, dtype=np.float64)
-
-
-def _unit_or(X: NDArray[Any], instead: NDArray[Any]) -> NDArray[Any]:
-    """Return rows of norm 1, and those of ``instead`` where there is nothing."""
-    size = np.sqrt(np.einsum("bs,bs->b", X, X))[:, None]
-    return np.where(size > 0, X / np.where(size > 0, size, 1), instead)
+        if count:
+            C = self.unpack(R)
+            flat = C.transpose(1, 0, 2).reshape(self.s, -1)
+            for y in np.linalg.eigh(flat @ flat.T)[1][:, ::-1][:, :count].T:
+                rows = np.einsum("s,rst->rt", y, C)
+                right = np.linalg.eigh(rows.T @ rows)[1]
+                starts.append(np.concatenate([y, right[:, -1]]))
+        return np.array(starts).reshape(-1, self.size)
 
 
 def geometry_of(widths: tuple[int, ...]) -> Symmetric | Pair:
     """Return the geometry of bases of these widths."""
     return Symmetric(*widths) if len(widths) == 1 else Pair(*widths)
+
+
+def unit_points(X: Array, widths: tuple[int, ...]) -> Array:
+    """Return points (..., size) with every side of norm 1."""
+    X = np.array(X)
+    for part in sides_of(X, widths):
+        part /= np.sqrt((part**2).sum(axis=-1, keepdims=True))
+    return X
+
+
+def sides_of(X: Array, widths: tuple[int, ...]) -> list[Array]:
+    """Return the part of points (..., size) that belongs to each side, as views."""
+    return [X] if len(widths) == 1 else [X[..., : widths[0]], X[..., widths[0] :]]
+
+
+def cosines(X: Array, x: Array, widths: tuple[int, ...]) -> Array:
+    """Return how alike points (b, size) are to ``x``: the least |cosine| of any side, (b,)."""
+    if len(widths) == 1:
+        return np.abs(X @ x)
+    parts = zip(sides_of(X, widths), sides_of(x, widths), strict=True)
+    found: Array = np.min([np.abs(part @ mine) for part, mine in parts], axis=0)
+    return found

@@ -36,8 +36,7 @@ from eigengraphs.solvers.basis import (
     orthonormal,
     whole_pays,
 )
-from eigengraphs.solvers.core import sides_of, unit_points
-from eigengraphs.solvers.geometry import Geometry, geometry_of
+from eigengraphs.solvers.geometry import Geometry, geometry_of, sides_of, unit_points
 from eigengraphs.solvers.metric import Metric, bent_norm, bent_pushes
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array, Progress, Sides, Watcher

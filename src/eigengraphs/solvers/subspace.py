@@ -33,10 +33,9 @@ from eigengraphs.solvers.core import (
     CoreFit,
     CoreProblem,
     Search,
-    cosines,
     solve_core,
-    unit_points,
 )
+from eigengraphs.solvers.geometry import cosines, unit_points
 from eigengraphs.solvers.metric import Metric
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import (
@@ -50,7 +49,7 @@ from eigengraphs.solvers.protocol import (
     column_signs,
     first_components,
 )
-from eigengraphs.solvers.rules import LoadingRule, rounding_share, solve_loadings
+from eigengraphs.solvers.rules import LoadingRule, rounding_share
 
 __all__ = ["Keep", "subspace"]
 
@@ -195,7 +194,8 @@ def _with_positive_forms(fit: Fit, rule: LoadingRule) -> Fit:
 
     h g^T and -h g^T are one component, unless the rule tells loadings of either sign apart.
     """
-    if fit.G is None or not np.array_equal(rule.alone(fit.Psi)[0], -rule.alone(-fit.Psi)[0]):
+    lower, upper = rule.bounds()
+    if fit.G is None or lower != -upper:
         return fit
     signs = column_signs(fit.Psi)
     return replace(fit, G=fit.G * signs, Psi=fit.Psi * signs)
@@ -451,12 +451,12 @@ class _Rounds:
         searching = first or (not self._given and unsettled and self._n_iter < options.search_on)
         if self._n_iter:
             self._random = self._draw_starts() if searching and not self._given else self._random
-        spectral = searching and not self._given
+        spectral = self._n_iter == 0 and not self._given
         settled = self._n_iter > 0 and float(self._stationarity.max()) < options.settled
         search = Search(
             self._X,
             in_order=self._given or settled,
-            by_mean=spectral and job.by_mean,
+            by_mean=searching and not self._given and job.by_mean,
             n_spectral=job.n_spectral if spectral else 0,
             random=self._random if searching else None,
             n_fixed=self._n_fixed,
@@ -514,14 +514,10 @@ class _Rounds:
 
     def _to_loadings(self, fit: CoreFit) -> Array:
         """Return T with t_ik / q_k = (psi_i T)_k for linear loadings, (k + d, d)."""
-        known, active = self._frozen.Psi.shape[1], len(fit.stages)
-        metric = self._job.metric.in_basis(self._basis.geometry, self._basis.bases)
-        T = np.zeros((known + active, active))
-        for k in range(active):
-            j = known + k
-            T[:j, k] = -solve_loadings(fit.Gamma[:j, :j], fit.Gamma[None, j, :j])[0]
-            T[j, k] = 1.0
-        return np.asarray(T / metric.norms(fit.X[:active])[:, 0])
+        T = np.zeros((self._frozen.Psi.shape[1] + len(fit.stages), len(fit.stages)))
+        for k, stage in enumerate(fit.stages):
+            T[: len(stage.to_form), k] = stage.to_form / stage.q
+        return T
 
     def _count_stayed(self, fit: CoreFit) -> int:
         """Return how many components are where they were, up to the first that moved."""
