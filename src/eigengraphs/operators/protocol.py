@@ -95,6 +95,10 @@ class Operator(Protocol):
         """Return sums of absolute weights over rows, (m, n); directed: and over columns."""
         ...
 
+    def written_out(self) -> Array:
+        """Return the graphs as an array, (m, n, n): for blocks of graphs on few vertices."""
+        ...
+
     def total(self, task: BlockTask, weights: Array) -> Any:
         """Return the sum of task(operator of a block, its rows of ``weights``) over all blocks."""
         ...

@@ -22,7 +22,7 @@ from eigengraphs.operators.dense import DenseGraphs
 from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.norms import off_diagonal_squares
 from eigengraphs.operators.protocol import BlockTask
-from eigengraphs.parallel import spans
+from eigengraphs.parallel import alone, on_blocks, spans
 from eigengraphs.stack.ordering import add_up
 from eigengraphs.stack.stack import GraphStack
 
@@ -276,14 +276,16 @@ class TreatedGraphs:
 
     def written_out(self) -> Array:
         """Return the graphs Ã_i as an array, (m, n, n): for blocks of graphs on few vertices."""
-        stack = self._stack
-        X = np.array(stack.to_dense().dense if stack.is_sparse else stack.dense, np.float64)
-        M: Any = self._M
+        (lo, hi), n, M = self._span, self.n_vertices, self._M
+        if self._whole.is_sparse:
+            A = self._whole.flat[lo * n : hi * n].toarray().reshape(-1, n, n)
+        else:
+            A = self._whole.dense[lo:hi]
+        X: Array = np.multiply(A, self._scale, dtype=np.float64)
         if M is not None:
-            X -= M if isinstance(M, np.ndarray) else M.toarray()
+            X -= self._scale * (M if isinstance(M, np.ndarray) else M.toarray())
         if self._D is not None:
-            np.einsum("iss->is", X)[:] += self._D - self._D_M
-        X *= self._scale
+            np.einsum("iss->is", X)[:] += self._scale * (self._D - self._D_M)
         return X
 
     # ------------------------------------------------------------------ some of the graphs
@@ -301,13 +303,17 @@ class TreatedGraphs:
 
     def total(self, task: BlockTask, weights: Array) -> Any:
         """Return the sum of task(operator of a block, its rows of ``weights``) over all blocks."""
-        blocks = spans(
-            self.n_graphs, max(32, 2**18 // self.n_vertices)
-        )  # some tens of columns each
+        total: list[Any] = []
+
+        def work(lo: int, hi: int) -> Any:
+            with alone():
+                return task(self.part(lo, hi), weights[lo:hi])
+
+        def gather(part: Any) -> None:
+            total[:] = [add_up(total[0], part) if total else part]
+
+        blocks = spans(self.n_graphs, max(32, 2**19 // self.n_vertices**2))
         if len(blocks) == 1:
             return task(self, weights)
-        found: Any = None
-        for lo, hi in blocks:
-            part = task(self.part(lo, hi), weights[lo:hi])
-            found = part if found is None else add_up(found, part)
-        return found
+        on_blocks(work, blocks, gather)
+        return total[0]

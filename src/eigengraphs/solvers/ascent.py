@@ -27,7 +27,8 @@ from eigengraphs.solvers.protocol import Array
 
 __all__ = [
     "ALL_ENTRIES", "CONCENTRATED", "OFF_DIAGONAL", "Core", "State", "bend", "climb", "curvature",
-    "evaluate", "maximize", "outer", "pull", "squared_norm", "turn", "unit", "unpack", "weigh",
+    "evaluate", "maximize", "outer", "pack", "pull", "squared_norm", "turn", "unit", "unpack",
+    "weigh",
 ]  # fmt: skip
 
 announce_compiling()
@@ -106,6 +107,19 @@ def outer(X: Array, s: int, t: int, Z: Array) -> None:
                     Z[i, place + column] = factor * X[i, column]
                 Z[i, place + row] = X[i, row] * X[i, row]
                 place += row + 1
+
+
+@njit(cache=True, nogil=True)
+def pack(C: NDArray[Any], R: NDArray[Any]) -> None:
+    """Fill ``R`` (b, p) with the lower triangles of symmetric ``C`` (b, s, s)."""
+    root = np.sqrt(2.0)
+    for i in range(len(C)):
+        place = 0
+        for row in range(C.shape[1]):
+            for column in range(row):
+                R[i, place + column] = root * C[i, row, column]
+            R[i, place + row] = C[i, row, row]
+            place += row + 1
 
 
 @njit(cache=True, nogil=True)
@@ -398,7 +412,7 @@ def climb(
         if len(core.E):
             T -= np.dot(np.dot(Z, core.E.T), core.Lam.T)
         overlaps = np.dot(Z, known.T)
-        f, A, shares = weigh(core, X, T, overlaps, modes, 2 * step < n_steps, new)
+        f, A, shares = weigh(core, X, T, overlaps, modes, step < n_steps // 2, new)
         if step == n_steps:
             break
         Z = np.dot(A, core.R)
@@ -585,7 +599,7 @@ def maximize(
     """
     size, none, plain = len(x), np.empty((0, core.R.shape[1])), np.zeros(1, np.int64)
     now = evaluate(core, x)
-    step, n_climbed, length = np.zeros(size), 0, 1.0
+    step, n_climbed, length, far = np.zeros(size), 0, 1.0, 0.0
     if now.size > 1.0 or now.theta <= 0.0:  # far from any maximum, where Newton's steps are short
         n_climbed = n_climb
     concave = small = False  # concave: so it was a short step before, and need not be looked at
@@ -603,8 +617,9 @@ def maximize(
                 break
             if not concave:
                 _turn_round(K, now.r, 0.0 if small else 1e-3 * now.theta, step)
-            concave = concave and np.sqrt(np.dot(step, step)) <= rough
-            length = 1.0
+            far = np.sqrt(np.dot(step, step))
+            concave = concave and far <= rough
+            length = 1.0 / max(far, 1.0)  # farther than a unit is as good as anywhere
         while True:  # the first of some points along the step that is better, or a climb
             trial = x + length * step
             if n_climbed:
@@ -620,12 +635,12 @@ def maximize(
                 break
             if small:  # either way along a saddle
                 length = -length if length > 0.0 else -0.1 * length
-                if length < 0.05 and length > -0.05:
+                if abs(length) < 0.05:
                     break
-            elif length < 1e-3:
+            elif abs(length) * far < 1e-4:
                 n_climbed = 1
             else:
-                length *= 0.5 if length == 1.0 else 0.2 if length == 0.5 else 0.1
+                length *= 0.2
         if found:
             x, now = trial, there
         elif n_climbed <= 1:

@@ -271,13 +271,15 @@ class CoreMoments:
     def __call__(self, graphs: Any, weights: Array) -> tuple[Array, Array]:
         """Return the sums over these graphs."""
         geometry = geometry_of(tuple(V.shape[1] for V in self.bases))
-        none = tuple(V[:, :0] for V in self.bases)
-        C = geometry.pack(graphs.project(none, self.bases)[0])
+        if all(V.shape[1] == len(V) and (np.eye(len(V)) == V).all() for V in self.bases):
+            C = geometry.pack(graphs.written_out())
+        else:
+            C = geometry.pack(graphs.project(tuple(V[:, :0] for V in self.bases), self.bases)[0])
         if self.frozen[0].shape[1]:
             C = np.hstack([C, graphs.forms(*self.frozen)])
         mean = weights @ C
-        C = C * np.sqrt(weights)[:, None]
-        M = linalg.blas.dsyrk(1.0, C.T)
+        C *= np.sqrt(weights)[:, None]
+        M = C.T @ C  # as scipy.linalg.blas would keep other threads waiting
         return np.asarray(linalg.lapack.dtrttp(M, uplo="U")[0]), np.asarray(mean)
 
 

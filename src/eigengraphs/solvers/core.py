@@ -233,26 +233,33 @@ class _Greedy:
 
     def __init__(self, problem: CoreProblem, d: int, search: Search, tol: Array) -> None:
         self._problem, self._d, self._search, self._tol = problem, d, search, tol
-        rows = problem.rows
-        self._Gamma, self._Psi, self._E = problem.Gamma, rows.Psi, problem.E
-        self._Lam = problem.rule.solve(self._Gamma, self._Psi)
-        self._to_known = self._orthonormal()  # B, (k', k), with an orthonormal basis B E
-        self._known = self._to_known @ self._E
+        rows, k = problem.rows, len(problem.E)
+        (r, p), most = rows.R.shape, k + d
+        self._k = k  # components so far, of which arrays below hold as many rows or columns
+        self._Gamma, self._Psi, self._E = (
+            np.zeros((most, most)),
+            np.empty((r, most)),
+            np.empty((most, p)),
+        )
+        self._Gamma[:k, :k], self._Psi[:, :k], self._E[:k] = problem.Gamma, rows.Psi, problem.E
+        self._mean_forms = np.zeros(most)
+        if rows.mean is not None:
+            self._mean_forms[:k] = rows.mean[p:]
+        self._Lam = problem.rule.solve(problem.Gamma, rows.Psi)
+        # For linear loadings, combinations B (k', k) of the components that are orthonormal, B E.
+        self._B, self._BE, self._n_known = np.zeros((most, most)), np.empty((most, p)), 0
+        if problem.rule.linear and k:
+            values, vectors = np.linalg.eigh(problem.Gamma)
+            keep = values > _DEPENDENT * values[-1]
+            self._n_known = int(keep.sum())
+            self._B[: self._n_known, :k] = (vectors[:, keep] / np.sqrt(values[keep])).T
+            self._BE[: self._n_known] = self._B[: self._n_known, :k] @ problem.E
         self._pool = search.warm[search.warm.any(axis=1)]  # zero where nothing was left
         self._pool_Z = problem.geometry.outer(self._pool)
         self._pool_Psi = self._pool_Z @ rows.R.T  # once for all components
         self._mixing = self._combinations()
         self._mixed = None if self._mixing is None else self._mixing.T @ rows.R
-        self._mean_forms = np.zeros(0) if rows.mean is None else rows.mean[rows.R.shape[1] :]
         self._stages: list[Stage] = []
-
-    def _orthonormal(self) -> Array:
-        """Return combinations of the frozen components that are orthonormal, for a linear rule."""
-        if not (self._problem.rule.linear and len(self._E)):
-            return np.zeros((0, len(self._E)))
-        values, vectors = np.linalg.eigh(self._Gamma)
-        keep = values > _DEPENDENT * values[-1]
-        return np.asarray((vectors[:, keep] / np.sqrt(values[keep])).T)
 
     def _combinations(self) -> Array | None:
         """Return orthonormal combinations of many rows, (r, b), about the largest.
@@ -280,10 +287,13 @@ class _Greedy:
         agreement = np.full(d, np.nan)
         floor = max(problem.floor, rows.rounding)
         for k in range(d):
-            if problem.total + self._loss(self._Gamma, self._Psi, self._Lam) <= problem.nothing:
+            if self._left() <= problem.nothing:
                 break
-            for Lam, costs in problem.rule.beside(self._Gamma, self._Psi, self._Lam):
-                here = Ascent(problem, rows.R, Lam, self._E, rows.weights, costs, self._known)
+            n = self._k
+            Gamma, Psi = self._Gamma[:n, :n], self._Psi[:, :n]
+            known = self._BE[: self._n_known]
+            for Lam, costs in problem.rule.beside(Gamma, Psi, self._Lam):
+                here = Ascent(problem, rows.R, Lam, self._E[:n], rows.weights, costs, known)
                 x, now, agreement[k] = self._next(k, here)
                 given_up = 0.0 if costs is None else float(rows.weights @ costs)
                 # What a graph gives up is a difference, of which more than of squares is rounding.
@@ -296,47 +306,49 @@ class _Greedy:
             self._pool, self._pool_Z = self._pool[left], self._pool_Z[left]
             self._pool_Psi = self._pool_Psi[left]
             self._add(x, now, Lam)
+        n = self._k
         return CoreFit(
-            X, gains, stationarity, agreement, self._Psi, self._Gamma, tuple(self._stages)
-        )
+            X, gains, stationarity, agreement, self._Psi[:, :n], self._Gamma[:n, :n],
+            tuple(self._stages),
+        )  # fmt: skip
 
     # ------------------------------------------------------------ parts of a step
 
-    def _loss(self, Gamma: Array, Psi: Array, Lam: Array) -> float:
-        """Return sum_i w_i of what the objective changes by with these loadings."""
-        return float(self._problem.rows.weights @ self._problem.rule.changes(Gamma, Psi, Lam))
+    def _left(self) -> float:
+        """Return the objective with the components so far."""
+        n, problem = self._k, self._problem
+        changes = problem.rule.changes(self._Gamma[:n, :n], self._Psi[:, :n], self._Lam)
+        return problem.total + float(problem.rows.weights @ changes)
 
-    def _with(self, x: Array) -> tuple[Array, Array, Array]:
-        """Return Gamma with one component more, that packed, and E of it."""
-        z = self._problem.geometry.outer(x[None])[0]
+    def _put(self, x: Array) -> Array:
+        """Put a component behind the others, in Gamma and E; return it packed, (p,)."""
+        n = self._k
+        z: Array = self._problem.geometry.outer(x[None])[0]
         e = self._problem.metric.component(x, z)
-        k = len(self._E)
-        Gamma = np.empty((k + 1, k + 1))
-        Gamma[:k, :k] = self._Gamma
-        Gamma[k, :k] = Gamma[:k, k] = self._E @ z
-        Gamma[k, k] = e @ z
-        return Gamma, z, e
+        self._E[n] = e
+        self._Gamma[n, :n] = self._Gamma[:n, n] = self._E[:n] @ z
+        self._Gamma[n, n] = e @ z
+        return z
 
     def _add(self, x: Array, now: State, Lam: Array) -> None:
         """Take the component ``x`` that was found beside loadings ``Lam``."""
-        rows = self._problem.rows
-        self._Gamma, z, e = self._with(x)
-        psi = now.t + Lam @ self._Gamma[-1, :-1]
-        self._Psi, self._E = np.column_stack([self._Psi, psi]), np.vstack([self._E, e])
-        if rows.mean is not None:
-            self._mean_forms = np.append(self._mean_forms, rows.mean[: len(z)] @ z)
+        problem, n = self._problem, self._k
+        z, mean = self._put(x), problem.rows.mean
+        self._Psi[:, n] = now.t + Lam @ self._Gamma[n, :n]
+        if mean is not None:
+            self._mean_forms[n] = mean[: len(z)] @ z
         to_form = np.zeros(0)
-        if self._problem.rule.linear:
-            overlaps = self._known @ z
-            to_form = np.append(-overlaps @ self._to_known, 1.0)
-            new = self._Gamma[-1, -1] - overlaps @ overlaps
-            self._to_known = np.pad(self._to_known, ((0, 0), (0, 1)))
+        if problem.rule.linear:
+            overlaps, j = self._BE[: self._n_known] @ z, self._n_known
+            to_form = np.append(-overlaps @ self._B[:j, :n], 1.0)
+            new = self._Gamma[n, n] - overlaps @ overlaps
             if new > _DEPENDENT:
-                row = to_form / np.sqrt(new)
-                self._to_known = np.vstack([self._to_known, row])
-                self._known = np.vstack([self._known, row @ self._E])
+                self._B[j, : n + 1] = to_form / np.sqrt(new)
+                self._BE[j] = self._B[j, : n + 1] @ self._E[: n + 1]
+                self._n_known += 1
         self._stages.append(Stage(Lam, now.t, now.a, float(now.q[0]), now.theta, to_form))
-        self._Lam = self._problem.rule.solve(self._Gamma, self._Psi, self._Lam)
+        self._k = n = n + 1
+        self._Lam = problem.rule.solve(self._Gamma[:n, :n], self._Psi[:, :n], self._Lam)
 
     def _best(self, X: Array, here: Ascent) -> Array:
         """Return the point with which the objective falls most, all loadings solved again.
@@ -346,16 +358,15 @@ class _Greedy:
         """
         if len(X) == 1:
             return np.asarray(X[0])
-        problem, falls = self._problem, here.decreases(X)
+        problem, falls, n = self._problem, here.decreases(X), self._k + 1
         if not problem.rule.linear:
-            before, most = self._loss(self._Gamma, self._Psi, self._Lam), falls
-            falls = np.empty(len(X))
+            most, before = falls, self._left() - problem.total
             for place, x in enumerate(X):
-                Gamma, z, _ = self._with(x)
-                Psi = np.column_stack([self._Psi, problem.rows.R @ z])
-                after = problem.rule.solve(Gamma, Psi, self._Lam)
-                falls[place] = before - self._loss(Gamma, Psi, after)
-            falls = np.minimum(falls, most / problem.options.overlap)
+                self._Psi[:, n - 1] = problem.rows.R @ self._put(x)
+                Gamma, Psi = self._Gamma[:n, :n], self._Psi[:, :n]
+                Lam = problem.rule.solve(Gamma, Psi, self._Lam)
+                after = problem.rows.weights @ problem.rule.changes(Gamma, Psi, Lam)
+                falls[place] = min(before - after, most[place] / problem.options.overlap)
         return np.asarray(X[int(np.argmax(falls))])
 
     def _untaken(self, x: Array, k: int) -> NDArray[np.bool_]:
@@ -408,12 +419,12 @@ class _Greedy:
         starts = [self._pool[:0]]
         if search.by_mean or search.n_spectral:
             mean = self._mean(here) if search.by_mean else None
-            left = self._problem.total + self._loss(self._Gamma, self._Psi, self._Lam)
             # A mean that is rounding, as of centered graphs, has no spectrum of its own.
-            if mean is not None and mean @ mean < 1e-12 * left:
+            if mean is not None and mean @ mean < 1e-12 * self._left():
                 mean = None
             count = max(search.n_spectral, int(mean is None and not len(self._pool)))
-            starts.append(geometry.spectral(self._left_of(here) if count else self._E, mean, count))
+            rows = self._left_of(here) if count else self._pool_Z
+            starts.append(geometry.spectral(rows, mean, count))
         if search.random is not None and k < len(search.random):
             starts.append(search.random[k])
         return np.vstack(starts)
@@ -424,8 +435,9 @@ class _Greedy:
         if given.mean is None:
             shares = core.w / np.sqrt(core.w.sum())
             return np.asarray(shares @ core.R - (shares @ core.Lam) @ core.E)
-        Lam = self._problem.rule.solve(self._Gamma, self._mean_forms[None])
-        return np.asarray(given.mean[: core.R.shape[1]] - (Lam @ self._E)[0])
+        n = self._k
+        Lam = self._problem.rule.solve(self._Gamma[:n, :n], self._mean_forms[None, :n])
+        return np.asarray(given.mean[: core.R.shape[1]] - (Lam @ core.E)[0])
 
     def _left_of(self, here: Ascent) -> Array:
         """Return what is left of the rows, times the root of their weights, or combinations."""
@@ -444,12 +456,13 @@ class _Greedy:
         if self._mixing is not None:
             R = self._left_of(here)
             none, ones = np.zeros((len(R), 0)), np.ones(len(R))
-            here = Ascent(self._problem, R, none, self._E[:0], ones, None, self._known)
+            known = self._BE[: self._n_known]
+            here = Ascent(self._problem, R, none, self._E[:0], ones, None, known)
         X = np.vstack([warm, starts])
         modes = np.full(len(X), PLAIN if self._problem.rule.linear else EAGER)
         modes[: len(warm)] = PLAIN
         n_plain = len(X)
-        if len(self._known) and options.climb_by_falls:
+        if self._n_known and options.climb_by_falls:
             X = np.vstack([X, starts])
             modes = np.append(modes, np.full(len(starts), BY_DECREASE))
         climbed, f = here.climb(X, options.climb, modes)

@@ -14,14 +14,12 @@ alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from math import sqrt
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.ascent import outer, pull, unpack
+from eigengraphs.solvers.ascent import outer, pack, pull, unpack
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["Geometry", "Pair", "Symmetric", "cosines", "geometry_of", "sides_of", "unit_points"]
@@ -95,16 +93,11 @@ class Symmetric:
         """Numbers of a packed core: its lower triangle, row by row."""
         return self.s * (self.s + 1) // 2
 
-    @cached_property
-    def _place(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-        rows, columns = np.tril_indices(self.s)
-        return rows, columns, np.where(rows == columns, 1.0, sqrt(2.0))
-
     def pack(self, C: NDArray[Any]) -> NDArray[Any]:
         """Return lower triangles, off the diagonal times sqrt(2), (..., p)."""
-        rows, columns, scale = self._place
-        flat = C.reshape(*C.shape[:-2], self.s * self.s)
-        return np.asarray(np.take(flat, rows * self.s + columns, axis=-1) * scale.astype(C.dtype))
+        R = np.empty((*C.shape[:-2], self.n_entries), C.dtype)
+        pack(C.reshape(-1, self.s, self.s), R.reshape(-1, self.n_entries))
+        return R
 
     def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return symmetric matrices, (..., s, s)."""

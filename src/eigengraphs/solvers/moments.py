@@ -76,13 +76,11 @@ class MomentsAbout:
 
     def __call__(self, graphs: Any, weights: Array) -> tuple[Array, Array]:
         """Return the sums over these graphs."""
-        n = graphs.n_vertices
-        C = graphs.project((np.zeros((n, 0)),), (np.eye(n),))[0]
         on = weights > 0  # a graph that does not count may be of any size
-        X = Symmetric(n).pack(C[on]) - self.center
+        X = Symmetric(graphs.n_vertices).pack(graphs.written_out()[on]) - self.center
         total = weights[on] @ X
         X *= np.sqrt(weights[on])[:, None]
-        M = linalg.blas.dsyrk(1.0, X.T)
+        M = X.T @ X
         return np.asarray(linalg.lapack.dtrttp(M, uplo="U")[0]), np.asarray(total)
 
 

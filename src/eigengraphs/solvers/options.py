@@ -18,9 +18,9 @@ class SolverOptions:
     # ------------------------------------------------------------ rounds
     block: int = 12
     """Components that are searched together, whatever number is wanted."""
-    sketch: int = 16
+    sketch: int = 8
     """Columns of the first basis that come from the sum of squared graphs."""
-    sketch_shared: int = 8
+    sketch_shared: int = 4
     """Columns of the first basis that come from the mean graph."""
     sketched_graphs: int = 64
     """Graphs that the first basis is taken from, or a quarter of them if that is more."""
@@ -60,11 +60,11 @@ class SolverOptions:
     """Random starts beyond ``n_init``."""
     random_coordinates: int = 256
     """So many coordinates of random starts at least: many starts on few vertices."""
-    climb: int = 4
+    climb: int = 3
     """Steps of every start before the best are compared."""
     climb_by_falls: bool = True
     """Whether starts climb a second time, by how much the objective falls."""
-    turns: int = 8
+    turns: int = 4
     """Products with the linear model in one step of a climb."""
     finalists: int = 3
     """Starts that go on to their maximum,"""
