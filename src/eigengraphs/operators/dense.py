@@ -228,12 +228,15 @@ class DenseGraphs:
     def line_sums(self, absolute: bool = False) -> tuple[Array, Array]:
         """Return the sums of rows, and of columns, (m, n); of undirected graphs one array twice."""
         sums = np.empty((1 + self._directed, *self._A.shape[:2]))
+        ones = np.ones(self._A.shape[1], self._A.dtype)
 
         def work(lo: int, hi: int) -> None:
             for first, last in self._steps(lo, hi, again=True):
                 A = np.abs(self._A[first:last]) if absolute else self._A[first:last]
-                for axis, total in zip((2, 1), sums, strict=False):
-                    np.sum(A, axis=axis, dtype=np.float64, out=total[first:last])
+                # Few terms, or in pairs: the type of the graphs may take these sums.
+                sums[0, first:last] = A @ ones if len(ones) <= _SUM else A.sum(axis=2)
+                if self._directed:
+                    A.sum(axis=1, dtype=np.float64, out=sums[1, first:last])
 
         self._on_blocks(work)
         return sums[0], sums[-1]

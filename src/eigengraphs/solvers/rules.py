@@ -487,7 +487,7 @@ def solve_loadings(Gamma: Array, Psi: Array) -> Array:
     factor, failed = linalg.lapack.dpotrf(Gamma, lower=1)
     pivots = factor.diagonal()
     if not failed and pivots.min() > _CLEAR * pivots.max():
-        return np.ascontiguousarray(linalg.lapack.dpotrs(factor, Psi.T, lower=1)[0].T)
+        return np.asarray(Psi @ linalg.lapack.dpotrs(factor, np.eye(len(factor)), lower=1)[0])
     values, vectors = np.linalg.eigh(Gamma)
     keep = values > 10 * len(values) * np.finfo(np.float64).eps * max(values[-1], 1e-300)
     inverse = vectors[:, keep] / values[keep]

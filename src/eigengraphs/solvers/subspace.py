@@ -434,10 +434,10 @@ class _Rounds:
         """
         job, geometry = self._job, self._basis.geometry
         count = job.n_beside_given if self._given else job.n_random
-        if not self._given and count:
+        if not self._given and count and (job.whole or not job.rule.linear):
+            # With thresholds and costs maxima are many, and on all vertices there is one round.
             count = max(count, job.options.random_coordinates // geometry.size)
-            if job.whole:  # one round is all there is
-                count *= job.options.search_rounds
+            count *= job.options.search_rounds if job.whole else 1
         before = self._n_before if job.whole else 0
         X = self._rng.standard_normal((before + self._size, count, geometry.size))
         return unit_points(X[before:], geometry.widths)

@@ -128,22 +128,22 @@ def broken_entry(
     if not 0 < norms[first] < np.inf:
         return None
     A = graph(first)
-    sizes = np.abs(A if isinstance(A, np.ndarray) else A.data)
-    most, at = float(sizes.max()), int(sizes.argmax())
+    entries = A if isinstance(A, np.ndarray) else A.data
+    most = max(float(entries.max()), -float(entries.min()))
     large = norms > _NOTHING * most
     rest = float(((norms[~large] / most) ** 2).sum())
     n_rest = int(facts.n_nonzero.sum())
     for i in np.flatnonzero(large)[np.argsort(-norms[large], kind="stable")]:
         one = graph(int(i))
-        shares = np.abs(one if isinstance(one, np.ndarray) else one.data) / most
-        small = shares[shares < _NOTHING]
-        rest += float((small**2).sum())
-        n_large = shares.size - small.size
+        values = one.reshape(-1) if isinstance(one, np.ndarray) else one.data
+        small, n_large = _small_squares(values, most)
+        rest += small
         n_rest -= n_large
         if rest > _NOTHING**2 or n_large > max(2, _FEW * facts.n_nonzero[i]):
             return None  # nearly always at the first graph
     if n_rest == 0:
         return None
+    at = int(np.abs(entries).argmax())
     if isinstance(A, np.ndarray):
         s, t = divmod(at, A.shape[0])
     else:
@@ -291,6 +291,19 @@ def _put(off_squares: float, n_nonzero: int, n_other: int, is_symmetric: bool, f
     """Put down the rest of what is found of a graph."""
     found["off_squares"], found["n_nonzero"] = off_squares, n_nonzero
     found["is_binary"], found["is_symmetric"] = n_other == 0, is_symmetric
+
+
+@njit(cache=True, nogil=True)
+def _small_squares(values: NDArray[Any], most: float) -> tuple[float, int]:
+    """Return the sum of squared shares of ``most`` that are nothing, and how many are more."""
+    total, n_large = 0.0, 0
+    for j in range(values.shape[0]):
+        share = abs(np.float64(values[j])) / most
+        if share < _NOTHING:
+            total += share * share
+        else:
+            n_large += 1
+    return total, n_large
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

@@ -466,10 +466,12 @@ class GraphStack:
         >>> eg.GraphStack([[[3, 1], [1, 4]]]).diagonals()
         array([[3., 4.]])
         """
-        if isinstance(self._storage, np.ndarray):
-            return np.array(np.einsum("iss->is", self._storage), dtype=np.float64)
         out = np.zeros(self.shape[:2])
-        if not self.is_hollow:
+        if self.is_hollow:
+            return out
+        if isinstance(self._storage, np.ndarray):
+            out[:] = np.einsum("iss->is", self._storage)
+        else:
             flat_diagonals(self._storage.data, self._storage.indices, self._storage.indptr, out)
         return out
 
