@@ -56,7 +56,7 @@ class SolverOptions:
     # ------------------------------------------------------------ one core
     spectral: int = 3
     """Starts from the spectrum of the sum of squared cores."""
-    random: int = 1
+    random: int = 2
     """Random starts beyond ``n_init``."""
     random_coordinates: int = 256
     """So many coordinates of random starts at least: many starts on few vertices."""

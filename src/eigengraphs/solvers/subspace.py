@@ -179,6 +179,8 @@ def subspace(
         noise=float(weights @ graphs.rounding()), keep=keep, wide=wide, watch=watch,
         options=options,
     )  # fmt: skip
+    if job.whole:  # one round is all there is
+        job = replace(job, options=replace(options, finalists=2 * options.finalists))
     n, m = graphs.n_vertices, graphs.n_graphs
     given: Sides = tuple(np.zeros((n, 0)) for _ in range(2 if graphs.directed else 1))
     if not named:
