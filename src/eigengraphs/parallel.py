@@ -82,7 +82,8 @@ def spans(size: int, step: int) -> list[tuple[int, int]]:
     depend on it.
     """
     step = max(1, step)
-    return [(lo, min(size, lo + step)) for lo in range(0, size, step)]
+    begins = range(0, size, step)
+    return list(zip(begins, [*begins[1:], size], strict=True)) if size > 0 else []
 
 
 def on_blocks(

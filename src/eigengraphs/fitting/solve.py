@@ -143,7 +143,7 @@ def find_components(
     """
     # Moments are of float64, whatever the graphs are.
     dtype = stack.dtype if moments is None else np.dtype(np.float64)
-    common = {
+    common: dict[str, Any] = {
         "init": given_start(
             settings["init"], stack.n_vertices, 0 if resume else d, directed=plan.directed
         ),
@@ -156,7 +156,45 @@ def find_components(
     }
     if moments is not None:
         return _find_in_moments(moments, plan, stack, d, common)
-    return _find_in_graphs(plan, stack, d, settings, common)
+    treatment, groups = plan.treatment, plan.groups
+    searched, weights = stack, plan.weights
+    before = stack.n_asked if isinstance(stack, BlockedStack) else 0
+    missing = treatment.hides(stack)
+    if groups is not None:
+        weights = plan.group_weights
+    if groups is not None and not missing:
+        # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
+        searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
+    search = treatment.operator(searched, directed=plan.directed)
+    if groups is not None and missing:
+        search = MeanGraphs(search, groups.mixing(plan.weights))
+    common["weights"] = weights
+    metric = OffDiagonal() if treatment.diagonal == "unobserved" else AllEntries()
+    keep, wide = kept_in_basis(searched, plan.directed, plan.rule)
+    if missing:
+        fit = full_space(search, d, metric=metric, rule=plan.rule, **common)
+    elif settings["solver"] == "algorithm1":
+        fit = algorithm1(search, d, **common)
+    else:
+        fit = subspace(search, d, metric=metric, rule=plan.rule, keep=keep, wide=wide, **common)
+    fit = _signed(fit)
+    centered = treatment.mean is not None
+    # The mean, and the row sums.
+    n_passes = fit.n_passes + centered + (treatment.diagonal == "filled")
+    if groups is not None and not missing:
+        # Norms, mean graphs and forms: further reads are of the mean graphs alone.
+        n_passes = 3 + centered
+    projected = partial(_projected, plan, stack, search)
+    projection = projected(fit)
+    if isinstance(stack, BlockedStack):  # these know better
+        n_passes = stack.n_asked - before + centered
+    fit = replace(fit, n_passes=n_passes)
+    greedy = Found(fit, projection, fit, None)
+    if not settings["refine"] or fit.interrupted:
+        return greedy
+    settled = {name: common[name] for name in ("weights", "tol", "max_iter", "watch")}
+    better = _improve(search, fit, plan, keep, masked=missing, **settled)
+    return _better_of(plan, greedy, better, projected)
 
 
 def _find_in_moments(
@@ -183,69 +221,6 @@ def _find_in_moments(
     of_rows = Projection(gram(fit, hollow=hollow), rows.forms(fit.H), rows.squared_norms())
     projection = BatchProjection(of_rows.Gamma, last.Psi, last.squared_norms, of_rows)
     return Found(fit, projection, fit, None)
-
-
-def _find_in_graphs(
-    plan: Plan,
-    stack: GraphStack,
-    d: int,
-    settings: Mapping[str, Any],
-    common: Mapping[str, Any],
-) -> Found:
-    """Return d components of graphs, refined if settings say so."""
-    treatment, groups = plan.treatment, plan.groups
-    searched, weights = stack, plan.weights
-    before = stack.n_asked if isinstance(stack, BlockedStack) else 0
-    missing = treatment.hides(stack)
-    if groups is not None:
-        weights = plan.group_weights
-    if groups is not None and not missing:
-        # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
-        searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
-    search = treatment.operator(searched, directed=plan.directed)
-    if groups is not None and missing:
-        search = MeanGraphs(search, groups.mixing(plan.weights))
-    common = {"weights": weights, **common}
-    fit = _signed(_greedy(plan, searched, search, d, settings, common, missing=missing))
-    centered = treatment.mean is not None
-    # The mean, and the row sums.
-    n_passes = fit.n_passes + centered + (treatment.diagonal == "filled")
-    if groups is not None and not missing:
-        # Norms, mean graphs and forms: further reads are of the mean graphs alone.
-        n_passes = 3 + centered
-    projected = partial(_projected, plan, stack, search)
-    projection = projected(fit)
-    if isinstance(stack, BlockedStack):  # these know better
-        n_passes = stack.n_asked - before + centered
-    fit = replace(fit, n_passes=n_passes)
-    greedy = Found(fit, projection, fit, None)
-    if not settings["refine"] or fit.interrupted:
-        return greedy
-    settled = {name: common[name] for name in ("weights", "tol", "max_iter", "watch")}
-    keep = kept_in_basis(searched, plan.directed, plan.rule)[0]
-    better = _improve(search, fit, plan, keep, masked=missing, **settled)
-    return _better_of(plan, greedy, better, projected)
-
-
-def _greedy(
-    plan: Plan,
-    stack: GraphStack,
-    search: Any,
-    d: int,
-    settings: Mapping[str, Any],
-    common: Mapping[str, Any],
-    *,
-    missing: bool,
-) -> Fit:
-    """Return d components of graphs by the solver for them; ``common`` is what all solvers take."""
-    hollow = plan.treatment.diagonal == "unobserved"
-    metric = OffDiagonal() if hollow else AllEntries()
-    if missing:
-        return full_space(search, d, metric=metric, rule=plan.rule, **common)
-    if settings["solver"] == "algorithm1":
-        return algorithm1(search, d, **common)
-    keep, wide = kept_in_basis(stack, plan.directed, plan.rule)
-    return subspace(search, d, metric=metric, rule=plan.rule, keep=keep, wide=wide, **common)
 
 
 def _signed(fit: Fit) -> Fit:

@@ -7,7 +7,7 @@ Beyond some twenty columns BLAS is as fast, and graphs on few vertices are one t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -47,8 +47,9 @@ class DenseGraphs:
         self._A, self._directed = A, directed
         m, n, _ = A.shape
         a_graph = n * n * A.itemsize
-        self._tasks = spans(m, min(_TASK_BYTES // a_graph, -(-m // 16)))
-        self._threads = None if A.size >= 2**21 else 1  # else they take longer to begin
+        threads_pay = A.size >= 2**21  # else they take longer to begin
+        self._threads = None if threads_pay else 1
+        self._tasks = spans(m, min(_TASK_BYTES // a_graph, -(-m // 16) if threads_pay else m))
         # Graphs that are read more than once; or products, where graphs are read once.
         self._again = max(1, _CACHE_BYTES // a_graph)
         self._once = max(1, _CACHE_BYTES // (12 * n * A.itemsize))
@@ -60,13 +61,9 @@ class DenseGraphs:
     # ------------------------------------------------------------------ some graphs at a time
 
     def _steps(self, lo: int, hi: int, again: bool) -> Iterator[tuple[int, int]]:
-        for first, last in spans(hi - lo, self._again if again else self._once):
-            yield lo + first, lo + last
-
-    def _on_blocks(
-        self, work: Callable[[int, int], Any], gather: Callable[[Any], Any] | None = None
-    ) -> None:
-        on_blocks(work, self._tasks, gather, threads=self._threads)
+        step = self._again if again else self._once
+        for first in range(lo, hi, step):
+            yield first, min(hi, first + step)
 
     def _times(
         self, left: bool, BT: NDArray[Any], lo: int, hi: int, out: NDArray[Any] | None = None
@@ -119,7 +116,7 @@ class DenseGraphs:
                 for one, mine, place in zip(columns, rows, out, strict=True):
                     self._treated(one, mine, first, last, place[first:last])
 
-        self._on_blocks(work)
+        on_blocks(work, self._tasks, threads=self._threads)
 
     def cross(
         self, columns: Sequence[Columns], others: Sequence[tuple[Array, ...]]
@@ -143,7 +140,7 @@ class DenseGraphs:
                         part = P[:, s0:s1] @ Z[s0:s1]
                         cores[first:last] += part.reshape(last - first, b, z)
 
-        self._on_blocks(work)
+        on_blocks(work, self._tasks, threads=self._threads)
         return tuple(cores.transpose(0, 2, 1) for cores in found)
 
     def combine(self, W: Array, columns: Sequence[Columns]) -> tuple[Array, ...]:
@@ -171,7 +168,7 @@ class DenseGraphs:
             return parts
 
         small = n <= _FEW_VERTICES and len(rows) > 1  # then one sum of graphs serves both sides
-        self._on_blocks(few if small else many, totals.__iadd__)
+        on_blocks(few if small else many, self._tasks, totals.__iadd__, threads=self._threads)
         return tuple(total.T for total in totals)
 
     def forms(self, H: Array, G: Array) -> Array:
@@ -192,7 +189,7 @@ class DenseGraphs:
                 for s0, s1 in spans(n, _SUM):
                     forms[first:last] += np.einsum("iks,ks->ik", P[:, :, s0:s1], GT[:, s0:s1])
 
-        self._on_blocks(work)
+        on_blocks(work, self._tasks, threads=self._threads)
         return forms
 
     def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
@@ -215,7 +212,7 @@ class DenseGraphs:
                     part[1] += P.sum(axis=0)
             return parts
 
-        self._on_blocks(work, totals.__iadd__)
+        on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)
         return tuple((squares.T, sums.T) for squares, sums in totals)
 
     def _times_each(self, left: bool, P: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:
@@ -238,7 +235,7 @@ class DenseGraphs:
                 if self._directed:
                     A.sum(axis=1, dtype=np.float64, out=sums[1, first:last])
 
-        self._on_blocks(work)
+        on_blocks(work, self._tasks, threads=self._threads)
         return sums[0], sums[-1]
 
 

@@ -70,7 +70,7 @@ class TreatedGraphs:
     ) -> None:
         self._whole, self._span = stack, (0, stack.n_graphs)
         self._rule, self._M, self._scale = diagonal, mean, scale
-        self.directed = directed
+        self.directed, self.n_vertices, self.dtype = directed, stack.n_vertices, stack.dtype
         self._raw: Raw = self._make_raw() if like is None else like._raw
         # Shared, and no function of this one: a cycle would keep graphs until Python looks for it.
         self._off_squares: list[Array] = [] if like is None else like._off_squares
@@ -114,16 +114,6 @@ class TreatedGraphs:
     def n_graphs(self) -> int:
         """Number of graphs, m."""
         return self._span[1] - self._span[0]
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        return self._whole.n_vertices
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the graphs, and of products with them."""
-        return self._whole.dtype
 
     # ------------------------------------------------------------------ products
 

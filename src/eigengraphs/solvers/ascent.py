@@ -26,9 +26,9 @@ from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
 
 __all__ = [
-    "ALL_ENTRIES", "CONCENTRATED", "OFF_DIAGONAL", "Core", "State", "bend", "climb", "curvature",
-    "evaluate", "maximize", "outer", "pack", "pull", "squared_norm", "turn", "unit", "unpack",
-    "weigh",
+    "ALL_ENTRIES", "CONCENTRATED", "OFF_DIAGONAL", "Core", "State", "alike", "bend", "climb",
+    "curvature", "evaluate", "maximize", "outer", "pack", "pull", "squared_norm", "turn", "unit",
+    "unpack", "weigh",
 ]  # fmt: skip
 
 announce_compiling()
@@ -169,6 +169,24 @@ def unit(x: Array, s: int) -> None:
         size = np.sqrt(square) if square > 0.0 else 1.0
         for row in range(first, last):
             x[row] /= size
+
+
+@njit(cache=True, nogil=True)
+def alike(X: Array, Y: Array, s: int) -> Array:
+    """Return how alike points (b, size) and (c, size) are: the least |cosine| of any side, (b, c).
+
+    Sides are unit vectors.
+    """
+    found = np.ones((len(X), len(Y)))
+    for i in range(len(X)):
+        for j in range(len(Y)):
+            for first, last in ((0, s), (s, X.shape[1])):
+                cosine = 0.0
+                for e in range(first, last):
+                    cosine += X[i, e] * Y[j, e]
+                if last > first:
+                    found[i, j] = min(found[i, j], abs(cosine))
+    return found
 
 
 @njit(cache=True, nogil=True)

@@ -420,9 +420,8 @@ def first_bases(
     n = graphs.n_vertices
     Omega = rng.standard_normal((n, options.sketch))
     found = []
-    for (squares, sums), columns in zip(
-        _sketch_less(graphs, *taken, Omega, weights), given, strict=True
-    ):
+    sketched = _less(list(graphs.sketch(Omega, weights)), graphs, *taken, Omega, weights)
+    for (squares, sums), columns in zip(sketched, given, strict=True):
         squares = _without_diagonal(squares, Omega)
         main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, : options.sketch_shared]
         mine = orthonormal(columns, np.zeros((n, 0)))
@@ -433,17 +432,17 @@ def first_bases(
     return tuple(found)
 
 
-def _sketch_less(
-    graphs: Any, sides: Sides, Lam: Array, Omega: Array, weights: Array
-) -> list[tuple[Array, Array]]:
-    """Return sum_i w_i R_i R_i^T Omega and sum_i w_i R_i Omega for each side, R_i = A_i - L_i.
+def _less(
+    found: list[tuple[Array, Array]], graphs: Any, sides: Sides, Lam: Array, Omega: Array,
+    weights: Array,
+) -> list[tuple[Array, Array]]:  # fmt: skip
+    """Return sketches of R_i = A_i - L_i from those of A_i, for each side.
 
-    One pass, or two where there are components to take off. Their diagonals may stay: a first
-    basis may be rough.
+    One pass where there are components to take off. Their diagonals may stay: a first basis may
+    be rough.
     """
-    found = graphs.sketch(Omega, weights)
     if Lam.shape[1] == 0:
-        return list(found)
+        return found
     # (A - L)(A - L)^T = A A^T - A L^T - L A^T + L L^T, where sum_i w_i A_i L_i^T needs A_i g_k.
     wLam = weights[:, None] * Lam
     products = graphs.combine(wLam, *sides)
@@ -552,7 +551,12 @@ def on_rows(
     work: Callable[[int, int], Any], n: int, gather: Callable[[Any], Any] | None = None
 ) -> None:
     """Run ``work(lo, hi)`` on blocks of n rows, and ``gather`` on the results, in order."""
-    on_blocks(work, spans(n, min(_ROWS, max(MANY, -(-n // _BLOCKS)))), gather)
+    if n > MANY:
+        on_blocks(work, spans(n, min(_ROWS, max(MANY, -(-n // _BLOCKS)))), gather)
+        return
+    found = work(0, n)
+    if gather is not None:
+        gather(found)
 
 
 def times(V: Array, T: Array) -> Array:

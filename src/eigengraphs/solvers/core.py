@@ -14,6 +14,7 @@ values: there is one search for all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers import ascent
-from eigengraphs.solvers.ascent import BY_DECREASE, EAGER, PLAIN, State
-from eigengraphs.solvers.geometry import Geometry, cosines, unit_points
+from eigengraphs.solvers.ascent import ALL_ENTRIES, BY_DECREASE, EAGER, PLAIN, Core, State, alike
+from eigengraphs.solvers.geometry import Geometry, unit_points
 from eigengraphs.solvers.metric import InBasis
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array
@@ -107,12 +108,9 @@ class Ascent:
         self, problem: CoreProblem, R: Array, Lam: Array, E: Array, weights: Array,
         costs: Array | None, known: Array,
     ) -> None:  # fmt: skip
-        widths, metric, rule = problem.geometry.widths, problem.metric, problem.rule
-        lower, upper = rule.bounds()
-        self.core = ascent.Core(
-            np.ascontiguousarray(R), np.ascontiguousarray(Lam), np.ascontiguousarray(E), weights,
-            np.zeros(len(R)) if costs is None else costs, lower, upper, float(rule.penalty),
-            widths[0], widths[1] if len(widths) == 2 else 0, metric.kind, metric.left, metric.right,
+        self.core = problem.like._replace(
+            R=np.ascontiguousarray(R), Lam=np.ascontiguousarray(Lam), E=np.ascontiguousarray(E),
+            w=weights, costs=np.zeros(len(R)) if costs is None else costs,
         )  # fmt: skip
         self._options, self._known = problem.options, known
 
@@ -173,6 +171,17 @@ class CoreProblem:
     floor: float  # a gain below this is rounding
     nothing: float  # and so is a squared norm below this
     options: SolverOptions = DEFAULTS
+
+    @cached_property
+    def like(self) -> Core:
+        """Geometry, metric and rule as numbers, without rows."""
+        none, widths = np.zeros((0, 0)), self.geometry.widths
+        lower, upper = self.rule.bounds()
+        return Core(
+            none, none, none, np.zeros(0), np.zeros(0), lower, upper, float(self.rule.penalty),
+            widths[0], widths[1] if len(widths) == 2 else 0, self.metric.kind, self.metric.left,
+            self.metric.right,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -260,6 +269,7 @@ class _Greedy:
         self._mixing = self._combinations()
         self._mixed = None if self._mixing is None else self._mixing.T @ rows.R
         self._stages: list[Stage] = []
+        self._left = problem.total  # of the objective, with the components so far
 
     def _combinations(self) -> Array | None:
         """Return orthonormal combinations of many rows, (r, b), about the largest.
@@ -287,7 +297,8 @@ class _Greedy:
         agreement = np.full(d, np.nan)
         floor = max(problem.floor, rows.rounding)
         for k in range(d):
-            if self._left() <= problem.nothing:
+            self._left = self._objective()
+            if self._left <= problem.nothing:
                 break
             n = self._k
             Gamma, Psi = self._Gamma[:n, :n], self._Psi[:, :n]
@@ -314,7 +325,7 @@ class _Greedy:
 
     # ------------------------------------------------------------ parts of a step
 
-    def _left(self) -> float:
+    def _objective(self) -> float:
         """Return the objective with the components so far."""
         n, problem = self._k, self._problem
         changes = problem.rule.changes(self._Gamma[:n, :n], self._Psi[:, :n], self._Lam)
@@ -323,9 +334,11 @@ class _Greedy:
     def _put(self, x: Array) -> Array:
         """Put a component behind the others, in Gamma and E; return it packed, (p,)."""
         n = self._k
-        z: Array = self._problem.geometry.outer(x[None])[0]
-        e = self._problem.metric.component(x, z)
-        self._E[n] = e
+        metric, like = self._problem.metric, self._problem.like
+        Z = np.empty((1, self._E.shape[1]))
+        ascent.outer(x[None], like.s, like.t, Z)
+        z: Array = Z[0]
+        e = self._E[n] = z if metric.kind == ALL_ENTRIES else metric.component(x, z)
         self._Gamma[n, :n] = self._Gamma[:n, n] = self._E[:n] @ z
         self._Gamma[n, n] = e @ z
         return z
@@ -360,7 +373,7 @@ class _Greedy:
             return np.asarray(X[0])
         problem, falls, n = self._problem, here.decreases(X), self._k + 1
         if not problem.rule.linear:
-            most, before = falls, self._left() - problem.total
+            most, before = falls, self._left - problem.total
             for place, x in enumerate(X):
                 self._Psi[:, n - 1] = problem.rows.R @ self._put(x)
                 Gamma, Psi = self._Gamma[:n, :n], self._Psi[:, :n]
@@ -373,7 +386,7 @@ class _Greedy:
         """Tell which of the warm points no component has taken."""
         if self._search.in_order or k < self._search.n_fixed or not len(self._pool):
             return np.arange(len(self._pool)) > 0
-        near = cosines(self._pool, x, self._problem.geometry.widths)
+        near = alike(self._pool, x[None], self._problem.like.s)[:, 0]
         # One at least, lest a component that moved far leaves a place too few.
         left: NDArray[np.bool_] = (near < self._problem.options.same) & (near < near.max())
         return left
@@ -420,7 +433,7 @@ class _Greedy:
         if search.by_mean or search.n_spectral:
             mean = self._mean(here) if search.by_mean else None
             # A mean that is rounding, as of centered graphs, has no spectrum of its own.
-            if mean is not None and mean @ mean < 1e-12 * self._left():
+            if mean is not None and mean @ mean < 1e-12 * self._left:
                 mean = None
             count = max(search.n_spectral, int(mean is None and not len(self._pool)))
             rows = self._left_of(here) if count else self._pool_Z
@@ -452,7 +465,7 @@ class _Greedy:
         Points that were components before climb as they are: without thresholds and costs, they
         would leave maxima that they are at, and come back, round after round.
         """
-        options, widths = self._problem.options, self._problem.geometry.widths
+        options = self._problem.options
         if self._mixing is not None:
             R = self._left_of(here)
             none, ones = np.zeros((len(R), 0)), np.ones(len(R))
@@ -466,16 +479,16 @@ class _Greedy:
             X = np.vstack([X, starts])
             modes = np.append(modes, np.full(len(starts), BY_DECREASE))
         climbed, f = here.climb(X, options.climb, modes)
-        order = np.argsort(-f, kind="stable")
-        finalists = climbed[order[:1]]
+        order = np.argsort(-f, kind="stable").tolist()
+        near = alike(climbed, climbed, here.core.s) >= options.same
+        finalists = order[:1]
         for place in order[1:]:
             if len(finalists) == options.finalists or f[place] < options.close * f[order[0]]:
                 break
-            if cosines(finalists, climbed[place], widths).max() < options.same:
-                finalists = np.vstack([finalists, climbed[place]])
-        if len(warm) and cosines(finalists, climbed[0], widths).max() < options.same:
-            finalists = np.vstack([finalists, climbed[:1]])  # so that more starts never find less
-        counted = climbed[:n_plain][f[:n_plain] > 1e-6 * f.max()]
-        agree = cosines(counted, finalists[0], widths) > options.same
-        ends = np.array([here.maximize(x, options.rough)[0] for x in finalists])
+            if not near[place, finalists].any():
+                finalists.append(place)
+        if len(warm) and not near[0, finalists].any():
+            finalists.append(0)  # so that more starts never find less
+        agree = near[:n_plain, finalists[0]][f[:n_plain] > 1e-6 * f.max()]
+        ends = np.array([here.maximize(x, options.rough)[0] for x in climbed[finalists]])
         return ends, float(agree.mean()) if len(agree) > 1 else np.nan

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from eigengraphs.solvers.ascent import outer, pack, pull, unpack
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["Geometry", "Pair", "Symmetric", "cosines", "geometry_of", "sides_of", "unit_points"]
+__all__ = ["Geometry", "Pair", "Symmetric", "geometry_of", "sides_of", "unit_points"]
 
 
 class Geometry(Protocol):
@@ -212,12 +212,3 @@ def unit_points(X: Array, widths: tuple[int, ...]) -> Array:
 def sides_of(X: Array, widths: tuple[int, ...]) -> list[Array]:
     """Return the part of points (..., size) that belongs to each side, as views."""
     return [X] if len(widths) == 1 else [X[..., : widths[0]], X[..., widths[0] :]]
-
-
-def cosines(X: Array, x: Array, widths: tuple[int, ...]) -> Array:
-    """Return how alike points (b, size) are to ``x``: the least |cosine| of any side, (b,)."""
-    if len(widths) == 1:
-        return np.abs(X @ x)
-    parts = zip(sides_of(X, widths), sides_of(x, widths), strict=True)
-    found: Array = np.min([np.abs(part @ mine) for part, mine in parts], axis=0)
-    return found

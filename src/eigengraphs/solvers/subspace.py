@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.solvers.ascent import alike
 from eigengraphs.solvers.basis import (
     Basis,
     CoreBasis,
@@ -35,7 +36,7 @@ from eigengraphs.solvers.core import (
     Search,
     solve_core,
 )
-from eigengraphs.solvers.geometry import cosines, unit_points
+from eigengraphs.solvers.geometry import unit_points
 from eigengraphs.solvers.metric import Metric
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import (
@@ -188,51 +189,8 @@ def subspace(
         given = tuple(side / np.sqrt((side**2).sum(axis=0)) for side in columns)
     nothing = Fit(np.zeros((n, 0)), np.zeros((m, 0)), (), 0,
                   G=np.zeros((n, 0)) if graphs.directed else None)  # fmt: skip
-    return _with_positive_forms(_find_blocks(job, d, given, seed, resume or nothing), rule)
-
-
-def _with_positive_forms(fit: Fit, rule: LoadingRule) -> Fit:
-    """Return the fit with the largest form of every component h g^T positive.
-
-    h g^T and -h g^T are one component, unless the rule tells loadings of either sign apart.
-    """
-    lower, upper = rule.bounds()
-    if fit.G is None or lower != -upper:
-        return fit
-    signs = column_signs(fit.Psi)
-    return replace(fit, G=fit.G * signs, Psi=fit.Psi * signs)
-
-
-# ---------------------------------------------------------------- block after block
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Components found together."""
-
-    sides: Sides  # (n, d) unit vectors, zero where nothing was left
-    Psi: Array | None  # (m, d), if no graph is read for it
-    gains: Array  # (d,)
-    stationarity: Array  # (d,)
-    agreement: Array  # (d,)
-    reasons: tuple[str, ...]  # (d,)
-    size: int  # how many components were searched for them
-    n_iter: int
-    n_passes: int
-    interrupted: bool
-
-    def after(self, k: int) -> _Block:
-        """Return the block without its first k components."""
-        return replace(
-            self, sides=tuple(side[:, k:] for side in self.sides),
-            Psi=None if self.Psi is None else self.Psi[:, k:], gains=self.gains[k:],
-            stationarity=self.stationarity[k:], agreement=self.agreement[k:],
-            reasons=self.reasons[k:],
-        )  # fmt: skip
-
-
-def _find_blocks(job: _Job, d: int, given: Sides, seed: np.random.SeedSequence, resume: Fit) -> Fit:
-    """Find d components, the first of them those of ``resume`` that were not interrupted."""
+    # The first components are those of ``resume`` that were not interrupted.
+    resume = resume or nothing
     reasons = [stage.stop_reason for stage in resume.stages]
     resume = first_components(
         resume, reasons.index("interrupted") if "interrupted" in reasons else len(reasons)
@@ -292,7 +250,48 @@ def _find_blocks(job: _Job, d: int, given: Sides, seed: np.random.SeedSequence, 
             blocks.append((k, block.size))
         interrupted = block.interrupted
     G = sides[1] if len(sides) == 2 else None
-    return Fit(sides[0], Psi, tuple(stages), n_passes, tuple(blocks), interrupted, G)
+    fit = Fit(sides[0], Psi, tuple(stages), n_passes, tuple(blocks), interrupted, G)
+    return _with_positive_forms(fit, rule)
+
+
+def _with_positive_forms(fit: Fit, rule: LoadingRule) -> Fit:
+    """Return the fit with the largest form of every component h g^T positive.
+
+    h g^T and -h g^T are one component, unless the rule tells loadings of either sign apart.
+    """
+    lower, upper = rule.bounds()
+    if fit.G is None or lower != -upper:
+        return fit
+    signs = column_signs(fit.Psi)
+    return replace(fit, G=fit.G * signs, Psi=fit.Psi * signs)
+
+
+# ---------------------------------------------------------------- block after block
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Components found together."""
+
+    sides: Sides  # (n, d) unit vectors, zero where nothing was left
+    Psi: Array | None  # (m, d), if no graph is read for it
+    gains: Array  # (d,)
+    stationarity: Array  # (d,)
+    agreement: Array  # (d,)
+    reasons: tuple[str, ...]  # (d,)
+    size: int  # how many components were searched for them
+    n_iter: int
+    n_passes: int
+    interrupted: bool
+
+    def after(self, k: int) -> _Block:
+        """Return the block without its first k components."""
+        return replace(
+            self, sides=tuple(side[:, k:] for side in self.sides),
+            Psi=None if self.Psi is None else self.Psi[:, k:], gains=self.gains[k:],
+            stationarity=self.stationarity[k:], agreement=self.agreement[k:],
+            reasons=self.reasons[k:],
+        )  # fmt: skip
 
 
 def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
@@ -340,7 +339,8 @@ def _find_block(
         size = min(size, job.options.block)
         rng = np.random.default_rng(_child(seed, n_before))
     given = tuple(side[:, :size] for side in given)
-    rounds = _Rounds(job, size, want, frozen, given, n_before, rng)
+    basis = _first_basis(job, frozen, given, rng)
+    rounds = _Rounds(job, size, want, frozen, given, n_before, basis, rng)
     interrupted = False
     try:
         while True:
@@ -354,6 +354,27 @@ def _find_block(
             raise
         interrupted = True
     return rounds.result(interrupted)
+
+
+def _first_basis(job: _Job, frozen: _Frozen, given: Sides, rng: np.random.Generator) -> Basis:
+    """Return a basis to begin with: all vertices, or the main directions of what is left."""
+    graphs = job.graphs
+    basis: Basis
+    if job.keep == "moments":
+        basis = MomentBasis(graphs, job.weights, frozen.sides)
+    elif job.keep == "rows":
+        basis = RowBasis(graphs, job.weights, frozen.sides)
+    elif job.keep == "products" and not job.whole:
+        basis = ProductBasis(graphs, job.weights)
+    else:
+        basis = CoreBasis(graphs, job.weights)
+    if job.whole:
+        basis.append(tuple(np.eye(graphs.n_vertices) for _ in given))
+        return basis
+    taken = frozen.sides, job.rule.solve(job.metric.gram(frozen.sides), frozen.Psi)
+    basis.append(first_bases(graphs, given, taken, job.weights, job.sizes, rng, job.options))
+    basis.n_passes += 1 + (taken[1].shape[1] > 0)
+    return basis
 
 
 # ---------------------------------------------------------------- the rounds of one block
@@ -384,13 +405,14 @@ class _Rounds:
         frozen: _Frozen,
         given: Sides,
         n_before: int,
+        basis: Basis,
         rng: np.random.Generator,
     ) -> None:
         self._job, self._size, self._want, self._frozen = job, size, want, frozen
         self._n_before, self._rng = n_before, rng
         self._given = given[0].shape[1] > 0
         self._Gamma = job.metric.gram(frozen.sides)
-        self._basis = self._first_basis(given)
+        self._basis = basis
         self._width = basis_width(job.graphs.n_graphs, job.wide, job.graphs.directed, job.options)
         self._X = self._basis.points(given)  # (b, coordinates)
         self._history: list[Array] = []
@@ -406,27 +428,6 @@ class _Rounds:
         self._done = self._near_rounding = np.zeros(size, dtype=bool)
         self._random = self._draw_starts()
         self.record: _Record | None = None
-
-    def _first_basis(self, given: Sides) -> Basis:
-        job, graphs = self._job, self._job.graphs
-        basis: Basis
-        if job.keep == "moments":
-            basis = MomentBasis(graphs, job.weights, self._frozen.sides)
-        elif job.keep == "rows":
-            basis = RowBasis(graphs, job.weights, self._frozen.sides)
-        elif job.keep == "products" and not job.whole:
-            basis = ProductBasis(graphs, job.weights)
-        else:
-            basis = CoreBasis(graphs, job.weights)
-        if job.whole:
-            basis.append(tuple(np.eye(graphs.n_vertices) for _ in given))
-            return basis
-        taken = self._frozen.sides, job.rule.solve(self._Gamma, self._frozen.Psi)
-        basis.append(
-            first_bases(graphs, given, taken, job.weights, job.sizes, self._rng, job.options)
-        )
-        basis.n_passes += 1 + (taken[1].shape[1] > 0)
-        return basis
 
     def _draw_starts(self) -> Array:
         """Return random starts for every component, (size, b, coordinates).
@@ -525,11 +526,9 @@ class _Rounds:
         """Return how many components are where they were, up to the first that moved."""
         if len(self._X) < self._size:
             return 0
-        widths, same = self._basis.geometry.widths, self._job.options.same
-        stayed = [
-            cosines(x[None], old, widths)[0] >= same for x, old in zip(fit.X, self._X, strict=True)
-        ]
-        return int(np.cumprod(np.array(stayed) | (fit.gains == 0)).sum())
+        near = np.diagonal(alike(fit.X, self._X, self._basis.geometry.widths[0]))
+        stayed = near >= self._job.options.same
+        return int(np.cumprod(stayed | (fit.gains == 0)).sum())
 
     def _judge(self, searching: bool) -> bool:
         """Decide whether to go on, and how exactly the core is to be solved next."""
