@@ -33,12 +33,12 @@ __all__ = [
 
 announce_compiling()
 
-_EPS = 2.220446049250313e-16
+_EPS = float(np.finfo(np.float64).eps)
 _HALF = 0.7071067811865476  # off the diagonal, packed entries are sqrt(2) times those of a core
-ALL_ENTRIES, OFF_DIAGONAL = 0, 1
 CONCENTRATED = 0.5  # of u = sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
 _BEND, _BEND_WIDTH = 100.0, 0.005  # how steeply q turns upwards beyond, and how far that begins
-PLAIN, EAGER, BY_DECREASE = 0, 1, 2  # how a start climbs
+ALL_ENTRIES, OFF_DIAGONAL = range(2)  # metrics
+PLAIN, EAGER, BY_DECREASE = range(3)  # how a start climbs
 
 
 class Core(NamedTuple):

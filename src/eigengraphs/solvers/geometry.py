@@ -8,13 +8,13 @@ once, in terms of
     u = its gradient over c       with c = 2 (symmetric) and c = 1 (pair),
 
 so that in both geometries <u, x> = t summed over sides, and curvatures differ by the factor c
-alone.
+alone. What a climb and Newton's method ask of a geometry is compiled, in :mod:`ascent`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,68 +25,69 @@ from eigengraphs.solvers.protocol import Array
 __all__ = ["Geometry", "Pair", "Symmetric", "geometry_of", "sides_of", "unit_points"]
 
 
-class Geometry(Protocol):
-    """Components in a basis of given width on each side.
-
-    What a climb and Newton's method ask of it is compiled, in :mod:`ascent`.
-    """
-
-    n_sides: ClassVar[int]
-    c: ClassVar[float]
+class Geometry:
+    """Components in a basis of given width on each side."""
 
     @property
     def widths(self) -> tuple[int, ...]:
         """Columns of the basis on each side."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Coordinates of a point."""
-        ...
+        raise NotImplementedError
 
     @property
     def n_entries(self) -> int:
         """Numbers of a packed core."""
-        ...
+        raise NotImplementedError
 
     def pack(self, C: NDArray[Any]) -> NDArray[Any]:
         """Return cores (..., s, t) as vectors (..., p) with the same inner products."""
-        ...
+        raise NotImplementedError
 
     def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return vectors (..., p) as cores (..., s, t)."""
-        ...
-
-    def outer(self, X: Array) -> Array:
-        """Return the packed components, (b, p), of points ``X`` (b, size)."""
-        ...
-
-    def pull(self, R: NDArray[Any], x: Array) -> Array:
-        """Return u_i of every packed core, (r, size), at the point ``x`` (size,)."""
-        ...
+        raise NotImplementedError
 
     def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
         """Return starts, (b, size), from the spectra of packed cores and their mean."""
-        ...
-
-
-@dataclass(frozen=True)
-class Symmetric:
-    """Components h h^T, in one basis of ``s`` columns."""
-
-    s: int
-    n_sides: ClassVar[int] = 1
-    c: ClassVar[float] = 2.0
+        raise NotImplementedError
 
     @property
-    def widths(self) -> tuple[int, ...]:
-        """Columns of the basis on each side."""
-        return (self.s,)
+    def n_sides(self) -> int:
+        """Unit vectors of a point."""
+        return len(self.widths)
+
+    @property
+    def c(self) -> float:
+        """The gradient of a form over u."""
+        return 2.0 / self.n_sides
 
     @property
     def size(self) -> int:
-        """Coordinates of a point."""
-        return self.s
+        """Coordinates of a point: those of the left, then those of the right."""
+        return sum(self.widths)
+
+    def outer(self, X: Array) -> Array:
+        """Return the packed components, (b, p), of points ``X`` (b, size)."""
+        Z = np.empty((len(X), self.n_entries))
+        outer(np.ascontiguousarray(X), self.widths[0], sum(self.widths[1:]), Z)
+        return Z
+
+    def pull(self, R: NDArray[Any], x: Array) -> Array:
+        """Return u_i of every packed core, (r, size), at the point ``x`` (size,)."""
+        U = np.empty((len(R), self.size))
+        pull(R, x, self.widths[0], sum(self.widths[1:]), U)
+        return U
+
+
+@dataclass(frozen=True)
+class Symmetric(Geometry):
+    """Components h h^T, in one basis of ``s`` columns."""
+
+    s: int
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of the basis."""
+        return (self.s,)
 
     @property
     def n_entries(self) -> int:
@@ -110,18 +111,6 @@ class Symmetric:
             unpack(z, self.s, matrix)
         return C
 
-    def outer(self, X: Array) -> Array:
-        """Return packed x x^T, (b, p)."""
-        Z = np.empty((len(X), self.n_entries))
-        outer(np.ascontiguousarray(X), self.s, 0, Z)
-        return Z
-
-    def pull(self, R: NDArray[Any], x: Array) -> Array:
-        """Return C_i x, (r, s)."""
-        U = np.empty((len(R), self.s))
-        pull(R, x, self.s, 0, U)
-        return U
-
     def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
         """Return both outer eigenvectors of the mean, and top ones of sum_i C_i^2, (b, s)."""
         starts = [np.zeros((self.s, 0))]
@@ -134,23 +123,16 @@ class Symmetric:
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(Geometry):
     """Components h g^T, in a basis of ``s`` columns on the left and one of ``t`` on the right."""
 
     s: int
     t: int
-    n_sides: ClassVar[int] = 2
-    c: ClassVar[float] = 1.0
 
     @property
     def widths(self) -> tuple[int, ...]:
         """Columns of the basis on each side."""
         return (self.s, self.t)
-
-    @property
-    def size(self) -> int:
-        """Coordinates of a point: those of the left, then those of the right."""
-        return self.s + self.t
 
     @property
     def n_entries(self) -> int:
@@ -164,18 +146,6 @@ class Pair:
     def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return matrices, (..., s, t)."""
         return Z.reshape(*Z.shape[:-1], self.s, self.t)
-
-    def outer(self, X: Array) -> Array:
-        """Return packed y z^T, (b, p)."""
-        Z = np.empty((len(X), self.n_entries))
-        outer(np.ascontiguousarray(X), self.s, self.t, Z)
-        return Z
-
-    def pull(self, R: NDArray[Any], x: Array) -> Array:
-        """Return C_i z beside C_i^T y, (r, s + t)."""
-        U = np.empty((len(R), self.size))
-        pull(R, x, self.s, self.t, U)
-        return U
 
     def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
         """Return the top singular pair of the mean, and pairs from sum_i C_i C_i^T, (b, s + t).

@@ -38,8 +38,6 @@ class SolverOptions:
     """Solutions of earlier rounds that a shortened basis keeps."""
     rough: float = 1e-2
     """Relative gradient to which the core is solved far from the end."""
-    settled: float = 1e-2
-    """Relative gradient below which components keep their order."""
     patience: int = 3
     """Rounds without progress near the rounding of products after which a component is done."""
     stalled: int = 60

@@ -43,7 +43,7 @@ __all__ = [
 
 announce_compiling()
 
-_EPS = 2.220446049250313e-16
+_EPS = float(np.finfo(np.float64).eps)
 _TRUSTED = 1e10  # condition up to which the free solution tells the signs to begin with
 _FAR = 1e6  # of the largest <A_i, e_k>: loadings that only nearly dependent components get
 _SLOPE = 1e-6  # of the same: a slope that an active set which came to its end does not leave

@@ -455,10 +455,9 @@ class _Rounds:
         if self._n_iter:
             self._random = self._draw_starts() if searching and not self._given else self._random
         spectral = self._n_iter == 0 and not self._given
-        settled = self._n_iter > 0 and float(self._stationarity.max()) < options.settled
         search = Search(
             self._X,
-            in_order=self._given or settled,
+            in_order=self._given,
             by_mean=searching and not self._given and job.by_mean,
             n_spectral=job.n_spectral if spectral else 0,
             random=self._random if searching else None,
