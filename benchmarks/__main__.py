@@ -9,6 +9,7 @@ from collections.abc import Callable
 from benchmarks import (
     against_first,
     cluster,
+    compiling,
     cp,
     dense,
     fit,
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[bool], Report]] = {
     "cluster": cluster.run,
     "store": store.run,
     "store-sparse": store.run_sparse,
+    "compile": compiling.run,
 }
 
 

@@ -22,7 +22,8 @@ class _Announcer(event.Listener):
         if not self._said and module.startswith("eigengraphs."):
             self._said = True
             print(
-                "eigengraphs: compiling kernels for this kind of graphs, once (about ten seconds)",
+                "eigengraphs: compiling kernels for this kind of graphs, once (half a minute at "
+                "most)",
                 file=sys.stderr,
                 flush=True,
             )

@@ -26,15 +26,15 @@ _STACK = [
 #: they take a hundred times as long.
 TESTS: dict[str, list[str]] = {
     "solvers/algorithm1.py": _solvers("algorithm1"),
+    "solvers/ascent.py": _solvers("geometry", "metric", "core"),
     "solvers/basis.py": _solvers("basis", "tall", "rounds"),
     "solvers/core.py": _solvers("core", "rounds"),
     "solvers/full_space.py": _solvers("full_space", "masked", "masked_recovery"),
     "solvers/geometry.py": _solvers("geometry", "core"),
-    "solvers/kernels.py": _solvers("rule_steps", "rules", "rule_leaving", "geometry", "core"),
     "solvers/metric.py": _solvers("metric", "core"),
     "solvers/protocol.py": _solvers("components", "algorithm1"),
     "solvers/refine.py": _solvers("refine", "refine_runs"),
-    "solvers/rules.py": _solvers("loadings", "rules", "rule_steps", "bounds_met"),
+    "solvers/rules.py": _solvers("loadings", "rules", "bounds_met"),
     "solvers/subspace.py": _solvers("rounds", "subspace", "degenerate_stacks"),
     "stack/stack.py": _STACK,
 }

@@ -615,14 +615,14 @@ def maximize(
     curved
         Curvature, relative to theta, of a way up from a saddle point.
     """
-    size, none, plain = len(x), np.empty((0, core.R.shape[1])), np.zeros(1, np.int64)
-    now = evaluate(core, x)
-    step, n_climbed, length, far = np.zeros(size), 0, 1.0, 0.0
-    if now.size > 1.0 or now.theta <= 0.0:  # far from any maximum, where Newton's steps are short
-        n_climbed = n_climb
+    size, now = len(x), evaluate(core, x)
+    step, length, far = np.zeros(size), 1.0, 0.0
     concave = small = False  # concave: so it was a short step before, and need not be looked at
+    # Far from any maximum Newton's steps are short: climb first.
+    n_climbs = n_climb if now.size > 1.0 or now.theta <= 0.0 else 0
     for _ in range(n_newton):
-        if n_climbed == 0:
+        last_resort = False
+        if n_climbs == 0:
             small = now.size <= tol
             if now.theta <= 0.0 or (small and (concave or tol >= rough)):
                 break
@@ -640,8 +640,12 @@ def maximize(
             length = 1.0 / max(far, 1.0)  # farther than a unit is as good as anywhere
         while True:  # the first of some points along the step that is better, or a climb
             trial = x + length * step
-            if n_climbed:
-                trial = climb(core, x.reshape(1, size), plain, n_climbed, n_turns, none, 1.0)[0][0]
+            if n_climbs:
+                trial = x.copy()
+                z = now.S.copy()
+                if core.metric != ALL_ENTRIES:
+                    _lift(core, x, now.theta / now.q[0], z)
+                turn(z, trial, core.s, core.t, n_turns)
             unit(trial, core.s)
             there = evaluate(core, trial)
             shorter = np.dot(there.r, there.r) < 0.25 * np.dot(now.r, now.r)
@@ -649,21 +653,23 @@ def maximize(
             found = there.f > now.f * (1 + 4 * _EPS) or (
                 there.f >= now.f * (1 - 100 * _EPS) and shorter
             )
-            if found or n_climbed:
+            if found or n_climbs:
                 break
             if small:  # either way along a saddle
                 length = -length if length > 0.0 else -0.1 * length
                 if abs(length) < 0.05:
                     break
             elif abs(length) * far < 1e-4:
-                n_climbed = 1
+                n_climbs, last_resort = 1, True
             else:
                 length *= 0.2
         if found:
             x, now = trial, there
-        elif n_climbed <= 1:
+            n_climbs = max(n_climbs - 1, 0)
+        elif n_climbs and not last_resort:
+            n_climbs = 0
+        else:
             break
-        n_climbed = 0
     return x, now
 
 
