@@ -93,7 +93,6 @@ DEVICES: dict[str, dict[str, Any]] = {
     "starts on all graphs": {"combined": 10**9},
     "one finalist": {"finalists": 1},
     "six finalists": {"finalists": 6},
-    "no spectral starts": {"spectral": 0},
     "no random starts beyond one": {"random": 0, "random_coordinates": 0},
     "one step of a climb": {"climb": 1},
     "six steps of a climb": {"climb": 6},

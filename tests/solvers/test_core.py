@@ -275,7 +275,7 @@ def problem_of(A, weights, rule, sides=None, *, hollow=False, directed=False):
 def wide_search(directed, d=3, **settings):
     geometry, _ = whole(directed)
     random = np.array([points(directed, 6, seed=k) for k in range(d)])
-    defaults = {"in_order": False, "by_mean": True, "n_spectral": 3, "random": random}
+    defaults = {"in_order": False, "by_mean": True, "random": random}
     return Search(np.zeros((0, geometry.size)), **{**defaults, **settings})
 
 
@@ -360,7 +360,7 @@ def test_of_two_vertices_no_direction_is_better(seed, rule):
         rows_of(packed, np.zeros((M, 0)), WEIGHTS, linear=rule.linear), np.zeros((0, 0)),
         np.zeros((0, 3)), float(WEIGHTS @ (A**2).sum(axis=(1, 2))), 0.0, 0.0,
     )  # fmt: skip
-    search = Search(np.zeros((0, 2)), in_order=False, by_mean=True, n_spectral=2)
+    search = Search(np.zeros((0, 2)), in_order=False, by_mean=True)
     fit = solve_core(problem, 1, search, np.full(1, 1e-9))
     best = max(f(np.array([np.cos(a), np.sin(a)])) for a in np.linspace(0, np.pi, 721))
     assert fit.gains[0] >= best
@@ -403,7 +403,7 @@ def test_more_starts_find_no_less(directed):
     A = drawn(M, N, 8, directed=directed)
     problem = problem_of(A, WEIGHTS, FREE, directed=directed)
     few = solve_core(problem, 1, wide_search(directed, 1, random=None), np.full(1, 1e-9))
-    warm = Search(few.X, in_order=False, by_mean=True, n_spectral=3,
+    warm = Search(few.X, in_order=False, by_mean=True,
                   random=points(directed, 40, seed=5)[None])  # fmt: skip
     more = solve_core(problem, 1, warm, np.full(1, 1e-9))
     assert more.gains[0] >= few.gains[0] * (1 - 1e-9)

@@ -93,21 +93,16 @@ def test_where_there_is_nothing_points_stay(geometry):
 
 
 @every_geometry
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_spectral_starts_hold_the_top_of_the_mean_and_of_one_graph(geometry, count):
+def test_starts_hold_the_top_of_the_mean_and_of_one_graph(geometry):
     C = cores(geometry)
-    mean = geometry.pack(C.mean(axis=0))
-    starts = geometry.spectral(geometry.pack(C), mean, count)
-    ends = 2 if geometry.n_sides == 1 else 1  # both ends of a symmetric spectrum
-    assert starts.shape == (ends + min(count, geometry.widths[0]), geometry.size)
+    starts = geometry.of_mean(geometry.pack(C.mean(axis=0)))
+    assert starts.shape == (2 if geometry.n_sides == 1 else 1, geometry.size)
     assert np.allclose(starts, unit_points(starts, geometry.widths))
-    size = np.linalg.norm(C.mean(axis=0), 2)
-    forms = [abs(form(geometry, C.mean(axis=0), start)) for start in starts[:ends]]
-    assert max(forms) == pytest.approx(size)
-    if count:
-        alone = geometry.spectral(geometry.pack(C[:1]), None, count)
-        assert len(alone) == min(count, geometry.widths[0])
-        assert abs(form(geometry, C[0], alone[0])) == pytest.approx(np.linalg.norm(C[0], 2))
+    forms = [abs(form(geometry, C.mean(axis=0), start)) for start in starts]
+    assert max(forms) == pytest.approx(np.linalg.norm(C.mean(axis=0), 2))
+    alone = geometry.of_squares(geometry.pack(C[:1]))
+    assert alone.shape == (1, geometry.size)
+    assert abs(form(geometry, C[0], alone[0])) == pytest.approx(np.linalg.norm(C[0], 2))
 
 
 def test_the_widths_of_bases_tell_the_geometry():

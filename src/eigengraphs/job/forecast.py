@@ -182,7 +182,7 @@ def _core_seconds(s: int, directed: bool) -> float:
         geometry, AllEntries().in_basis(geometry, ()), FreeLoadings(),
         Rows(R, np.zeros((p, 0)), np.ones(p)), np.zeros((0, 0)), np.zeros((0, p)), np.inf, 0.0, 0.0,
     )  # fmt: skip
-    search = Search(np.zeros((0, geometry.size)), False, True, DEFAULTS.spectral, random)
+    search = Search(np.zeros((0, geometry.size)), False, True, random)
     with one_blas_thread():
         begin = time.perf_counter()
         solve_core(problem, 1, search, np.array([1e-6]))

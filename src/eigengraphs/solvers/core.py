@@ -191,7 +191,6 @@ class Search:
     warm: Array  # (b, size) points to start from
     in_order: bool  # component k starts from warm[k]; otherwise from the best that are left
     by_mean: bool = False  # and from the spectrum of the mean
-    n_spectral: int = 0  # and from so many of the spectrum of the sum of squares
     random: Array | None = None  # (d, b, size) and from these, for each component
     n_fixed: int = 0  # the first so many components are those of warm, as they are
     n_stayed: int = 0  # and so many start from the best that is left alone
@@ -200,11 +199,7 @@ class Search:
     @property
     def wide(self) -> bool:
         """Whether there are starts beside the warm ones."""
-        return (
-            self.by_mean
-            or self.n_spectral > 0
-            or (self.random is not None and self.random.size > 0)
-        )
+        return self.by_mean or (self.random is not None and self.random.size > 0)
 
 
 @dataclass(frozen=True)
@@ -430,14 +425,13 @@ class _Greedy:
         """Return starts beside the warm ones, (b, size)."""
         search, geometry = self._search, self._problem.geometry
         starts = [self._pool[:0]]
-        if search.by_mean or search.n_spectral:
-            mean = self._mean(here) if search.by_mean else None
+        if search.by_mean:
+            mean = self._mean(here)
             # A mean that is rounding, as of centered graphs, has no spectrum of its own.
-            if mean is not None and mean @ mean < 1e-12 * self._left:
-                mean = None
-            count = max(search.n_spectral, int(mean is None and not len(self._pool)))
-            rows = self._left_of(here) if count else self._pool_Z
-            starts.append(geometry.spectral(rows, mean, count))
+            if mean @ mean >= 1e-12 * self._left:
+                starts.append(geometry.of_mean(mean))
+            elif not len(self._pool):
+                starts.append(geometry.of_squares(self._left_of(here)))
         if search.random is not None and k < len(search.random):
             starts.append(search.random[k])
         return np.vstack(starts)

@@ -46,8 +46,12 @@ class Geometry:
         """Return vectors (..., p) as cores (..., s, t)."""
         raise NotImplementedError
 
-    def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
-        """Return starts, (b, size), from the spectra of packed cores and their mean."""
+    def of_mean(self, mean: Array) -> Array:
+        """Return starts, (b, size), from the spectrum of a packed mean core (p,)."""
+        raise NotImplementedError
+
+    def of_squares(self, R: Array) -> Array:
+        """Return a start, (1, size), from the sum of squares of packed cores (r, p)."""
         raise NotImplementedError
 
     @property
@@ -111,15 +115,14 @@ class Symmetric(Geometry):
             unpack(z, self.s, matrix)
         return C
 
-    def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
-        """Return both outer eigenvectors of the mean, and top ones of sum_i C_i^2, (b, s)."""
-        starts = [np.zeros((self.s, 0))]
-        if mean is not None:
-            starts.append(np.linalg.eigh(self.unpack(mean))[1][:, [0, -1]])
-        if count:
-            flat = self.unpack(R).reshape(-1, self.s)
-            starts.append(np.linalg.eigh(flat.T @ flat)[1][:, ::-1][:, :count])
-        return np.column_stack(starts).T
+    def of_mean(self, mean: Array) -> Array:
+        """Return both outer eigenvectors of the mean, (2, s)."""
+        return np.linalg.eigh(self.unpack(mean))[1][:, [0, -1]].T
+
+    def of_squares(self, R: Array) -> Array:
+        """Return the top eigenvector of sum_i C_i^2, (1, s)."""
+        flat = self.unpack(R).reshape(-1, self.s)
+        return np.linalg.eigh(flat.T @ flat)[1][:, -1:].T
 
 
 @dataclass(frozen=True)
@@ -147,23 +150,18 @@ class Pair(Geometry):
         """Return matrices, (..., s, t)."""
         return Z.reshape(*Z.shape[:-1], self.s, self.t)
 
-    def spectral(self, R: Array, mean: Array | None, count: int) -> Array:
-        """Return the top singular pair of the mean, and pairs from sum_i C_i C_i^T, (b, s + t).
+    def of_mean(self, mean: Array) -> Array:
+        """Return the top singular pair of the mean, (1, s + t)."""
+        left, _, right = np.linalg.svd(self.unpack(mean), full_matrices=False)
+        return np.concatenate([left[:, 0], right[0]])[None]
 
-        The right of such a pair is what explains most of the graphs beside its left.
-        """
-        starts = []
-        if mean is not None:
-            left, _, right = np.linalg.svd(self.unpack(mean), full_matrices=False)
-            starts.append(np.concatenate([left[:, 0], right[0]]))
-        if count:
-            C = self.unpack(R)
-            flat = C.transpose(1, 0, 2).reshape(self.s, -1)
-            for y in np.linalg.eigh(flat @ flat.T)[1][:, ::-1][:, :count].T:
-                rows = np.einsum("s,rst->rt", y, C)
-                right = np.linalg.eigh(rows.T @ rows)[1]
-                starts.append(np.concatenate([y, right[:, -1]]))
-        return np.array(starts).reshape(-1, self.size)
+    def of_squares(self, R: Array) -> Array:
+        """Return the top of sum_i C_i C_i^T, and what explains most beside it, (1, s + t)."""
+        C = self.unpack(R)
+        flat = C.transpose(1, 0, 2).reshape(self.s, -1)
+        y = np.linalg.eigh(flat @ flat.T)[1][:, -1]
+        rows = np.einsum("s,rst->rt", y, C)
+        return np.concatenate([y, np.linalg.eigh(rows.T @ rows)[1][:, -1]])[None]
 
 
 def geometry_of(widths: tuple[int, ...]) -> Symmetric | Pair:

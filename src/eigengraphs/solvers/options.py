@@ -52,8 +52,6 @@ class SolverOptions:
     """The same of very many graphs, which are summed up in their second moment (55 MB)."""
 
     # ------------------------------------------------------------ one core
-    spectral: int = 3
-    """Starts from the spectrum of the sum of squared cores."""
     random: int = 2
     """Random starts beyond ``n_init``."""
     random_coordinates: int = 256

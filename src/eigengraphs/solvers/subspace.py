@@ -69,7 +69,6 @@ class _Job:
     weights: Array  # (m,)
     sizes: Array  # (m,) w_i ||A_i||^2
     by_mean: bool  # which starts the core tries
-    n_spectral: int
     n_random: int
     n_beside_given: int  # random starts where a component is given
     tol: float
@@ -174,7 +173,6 @@ def subspace(
     job = _Job(
         graphs, metric, rule, weights, weights * graphs.squared_norms(),
         by_mean=not named or init != "random",
-        n_spectral=options.spectral if auto else 0,
         n_random=n_init + options.random if auto else n_init - (init == "svd"),
         n_beside_given=n_init - 1, tol=tol, max_iter=max_iter,
         noise=float(weights @ graphs.rounding()), keep=keep, wide=wide, watch=watch,
@@ -454,12 +452,10 @@ class _Rounds:
         searching = first or (not self._given and unsettled and self._n_iter < options.search_on)
         if self._n_iter:
             self._random = self._draw_starts() if searching and not self._given else self._random
-        spectral = self._n_iter == 0 and not self._given
         search = Search(
             self._X,
             in_order=self._given,
             by_mean=searching and not self._given and job.by_mean,
-            n_spectral=job.n_spectral if spectral else 0,
             random=self._random if searching else None,
             n_fixed=self._n_fixed,
             n_stayed=0 if first else self._n_stayed,
