@@ -163,3 +163,26 @@ def test_ctrl_c_in_a_terminal_ends_the_workers_too(store):
     assert list(scratch.glob("eigengraphs-*")) == []
     wait_for(lambda: alive(process.pid) == [])
     run(store, "fit", "g.egs", "workers", *FIT)
+
+
+@pytest.mark.parametrize("settings", [
+    {}, {"directed": True, "loadings": "nonnegative"}, {"diagonal": "unobserved"},
+    {"missing": "unobserved"}, {"refine": True}, {"loadings": "sparse", "max_nonzeros": 2},
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_no_compiled_function_runs_python_code_in_which_an_interrupt_is_lost(settings, storage):
+    # numba returns arrays to Python by code of its own: a Ctrl-C there becomes a SystemError.
+    stack, seen = eg.GraphStack(graphs(8, 40), storage=storage), set()
+    model = eg.JointEmbedding(2, tol=1e-3, random_state=0, **settings)
+    model.fit(stack)  # compiles, in Python
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_globals.get("__name__", "").startswith("numba."):
+            seen.add(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        model.fit(stack)
+    finally:
+        sys.setprofile(None)
+    assert seen == set()

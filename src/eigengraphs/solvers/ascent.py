@@ -11,7 +11,9 @@ with z = y for one side. Geometry (s, t), metric (q) and rule (gain) are values 
 With c = 2 (one side) and c = 1 (two), u = (gradient of t) / c has <u, x> = t on every side, so that
 curvatures differ by the factor c alone.
 
-All of it is in one file: numba's cache does not see changes in other ones.
+All of it is in one file: numba's cache does not see changes in other ones. What Python calls fills
+arrays and returns none: to return one, numba runs Python code, and a Ctrl-C that meets it there
+becomes a SystemError.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from eigengraphs.solvers.protocol import Array
 
 __all__ = [
     "ALL_ENTRIES", "CONCENTRATED", "OFF_DIAGONAL", "Core", "State", "alike", "bend", "climb",
-    "curvature", "evaluate", "maximize", "outer", "pack", "pull", "squared_norm", "turn", "unit",
+    "curvature", "maximize", "outer", "pack", "pull", "put_down", "squared_norm", "turn", "unit",
     "unpack", "weigh",
 ]  # fmt: skip
 
@@ -60,7 +62,7 @@ class Core(NamedTuple):
 
 
 class State(NamedTuple):
-    """f at a point, and what its derivatives are made of."""
+    """f at a point, and what its derivatives are made of; within compiled code."""
 
     f: float
     theta: float  # sum_i w_i s_i tau_i
@@ -172,21 +174,17 @@ def unit(x: Array, s: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def alike(X: Array, Y: Array, s: int) -> Array:
-    """Return how alike points (b, size) and (c, size) are: the least |cosine| of any side, (b, c).
-
-    Sides are unit vectors.
-    """
-    found = np.ones((len(X), len(Y)))
+def alike(X: Array, Y: Array, s: int, found: Array) -> None:
+    """Fill ``found`` (b, c) with the least |cosine| of any side of points (b, size), (c, size)."""
     for i in range(len(X)):
         for j in range(len(Y)):
+            found[i, j] = 1.0
             for first, last in ((0, s), (s, X.shape[1])):
                 cosine = 0.0
                 for e in range(first, last):
                     cosine += X[i, e] * Y[j, e]
                 if last > first:
                     found[i, j] = min(found[i, j], abs(cosine))
-    return found
 
 
 @njit(cache=True, nogil=True)
@@ -361,16 +359,16 @@ def _lift(core: Core, x: Array, share: float, z: Array) -> None:
 @njit(cache=True, nogil=True)
 def weigh(
     core: Core, X: Array, T: Array, overlaps: Array, modes: NDArray[np.int64], early: bool,
-    new: float,
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Return f, (b,), and the weights of rows and metric in its linear model, (b, r) and (b,).
+    new: float, f: Array, A: Array, shares: Array,
+) -> None:  # fmt: skip
+    """Fill ``f`` (b,), and the weights of rows and metric in its linear model, (b, r) and (b,).
 
     ``T`` (b, r) holds the forms at points ``X`` (b, size), and ``overlaps`` (b, k) the inner
     products with an orthonormal basis of the earlier components. See :func:`climb` for the others.
     """
     b, r = T.shape
-    f, A, shares = np.zeros(b), np.empty((b, r)), np.zeros(b)
     for i in range(b):
+        f[i] = shares[i] = 0.0
         q = squared_norm(core, X[i])[0]
         for j in range(r):
             root = np.sqrt(q[j % len(q)])
@@ -389,15 +387,14 @@ def weigh(
             f[i] /= left
             if modes[i] == BY_DECREASE:
                 shares[i] /= left
-    return f, A, shares
 
 
 @njit(cache=True, nogil=True)
 def climb(
     core: Core, X: Array, modes: NDArray[np.int64], n_steps: int, n_turns: int, known: Array,
-    new: float,
-) -> tuple[Array, Array]:  # fmt: skip
-    """Take steps from points ``X`` (b, size); return where to, and f there, (b,).
+    new: float, f: Array,
+) -> None:  # fmt: skip
+    """Take steps with points ``X`` (b, size), in place; fill ``f`` (b,) with f where they end.
 
     f is convex in the forms, so its linear model bounds it from below: turning towards the top
     direction of that never lowers f, but where q is bent.
@@ -407,7 +404,7 @@ def climb(
     core
         The problem.
     X : (b, size)
-        Unit points; they are left as they are.
+        Unit points.
     modes : (b,)
         How each climbs: ``PLAIN``, by f; ``EAGER``, in the first half as if there were neither
         thresholds nor costs, since no way is up where no graph takes the component;
@@ -418,19 +415,19 @@ def climb(
         Steps, and products with the linear model in each.
     known : (k, p)
         Orthonormal basis of the earlier components; (0, p) where loadings are not linear. With
-        it, F is returned in place of f.
+        it, it is F that is filled in.
     new
         Share of a component that counts as new at least.
     """
-    X = X.copy()
-    Z = np.empty((len(X), core.R.shape[1]))
+    Z, A = np.empty((len(X), core.R.shape[1])), np.empty((len(X), len(core.w)))
+    shares = np.empty(len(X))
     for step in range(n_steps + 1):
         outer(X, core.s, core.t, Z)
         T = np.dot(Z, core.R.T)
         if len(core.E):
             T -= np.dot(np.dot(Z, core.E.T), core.Lam.T)
         overlaps = np.dot(Z, known.T)
-        f, A, shares = weigh(core, X, T, overlaps, modes, step < n_steps // 2, new)
+        weigh(core, X, T, overlaps, modes, step < n_steps // 2, new, f, A, shares)
         if step == n_steps:
             break
         Z = np.dot(A, core.R)
@@ -444,7 +441,6 @@ def climb(
                     for e in range(Z.shape[1]):
                         Z[i, e] += shares[i] * overlaps[i, j] * known[j, e]
             turn(Z[i], X[i], core.s, core.t, n_turns)
-    return X, f
 
 
 # ---------------------------------------------------------------- Newton's method
@@ -489,6 +485,17 @@ def evaluate(core: Core, x: Array) -> State:
             gradient[row] -= along * x[row]
     size = np.sqrt(np.dot(gradient, gradient)) / theta if theta > 0.0 else 0.0
     return State(f, theta, size, gradient, S, t, a, bends, q, g)
+
+
+@njit(cache=True, nogil=True)
+def put_down(core: Core, x: Array, r: Array, t: Array, a: Array, numbers: Array) -> None:
+    """Fill ``r`` (size,), ``t`` and ``a`` (r,), and f, theta, size and q, of :class:`State`."""
+    now = evaluate(core, x)
+    for e in range(len(r)):
+        r[e] = now.r[e]
+    for j in range(len(t)):
+        t[j], a[j] = now.t[j], now.a[j]
+    numbers[0], numbers[1], numbers[2], numbers[3] = now.f, now.theta, now.size, now.q[0]
 
 
 @njit(cache=True, nogil=True)
@@ -597,8 +604,8 @@ def _solve_positive(K: Array, x: Array) -> bool:
 def maximize(
     core: Core, x: Array, tol: float, n_newton: int, n_climb: int, n_turns: int, rough: float,
     curved: float,
-) -> tuple[Array, State]:  # fmt: skip
-    """Go from the point ``x`` to a maximum by Newton's method.
+) -> None:  # fmt: skip
+    """Take the point ``x``, in place, to a maximum by Newton's method.
 
     Where f bends upwards eigenvalues are turned round, which leads away from saddle points.
 
@@ -664,13 +671,14 @@ def maximize(
             else:
                 length *= 0.2
         if found:
-            x, now = trial, there
+            now = there
+            for row in range(size):
+                x[row] = trial[row]
             n_climbs = max(n_climbs - 1, 0)
         elif n_climbs and not last_resort:
             n_climbs = 0
         else:
             break
-    return x, now
 
 
 @njit(cache=True, nogil=True)

@@ -566,11 +566,6 @@ def times(V: Array, T: Array) -> Array:
     return out
 
 
-def inner(X: Array, Y: Array) -> Array:
-    """Return X^T Y, (x, y)."""
-    return _summed(lambda lo, hi: X[lo:hi].T @ Y[lo:hi], len(X), (X.shape[1], Y.shape[1]))
-
-
 def dots(X: Array, Y: Array) -> Array:
     """Return x_k . y_k, (d,)."""
     return _summed(lambda lo, hi: np.einsum("sk,sk->k", X[lo:hi], Y[lo:hi]), len(X), (X.shape[1],))

@@ -15,21 +15,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers import ascent
-from eigengraphs.solvers.ascent import ALL_ENTRIES, BY_DECREASE, EAGER, PLAIN, Core, State, alike
+from eigengraphs.solvers.ascent import ALL_ENTRIES, BY_DECREASE, EAGER, PLAIN, Core
 from eigengraphs.solvers.geometry import Geometry, unit_points
 from eigengraphs.solvers.metric import InBasis
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.rules import LoadingRule
 
-__all__ = ["CoreFit", "CoreProblem", "Rows", "Search", "rows_of", "solve_core"]
+__all__ = ["CoreFit", "CoreProblem", "Rows", "Search", "alike", "rows_of", "solve_core"]
 
 _EPS = float(np.finfo(np.float64).eps)
 _MANY = 4  # times p: so many graphs are summed up in their second moment
@@ -87,6 +87,18 @@ def root_of_moment(M: Array) -> Array:
 # ---------------------------------------------------------------- one component
 
 
+class State(NamedTuple):
+    """f at a point."""
+
+    f: float
+    theta: float  # sum_i w_i s_i tau_i
+    size: float  # ||r|| / theta
+    q: float
+    r: Array  # (size,) gradient over 2 c, tangent
+    t: Array  # (r,) forms
+    a: Array  # (r,) w_i s_i / sqrt(q_i)
+
+
 class Ascent:
     """f on residual rows, and ways up; compiled in :mod:`ascent`.
 
@@ -116,12 +128,12 @@ class Ascent:
 
     def climb(self, X: Array, n_steps: int, modes: Any = PLAIN) -> tuple[Array, Array]:
         """Take steps from points (b, size); return where to, and the decrease there, (b,)."""
-        options, X = self._options, np.ascontiguousarray(X)
+        options, X, f = self._options, np.array(X, order="C"), np.empty(len(X))
         modes = np.full(len(X), modes) if np.ndim(modes) == 0 else modes
-        found: tuple[Array, Array] = ascent.climb(
-            self.core, X, modes, n_steps, options.turns, self._known, options.overlap
-        )
-        return found
+        ascent.climb(
+            self.core, X, modes, n_steps, options.turns, self._known, options.overlap, f
+        )  # fmt: skip
+        return X, f
 
     def decreases(self, X: Array, Z: Array | None = None, Psi: Array | None = None) -> Array:
         """Return by how much the objective falls at points (b, size), (b,).
@@ -131,27 +143,29 @@ class Ascent:
         """
         if Z is None or Psi is None:
             return self.climb(X, 0)[1]
-        core = self.core
+        core, f, plain = self.core, np.empty(len(X)), np.zeros(len(X), dtype=np.int64)
         T = Psi - (Z @ core.E.T) @ core.Lam.T
-        plain = np.zeros(len(X), dtype=np.int64)
-        found: Array = ascent.weigh(
-            core, X, T, Z @ self._known.T, plain, False, self._options.overlap
-        )[0]
-        return found
+        ascent.weigh(
+            core, X, T, Z @ self._known.T, plain, False, self._options.overlap, f,
+            np.empty(T.shape), np.empty(len(X)),
+        )  # fmt: skip
+        return f
 
     def state(self, x: Array) -> State:
         """Return f and its gradient at a point (size,)."""
-        found: State = ascent.evaluate(self.core, np.ascontiguousarray(x))
-        return found
+        r, t, a, numbers = (np.empty(size) for size in (len(x), *self.core.w.shape * 2, 4))
+        ascent.put_down(self.core, np.ascontiguousarray(x), r, t, a, numbers)
+        f, theta, size, q = numbers.tolist()
+        return State(f, theta, size, q, r, t, a)
 
-    def maximize(self, x: Array, tol: float) -> tuple[Array, State]:
-        """Go from a point to a maximum, to a relative gradient of ``tol``."""
-        options = self._options
-        found: tuple[Array, State] = ascent.maximize(
-            self.core, np.ascontiguousarray(x), tol, options.newton, options.climb, options.turns,
-            options.rough, options.curved,
+    def maximize(self, x: Array, tol: float) -> Array:
+        """Go from a point to a maximum, to a relative gradient of ``tol``; return where that is."""
+        options, x = self._options, np.array(x, order="C")
+        ascent.maximize(
+            self.core, x, tol, options.newton, options.climb, options.turns, options.rough,
+            options.curved,
         )  # fmt: skip
-        return found
+        return x
 
 
 # ---------------------------------------------------------------- all components
@@ -225,6 +239,13 @@ class CoreFit:
     Psi: Array  # (r, k + d) forms of all components
     Gamma: Array  # (k + d, k + d)
     stages: tuple[Stage, ...]
+
+
+def alike(X: Array, Y: Array, s: int) -> Array:
+    """Return how alike points (b, size) and (c, size) are: the least |cosine| of a side, (b, c)."""
+    found = np.empty((len(X), len(Y)))
+    ascent.alike(np.ascontiguousarray(X), np.ascontiguousarray(Y), s, found)
+    return found
 
 
 def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array) -> CoreFit:
@@ -354,7 +375,7 @@ class _Greedy:
                 self._B[j, : n + 1] = to_form / np.sqrt(new)
                 self._BE[j] = self._B[j, : n + 1] @ self._E[: n + 1]
                 self._n_known += 1
-        self._stages.append(Stage(Lam, now.t, now.a, float(now.q[0]), now.theta, to_form))
+        self._stages.append(Stage(Lam, now.t, now.a, now.q, now.theta, to_form))
         self._k = n = n + 1
         self._Lam = problem.rule.solve(self._Gamma[:n, :n], self._Psi[:, :n], self._Lam)
 
@@ -401,18 +422,20 @@ class _Greedy:
                 # The best that is left, and the first, which had the place before: both climb,
                 # lest they change places round after round.
                 both = np.vstack([warm, self._pool[:1]])
-                warm = np.array([here.maximize(x, max(tol, options.rough))[0] for x in both])
+                warm = np.array([here.maximize(x, max(tol, options.rough)) for x in both])
         starts = self._further(k, here) if wide else self._pool[:0]
         if len(starts) == 0 and len(warm) == 0:
             starts = self._elsewhere()
         if len(starts):
             warm, agreement = self._explored(warm, starts, here)
-        x, now = here.maximize(self._best(warm, here), tol)
+        x = here.maximize(self._best(warm, here), tol)
+        now = here.state(x)
         if now.f <= self._problem.floor:
             # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
             # from almost anywhere else.
             others, f = here.climb(self._elsewhere(), options.climb, EAGER)
-            x, now = here.maximize(others[np.argmax(f)], tol)
+            x = here.maximize(others[np.argmax(f)], tol)
+            now = here.state(x)
         return x, now, agreement
 
     def _elsewhere(self) -> Array:
@@ -484,5 +507,5 @@ class _Greedy:
         if len(warm) and not near[0, finalists].any():
             finalists.append(0)  # so that more starts never find less
         agree = near[:n_plain, finalists[0]][f[:n_plain] > 1e-6 * f.max()]
-        ends = np.array([here.maximize(x, options.rough)[0] for x in climbed[finalists]])
+        ends = np.array([here.maximize(x, options.rough) for x in climbed[finalists]])
         return ends, float(agree.mean()) if len(agree) > 1 else np.nan

@@ -20,8 +20,8 @@ entries that graph i observes, which is about the q_i of a component spread over
 A climb is limited-memory BFGS with an exact search on every line: on (h + a p, g + a r), t_i is a
 polynomial of degree 2 in a and q_i of degree 4, so that one pass tells f everywhere on it. Several
 climbs share their passes. A component takes 10 to 30 passes, one of noise maybe 100. A pass reads
-the graphs once, and the missing entries once for every eight of b (k + 2) columns, b climbs being
-under way after k components.
+the graphs once, and the missing entries k + 2 times with b columns, b climbs being under way after
+k components.
 
 A point is an array (sides, n): h, or h and g. What belongs to a side of it is multiplied with the
 other side: R_i g with h, and R_i^T h with g.
@@ -41,6 +41,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage, Watcher
+from eigengraphs.solvers.refine import MAX_CONDITION, MEMORY, lbfgs
 from eigengraphs.solvers.rules import (
     LoadingRule,
     Seen,
@@ -55,17 +56,8 @@ __all__ = ["FADES", "MAX_CONDITION", "MeanGraphs", "full_space", "refine_observe
 Start: TypeAlias = Literal["auto", "svd", "random"]
 
 FADES = 1e-2  # e_i over the share of its entries that a graph observes
-MAX_CONDITION = 1e4  # of the inner products of components that are refined together
-_SKETCH = 8  # columns from which the top eigenvector of sum_i R_i R_i^T is guessed
-_EAGER = 3  # steps of a start without thresholds and costs
-_EARLY = 5  # steps before which no climb is given up
 _HOPE = 10.0  # a climb with relative gradient g may still get 1 + 10 g times as high
-_NOTHING = 1e-12  # share of what is left that a component must take off to be one
-_MEMORY = 12  # steps that the curvature is learned from
-_REFRESH = 30  # steps between fresh products, before rounding adds up
-_PATIENCE = 40  # steps without a smaller gradient: rounding is all that is left
 _LANCZOS = 10  # steps, one pass each; a saddle point that matters shows in fewer
-_TOGETHER = 16  # columns that the mask is multiplied with at a time
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -156,15 +148,9 @@ class _Residuals:
         B = B.astype(self._graphs.dtype, copy=False).astype(np.float64, copy=False)
         Y = np.array(self._graphs.products(*B)[::-1], dtype=np.float64)
         self.n_passes += 1
-        (_, n, b), k = B.shape, self._Lam.shape[1]
-        step = max(1, _TOGETHER // b)
-        for lo in range(0, k, step):
-            S = self._S[:, :, lo : lo + step]
-            Q = self.masked((S[:, :, :, None] * B[:, :, None, :]).reshape(len(B), n, -1))
-            Q = Q.reshape(*Q.shape[:2], -1, b, n)
-            for j in range(S.shape[2]):
-                lam = self._Lam[:, lo + j, None, None]
-                Y -= lam * S[:, None, None, :, j] * Q[:, :, j]
+        for S, lam in zip(self._S.transpose(2, 0, 1), self._Lam.T, strict=True):
+            Q = self.masked(S[:, :, None] * B)
+            Y -= lam[:, None, None] * S[:, None, None] * Q
         return Y
 
     def masked(self, B: Array) -> Array:
@@ -195,7 +181,7 @@ class _Residuals:
             found: Array = _lanczos(lambda v: rows.T @ (rows @ v), v0, _LANCZOS)[1][-1]
             return found
 
-        h = top(self.multiply(rng.standard_normal((sides, n, min(n, _SKETCH))))[0])
+        h = top(self.multiply(rng.standard_normal((sides, n, min(n, DEFAULTS.sketch))))[0])
         if sides == 1:
             return h[None]
         return np.array([h, top(self.multiply(np.array([h, h])[:, :, None])[1])])
@@ -305,7 +291,6 @@ class _Line:
         self._u = _convolved([x[None] for x in squares[1]], squares[0])
         self._lengths = (P**2).sum(axis=1)
         self._loss = loss
-        self._is_local = place.stationarity <= 1e-4  # where f is too flat to choose a step by
 
     def values(self, a: Array) -> tuple[Array, Array]:
         """Return f and its derivative at each of ``a`` (k,)."""
@@ -327,48 +312,25 @@ class _Line:
     def best(self, *, both_ways: bool = False) -> float:
         """Return a step to a maximum of f on the line: the highest, as far as a grid shows it.
 
-        Near a maximum of f differences of f are rounding, and the slope alone decides.
+        It is where the slope falls through 0: near a maximum, differences of f are rounding.
         ``both_ways``: a may be negative.
         """
-        if self._is_local and not both_ways:
-            return self._near()
-        angles = np.tan(np.linspace(0.02, 1.5, 24)) / np.sqrt(self._lengths.max())
-        grid = np.unique(np.concatenate([[0.0], 2.0 ** np.arange(-8, 7), angles]))
+        grid = np.concatenate([[0.0], 2.0 ** np.arange(-8, 7)])
         if both_ways:
             grid = np.unique(np.concatenate([-grid, grid]))
         f, slope = self.values(grid)
-        j = int(np.argmax(f))
-        side = 1 if slope[j] > 0 else -1
-        if not 0 <= j + side < len(grid):
-            return float(grid[j])
-        lo, hi = sorted((j, j + side))
-        return self._root(float(grid[lo]), float(slope[lo]), float(grid[hi]), float(slope[hi]))
+        tops = np.flatnonzero((slope[:-1] > 0) & (slope[1:] <= 0))  # between here and the next
+        if not len(tops):
+            return float(grid[np.argmax(f)])
+        j = tops[np.argmax(np.maximum(f[tops], f[tops + 1]))]
+        lo, hi, enough = float(grid[j]), float(grid[j + 1]), 1e-3 * slope[j]
 
-    def _near(self) -> float:
-        """Return the first maximum, around a = 1 or beyond."""
-        lo, hi = 0.0, 1.0
-        below, above = (float(x) for x in self.values(np.array([lo, hi]))[1])
-        while above > 0 and hi < 64:
-            lo, below, hi = hi, above, 2 * hi
-            above = float(self.values(np.array([hi]))[1][0])
-        return self._root(lo, below, hi, above)
+        def rounded(a: float) -> float:  # an exact 0 is where brentq stops
+            found = float(self.values(np.array([a]))[1][0])
+            return 0.0 if abs(found) <= enough else found
 
-    def _root(self, lo: float, below: float, hi: float, above: float) -> float:
-        """Return where the slope falls through 0 between lo, where it rises, and hi."""
-        enough = 1e-3 * abs(below)
-        a = hi
-        for trial in range(20):
-            a = (lo + hi) / 2
-            if below > 0 > above and trial % 3 != 2:
-                a = lo + (hi - lo) * below / (below - above)
-            slope = float(self.values(np.array([a]))[1][0])
-            if abs(slope) <= enough:
-                break
-            if slope > 0:
-                lo, below = a, slope
-            else:
-                hi, above = a, slope
-        return a
+        brentq: Any = optimize.brentq
+        return float(brentq(rounded, lo, hi, maxiter=20, disp=False))
 
 
 def _convolved(rows: Sequence[Array], columns: Sequence[Array]) -> Array:
@@ -410,8 +372,6 @@ def _unit(X: Array) -> Array:
 class _Job:
     """What does not change from component to component."""
 
-    rule: LoadingRule
-    weights: Array  # (m,)
     visible: Array  # (sides, n) 1 for vertices of which some graph observes something
     n_init: int
     tol: float
@@ -422,17 +382,19 @@ class _Job:
 
 
 class _Climb:
-    """One search from one start, step by step: whoever runs it makes the products it asks for."""
+    """One search from one start, step by step: whoever runs it makes the products it asks for.
+
+    An eager one takes its first step without thresholds and costs.
+    """
 
     def __init__(self, start: str, X: Array, loss: _Loss, job: _Job, *, eager: bool) -> None:
         self.start, self.n_iter, self.reason = start, 0, ""
         self.place: _Place | None = None
         self._X, self._loss, self._job = _unit(X), loss, job
         self._eager = eager and job.max_iter > 0
-        self._stale = True  # products at X itself are wanted
-        self._P = self._X
-        self._steps: list[tuple[Array, Array, float]] = []
-        self._best, self._best_iter, self._best_f = np.inf, 0, 0.0
+        self._P: Array | None = None  # without a direction, products at X itself are wanted
+        self._steps: list[tuple[Array, Array]] = []
+        self._best, self._best_iter = np.inf, 0  # the least gradient
 
     @property
     def f(self) -> float:
@@ -447,82 +409,53 @@ class _Climb:
     @property
     def wants(self) -> tuple[Array, Array]:
         """The point and the direction for which products are wanted."""
-        return (self._X, self._X) if self._stale else (self._X, self._P)
+        return self._X, self._X if self._P is None else self._P
 
     def go_on(self, products: _Products) -> None:
         """Take the step that the products allow; ``reason`` says when it was the last."""
         job, loss = self._job, replace(self._loss, eager=self._eager)
-        if self._stale or self.place is None:
-            self.place = _Place.at(self._X, products.RP, products.MPP, loss)
-            self._stale = False
-            if not self._eager:
-                self._finish()
+        before, fresh = self.place, self._P is None
+        if before is None or self._P is None:
+            place = _Place.at(self._X, products.RP, products.MPP, loss)
         else:
-            before = self.place
             a = _Line(before, self._P, products, loss).best()
-            self.place = before.along(self._P, products, a, loss)
-            self._X = self.place.X
-            self._learn(self.place.X - before.X, before.r - self.place.r)
+            place = before.along(self._P, products, a, loss)
+            step, change = place.X - before.X, before.r - place.r
+            if np.vdot(step, change) > 1e-8 * _norm(step) * _norm(change):  # f bends down
+                self._steps = [*self._steps, (step, change)][-MEMORY:]
             self.n_iter += 1
-            self._stale = not self._eager and (
-                self._note()
-                or self.place.stationarity <= job.tol
-                or self.n_iter % _REFRESH == 0
-                or self.n_iter >= job.max_iter
-            )
-        if self._eager and (
-            self.n_iter >= min(_EAGER, job.max_iter) or self.place.theta <= job.nothing
-        ):
-            self._eager, self._steps = False, []
-            self.place = _Place.at(self._X, self.place.RX, self.place.MXX, self._loss)
-            self._finish()
-        if not self._stale and not self.reason:
-            self._P = self._direction(self.place)
+        if self._eager and (self.n_iter or place.theta <= job.nothing):
+            self._eager, self._steps, fresh = False, [], True
+            place = _Place.at(place.X, place.RX, place.MXX, self._loss)
+        self.place, self._X = place, place.X
+        reason = "" if self._eager else self._why_to_stop(place)
+        if reason and fresh:
+            self.reason = reason
+        # What was summed up over the steps is computed again before it says that this is the end.
+        self._P = None if reason else self._direction(place)
 
-    def _note(self) -> bool:
-        """Keep the best gradient; return whether it was long ago."""
-        if self.stationarity < self._best:
-            self._best, self._best_iter, self._best_f = self.stationarity, self.n_iter, self.f
-            return False
-        patient = self.n_iter - self._best_iter < _PATIENCE
-        return not patient and self.f <= self._best_f * (1 + 1e-10)
-
-    def _finish(self) -> None:
-        """Say whether fresh products show the end."""
-        if self.f <= self._job.nothing:
-            self.reason = "flat"
-        elif self.stationarity <= self._job.tol:
-            self.reason = "stationary"
-        elif self.n_iter >= self._job.max_iter:
-            self.reason = "max_iter"
-        elif self.n_iter and self._note():
-            self.reason = "precision" if self.stationarity <= self._job.rounding else "stalled"
-
-    def _learn(self, s: Array, y: Array) -> None:
-        """Keep a step and the change of -gradient on it, where f bends down."""
-        sy = float(np.vdot(s, y))
-        if sy > 1e-8 * _norm(s) * _norm(y):
-            self._steps = [*self._steps[1 - _MEMORY :], (s, y, sy)]
+    def _why_to_stop(self, place: _Place) -> str:
+        """Return why this may be the end, or nothing."""
+        job = self._job
+        if place.stationarity < self._best:
+            self._best, self._best_iter = place.stationarity, self.n_iter
+        if place.f <= job.nothing:
+            return "flat"
+        if place.stationarity <= job.tol:
+            return "stationary"
+        if self.n_iter >= job.max_iter:
+            return "max_iter"
+        if self.n_iter - self._best_iter < DEFAULTS.stalled:
+            return ""
+        return "precision" if place.stationarity <= job.rounding else "stalled"
 
     def _direction(self, place: _Place) -> Array:
         """Return where to look next, (sides, n): tangent to the spheres, and up."""
-        P = place.r.copy()
-        amounts = []
-        for s, y, sy in reversed(self._steps):
-            amounts.append(float(np.vdot(s, P)) / sy)
-            P -= amounts[-1] * y
+        scale = 1 / place.theta  # the length of a power iteration
         if self._steps:
-            _, y, sy = self._steps[-1]
-            P *= sy / float(np.vdot(y, y))
-        else:
-            P /= place.theta  # the length of a power iteration
-        for (s, y, sy), amount in zip(self._steps, reversed(amounts), strict=True):
-            P += (amount - float(np.vdot(y, P)) / sy) * s
-        P = _tangent(P, place.X)
-        if float(np.vdot(P, place.r)) <= 1e-10 * _norm(P) * _norm(place.r):
-            self._steps = []
-            P = place.r / place.theta
-        return P
+            step, change = self._steps[-1]
+            scale = float(np.vdot(step, change) / np.vdot(change, change))
+        return _tangent(lbfgs(place.r, self._steps, lambda r: scale * r), place.X)
 
 
 def _way_up(
@@ -573,18 +506,17 @@ class _Search:
             best = self._together(climbs)
         there = [c for c in climbs if self._alike(c, best)]
         agreement = len(there) / len(climbs) if len(climbs) > 1 else float("nan")
-        if not any(c.start == "random" for c in there):  # which has no symmetry to keep
-            for _ in range(5):  # saddle points that one search may leave
-                if best.place is None or best.reason != "stationary":
-                    break
-                beyond = _way_up(self._residuals, best.place, self._loss, self._rng)
-                if beyond is None:
-                    break
-                other = self._together([self._climb(best.start, beyond, eager=False)])
-                if other.f <= best.f:
-                    break
-                other.n_iter += best.n_iter
-                best = other
+        if any(c.start == "random" for c in there):  # which has no symmetry to keep
+            return best, agreement
+        while best.place is not None and best.reason == "stationary":
+            beyond = _way_up(self._residuals, best.place, self._loss, self._rng)
+            if beyond is None:
+                break
+            other = self._together([self._climb(best.start, beyond, eager=False)])
+            if other.f <= best.f * (1 + 4 * _EPS):  # or rounding would lead on
+                break
+            other.n_iter += best.n_iter
+            best = other
         return best, agreement
 
     def _anywhere(self) -> Array:
@@ -595,7 +527,7 @@ class _Search:
         seen = X * self._job.visible
         if not seen.any(axis=1).all():
             seen = self._anywhere() * self._job.visible
-        eager = eager and not self._job.rule.linear and name != "given"
+        eager = eager and not self._loss.rule.linear and name != "given"
         return _Climb(name, seen, self._loss, self._job, eager=eager)
 
     def _together(self, climbs: list[_Climb]) -> _Climb:
@@ -607,7 +539,7 @@ class _Search:
             best = max((c for c in climbs if c.reason != "given up"), key=lambda c: c.f)
             for c in under_way:  # those that are where the best one is, or will not get as high
                 hope = c.f * (1 + _HOPE * c.stationarity)
-                lower = c.n_iter >= _EARLY and hope < best.f
+                lower = c.n_iter >= DEFAULTS.climb and hope < best.f
                 if c is not best and not c.reason and (lower or self._alike(c, best)):
                     c.reason = "given up"
             if self._job.watch is not None:
@@ -619,7 +551,7 @@ class _Search:
         """Tell whether two climbs are at one component; h and -g make another than h and g."""
         cosines = (a.wants[0] * b.wants[0]).sum(axis=1)
         both = float(cosines[0] * cosines[-1])
-        return (both if self._job.rule.nonnegative else abs(both)) > 0.998
+        return (both if self._loss.rule.nonnegative else abs(both)) > DEFAULTS.same
 
     def _starts(self, kind: Start | Array, left: float) -> list[tuple[str, Array]]:
         """Return named points from which to search; see :func:`full_space`."""
@@ -631,7 +563,7 @@ class _Search:
             n_random += 1
         else:
             value, X = self._top_of_mean()
-            says_something = value > 1e-4 * np.sqrt(left / self._job.weights.sum())
+            says_something = value > 1e-4 * np.sqrt(left / self._loss.weights.sum())
             if says_something:
                 found.append(("svd", X))
             if kind == "auto":
@@ -644,11 +576,11 @@ class _Search:
         """Return about the top singular value of the mean residual, and its vectors."""
         mean, v0 = self._residuals.mean(), self._anywhere()[0]
         if self._residuals.shape[0] == 1:
-            values, vectors = _lanczos(mean.matvec, v0, 2 * _LANCZOS)
-            size = values if self._job.rule.nonnegative else np.abs(values)
+            values, vectors = _lanczos(mean.matvec, v0, _LANCZOS)
+            size = values if self._loss.rule.nonnegative else np.abs(values)
             top = int(np.argmax(size))
             return float(size[top]), vectors[top][None]
-        g = _lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, 2 * _LANCZOS)[1][-1]
+        g = _lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, _LANCZOS)[1][-1]
         h = mean.matvec(g)
         value = _norm(h)
         return value, np.array([h / value if value > 0 else v0, g])
@@ -712,10 +644,8 @@ def full_space(
     counts = graphs.mask_products(*np.ones((sides, n, 1)))[::-1]
     visible = np.array([(weights > 0) @ seen[:, 0] > 0 for seen in counts], dtype=np.float64)
     floors = FADES * np.where(observed > 0, observed, 1.0)
-    job = _Job(
-        rule, weights, visible, n_init, tol, max_iter, _EPS**2 * total,
-        100 * float(np.sqrt(np.finfo(graphs.dtype).eps)), watch,
-    )  # fmt: skip
+    rounding = 100 * float(np.sqrt(np.finfo(graphs.dtype).eps))
+    job = _Job(visible, n_init, tol, max_iter, _EPS**2 * total, rounding, watch)
     given = np.zeros((sides, n, 0)) if isinstance(init, str) else np.reshape(init, (sides, n, -1))
     S, Psi, stages = np.zeros((sides, n, 0)), np.zeros((m, 0)), list[Stage]()
     if resume is not None:
@@ -743,7 +673,7 @@ def full_space(
                     n_passes = residuals.n_passes
                     # What a graph gives up is a difference, more of which is rounding.
                     given_up = 0.0 if costs is None else float(weights @ costs)
-                    floor = max(n * noise, _NOTHING * left) + 100 * n * _EPS * given_up
+                    floor = n * noise + 100 * n * _EPS * given_up
                     if best.place is not None and best.f > floor:
                         X, t = best.place.X, best.place.t
                         stage = Stage(
@@ -762,7 +692,8 @@ def full_space(
                 pairs = [side * x[:, None] for side, x in zip(S, X, strict=True)]
                 row = graphs.mask_forms(pairs[0], pairs[-1])
                 psi = t + np.einsum("ij,ij->i", beside, row[:, :-1])
-                Gammas = _bordered(Gammas, row)
+                Gammas = np.concatenate([Gammas, row[:, None, :-1]], axis=1)
+                Gammas = np.concatenate([Gammas, row[:, :, None]], axis=2)
                 seen = Seen(metric.gram(tuple(S)), observed)
                 Lam = rule.solve(Gammas, np.column_stack([Psi, psi]), Lam, seen)
                 on += 1
@@ -774,15 +705,6 @@ def full_space(
         interrupted = True
     H, G = S[0, :, : len(stages)], S[1, :, : len(stages)] if sides == 2 else None
     return Fit(H, Psi[:, : len(stages)], tuple(stages), n_passes, interrupted=interrupted, G=G)
-
-
-def _bordered(Gammas: Array, row: Array) -> Array:
-    """Return inner products (m, k + 1, k + 1) with a further row (m, k + 1)."""
-    m, k = row.shape
-    longer = np.empty((m, k, k))
-    longer[:, :-1, :-1] = Gammas
-    longer[:, -1] = longer[:, :, -1] = row
-    return longer
 
 
 def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
@@ -809,10 +731,10 @@ def refine_observed(
     On complete graphs that are exactly a sum of orthogonal components, greedy ones are these. Where
     entries are missing, M_i o S_j and M_i o S_k are not orthogonal, and an early component carries
     a trace of the later ones, which goes when all move together, with the loadings at their best.
-    By limited-memory BFGS; an evaluation reads the graphs once and the missing entries once for
-    every eight of d (d + 1) columns. Which loadings may differ from zero is held in a descent, and
-    chosen again after it. There need be no minimum: components may run into each other. The best
-    place is taken at which the condition of their inner products is at most 1e4.
+    By limited-memory BFGS; an evaluation reads the graphs once and the missing entries d times.
+    Which loadings may differ from zero is held in a descent, and chosen again after it. There need
+    be no minimum: components may run into each other. The best place is taken at which the
+    condition of their inner products is at most MAX_CONDITION.
 
     Parameters
     ----------
@@ -898,7 +820,7 @@ class _Together:
         S = self._start if self.best is None else self.best.S
         before = np.inf if self.best is None else self.best.f
         left = max_iter - self.n_iter
-        options = {"maxiter": left, "maxfun": 4 * left, "maxcor": 20, "ftol": 4 * _EPS,
+        options = {"maxiter": left, "maxfun": 4 * left, "maxcor": 2 * MEMORY, "ftol": 4 * _EPS,
                    "gtol": tol / np.sqrt(S.size)}  # fmt: skip
 
         def count(_: Array) -> None:
@@ -906,7 +828,7 @@ class _Together:
             if self._watch is not None and self.best is not None:
                 size = float(np.sqrt((self.best.slope**2).sum(axis=(0, 1)).max()))
                 self._watch(Progress(self.n_iter, None, size, 0, self.n_passes))
-            if self._beyond > _PATIENCE:
+            if self._beyond > 2 * MEMORY:  # all that it learns from is beyond the bounds
                 raise StopIteration
 
         minimize: Any = optimize.minimize
@@ -946,15 +868,12 @@ class _Together:
         # The penalty pulls as a larger loading would, along the component itself.
         lengths = np.sqrt(np.maximum(np.diagonal(Gammas, axis1=1, axis2=2), 1e-300))
         pulled = Lam + self._held.penalty * np.sign(Lam) / lengths
-        first, second = np.triu_indices(d)
-        for lo in range(0, len(first), _TOGETHER):
-            j, k = first[lo : lo + _TOGETHER], second[lo : lo + _TOGETHER]
-            Q = np.array(graphs.mask_products(*(S[:, :, j] * S[:, :, k]))[::-1])
-            for column, (a, b) in enumerate(zip(j, k, strict=True)):
-                loading = pulled if a == b else Lam
-                Y[:, :, b] -= loading[:, a, None] * S[:, None, :, a] * Q[:, :, column]
-                if a != b:
-                    Y[:, :, a] -= Lam[:, b, None] * S[:, None, :, b] * Q[:, :, column]
+        for k in range(d):  # with itself and those after it, (sides, m, d - k, n)
+            Q = np.array(graphs.mask_products(*(S[:, :, k:] * S[:, :, k : k + 1]))[::-1])
+            loadings = np.column_stack([pulled[:, k], *[Lam[:, k]] * (d - k - 1)])
+            Y[:, :, k:] -= loadings[:, :, None] * S[:, None, None, :, k] * Q
+            after = slice(k + 1, d)
+            Y[:, :, k] -= np.einsum("ij,asj,aijs->ais", Lam[:, after], S[:, :, after], Q[:, :, 1:])
         slope = -np.einsum("ik,jiks->jsk", self._weights[:, None] * Lam, Y)
         slope -= S * (slope * S).sum(axis=1, keepdims=True)
         losses = objective_of(Gammas, Psi, Lam) + self._held.costs(Gammas, Lam)

@@ -20,6 +20,7 @@ import numpy as np
 from eigengraphs.solvers.ascent import ALL_ENTRIES, CONCENTRATED, OFF_DIAGONAL, bend
 from eigengraphs.solvers.geometry import Geometry
 from eigengraphs.solvers.protocol import Array, Sides
+from eigengraphs.solvers.rules import component_gram
 
 __all__ = [
     "CONCENTRATED", "AllEntries", "InBasis", "Metric", "OffDiagonal", "bend", "bent_norm",
@@ -92,7 +93,7 @@ class AllEntries:
 
     def gram(self, sides: Sides) -> Array:
         """Return (h_j . h_k)^2, or (h_j . h_k)(g_j . g_k)."""
-        return np.asarray((sides[0].T @ sides[0]) * (sides[-1].T @ sides[-1]))
+        return component_gram(sides[0], sides[-1])
 
     def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
         """Return V^T S_j V, packed, (k, p)."""
@@ -121,8 +122,7 @@ class OffDiagonal:
 
     def gram(self, sides: Sides) -> Array:
         """Return the inner products without the pairs s = t."""
-        on_diagonal = sides[0] * sides[-1]
-        return np.asarray(AllEntries().gram(sides) - on_diagonal.T @ on_diagonal)
+        return component_gram(sides[0], sides[-1], hollow=True)
 
     def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
         """Return V^T S_j V without its diagonal, packed, (k, p)."""

@@ -21,6 +21,7 @@ components have small eigenvalues; and, off the diagonal, near a single vertex (
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -42,21 +43,18 @@ from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array, Progress, Sides, Watcher
 from eigengraphs.solvers.rules import LoadingRule, condition, objective_of, rounding_share
 
-__all__ = ["MAX_CONDITION", "Refined", "refine"]
+__all__ = ["MAX_CONDITION", "MEMORY", "Refined", "lbfgs", "refine"]
 
 # Two components are 0.8 degrees apart at this bound (1.6 where the bending begins), and loadings of
 # opposite signs up to 70 times as large as what they explain together: in float32 three digits are
 # left of them. What the best would be beyond is lower by about the inverse of the bound.
 MAX_CONDITION = 1e4
 
-_SPAN = 6  # columns of the basis at least, for each component
+MEMORY = 10  # steps that L-BFGS learns curvature from, here and in full_space.py
 _CORE = 0.1  # of the last gradient: how exactly the core is solved
 _STEPS = 200  # of the descent in one round
-_PROGRESS = 1e-10  # relative fall of the objective in a round
 _WAY = 4.0  # from where the bending begins to the bound
 _STRENGTH = 0.01  # of the graphs' squared norm: a hundred times what is to be gained beyond
-_LEAST = 1e-14  # relative eigenvalue that is told from zero
-_MEMORY = 10  # steps that the Hessian is learnt from
 _DAMPING = 0.01  # of the curvature of each component alone
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -204,15 +202,14 @@ class _Rounds:
         self._basis = (ProductBasis if products else CoreBasis)(graphs, weights)
         none = np.zeros((n, 0))
         self._basis.append(tuple(np.eye(n) if whole else orthonormal(h, none) for h in sides))
-        wide = basis_width(m, keep == "products", graphs.directed, options)
-        self._width = max(wide, _SPAN * d)
+        self._width = basis_width(m, keep == "products", graphs.directed, options)
         self._start = sides
         self._X = self._basis.points(sides)  # (d, coordinates)
         self._Lam = rule.solve(_search_gram(metric, sides), self._basis.forms(self._X))
         self._history: list[Array] = []
         self._core_tol = np.inf  # the start is judged as it is
         self._n_iter = 0
-        self._best, self._lowest, self._since = np.inf, np.inf, 0
+        self._best, self._since = np.inf, 0
         self._r, self._theta, self._sizes = sides, np.zeros(d), np.zeros(d)
         self._moved, self._near, self._settled = False, False, True
         self.record: Refined | None = None  # the last complete round
@@ -251,16 +248,15 @@ class _Rounds:
         self._near = bool(
             (self._sizes <= np.maximum(10 * _relative(noise, self._theta), self._tol)).all()
         )
-        reason = self._keep(sides, Psi, self._judge(point.value))
+        reason = self._keep(sides, Psi, self._judge())
         self._n_iter += 1
         return reason != ""
 
-    def _judge(self, value: float) -> str:
+    def _judge(self) -> str:
         """Return why to stop, or nothing; decide how exactly the core is to be solved next."""
         size, options = float(self._sizes.max()), self._options
-        fell = self._lowest - value > _PROGRESS * abs(value)
-        self._since = 0 if size < 0.9 * self._best or fell else self._since + 1
-        self._best, self._lowest = min(size, self._best), min(value, self._lowest)
+        self._since = 0 if size < 0.9 * self._best else self._since + 1
+        self._best = min(size, self._best)
         self._core_tol = max(0.0 if self._basis.is_everything else _CORE * size, 0.3 * self._tol)
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         if size <= (0.9 if self._n_iter else 1.0) * self._tol and self._settled:
@@ -316,9 +312,7 @@ class _Rounds:
         if found.objective_after > self._first.objective_after:
             found = self._first
         n_passes = self._basis.n_passes + 1
-        return replace(
-            found, n_iter=self.record.n_iter, n_passes=n_passes, stop_reason=reason
-        )  # fmt: skip
+        return replace(found, n_iter=self.record.n_iter, n_passes=n_passes, stop_reason=reason)
 
 
 # ---------------------------------------------------------------- the objective
@@ -373,22 +367,15 @@ class _Bend:
         begin = max(max_condition / _WAY, 2 * np.sqrt(len(Gamma)))
         return cls(begin, max(_WAY * begin, 1.01 * cls._ratio(Gamma)), _STRENGTH * total)
 
-    def __call__(self, Gamma: Array) -> tuple[float, Array, Array]:
-        """Return its value, infinite out of bounds, its gradient (d, d) and its curvature.
-
-        The latter are matrices K (e, d, d): the Hessian is about sum_e K_e K_e^T, with K_e taken as
-        vectors.
-        """
+    def __call__(self, Gamma: Array) -> tuple[float, Array]:
+        """Return its value, infinite out of bounds, and its gradient (d, d)."""
         size = float(linalg.norm(Gamma))
         values, vectors = linalg.eigh(Gamma, driver="evd", check_finite=False)
-        values = np.maximum(values, _LEAST * size)
+        values = np.maximum(values, _EPS * size)
         depth = np.log(np.maximum(size / self.begin / values, 1.0))
         value = self.strength * float(depth @ depth) if size <= self.end * values[0] else np.inf
         gradient = (vectors * (-2 * self.strength * depth / values)) @ vectors.T
-        gradient += 2 * self.strength * depth.sum() * Gamma / size**2
-        v = vectors[:, depth > 0].T
-        sizes = np.sqrt(2 * self.strength) / values[depth > 0]
-        return value, gradient, sizes[:, None, None] * v[:, :, None] * v[:, None, :]
+        return value, gradient + 2 * self.strength * depth.sum() * Gamma / size**2
 
     def met(self, Gamma: Array) -> bool:
         """Tell whether Gamma is where the objective is bent, or a hundredth short of it."""
@@ -397,7 +384,7 @@ class _Bend:
     @staticmethod
     def _ratio(Gamma: Array) -> float:
         size = float(linalg.norm(Gamma))
-        return size / max(float(linalg.eigvalsh(Gamma)[0]), _LEAST * size)
+        return size / max(float(linalg.eigvalsh(Gamma)[0]), _EPS * size)
 
 
 @dataclass(frozen=True)
@@ -410,7 +397,6 @@ class _Point:
     M: Array  # (d, d) sum_i w_i Lam_ij Lam_ik
     D: Array  # (d, d) what else the gradient of the objective with respect to Gamma has
     Gamma: Array  # (d, d)
-    K: Array  # (e, d, d) curvature of the bend
     push: Array  # (d, size) what the norms add to the curvature, and zero where they are not bent
 
     @property
@@ -435,18 +421,14 @@ class _Problem:
             return self._basis.components(X)
         return tuple(part.T for part in sides_of(X, self.geometry.widths))
 
-    def _points(self, sides: Sides) -> Array:
-        """Return the coordinates, (d, size), of such columns."""
-        return self._basis.points(sides) if self._metric.hollow else np.concatenate(sides).T
-
     def __call__(self, X: Array) -> _Point:
         """Return the objective at unit points ``X`` (d, size)."""
         sides = self._sides(X)
         Gamma = _search_gram(self._metric, sides)
-        bent, D, K = self._bend(Gamma)
+        bent, D = self._bend(Gamma)
+        push = np.zeros_like(X)
         if not np.isfinite(bent):
-            none = np.zeros_like(X)
-            return _Point(X, bent, none, D, D, Gamma, K, none)
+            return _Point(X, bent, push, D, D, Gamma, push)
         Psi = self._R @ self.geometry.outer(X).T
         Lam = self._rule.solve(Gamma, Psi)
         weighted = self._weights[:, None] * Lam
@@ -459,10 +441,10 @@ class _Problem:
         S = weighted.T @ self._R  # sum_i w_i Lam_ik C_i
         u = np.vstack([self.geometry.pull(S[k : k + 1], X[k]) for k in range(len(X))])
         r = _gradient(self._metric, self._sides(u), sides, M + D, Gamma)
-        push = np.zeros_like(X)
-        if self._metric.hollow:
-            push = _tangent(X, self._basis.points(tuple(bent_pushes(*sides))), self.geometry)
-        return _Point(X, value, self._points(r), M, D, Gamma, K, push)
+        if not self._metric.hollow:
+            return _Point(X, value, np.concatenate(r).T, M, D, Gamma, push)
+        push = _tangent(X, self._basis.points(tuple(bent_pushes(*sides))), self.geometry)
+        return _Point(X, value, self._basis.points(r), M, D, Gamma, push)
 
 
 # ---------------------------------------------------------------- descent
@@ -478,18 +460,16 @@ def _descend(problem: _Problem, point: _Point, tol: float) -> _Point:
     """Return a point that is lower, with every ||r_k|| <= tol * theta_k if steps suffice.
 
     L-BFGS whose first guess of the Hessian is that of Gauss and Newton with the loadings
-    eliminated. For graphs that the components fit well it is exact; what residuals add is learnt
+    eliminated. For graphs that the components fit well it is exact; what residuals add is learned
     from the steps.
     """
     geometry, history = problem.geometry, list[tuple[Array, Array]]()
     for _ in range(_STEPS):
         if point.stationarity <= tol:
             break
-        hessian, q = _GaussNewton(point, geometry), 2 * geometry.c * point.r
-        direction = _tangent(point.X, _two_loops(hessian, q, history), geometry)
-        if (direction * point.r).sum() <= 0:
-            history = []
-            direction = _tangent(point.X, hessian.solve(q), geometry)
+        hessian = _GaussNewton(point, geometry)
+        direction = lbfgs(2 * geometry.c * point.r, history, hessian.solve)
+        direction = _tangent(point.X, direction, geometry)
         after, length = _search(problem, point, direction)
         if after is None:
             if not history:
@@ -501,31 +481,44 @@ def _descend(problem: _Problem, point: _Point, tol: float) -> _Point:
         change = 2 * geometry.c * (_tangent(X, point.r, geometry) - after.r)
         history = [(_tangent(X, a, geometry), _tangent(X, b, geometry)) for a, b in history]
         if (step * change).sum() > 1e-10 * linalg.norm(step) * linalg.norm(change):
-            history = [*history, (step, change)][-_MEMORY:]
+            history = [*history, (step, change)][-MEMORY:]
         point = after
     return point
 
 
-def _two_loops(hessian: _GaussNewton, q: Array, history: list[tuple[Array, Array]]) -> Array:
-    """Return the direction of L-BFGS from the steps and changes of the gradient before."""
+def lbfgs(r: Array, history: list[tuple[Array, Array]], solve: Callable[[Array], Array]) -> Array:
+    """Return the direction of L-BFGS (Nocedal's two loops), shaped as ``r``.
+
+    Parameters
+    ----------
+    r
+        Minus the gradient.
+    history
+        Steps and the changes of the gradient on them, shaped as ``r``, the latest last.
+    solve
+        Applies the inverse of the first guess of the Hessian.
+    """
     shares: list[float] = []
     for step, change in reversed(history):
-        shares.append(float((step * q).sum() / (step * change).sum()))
-        q = q - shares[-1] * change
-    q = hessian.solve(q)
+        shares.append(float(np.vdot(step, r) / np.vdot(step, change)))
+        r = r - shares[-1] * change
+    r = solve(r)
     for (step, change), share in zip(history, reversed(shares), strict=True):
-        q = q + (share - float((change * q).sum() / (step * change).sum())) * step
-    return q
+        r = r + (share - float(np.vdot(change, r) / np.vdot(step, change))) * step
+    return r
 
 
 def _search(problem: _Problem, point: _Point, direction: Array) -> tuple[_Point | None, float]:
-    """Return the first point along the direction that is low enough, and the step's length."""
+    """Return the first point along the direction that is low enough, and the step's length.
+
+    None if there is no such point, or if the direction leads up.
+    """
     c, armijo = problem.geometry.c, 1e-4
     descent = 2 * c * float((point.r * direction).sum())
     # Of loadings that cancel, the value is a small difference.
     rounding = 10 * _EPS * max(abs(point.value), float(np.trace(point.M)))
     length = 1.0
-    while length > 1e-8:
+    while descent > 0 and length > 1e-8:
         after = problem(unit_points(point.X + length * direction, problem.geometry.widths))
         if after.value <= point.value - armijo * length * descent:
             return after, length
@@ -569,9 +562,6 @@ class _GaussNewton:
         F = follow.reshape(d * q, d)
         inner = (flat @ flat.T - F @ inverse @ F.T).reshape(d, q, d, q) / c
         inner = ((point.M * scales)[:, None, :, None] * inner).reshape(d * q, d * q)
-        for K in point.K:
-            turn = (2 * self._scale * np.einsum("kqj,kj->kq", follow, K)).ravel()
-            inner += np.outer(turn, turn) / (2 * c)
         for k, y in zip(pushed, push, strict=True):
             inner[k * q : (k + 1) * q, k * q : (k + 1) * q] += np.outer(y, y)
         inner.flat[:: d * q + 1] += _DAMPING

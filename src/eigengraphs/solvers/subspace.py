@@ -18,7 +18,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.ascent import alike
 from eigengraphs.solvers.basis import (
     Basis,
     CoreBasis,
@@ -34,6 +33,7 @@ from eigengraphs.solvers.core import (
     CoreFit,
     CoreProblem,
     Search,
+    alike,
     solve_core,
 )
 from eigengraphs.solvers.geometry import unit_points
