@@ -60,7 +60,7 @@ class SolverOptions:
     """Steps of every start before the best are compared."""
     climb_by_falls: bool = True
     """Whether starts climb a second time, by how much the objective falls."""
-    turns: int = 4
+    turns: int = 8
     """Products with the linear model in one step of a climb."""
     finalists: int = 3
     """Starts that go on to their maximum,"""
