@@ -9,7 +9,7 @@ import sys
 CODE = """
 import numpy as np
 from scipy import sparse
-from eigengraphs.operators.columns import Columns
+from eigengraphs.operators.protocol import Columns
 from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
 

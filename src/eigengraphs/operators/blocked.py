@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
-from eigengraphs.operators.columns import Array
 from eigengraphs.operators.means import MeanGraph, mean_graph, weighted_sum
 from eigengraphs.operators.observed import WRITTEN_OUT, ObservedGraphs, ratio
-from eigengraphs.operators.protocol import BlockTask
+from eigengraphs.operators.protocol import Array, BlockTask
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
 from eigengraphs.stack.blocked import Block, BlockedStack
 from eigengraphs.stack.stack import GraphStack

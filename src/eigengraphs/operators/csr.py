@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.compiling import announce_compiling
-from eigengraphs.operators.columns import Array, Columns
+from eigengraphs.operators.protocol import Array, Columns
 from eigengraphs.operators.vectors import (
     add_product,
     empty_lines,
@@ -44,7 +44,7 @@ _TYPED_BYTES = 2**24  # of columns in the type of the graphs
 
 
 class SparseGraphs:
-    """Products of a flat matrix in canonical form; see :class:`~eigengraphs.operators.columns.Raw`.
+    """Products of a flat matrix in canonical form; see :class:`~.protocol.Raw`.
 
     ``ones`` says that every stored value is 1; ``dtype`` is that of columns, where the matrix is a
     pattern and has none.

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from eigengraphs.compiling import announce_compiling
-from eigengraphs.operators.columns import Array, Columns
+from eigengraphs.operators.protocol import Array, Columns
 from eigengraphs.operators.vectors import (
     LINE_BYTES,
     add_product,
@@ -41,7 +41,7 @@ _CHUNK = 16  # rows of a graph that stay in the nearest caches while all columns
 
 
 class DenseGraphs:
-    """Products of ``A`` (m, n, n), C-contiguous; see :class:`~.columns.Raw`."""
+    """Products of ``A`` (m, n, n), C-contiguous; see :class:`~.protocol.Raw`."""
 
     def __init__(self, A: NDArray[Any], *, directed: bool) -> None:
         self._A, self._directed = A, directed

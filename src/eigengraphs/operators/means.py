@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.operators.columns import Array
 from eigengraphs.operators.dense import add_group_rows
+from eigengraphs.operators.protocol import Array
 from eigengraphs.parallel import on_blocks, spans
 from eigengraphs.stack.blocked import Block, BlockedStack
 from eigengraphs.stack.flat_matrix import row_numbers

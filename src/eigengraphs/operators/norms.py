@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.compiling import announce_compiling
-from eigengraphs.operators.columns import Array
+from eigengraphs.operators.protocol import Array
 from eigengraphs.parallel import on_blocks, spans
 from eigengraphs.stack.stack import GraphStack
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from eigengraphs.operators.columns import Array, Columns, Raw
 from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.means import MeanGraph, entries_at, hidden_sum, mask_sum, weighted_sum
 from eigengraphs.operators.norms import off_diagonal_squares
+from eigengraphs.operators.protocol import Array, Columns, Raw
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs, raw_graphs
 from eigengraphs.parallel import on_blocks, spans
 from eigengraphs.stack.flat_matrix import row_numbers
@@ -262,7 +262,7 @@ class _MaskGraphs:
 
 
 class _LessObservedMean:
-    """Graphs A_i - M_i o M as a :class:`~eigengraphs.operators.columns.Raw`.
+    """Graphs A_i - M_i o M as a :class:`~eigengraphs.operators.protocol.Raw`.
 
     M_i o M = p_i p_i^T o M - N_i o M. The first term is the same for graphs with the same vertices,
     and found once for them; the second is kept, eight bytes (and places) a hidden entry.

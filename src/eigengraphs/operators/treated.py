@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.operators.columns import Array, Columns, Raw
 from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
 from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.norms import off_diagonal_squares
-from eigengraphs.operators.protocol import BlockTask
+from eigengraphs.operators.protocol import Array, BlockTask, Columns, Raw
 from eigengraphs.parallel import alone, on_blocks, spans
 from eigengraphs.stack.ordering import add_up
 from eigengraphs.stack.stack import GraphStack

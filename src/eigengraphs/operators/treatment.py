@@ -9,9 +9,9 @@ import numpy as np
 
 from eigengraphs.errors import InputError
 from eigengraphs.operators.blocked import BlockedGraphs, BlockedObserved
-from eigengraphs.operators.columns import Array
 from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
+from eigengraphs.operators.protocol import Array
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.stack import GraphStack

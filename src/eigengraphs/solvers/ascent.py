@@ -523,9 +523,9 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
     U = np.empty((r, size))
     pull(core.R, x, s, core.t, U)
     if len(core.E):
-        UE = np.empty((len(core.E), size))
-        pull(core.E, x, s, core.t, UE)
-        U -= np.dot(core.Lam, UE)
+        pulled = np.empty((len(core.E), size))
+        pull(core.E, x, s, core.t, pulled)
+        U -= np.dot(core.Lam, pulled)
     shares = np.empty(r)
     for j in range(r):
         shares[j] = now.a[j] * now.t[j] / now.q[j % n_q]
