@@ -79,7 +79,7 @@ def test_facts_of_graphs_of_many_kinds(n, dtype):
 def test_threads_change_nothing(monkeypatch):
     A = draw(23, 20, 3, symmetric=False)
     alone = both(A)
-    monkeypatch.setattr(graph_facts, "_THREADS_PAY_FROM", 1)
+    monkeypatch.setattr(graph_facts, "THREADS_PAY_FROM", 1)
     for one, many in zip(alone, both(A), strict=True):
         assert np.array_equal(one.norm, many.norm)
         assert np.array_equal(one.n_nonzero, many.n_nonzero)

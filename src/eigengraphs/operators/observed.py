@@ -22,8 +22,14 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from eigengraphs.operators.csr import SparseGraphs
-from eigengraphs.operators.means import MeanGraph, entries_at, hidden_sum, mask_sum, weighted_sum
-from eigengraphs.operators.norms import off_diagonal_squares
+from eigengraphs.operators.means import (
+    MeanGraph,
+    entries_at,
+    hidden_sum,
+    mask_sum,
+    off_diagonal_squares,
+    weighted_sum,
+)
 from eigengraphs.operators.protocol import Array, Columns, Raw
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs, raw_graphs
 from eigengraphs.parallel import on_blocks, spans

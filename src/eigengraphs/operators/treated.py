@@ -18,8 +18,7 @@ from scipy import sparse
 
 from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
-from eigengraphs.operators.means import MeanGraph, mean_graph
-from eigengraphs.operators.norms import off_diagonal_squares
+from eigengraphs.operators.means import MeanGraph, mean_graph, off_diagonal_squares
 from eigengraphs.operators.protocol import Array, BlockTask, Columns, Raw
 from eigengraphs.parallel import alone, on_blocks, spans
 from eigengraphs.stack.ordering import add_up

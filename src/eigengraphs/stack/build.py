@@ -18,7 +18,7 @@ from eigengraphs.stack.common_vertices import (
     check_vertex_rule,
     refuse_nameless,
 )
-from eigengraphs.stack.flat_matrix import flatten
+from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM, flatten
 from eigengraphs.stack.names import check_names, label, read_names
 from eigengraphs.stack.one_graph import (
     Piece,
@@ -36,7 +36,6 @@ StorageRule: TypeAlias = Literal["auto", "dense", "sparse"]
 
 # Below this share of nonzeros one flat CSR matrix is smaller and faster to read than an array.
 _SPARSE_BELOW = 0.1
-_THREADS_PAY_FROM = 4_000_000  # stored entries
 _DENSE_IS_SMALL = 2**26  # bytes; a dense stack of this size is not worth converting
 
 
@@ -155,7 +154,7 @@ def _pieces(
             pieces[i] = as_piece(items[i], labels[i], weight, nan_for_masked)
 
     # Of other kinds, Python does most of the work, or other packages, which know no threads.
-    large = all(map(sparse.issparse, items)) and sum(A.nnz for A in items) >= _THREADS_PAY_FROM
+    large = all(map(sparse.issparse, items)) and sum(A.nnz for A in items) >= THREADS_PAY_FROM
     on_blocks(work, spans(len(items), 1), threads=None if large else 1)
     return pieces, graph_names
 

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from eigengraphs.parallel import on_blocks, spans
 
-__all__ = ["canonical", "flatten", "pattern", "row_numbers", "transpose_flat"]
+__all__ = ["THREADS_PAY_FROM", "canonical", "flatten", "pattern", "row_numbers", "transpose_flat"]
 
-_THREADS_PAY_FROM = 4_000_000  # stored entries
+THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 
 
 def flatten(
@@ -39,7 +39,7 @@ def flatten(
     if len(ready) == m:
         starts = np.cumsum([0, *(int(A.nnz) for A in ready)]).tolist()
         filled = starts[-1]
-        threads = None if room >= _THREADS_PAY_FROM else 1
+        threads = None if room >= THREADS_PAY_FROM else 1
         on_blocks(lambda i, _: put(i, ready[i], starts[i]), spans(m, 1), threads=threads)
     else:
         filled = 0

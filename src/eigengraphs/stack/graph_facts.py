@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from eigengraphs.compiling import announce_compiling
 from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM
 
 if TYPE_CHECKING:
     from eigengraphs.stack.mask import Mask
@@ -21,7 +22,6 @@ __all__ = ["GraphFacts", "about_observed", "broken_entry", "find_facts", "flat_d
 
 announce_compiling()
 
-_THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 _TILE = 64  # rows and columns of a tile, which with its mirror image fits in the first cache level
 _NOTHING = 1e-5  # of the largest entry: squares of 1e-10, which no product in float32 keeps
 _FEW = 0.1  # of a graph's entries may be broken; more of them are a unit
@@ -98,8 +98,8 @@ def find_facts(storage: NDArray[Any] | csr_array) -> GraphFacts:
     else:
         m, size = storage.shape[0] // n, int(storage.nnz)
     found = np.zeros(m, dtype=_FOUND)
-    threads = None if size >= _THREADS_PAY_FROM else 1
-    step = -(-_THREADS_PAY_FROM // 8 * m // max(size, 1))
+    threads = None if size >= THREADS_PAY_FROM else 1
+    step = -(-THREADS_PAY_FROM // 8 * m // max(size, 1))
     on_blocks(lambda lo, hi: _scan(storage, lo, found[lo:hi]), spans(m, step), threads=threads)
 
     norm = np.sqrt(found["off_squares"] + found["diagonal_squares"])
