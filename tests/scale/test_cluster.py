@@ -206,7 +206,8 @@ def test_a_worker_killed_in_the_middle_of_a_round_changes_nothing(client, tmp_pa
     first, second = stack.rounds
     assert (len(first.lost), first.reloaded) == (0, 0)
     assert len(second.lost) == 1
-    assert second.reloaded >= 1
+    # A worker that keeps no blocks and dies between two of them takes none along.
+    assert second.reloaded >= keep
     (said,) = [each.message for each in caplog.records if each.name == "eigengraphs.scale"]
     assert f"lost in round 2 (SlowSum): worker {second.lost[0]}; {second.reloaded} blocks" in said
 
