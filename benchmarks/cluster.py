@@ -15,9 +15,9 @@ from benchmarks.families import write_block_family
 from benchmarks.measure import Run, interleave, median_seconds, ratio
 from benchmarks.report import Report, installed
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.scale import DaskStack, connect
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.store import DaskStack, connect
 
 __all__ = ["run"]
 

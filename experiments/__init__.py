@@ -1,1 +1,5 @@
-"""The paper's experiments: RESULTS.md, and `python -m experiments` to run them again."""
+"""The paper's experiments, by the public interface alone; ``python -m experiments`` runs them."""
+
+from experiments.catalogue import CATALOGUE, reproduce
+
+__all__ = ["CATALOGUE", "reproduce"]

@@ -80,7 +80,7 @@ def test_a_store_needs_an_extra_and_says_which(tmp_path):
         import numpy as np, eigengraphs as eg
         stack = eg.GraphStack(np.ones((2, 3, 3)))
         for use in (
-            lambda: eg.scale.write_store({str(tmp_path / "g.egs")!r}, [stack]),
+            lambda: eg.store.write_store({str(tmp_path / "g.egs")!r}, [stack]),
             lambda: eg.open_store("memory://g.egs"),
         ):
             try:

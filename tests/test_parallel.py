@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from eigengraphs.parallel import on_blocks, spans, thread_count
+from eigengraphs.system.parallel import on_blocks, spans, thread_count
 
 
 @pytest.mark.parametrize("text", ["3", " 12 "])
@@ -265,7 +265,7 @@ def test_after_an_error_threads_go_on_working():
 def test_a_forked_process_has_threads_of_its_own():
     program = (
         "import os\n"
-        "from eigengraphs.parallel import on_blocks, spans\n"
+        "from eigengraphs.system.parallel import on_blocks, spans\n"
         "done = []\n"
         "on_blocks(lambda lo, hi: done.append(lo), spans(4, 1), threads=2)\n"
         "child = os.fork()\n"

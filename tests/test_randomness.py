@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from eigengraphs.errors import InputError
-from eigengraphs.randomness import generator, seed_sequence
+from eigengraphs.system.randomness import generator, seed_sequence
 
 
 def draw(random_state):

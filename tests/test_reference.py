@@ -26,14 +26,14 @@ MODULES = [
     "eigengraphs.models.theory",
     "eigengraphs.plot",
     "eigengraphs.report",
-    "eigengraphs.scale",
+    "eigengraphs.store",
     "eigengraphs.simulation",
-    "eigengraphs.testing",
+    "estimator_checks",
 ]
 # Their methods are those of a GraphStack, documented there, and what a fit asks of blocks.
-STACKS = {eg.scale.DaskStack, eg.scale.StoredStack}
+STACKS = {eg.store.DaskStack, eg.store.StoredStack}
 # The signature is that of GraphStack, and nobody calls it: open_store makes them.
-NOT_CALLED = {eg.scale.StoredStack}
+NOT_CALLED = {eg.store.StoredStack}
 # Examples that need files of others, or processes.
 SKIPPED = {
     "AgriTrade", "DaskStack", "HNU1", "USAirports", "Wiki", "connect", "fetch_agri_trade",

@@ -24,18 +24,17 @@ if TYPE_CHECKING:
         io,
         models,
         plot,
-        scale,
-        testing,
+        store,
     )
     from eigengraphs.alignment import Alignment, align
+    from eigengraphs.alignment.components import ComponentMatch, match_components
     from eigengraphs.dimension import DimensionChoice
     from eigengraphs.embedding import GraphPositions, JointEmbedding, select_dimension
-    from eigengraphs.flat import FlatEmbedding
+    from eigengraphs.inference.flat_embedding import FlatEmbedding
     from eigengraphs.io import read
     from eigengraphs.loading import load
-    from eigengraphs.matching import ComponentMatch, match_components
-    from eigengraphs.scale import open_store
     from eigengraphs.stack import GraphStack
+    from eigengraphs.store import open_store
 
 __all__ = [
     "Alignment",
@@ -57,25 +56,24 @@ __all__ = [
     "open_store",
     "plot",
     "read",
-    "scale",
     "select_dimension",
-    "testing",
+    "store",
 ]
 __version__ = "0.1.0.dev0"
 
 # Loaded when first used: scikit-learn and numba take longer to import than most commands to run.
 _HOME = {
     "Alignment": "eigengraphs.alignment",
-    "ComponentMatch": "eigengraphs.matching",
+    "ComponentMatch": "eigengraphs.alignment.components",
     "DimensionChoice": "eigengraphs.dimension",
-    "FlatEmbedding": "eigengraphs.flat",
+    "FlatEmbedding": "eigengraphs.inference.flat_embedding",
     "GraphPositions": "eigengraphs.embedding",
     "GraphStack": "eigengraphs.stack",
     "JointEmbedding": "eigengraphs.embedding",
     "align": "eigengraphs.alignment",
     "load": "eigengraphs.loading",
-    "match_components": "eigengraphs.matching",
-    "open_store": "eigengraphs.scale",
+    "match_components": "eigengraphs.alignment.components",
+    "open_store": "eigengraphs.store",
     "read": "eigengraphs.io",
     "select_dimension": "eigengraphs.embedding",
 }

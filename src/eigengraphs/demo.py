@@ -25,7 +25,7 @@ from eigengraphs.report import MethodScore, Prediction, Summary, summarize, writ
 from eigengraphs.report.files import output_folder, write_table
 from eigengraphs.report.quality import describe_graphs
 from eigengraphs.stack import GraphStack
-from eigengraphs.whole_files import replace_together, scratch_folder, whole_folder
+from eigengraphs.system.whole_files import replace_together, scratch_folder, whole_folder
 
 __all__ = ["DemoResult", "leave_one_out_predictions", "run_demo", "write_files"]
 

@@ -40,7 +40,6 @@ from eigengraphs.fitting.settings import (
 from eigengraphs.fitting.solve import find_components
 from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.operators.treatment import Treatment
-from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.saving import save_fit
 from eigengraphs.solvers.metric import CONCENTRATED
 from eigengraphs.solvers.moments import GraphMoments
@@ -51,8 +50,9 @@ from eigengraphs.stack.missing import check_missing
 from eigengraphs.stack.names import one_place, shifted, some_of, spelling
 from eigengraphs.stack.ordering import fixed_order
 from eigengraphs.stack.preprocess import Preprocessing
-from eigengraphs.tables import short_repr
-from eigengraphs.threads import one_blas_thread
+from eigengraphs.system.randomness import RandomState, seed_sequence
+from eigengraphs.system.tables import short_repr
+from eigengraphs.system.threads import one_blas_thread
 
 __all__ = ["FitView", "GraphPositions", "JointEmbedding", "select_dimension"]
 

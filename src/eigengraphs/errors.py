@@ -162,7 +162,7 @@ class ClusterError(EigengraphsError, RuntimeError):
     Examples
     --------
     >>> import eigengraphs as eg
-    >>> with eg.scale.connect("tcp://127.0.0.1:1", timeout=0.1):  # doctest: +ELLIPSIS
+    >>> with eg.store.connect("tcp://127.0.0.1:1", timeout=0.1):  # doctest: +ELLIPSIS
     ...     pass
     Traceback (most recent call last):
         ...

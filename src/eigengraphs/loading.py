@@ -17,11 +17,11 @@ from eigengraphs.fitting.projection import MaskedProjection, Projection
 from eigengraphs.fitting.settings import FIXED_BY_FIT, check_settings
 from eigengraphs.fitting.solve import Refinement
 from eigengraphs.io.labels import VertexTable
-from eigengraphs.limits import MaxBytes
 from eigengraphs.saving import read_model
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit
 from eigengraphs.stack.preprocess import Preprocessing
+from eigengraphs.system.limits import MaxBytes
 
 __all__ = ["keep_vertex_table", "load", "vertex_table"]
 

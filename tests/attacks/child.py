@@ -63,7 +63,7 @@ def warm_up(folder):
         eg.io.write(stack, folder / ending, format=ending)
         eg.read(folder / ending)
     for storage in ("dense", "sparse"):
-        eg.scale.write_store(folder / f"{storage}.egs", stack, storage=storage)
+        eg.store.write_store(folder / f"{storage}.egs", stack, storage=storage)
         read_store(folder / f"{storage}.egs")
     import h5py
 

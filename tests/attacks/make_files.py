@@ -313,7 +313,7 @@ def changed(name: str, **changes: Any) -> dict[str, Any]:
     A = np.zeros((2, 3, 3))
     A[:, 0, 1] = A[:, 1, 0] = 1.0
     kind: Any = changes.pop("storage", "dense")
-    eg.scale.write_store(folder, eg.GraphStack(A), storage=kind)
+    eg.store.write_store(folder, eg.GraphStack(A), storage=kind)
     said: dict[str, Any] = json.loads((folder / "store.json").read_text())
     shard = said["shards"][0]
     for key, value in changes.items():

@@ -14,7 +14,7 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.limits import DEFAULT, Cap, gunzip
+from eigengraphs.system.limits import DEFAULT, Cap, gunzip
 
 HERE = Path(__file__).parent
 ATTACKS = json.loads((HERE / "attacks.json").read_text())

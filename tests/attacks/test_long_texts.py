@@ -15,7 +15,7 @@ import eigengraphs as eg
 from eigengraphs import errors
 from eigengraphs.errors import InputError, ReadError
 from eigengraphs.job.finished import FinishedFit
-from eigengraphs.limits import read_json
+from eigengraphs.system.limits import read_json
 
 # Of CPU, traced: 1 to 2 on a busy machine and under coverage, 74 where the square was taken.
 SECONDS, BYTES = 6.0, 100_000_000

@@ -61,7 +61,7 @@ def test_what_is_no_regular_file_is_refused(name, kind, tmp_path):
 @pytest.mark.parametrize("part", ["store.json", "graphs", "table", "vertices.parquet"])
 def test_a_store_is_made_of_regular_files(part, storage, kind, tmp_path):
     stack = eg.GraphStack(np.ones((3, 4, 4)), vertex_names=list("abcd"))
-    store = Path(eg.scale.write_store(tmp_path / "g.egs", [stack], storage=storage))
+    store = Path(eg.store.write_store(tmp_path / "g.egs", [stack], storage=storage))
     shards = {"dense": "dense.zarr/c/*/*/*", "sparse": "edges/*.parquet"}
     pattern = {"graphs": shards[storage], "table": "graphs/*.parquet"}.get(part, part)
     put(kind, next(path for path in store.glob(pattern) if path.is_file()))

@@ -5,10 +5,9 @@ from functools import partial
 
 import pytest
 import sklearn
+from estimator_checks import CHECKS, NOT_PORTED
 from sklearn.decomposition import PCA
 from sklearn.utils import estimator_checks as theirs
-
-from eigengraphs.testing import CHECKS, NOT_PORTED
 
 
 def named(check):

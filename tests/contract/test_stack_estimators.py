@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from estimator_checks import check_estimator, estimator_checks, parametrize_with_stack_checks
 
 from eigengraphs import JointEmbedding, baselines
-from eigengraphs.testing import check_estimator, estimator_checks, parametrize_with_stack_checks
 
 EMBEDDINGS = [
     JointEmbedding(),
@@ -48,7 +48,7 @@ def test_no_check_of_a_baseline_vanishes(estimator):
 _DISPATCH = """
 import eigengraphs as eg
 for estimator in (eg.JointEmbedding(), eg.baselines.Omnibus()):
-    checks = {c.__name__: c for _, c in eg.testing.estimator_checks(estimator)}
+    checks = {c.__name__: c for _, c in estimator_checks.estimator_checks(estimator)}
     checks["check_array_api_input"](estimator)
     print("passed")
 """

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from estimator_checks import CHECKS, estimator_checks
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from eigengraphs import GraphStack
 from eigengraphs.baselines import SpectralStatistics
-from eigengraphs.testing import CHECKS, estimator_checks
 
 
 class Sound(TransformerMixin, BaseEstimator):

@@ -77,12 +77,12 @@ def unfinished_store():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        eg.scale.write_store("h.egs", blocks())
+        eg.store.write_store("h.egs", blocks())
     eg.open_store("h.egs")
 
 
 def damaged_store():
-    eg.scale.write_store("g.egs", [eg.GraphStack(A)])
+    eg.store.write_store("g.egs", [eg.GraphStack(A)])
     shard = Path("g.egs/dense.zarr/c/0/0/0")
     found = shard.read_bytes()
     shard.write_bytes(bytes([found[8] ^ 1]) + found[1:])

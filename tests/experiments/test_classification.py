@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from eigengraphs.experiments.designs import draw_5_2
-from eigengraphs.experiments.section52 import LATER, METHODS, accuracy, classify
+from experiments.designs import draw_5_2
+from experiments.section52 import LATER, METHODS, accuracy, classify
 
 
 def test_a_graph_is_no_neighbour_of_itself():

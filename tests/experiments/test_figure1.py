@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from experiments.block_families import family
+from experiments.nesting_checks import ARROWS, DRAWS, GAPS
 
 import eigengraphs as eg
-from eigengraphs.experiments import nesting_checks
-from eigengraphs.experiments.block_families import family
-from eigengraphs.experiments.nesting_checks import ARROWS, DRAWS, GAPS
+from experiments import nesting_checks
 
 
 @pytest.mark.parametrize("which", range(len(ARROWS)))

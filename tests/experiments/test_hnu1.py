@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from experiments.figure6_curves import Curves, Setting, parameters, ratios
+from experiments.hnu1_classify import FOLDS, split
 
 import eigengraphs as eg
 from eigengraphs.errors import EigengraphsError
-from eigengraphs.experiments import figure6, figure6_picture, figure7, reproduce
-from eigengraphs.experiments.figure6_curves import Curves, Setting, parameters, ratios
-from eigengraphs.experiments.hnu1_classify import FOLDS, split
+from experiments import figure6, figure6_picture, figure7, reproduce
 
 SESSIONS = np.tile(np.arange(1, 11), 30)
 

@@ -1,6 +1,6 @@
 """The experiment on misaligned vertices runs, and finds what it says."""
 
-from eigengraphs.experiments.misaligned import measure
+from experiments.misaligned import measure
 
 
 def test_shuffled_vertices_suffer_most_and_are_put_back():

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from experiments.airports import changes
 
 from eigengraphs import datasets
 from eigengraphs.errors import EigengraphsError
-from eigengraphs.experiments import mice, reproduce
-from eigengraphs.experiments.airports import changes
+from experiments import mice, reproduce
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The experiment on refining runs, and finds what it says."""
 
-from eigengraphs.experiments.refined import cases, compare
+from experiments.refined import cases, compare
 
 
 def test_overlapping_components_need_refining_and_orthogonal_ones_do_not():

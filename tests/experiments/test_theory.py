@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from experiments.theory import slopes
 
-from eigengraphs.experiments import population_steps, representation_steps
-from eigengraphs.experiments.theory import slopes
+from experiments import population_steps, representation_steps
 
 
 @pytest.mark.parametrize("loops", [True, False])

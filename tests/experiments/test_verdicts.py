@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigengraphs.experiments import figure2, figure5, misaligned, section52, table1
+from experiments import figure2, figure5, misaligned, section52, table1
 
 SIZES = [16, 32, 64, 128, 256]
 

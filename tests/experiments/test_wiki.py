@@ -5,12 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from experiments.table2 import PAPER, Scores
+from experiments.wiki_steps import METHODS, purity, resample, unit_rows
 
 import eigengraphs as eg
 from eigengraphs.errors import EigengraphsError
-from eigengraphs.experiments import figure8, reproduce, table2
-from eigengraphs.experiments.table2 import PAPER, Scores
-from eigengraphs.experiments.wiki_steps import METHODS, purity, resample, unit_rows
+from experiments import figure8, reproduce, table2
 
 
 @pytest.fixture(scope="module")

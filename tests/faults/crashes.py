@@ -263,7 +263,7 @@ def crash(name: str, prepared: Path, work: Path, *, each: bool = False) -> Outco
             if (
                 store.suffix == ".egs"
                 and is_finished(work, (store.name,))
-                and (broken := eg.scale.damages(store))
+                and (broken := eg.store.damages(store))
             ):
                 outcome.wrong.append(f"{what}: {broken}")
         state = hash(tuple((_NAME.sub("", path), found) for path, found in now.items()))
@@ -310,7 +310,7 @@ def warm(prepared: Path, work: Path, names: list[str]) -> None:
     """Run commands in this process, so that forks have all modules and kernels."""
     import eigengraphs.demo as demo
     import eigengraphs.job.provenance as provenance
-    import eigengraphs.scale.writing as writing
+    import eigengraphs.store.writing as writing
 
     # The same bytes each time: clocks stand still, and every shard counts at once. What takes
     # long in the demo is not the writing, and a large file is not more than a small one.

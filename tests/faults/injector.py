@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-import eigengraphs.whole_files as whole_files
+import eigengraphs.system.whole_files as whole_files
 
 
 class Fault:

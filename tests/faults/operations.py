@@ -49,7 +49,7 @@ def _summary() -> Any:
 
 
 def _journaled() -> None:
-    with eg.scale.FitJournal("out", resume=True).keeping():
+    with eg.store.FitJournal("out", resume=True).keeping():
         eg.JointEmbedding(2, random_state=0).fit(eg.open_store("graphs.egs"))
 
 
@@ -137,7 +137,7 @@ def prepare(folder: Path) -> None:
     stack = eg.GraphStack(A + A.transpose(0, 2, 1), graph_names=[f"g{i}" for i in range(12)])
     eg.io.write(stack, folder / "graphs.npz")
     np.save(folder / "plain.npy", np.asarray(stack))
-    eg.scale.write_store(folder / "graphs.egs", [stack], shard_bytes=2 * 8 * 8 * 8)
+    eg.store.write_store(folder / "graphs.egs", [stack], shard_bytes=2 * 8 * 8 * 8)
     other = stack.with_names(graph_names=[f"h{i}" for i in range(12)])
     eg.io.write(other[:3], folder / "more", format="csv")
     for name in ("old.tsv", "old.npz", "old.eg", "old_participants.tsv", "old_truth.json"):

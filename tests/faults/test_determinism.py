@@ -12,8 +12,8 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.operators import csr, dense
-from eigengraphs.scale import connect
 from eigengraphs.stack.ordering import PairedSum, fixed_order, order_is_fixed
+from eigengraphs.store import connect
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -100,7 +100,7 @@ def test_the_number_of_threads_does_not_matter(case, many_threads):
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("determinism") / "g.egs"
-    eg.scale.write_store(path, [graphs(90, 80)], shard_bytes=4 * 80**2 * 8)
+    eg.store.write_store(path, [graphs(90, 80)], shard_bytes=4 * 80**2 * 8)
     return path
 
 
@@ -127,7 +127,7 @@ def test_the_number_of_workers_does_not_matter(store, center):
         with connect(count, memory_limit="1GB", timeout=120) as client:
             client.wait_for_workers(count, timeout=120)
             source = eg.open_store(store, memory="8M")
-            stack = eg.scale.DaskStack(source, client, keep=keep)
+            stack = eg.store.DaskStack(source, client, keep=keep)
             there = fitted(stack, deterministic=True, center=center)
             assert bits(there) == bits(here)
             assert same_up_to_signs(fitted(stack, center=center), loose)
@@ -136,7 +136,7 @@ def test_the_number_of_workers_does_not_matter(store, center):
 def test_a_fit_in_fixed_order_does_not_go_on_with_sums_in_another(store, tmp_path):
     whole = bits(fitted(eg.open_store(store, memory="8M"), deterministic=True))
     for deterministic in (False, True, True):
-        journal = eg.scale.FitJournal(tmp_path / "j", resume=True)
+        journal = eg.store.FitJournal(tmp_path / "j", resume=True)
         with journal.keeping():
             je = fitted(eg.open_store(store, memory="8M"), deterministic=deterministic)
     assert bits(je) == whole

@@ -263,7 +263,7 @@ def test_a_disk_that_is_full(words, prepared, tmp_path, monkeypatch, capsys):
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
-    from eigengraphs.whole_files import _beside, _machine, whole_file, whole_folder
+    from eigengraphs.system.whole_files import _beside, _machine, whole_file, whole_folder
 
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
@@ -288,7 +288,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
 
 def test_a_fit_replaces_results_in_which_another_command_was_killed(tmp_path):
     from eigengraphs.job.results import check_output
-    from eigengraphs.whole_files import _beside, _machine
+    from eigengraphs.system.whole_files import _beside, _machine
 
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
@@ -301,7 +301,7 @@ def test_a_fit_replaces_results_in_which_another_command_was_killed(tmp_path):
 
 
 def test_a_folder_of_results_keeps_its_mode_and_a_link_to_it_stays(tmp_path):
-    from eigengraphs.whole_files import whole_folder
+    from eigengraphs.system.whole_files import whole_folder
 
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.txt").write_text("old")
@@ -324,7 +324,7 @@ def _private():
 
 @pytest.mark.usefixtures("_private")
 def test_results_are_open_to_those_alone_whom_the_umask_lets_in(tmp_path):
-    from eigengraphs.whole_files import replace_together, whole_file, whole_folder
+    from eigengraphs.system.whole_files import replace_together, whole_file, whole_folder
 
     for name in ("new.txt", "shared.txt"):
         with whole_file(tmp_path / name) as temporary:
@@ -344,7 +344,7 @@ def test_results_are_open_to_those_alone_whom_the_umask_lets_in(tmp_path):
 
 
 def test_a_link_to_a_file_stays_and_a_device_is_not_replaced(tmp_path):
-    from eigengraphs.whole_files import whole_file
+    from eigengraphs.system.whole_files import whole_file
 
     (tmp_path / "link.txt").symlink_to("real.txt")
     for text in ("first", "second"):
@@ -360,7 +360,7 @@ def test_a_link_to_a_file_stays_and_a_device_is_not_replaced(tmp_path):
 
 
 def test_where_names_cannot_be_exchanged_files_are_replaced_together(tmp_path, monkeypatch):
-    from eigengraphs import whole_files
+    from eigengraphs.system import whole_files
 
     def cannot(a, b):
         raise OSError(errno.EINVAL, "no")

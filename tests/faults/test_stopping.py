@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stopped")
-    eg.scale.write_store(folder / "g.egs", [graphs(24)], shard_bytes=4 * 160**2 * 8)
+    eg.store.write_store(folder / "g.egs", [graphs(24)], shard_bytes=4 * 160**2 * 8)
     return folder
 
 

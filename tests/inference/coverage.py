@@ -8,10 +8,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from experiments.designs import draw_5_1
 
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import WeakPositionsWarning
-from eigengraphs.experiments.designs import draw_5_1
 from eigengraphs.inference import loading_intervals
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from experiments.designs import draw_5_1
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError
-from eigengraphs.experiments.designs import draw_5_1
 from eigengraphs.inference import bootstrap
 
 

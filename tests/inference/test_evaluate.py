@@ -250,9 +250,9 @@ def test_folds_in_processes_are_the_same(graphs):
 def test_a_store_is_loaded_or_refused(graphs, tmp_path):
     y = planted()[1]
     store = tmp_path / "graphs.egs"
-    eg.scale.write_store(store, eg.GraphStack(graphs))
+    eg.store.write_store(store, eg.GraphStack(graphs))
     assert evaluate(eg.open_store(store), y, embedding=settings(), methods=(), cv=2).n_graphs == M
-    eg.scale.write_store(tmp_path / "large.egs", eg.GraphStack(np.tile(graphs, (1, 5, 5))))
+    eg.store.write_store(tmp_path / "large.egs", eg.GraphStack(np.tile(graphs, (1, 5, 5))))
     small = eg.open_store(tmp_path / "large.egs", memory="1M")
     with pytest.raises(InputError, match="every fold is a fit of its own"):
         evaluate(small, y, embedding=settings(), methods=(), cv=2)

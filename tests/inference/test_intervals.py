@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from experiments.designs import draw_5_1
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError, WeakPositionsWarning
-from eigengraphs.experiments.designs import draw_5_1
 from eigengraphs.inference import loading_intervals
 from eigengraphs.inference.cross_fitting import cosines_squared
 from eigengraphs.inference.loading_variance import LoadingVariance, bernoulli_variances

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eigengraphs as eg
-from eigengraphs.tables import cell, guarded, unguarded, write_table
+from eigengraphs.system.tables import cell, guarded, unguarded, write_table
 
 FORMULAS = [
     "=1+1", "=cmd|' /C calc'!A0", "@SUM(1)", "+cmd", "-cmd", "-1+2", "＝1+1", "'=1", "''@x",

@@ -7,7 +7,7 @@ import pytest
 from eigengraphs.errors import InputError
 from eigengraphs.job.large import journal_of, open_journal
 from eigengraphs.models import ErdosRenyi
-from eigengraphs.scale import write_store
+from eigengraphs.store import write_store
 
 
 @pytest.fixture

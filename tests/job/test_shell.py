@@ -75,12 +75,12 @@ def test_the_script_of_the_completion_is_for_this_command(tmp_path):
 def test_words_that_complete_are_those_that_the_library_takes():
     from typing import get_args
 
-    from eigengraphs.experiments import CATALOGUE
     from eigengraphs.fitting.settings import CHOICES
     from eigengraphs.io.assemble import VerticesRule
     from eigengraphs.io.formats import Format
     from eigengraphs.io.writing import WriteFormat
     from eigengraphs.stack.preprocess import STEPS
+    from experiments import CATALOGUE
 
     assert set(completions.LOADINGS) == set(CHOICES["loadings"])
     assert set(completions.DIAGONALS) == set(CHOICES["diagonal"])

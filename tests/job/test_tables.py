@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.tables import write_table
+from eigengraphs.system.tables import write_table
 
 NAMES = ["0001", "0002", 'a "quoted" b', '"all"', "tab\there", "two\nlines", "it's", "# hash",
          "'single'", " ahead", "é ü", "a,b;c"]  # fmt: skip

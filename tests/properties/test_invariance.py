@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from property_stacks import SETTINGS, noisy, planted
 
 from eigengraphs import GraphStack, open_store
-from eigengraphs.scale import write_store
+from eigengraphs.store import write_store
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning"),

@@ -12,9 +12,9 @@ from sklearn.utils import _safe_indexing
 
 from eigengraphs import GraphStack, open_store
 from eigengraphs.errors import InputError
-from eigengraphs.scale import write_store
 from eigengraphs.stack import blocked as lazy
 from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.store import write_store
 
 M, N = 11, 6
 NAMES = [f"sub-{i}" for i in range(M)]

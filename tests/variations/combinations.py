@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eigengraphs import GraphStack, JointEmbedding, open_store
 from eigengraphs.errors import InputError
-from eigengraphs.scale import write_store
+from eigengraphs.store import write_store
 
 M, N, D = 8, 9, 3  # graphs, vertices, components
 LOADINGS: dict[str, dict[str, Any]] = {

@@ -173,7 +173,7 @@ def change_mat(data: bytes, rng: Random) -> bytes:
 
     from eigengraphs.io.matlab_guard import unpacked
     from eigengraphs.io.matlab_tags import check_tags
-    from eigengraphs.limits import DEFAULT
+    from eigengraphs.system.limits import DEFAULT
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -145,7 +145,7 @@ def _surveyed(sources: list[Path]) -> None:
     from eigengraphs.io import streams
     from eigengraphs.io.survey import survey
     from eigengraphs.io.text import Notation
-    from eigengraphs.limits import DEFAULT
+    from eigengraphs.system.limits import DEFAULT
 
     before, streams._LARGE = streams._LARGE, 0  # so that small files go the way of large ones
     try:
@@ -182,7 +182,7 @@ def _vertices(path: Path, which: int) -> None:
 
 def _store(path: Path, which: int) -> None:
     if which % 4 == 0:
-        eg.scale.damages(path)
+        eg.store.damages(path)
     stack = eg.open_store(path, memory="100M")
     for k in range(len(stack.spans)):
         stack.read_block(k)
@@ -211,7 +211,7 @@ def _recipe(path: Path, which: int) -> None:
 
 
 def _journal(path: Path, which: int) -> None:
-    from eigengraphs.scale.journal import FitJournal
+    from eigengraphs.store.journal import FitJournal
 
     journal = FitJournal(path, resume=True)
     answers: list[Any] = [(np.zeros(1), np.zeros(1))]

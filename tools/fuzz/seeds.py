@@ -174,7 +174,7 @@ def _store() -> list[bytes]:
     for kind, names in (("dense", True), ("sparse", True), ("sparse", False), ("dense", False)):
         with tempfile.TemporaryDirectory() as home:
             stack = _stack(names=names, kind=kind)
-            eg.scale.write_store(f"{home}/a.egs", [stack])
+            eg.store.write_store(f"{home}/a.egs", [stack])
             found.append(store_files(Path(home) / "a.egs"))
     return found
 
@@ -241,7 +241,7 @@ def journal_question() -> tuple[str, int]:
 
 
 def _journal() -> list[bytes]:
-    from eigengraphs.scale.journal import FitJournal
+    from eigengraphs.store.journal import FitJournal
 
     with tempfile.TemporaryDirectory() as home:
         journal = FitJournal(Path(home) / "journal")

@@ -50,9 +50,9 @@ def _missing(folder: Path) -> None:
     uses: dict[str, tuple[str, Callable[[], Any]]] = {
         "matplotlib": ("report", lambda: eg.plot.loadings(je)),
         "networkx": ("io", lambda: eg.read(folder / "g.graphml")),
-        "pyarrow": ("scale", lambda: eg.scale.write_store(folder / "g.egs", [stack])),
+        "pyarrow": ("scale", lambda: eg.store.write_store(folder / "g.egs", [stack])),
         "fsspec": ("scale", lambda: eg.open_store("memory://g.egs")),
-        "distributed": ("dask", lambda: eg.scale.connect(1).__enter__()),
+        "distributed": ("dask", lambda: eg.store.connect(1).__enter__()),
         "pooch": ("data", eg.datasets.fetch_wiki),
     }
     for package, (extra, use) in uses.items():

@@ -14,9 +14,9 @@ from eigengraphs.alignment.result import Alignment
 from eigengraphs.alignment.search import Match, Start, match
 from eigengraphs.alignment.standard import standardise
 from eigengraphs.errors import InputError
-from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
+from eigengraphs.system.randomness import RandomState, seed_sequence
 
 __all__ = ["align"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.baselines.estimator import Array, PositionsBaseline
-from eigengraphs.parallel import spans
+from eigengraphs.system.parallel import spans
 
 __all__ = ["ProcrustesBaseline", "procrustes_distances"]
 

@@ -30,7 +30,7 @@ from eigengraphs.cli.options import (
 )  # fmt: skip
 from eigengraphs.cli.wording import files_left_out, say, say_notes, table_width, visible
 from eigengraphs.job.events import Event, Listener
-from eigengraphs.labels import count_of
+from eigengraphs.system.labels import count_of
 
 __all__ = ["check"]
 
@@ -64,7 +64,7 @@ def check(
 
     with showing(as_json, Event("read", f"reading {source}")) as listen:
         from eigengraphs.job.inputs import gather
-        from eigengraphs.scale import is_store
+        from eigengraphs.store import is_store
 
         if is_store(source):
             said = _check_store(source, listen)
@@ -156,7 +156,7 @@ def _counts(values: Sequence[Any]) -> dict[str, int]:
 def _check_store(source: str, listen: Listener) -> dict[str, Any]:
     """Read graphs and tables of a store against their hashes, and say what is in it."""
     from eigengraphs.errors import StoreError
-    from eigengraphs.scale import damages, open_store
+    from eigengraphs.store import damages, open_store
 
     def watch(done: int, total: int) -> None:
         listen(Event("check", f"{done} of {count_of(total, 'graph')}", done, total))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 __all__ = [
-    "ALIGN", "COMPONENTS", "DELIMITERS", "DESIGNS", "DIAGONALS", "EXPERIMENTS", "FORMATS",
+    "ALIGN", "COMPONENTS", "DELIMITERS", "DESIGNS", "DIAGONALS", "FORMATS",
     "LOADINGS", "OUTPUT_FORMATS", "TRANSFORMS", "WEIGHTS", "among",
 ]  # fmt: skip
 
@@ -17,11 +17,6 @@ COMPONENTS = ("auto", "2", "4", "8", "16")
 DELIMITERS = ("tab", "space", ",", ";")
 DESIGNS = ("section5.1", "section5.2", "weighted", "sparse")
 DIAGONALS = ("auto", "filled", "observed", "unobserved")
-EXPERIMENTS = (
-    "figure1", "figure2", "figure3", "table1", "figure4", "figure5", "figure6", "figure7", "table2",
-    "figure8", "theory", "dimension", "hollow", "refined", "misaligned", "mice", "airports",
-    "trade", "all", "list",
-)  # fmt: skip
 FORMATS = (
     "auto", "matrix", "edgelist", "graphml", "gml", "pajek", "numpy", "matlab", "parquet", "bids",
 )  # fmt: skip

@@ -28,7 +28,7 @@ from eigengraphs.cli.options import (
 from eigengraphs.cli.wording import files_left_out, say, say_notes
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Event, Listener
-from eigengraphs.labels import count_of
+from eigengraphs.system.labels import count_of
 
 __all__ = ["convert"]
 

@@ -32,7 +32,7 @@ from eigengraphs.cli.options import (
     input_settings,
 )  # fmt: skip
 from eigengraphs.cli.wording import files_left_out, say, say_notes
-from eigengraphs.labels import count_of
+from eigengraphs.system.labels import count_of
 
 __all__ = ["fit"]
 

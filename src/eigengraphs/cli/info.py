@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eigengraphs.cli.wording import say
-from eigengraphs.labels import count_of
+from eigengraphs.system.labels import count_of
 
 __all__ = ["info"]
 

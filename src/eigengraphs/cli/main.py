@@ -17,7 +17,7 @@ from eigengraphs import __version__
 from eigengraphs.cli.stopping import Stopped, stoppable
 from eigengraphs.cli.wording import for_shell, say
 from eigengraphs.errors import ClusterError, EigengraphsError, InputError, MissingExtraError, short
-from eigengraphs.labels import not_utf8
+from eigengraphs.system.labels import not_utf8
 
 __all__ = ["application", "main"]
 
@@ -41,7 +41,6 @@ def application() -> Any:
     from eigengraphs.cli.plan import plan
     from eigengraphs.cli.read import read
     from eigengraphs.cli.report import report
-    from eigengraphs.cli.reproduce import reproduce
     from eigengraphs.cli.simulate import simulate
     from eigengraphs.cli.transform import transform
     from eigengraphs.cli.uncertainty import uncertainty
@@ -69,7 +68,7 @@ def application() -> Any:
         "From files to results": (check, fit, transform, report, contest),
         "Questions to a fit": (compare, evaluate, read, uncertainty, cluster, changes),
         "Files, stores and sizes": (convert, info, plan),
-        "To learn and to test": (demo, simulate, reproduce),
+        "To learn and to test": (demo, simulate),
     }
     for panel, commands in panels.items():
         for command in commands:

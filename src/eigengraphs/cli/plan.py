@@ -37,7 +37,7 @@ def plan(
     Example: eigengraphs plan graphs.egs -d 8 --memory 1G
     """
     from eigengraphs.job.forecast import forecast_fit
-    from eigengraphs.scale import open_store
+    from eigengraphs.store import open_store
 
     found = forecast_fit(
         open_store(store, memory), components, directed=directed, center=center, workers=workers

@@ -10,7 +10,7 @@ import typer
 from eigengraphs.cli.completions import DESIGNS, OUTPUT_FORMATS, WEIGHTS, among
 from eigengraphs.cli.options import Json
 from eigengraphs.cli.wording import say
-from eigengraphs.labels import count_of
+from eigengraphs.system.labels import count_of
 
 __all__ = ["simulate"]
 

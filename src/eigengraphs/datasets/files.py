@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from eigengraphs.datasets.registry import HostedFile, registered
 from eigengraphs.errors import DatasetError, InputError, MissingExtraError
-from eigengraphs.limits import read_regular
+from eigengraphs.system.limits import read_regular
 
 __all__ = ["VARIABLE", "Folder", "find_folder", "read_file_if_there", "read_files"]
 

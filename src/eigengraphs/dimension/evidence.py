@@ -14,10 +14,10 @@ from eigengraphs.dimension.fits import RoughFits
 from eigengraphs.dimension.halves import Replication, last_replicated, replication
 from eigengraphs.dimension.held_out import combined, leading, noise_p_values
 from eigengraphs.dimension.hidden_pairs import Blocks, prediction_errors, smallest_good
-from eigengraphs.randomness import seed_sequence
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.stack import GraphStack
-from eigengraphs.threads import one_blas_thread
+from eigengraphs.system.randomness import seed_sequence
+from eigengraphs.system.threads import one_blas_thread
 
 __all__ = ["Evidence", "Job", "by_elbow", "by_hidden_pairs", "by_splits", "reasons_against"]
 

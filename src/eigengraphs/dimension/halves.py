@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigengraphs.matching import match_components
+from eigengraphs.alignment.components import match_components
 from eigengraphs.solvers.protocol import Array
 
 __all__ = ["Replication", "chance", "last_replicated", "needed", "replication"]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.dimension.words import explain
-from eigengraphs.tables import short_repr
-from eigengraphs.whole_files import whole_file
+from eigengraphs.system.tables import short_repr
+from eigengraphs.system.whole_files import whole_file
 
 __all__ = ["RULES", "TESTED", "DimensionChoice", "recommend"]
 

@@ -20,8 +20,8 @@ from eigengraphs.dimension.fits import EstimatorFactory, RoughFits
 from eigengraphs.dimension.result import RULES, DimensionChoice, recommend
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_count, check_weights
-from eigengraphs.randomness import RandomState, seed_sequence
 from eigengraphs.stack import GraphStack
+from eigengraphs.system.randomness import RandomState, seed_sequence
 
 __all__ = ["choose_n_components"]
 

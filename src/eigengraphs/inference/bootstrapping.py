@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eigengraphs.alignment.components import match_components
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.cross_fitting import numbered, refit
-from eigengraphs.matching import match_components
-from eigengraphs.randomness import RandomState, generator
 from eigengraphs.stack import GraphStack
-from eigengraphs.tables import short_repr
+from eigengraphs.system.randomness import RandomState, generator
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["Bootstrap", "bootstrap"]
 

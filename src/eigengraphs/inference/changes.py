@@ -14,7 +14,7 @@ from scipy.signal import lfilter
 from eigengraphs.errors import InputError
 from eigengraphs.inference.segments import largest_penalty, places, segment, segment_costs
 from eigengraphs.inference.variables import Array, counted, read_loadings, units
-from eigengraphs.randomness import RandomState, generator
+from eigengraphs.system.randomness import RandomState, generator
 
 __all__ = ["Changes", "change_points", "first_autocorrelation", "later_autocorrelation"]
 

@@ -17,8 +17,8 @@ from sklearn.mixture import GaussianMixture
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.variables import units
-from eigengraphs.randomness import RandomState, seed_sequence
-from eigengraphs.tables import short_repr
+from eigengraphs.system.randomness import RandomState, seed_sequence
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["Clusters", "cluster_graphs", "cluster_vertices", "purity"]
 

@@ -23,7 +23,7 @@ from eigengraphs.inference.variables import (
     units,
     words,
 )
-from eigengraphs.randomness import RandomState, seed_sequence
+from eigengraphs.system.randomness import RandomState, seed_sequence
 
 __all__ = ["compare"]
 

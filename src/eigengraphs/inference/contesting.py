@@ -16,7 +16,7 @@ from eigengraphs.inference.methods import JOINT, MethodsLike
 from eigengraphs.inference.reconstruction import Explained, coefficients, explain
 from eigengraphs.inference.rules import RULES, rule_name
 from eigengraphs.inference.targets import Task
-from eigengraphs.tables import short_repr
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["CONTESTANTS", "Contest", "ContestRow", "contest"]
 

@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from eigengraphs.alignment.components import match_components
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
-from eigengraphs.matching import match_components
-from eigengraphs.randomness import RandomState, generator
 from eigengraphs.stack import GraphStack
+from eigengraphs.system.randomness import RandomState, generator
 
 __all__ = [
     "N_SPLITS",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eigengraphs.inference.methods import JOINT
 from eigengraphs.inference.rules import rule_name
 from eigengraphs.inference.score_intervals import Difference
-from eigengraphs.tables import short_repr
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["CHANCE", "Evaluation", "PipelineScore"]
 

@@ -22,9 +22,9 @@ from eigengraphs.inference.cross_fitting import (
 )
 from eigengraphs.inference.loading_variance import LoadingVariance, bernoulli_variances
 from eigengraphs.inference.variables import units
-from eigengraphs.randomness import RandomState
 from eigengraphs.stack import GraphStack
-from eigengraphs.tables import short_repr
+from eigengraphs.system.randomness import RandomState
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["LoadingIntervals", "loading_intervals"]
 

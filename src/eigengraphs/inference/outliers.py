@@ -14,7 +14,7 @@ from scipy.stats import beta, chi2, false_discovery_control
 
 from eigengraphs.errors import InputError, ManyAnomaliesWarning
 from eigengraphs.inference.variables import Array, counted, read_loadings, units, words
-from eigengraphs.randomness import RandomState, generator
+from eigengraphs.system.randomness import RandomState, generator
 
 __all__ = ["Anomalies", "anomalies"]
 

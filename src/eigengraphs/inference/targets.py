@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
-from eigengraphs.labels import are_quantity
+from eigengraphs.system.labels import are_quantity
 
 __all__ = ["Target", "Task", "one_a_graph", "read_target", "shown"]
 

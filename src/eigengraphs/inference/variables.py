@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
-from eigengraphs.labels import UNKNOWN, without_none
+from eigengraphs.system.labels import UNKNOWN, without_none
 
 __all__ = [
     "Array",

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.soundness import check_sparse
-from eigengraphs.limits import DEFAULT, Cap
+from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.limits import DEFAULT, Cap
 
 __all__ = ["chosen", "graphs_of_array", "is_graph_array", "with_names_beside"]
 

@@ -16,8 +16,8 @@ from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import EdgeGraph
 from eigengraphs.io.text import TextFile, data_at, number, whole
-from eigengraphs.limits import read_json
 from eigengraphs.stack.names import spelling
+from eigengraphs.system.limits import read_json
 
 __all__ = ["edge_graph", "read_edges"]
 

@@ -13,7 +13,7 @@ from eigengraphs.io.kinds import looks_like_graph
 from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.text import AUTO, AmbiguousComma, Notation, open_text
-from eigengraphs.limits import read_regular
+from eigengraphs.system.limits import read_regular
 
 __all__ = ["Found", "search_folder"]
 

@@ -18,7 +18,7 @@ from eigengraphs.io.parquet import read_parquet
 from eigengraphs.io.raw import RawGraph
 from eigengraphs.io.soundness import reading_of, sound
 from eigengraphs.io.text import Notation, TextFile, open_text
-from eigengraphs.limits import DEFAULT, Cap, gunzip
+from eigengraphs.system.limits import DEFAULT, Cap, gunzip
 
 __all__ = [
     "TEXT_ENDINGS",

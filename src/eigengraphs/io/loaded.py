@@ -15,7 +15,7 @@ from eigengraphs.io.notices import Notice, few
 from eigengraphs.io.raw import RawGraph
 from eigengraphs.io.sources import SourceFile
 from eigengraphs.io.text import Notation
-from eigengraphs.limits import DEFAULT, Cap, read_regular
+from eigengraphs.system.limits import DEFAULT, Cap, read_regular
 
 __all__ = ["Loaded", "names_of", "one_layout", "same_content", "settle_ambiguous"]
 

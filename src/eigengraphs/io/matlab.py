@@ -21,7 +21,7 @@ from eigengraphs.io.matlab_guard import unpacked
 from eigengraphs.io.matlab_tags import check_tags
 from eigengraphs.io.optional import need
 from eigengraphs.io.raw import MatrixGraph
-from eigengraphs.limits import DEFAULT, Cap
+from eigengraphs.system.limits import DEFAULT, Cap
 
 __all__ = ["read_mat"]
 

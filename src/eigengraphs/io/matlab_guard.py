@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 
 from eigengraphs.errors import ReadError
-from eigengraphs.limits import Cap
+from eigengraphs.system.limits import Cap
 
 __all__ = ["unpacked"]
 

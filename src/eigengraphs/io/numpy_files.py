@@ -10,12 +10,12 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
-from eigengraphs.archives import BROKEN, npy_array, open_zip, zip_member
 from eigengraphs.errors import ReadError
 from eigengraphs.io.arrays import chosen, graphs_of_array, with_names_beside
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.soundness import check_sparse
-from eigengraphs.limits import DEFAULT, Cap
+from eigengraphs.system.archives import BROKEN, npy_array, open_zip, zip_member
+from eigengraphs.system.limits import DEFAULT, Cap
 
 __all__ = ["FLAT", "flat_shape", "read_npy", "read_npz"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigengraphs import extras
+from eigengraphs.system import extras
 
 __all__ = ["need"]
 

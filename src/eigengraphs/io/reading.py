@@ -32,11 +32,11 @@ from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename, with_numbers
 from eigengraphs.io.sources import Source, SourceLike, find_files
 from eigengraphs.io.text import Notation
-from eigengraphs.limits import Cap, MaxBytes, read_regular
-from eigengraphs.scale import is_store, open_store
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.missing import MissingRule, check_missing
-from eigengraphs.tables import short_repr
+from eigengraphs.store import is_store, open_store
+from eigengraphs.system.limits import Cap, MaxBytes, read_regular
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["FileEntry", "Reading", "read", "read_files"]
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import EigengraphsError, ReadError
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
-from eigengraphs.labels import not_utf8
+from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.labels import not_utf8
 
 __all__ = ["check_sparse", "each_sound", "reading_of", "sound"]
 

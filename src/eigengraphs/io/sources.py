@@ -16,8 +16,8 @@ from eigengraphs.io.naming import natural
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.tables import read_table
 from eigengraphs.io.text import AUTO, Notation
-from eigengraphs.labels import not_utf8
-from eigengraphs.limits import open_regular
+from eigengraphs.system.labels import not_utf8
+from eigengraphs.system.limits import open_regular
 
 __all__ = ["Source", "SourceFile", "SourceLike", "find_files"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eigengraphs import scale
+from eigengraphs import store as stores
 from eigengraphs.errors import InputError, StoreError
 from eigengraphs.io.assemble import VerticesRule
 from eigengraphs.io.direction import DirectedRule
@@ -21,13 +21,13 @@ from eigengraphs.io.renaming import LabelsLike, as_vertex_table
 from eigengraphs.io.sources import SourceLike, find_files
 from eigengraphs.io.survey import survey
 from eigengraphs.io.text import Notation
-from eigengraphs.limits import Cap, MaxBytes
-from eigengraphs.scale.folder import Folder
-from eigengraphs.scale.layout import STORE_JSON, Batch
-from eigengraphs.scale.store import Store
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
-from eigengraphs.tables import short_repr
+from eigengraphs.store.folder import Folder
+from eigengraphs.store.layout import STORE_JSON, Batch
+from eigengraphs.store.store import Store
+from eigengraphs.system.limits import Cap, MaxBytes
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["Stored", "convert_to_store"]
 
@@ -139,7 +139,7 @@ def convert_to_store(
         "directed": directed, "storage": storage, "labels": _labels(labels),
     }  # fmt: skip
     folder = Folder(target)
-    if scale.is_store(source):
+    if stores.is_store(source):
         _refuse_itself(source, folder)
     listing = _listing(source, format == "bids", notation)
     there = Store(folder, unfinished=True) if folder.exists(STORE_JSON) else None
@@ -160,7 +160,7 @@ def convert_to_store(
         raise StoreError(f"there is no store at {folder} to add to; leave --append out")
 
     known = None if there is None else there.vertex_names
-    opened = _from_store if scale.is_store(source) else _from_files
+    opened = _from_store if stores.is_store(source) else _from_files
     made = opened(source, options, labels, known, cap, say)
     if there is not None and not resume:
         _refuse_misfit(there, made, directed)
@@ -170,7 +170,7 @@ def convert_to_store(
     if not resume:
         folder.write(name, _table(listing))
     mode: Any = "resume" if resume else "append" if append else "new"
-    writer = scale.StoreWriter(
+    writer = stores.StoreWriter(
         target,
         mode=mode,
         storage=made.storage,
@@ -229,7 +229,7 @@ def _from_store(
     del known, cap, say
     if labels is not None or options["key"] is not None:
         raise InputError("a store is converted as it is: labels and key are for files")
-    stack = scale.open_store(source)
+    stack = stores.open_store(source)
     columns = stack.columns
 
     def blocks(first: int) -> Blocks:
@@ -283,7 +283,7 @@ def _labels(labels: Any) -> str | None:
 
 def _listing(source: Any, bids: bool, notation: Notation) -> list[tuple[str, int, int]]:
     """Return path, size and time of change of every file that graphs come from."""
-    if scale.is_store(source):
+    if stores.is_store(source):
         store = Store(Folder(source))
         return [(f"{store.folder}/{STORE_JSON}", int(store.digest[:15], 16), 0)]
     found = find_files(source, bids=bids, notation=notation)

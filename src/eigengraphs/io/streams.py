@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.archives import check_members, npy_array, npy_header, zip_member
-from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import EigengraphsError, ReadError
 from eigengraphs.io.formats import Format, ending, read_one
 from eigengraphs.io.numpy_files import FLAT, flat_shape
@@ -24,8 +22,10 @@ from eigengraphs.io.parquet import told
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 from eigengraphs.io.soundness import each_sound
 from eigengraphs.io.text import Notation
-from eigengraphs.limits import DEFAULT, Cap, open_regular, read_regular
-from eigengraphs.scale.tables import check_declared
+from eigengraphs.store.tables import check_declared
+from eigengraphs.system.archives import check_members, npy_array, npy_header, zip_member
+from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.limits import DEFAULT, Cap, open_regular, read_regular
 
 __all__ = ["graphs_of_file"]
 

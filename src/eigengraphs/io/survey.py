@@ -45,12 +45,12 @@ from eigengraphs.io.renaming import renamer
 from eigengraphs.io.sources import SourceFile, SourceLike, find_files
 from eigengraphs.io.streams import graphs_of_file
 from eigengraphs.io.text import Notation
-from eigengraphs.limits import Cap
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import Storage, StorageRule
 from eigengraphs.stack.build import storage_for as _storage_for
 from eigengraphs.stack.names import spelling
 from eigengraphs.stack.one_graph import Piece
+from eigengraphs.system.limits import Cap
 
 __all__ = ["Survey", "survey"]
 

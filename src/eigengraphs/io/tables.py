@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
 from eigengraphs.io.text import AUTO, MISSING, Notation, TextFile, number, open_text, whole
-from eigengraphs.limits import DEFAULT, read_regular
+from eigengraphs.system.limits import DEFAULT, read_regular
 
 __all__ = ["Table", "check_lengths", "column_of", "open_table", "read_table"]
 

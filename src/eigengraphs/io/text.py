@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from eigengraphs.errors import InputError, ReadError
 from eigengraphs.io.notices import Notice
-from eigengraphs.tables import unguarded
+from eigengraphs.system.tables import unguarded
 
 __all__ = [
     "AUTO", "MISSING", "AmbiguousComma", "Notation", "TextFile", "is_number", "number", "open_text",

@@ -19,7 +19,6 @@ from eigengraphs.job.large import Large
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
 from eigengraphs.job.reading import reading_finding
-from eigengraphs.labels import count_of
 from eigengraphs.loading import keep_vertex_table
 from eigengraphs.report.columns import make_column
 from eigengraphs.report.findings import Finding
@@ -27,6 +26,7 @@ from eigengraphs.report.methods import methods_text
 from eigengraphs.report.order import time_line
 from eigengraphs.report.parts import Prediction, Problem
 from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.system.labels import count_of
 
 __all__ = ["Analysis", "FitSettings", "analyse"]
 

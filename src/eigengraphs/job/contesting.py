@@ -15,10 +15,10 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.job.people import NOBODY
 from eigengraphs.job.prediction import tells_quantity
-from eigengraphs.labels import count_of
 from eigengraphs.report.columns import make_column
-from eigengraphs.tables import write_table
-from eigengraphs.whole_files import replace_together, scratch_folder
+from eigengraphs.system.labels import count_of
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import replace_together, scratch_folder
 
 __all__ = ["hold_contest"]
 

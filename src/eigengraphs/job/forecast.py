@@ -23,9 +23,7 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_n_components
 from eigengraphs.fitting.solve import kept_in_basis
-from eigengraphs.labels import count_of
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
-from eigengraphs.parallel import alone, thread_count
 from eigengraphs.solvers.basis import CoreMoments, basis_width, whole_pays
 from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core
 from eigengraphs.solvers.geometry import geometry_of, unit_points
@@ -33,7 +31,9 @@ from eigengraphs.solvers.metric import AllEntries
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.threads import one_blas_thread
+from eigengraphs.system.labels import count_of
+from eigengraphs.system.parallel import alone, thread_count
+from eigengraphs.system.threads import one_blas_thread
 
 __all__ = ["Forecast", "forecast_fit"]
 

@@ -18,13 +18,13 @@ from eigengraphs.io.renaming import table_names
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
-from eigengraphs.labels import count_of
 from eigengraphs.loading import vertex_table
 from eigengraphs.report.parts import Level, Problem, gravest_first
 from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.quality import QualityTable, describe_graphs, missing_vertices, some
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.system.labels import count_of
 
 __all__ = ["InputSettings", "Inputs", "gather", "on_vertices", "reading_record"]
 

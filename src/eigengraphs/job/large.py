@@ -10,11 +10,11 @@ from typing import Any
 
 from eigengraphs.errors import EigengraphsError, InputError
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.scale import is_store
-from eigengraphs.scale.journal import FitJournal
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.whole_files import locked
+from eigengraphs.store import is_store
+from eigengraphs.store.journal import FitJournal
+from eigengraphs.system.whole_files import locked
 
 __all__ = ["Large", "journal_of", "noting", "on_cluster", "open_journal"]
 
@@ -30,7 +30,7 @@ class Large:
         """Return the graphs where they are worked on."""
         if self.client is None:
             return graphs
-        from eigengraphs.scale import DaskStack
+        from eigengraphs.store import DaskStack
 
         assert isinstance(graphs, BlockedStack)
         return DaskStack(graphs, self.client)
@@ -125,7 +125,7 @@ def on_cluster(source: Any, workers: int | None, cluster: str | None) -> Iterato
             "a cluster works on a store, which all of its workers can read, and this is none: make "
             "one with 'eigengraphs convert IN graphs.egs'"
         )
-    from eigengraphs.scale import connect
+    from eigengraphs.store import connect
 
     where: Any = cluster if workers is None else workers
     with connect(where) as client:

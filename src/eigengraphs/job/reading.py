@@ -19,9 +19,9 @@ from eigengraphs.inference.reading import ComponentReading, read_components
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.job.inputs import Inputs
-from eigengraphs.labels import count_of
 from eigengraphs.report.findings import Finding, Intervals
-from eigengraphs.tables import write_table
+from eigengraphs.system.labels import count_of
+from eigengraphs.system.tables import write_table
 
 __all__ = ["components_of", "reading_finding", "uncertainty_of"]
 

@@ -17,8 +17,8 @@ from eigengraphs.job.provenance import in_words
 from eigengraphs.report import parts
 from eigengraphs.report.html import write_report
 from eigengraphs.report.summary import Summary, summarize
-from eigengraphs.tables import write_table
-from eigengraphs.whole_files import is_left_over, whole_folder
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import is_left_over, whole_folder
 
 __all__ = [
     "FILES",

@@ -13,15 +13,20 @@ import numpy as np
 from eigengraphs import __version__, io
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.labels import count_of
-from eigengraphs.scale import StoreWriter, is_store, open_store
-from eigengraphs.scale.folder import Folder
-from eigengraphs.scale.layout import VERTICES, Batch
-from eigengraphs.scale.store import Store
 from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
 from eigengraphs.stack import GraphStack
-from eigengraphs.tables import write_table
-from eigengraphs.whole_files import replace_together, scratch_folder, whole_file, whole_folder
+from eigengraphs.store import StoreWriter, is_store, open_store
+from eigengraphs.store.folder import Folder
+from eigengraphs.store.layout import VERTICES, Batch
+from eigengraphs.store.store import Store
+from eigengraphs.system.labels import count_of
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import (
+    replace_together,
+    scratch_folder,
+    whole_file,
+    whole_folder,
+)
 
 __all__ = ["simulate_to"]
 

@@ -14,9 +14,9 @@ from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.means import Means
 from eigengraphs.models.sampling import sample_stack
 from eigengraphs.models.validation import Floats, Ints, whole_number
-from eigengraphs.randomness import RandomState, generator
 from eigengraphs.stack import GraphStack
-from eigengraphs.tables import short_repr
+from eigengraphs.system.randomness import RandomState, generator
+from eigengraphs.system.tables import short_repr
 
 if TYPE_CHECKING:
     from eigengraphs.models.block import StochasticBlockModel

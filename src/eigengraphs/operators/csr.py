@@ -19,7 +19,6 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.compiling import announce_compiling
 from eigengraphs.operators.protocol import Array, Columns
 from eigengraphs.operators.vectors import (
     add_product,
@@ -31,7 +30,8 @@ from eigengraphs.operators.vectors import (
     put_sum,
     zero_line,
 )
-from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.system.compiling import announce_compiling
+from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = ["SparseGraphs"]
 

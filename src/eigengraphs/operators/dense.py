@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from eigengraphs.compiling import announce_compiling
 from eigengraphs.operators.protocol import Array, Columns
 from eigengraphs.operators.vectors import (
     LINE_BYTES,
@@ -26,7 +25,8 @@ from eigengraphs.operators.vectors import (
     put_sum,
     zero_line,
 )
-from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.system.compiling import announce_compiling
+from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = ["DenseGraphs", "add_group_rows"]
 

@@ -32,10 +32,10 @@ from eigengraphs.operators.means import (
 )
 from eigengraphs.operators.protocol import Array, Columns, Raw
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs, raw_graphs
-from eigengraphs.parallel import on_blocks, spans
 from eigengraphs.stack.flat_matrix import row_numbers
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.stack import GraphStack
+from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = ["WRITTEN_OUT", "ObservedGraphs", "ratio"]
 

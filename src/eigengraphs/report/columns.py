@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.labels import UNKNOWN, are_codes, without_none
 from eigengraphs.report.parts import Column
+from eigengraphs.system.labels import UNKNOWN, are_codes, without_none
 
 __all__ = ["is_unknown", "make_column", "make_columns", "says_number"]
 

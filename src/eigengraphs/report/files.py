@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from eigengraphs.errors import InputError
-from eigengraphs.tables import write_table
-from eigengraphs.whole_files import whole_file
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import whole_file
 
 __all__ = ["output_folder", "whole_file", "write_table"]
 

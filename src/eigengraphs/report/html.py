@@ -21,7 +21,7 @@ from eigengraphs.report.plain import plain
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import paragraphs
 from eigengraphs.report.words import short
-from eigengraphs.whole_files import replace_together, scratch_folder
+from eigengraphs.system.whole_files import replace_together, scratch_folder
 
 __all__ = ["MOST_BYTES", "SECTIONS", "render", "write_page", "write_report"]
 

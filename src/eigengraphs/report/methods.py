@@ -12,8 +12,8 @@ import sklearn
 
 from eigengraphs.embedding import FitView
 from eigengraphs.fitting.messages import explained_of
-from eigengraphs.labels import count_of
 from eigengraphs.report.parts import Prediction
+from eigengraphs.system.labels import count_of
 
 __all__ = ["CITATIONS", "methods_text", "own_version"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from eigengraphs.errors import InputError
-from eigengraphs.tables import short_repr
+from eigengraphs.system.tables import short_repr
 
 __all__ = [
     "Column", "Component", "Edge", "GraphQuality", "HeatMap", "Level", "MethodScore", "Prediction",

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.labels import count_of
 from eigengraphs.report.parts import GraphQuality, Level, Problem
 from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.mask import Mask
+from eigengraphs.system.labels import count_of
 
 __all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "missing_vertices", "some"]
 

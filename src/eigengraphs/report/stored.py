@@ -15,9 +15,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.limits import read_json, read_regular
 from eigengraphs.report.parts import Edge, HeatMap
 from eigengraphs.report.summary import FORMAT, Summary
+from eigengraphs.system.limits import read_json, read_regular
 
 __all__ = ["read_summary"]
 

@@ -36,7 +36,7 @@ from eigengraphs.report.patterns import mirror_images
 from eigengraphs.report.plain import pieces, plain
 from eigengraphs.report.quality import QualityTable, describe_graphs
 from eigengraphs.report.words import dimension_words, fit_problems, opening_words
-from eigengraphs.tables import short_repr
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["Summary", "summarize"]
 

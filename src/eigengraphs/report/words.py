@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.fitting.messages import explained_of
-from eigengraphs.labels import count_of as _count
 from eigengraphs.report.components import ILL_CONDITIONED
 from eigengraphs.report.parts import Column, Component, Prediction, Problem
+from eigengraphs.system.labels import count_of as _count
 
 if TYPE_CHECKING:
     from eigengraphs.report.findings import Finding

@@ -18,15 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.archives import npy_array, open_zip, zip_member
 from eigengraphs.dimension import DimensionChoice
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.plan import Groups, Plan
 from eigengraphs.fitting.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.fitting.solve import Refinement
-from eigengraphs.limits import Cap, MaxBytes, read_json, read_regular
 from eigengraphs.operators.treatment import Treatment
-from eigengraphs.randomness import seed_sequence
 from eigengraphs.saving.tree import Arrays, decode, encode
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit, Stage
@@ -39,7 +36,10 @@ from eigengraphs.solvers.rules import (
 )
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.preprocess import Preprocessing
-from eigengraphs.whole_files import whole_file
+from eigengraphs.system.archives import npy_array, open_zip, zip_member
+from eigengraphs.system.limits import Cap, MaxBytes, read_json, read_regular
+from eigengraphs.system.randomness import seed_sequence
+from eigengraphs.system.whole_files import whole_file
 
 __all__ = ["read_model", "save_fit"]
 
@@ -102,8 +102,8 @@ def read_model(path: str | os.PathLike[str], max_bytes: MaxBytes = None) -> dict
     path
         The file, of this format or an older one.
     max_bytes
-        What the file may declare to hold; see `eigengraphs.limits`. Only files of format 1 are
-        compressed.
+        What the file may declare to hold; see `eigengraphs.system.limits`. Only files of
+        format 1 are compressed.
 
     Raises
     ------

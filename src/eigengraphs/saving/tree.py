@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.compressed import check_compressed
 from eigengraphs.errors import InputError
+from eigengraphs.system.compressed import check_compressed
 
 __all__ = ["Arrays", "decode", "encode"]
 

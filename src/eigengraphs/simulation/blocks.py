@@ -10,10 +10,10 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
-from eigengraphs.randomness import seed_sequence
 from eigengraphs.simulation.design import Design
 from eigengraphs.stack import GraphStack
-from eigengraphs.tables import short_repr
+from eigengraphs.system.randomness import seed_sequence
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["Truth", "graph_name", "simulate_blocks", "simulate_truth"]
 

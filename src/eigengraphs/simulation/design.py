@@ -13,7 +13,7 @@ from eigengraphs.models import GraphModel, MultipleRandomEigenGraphs, RandomDotP
 from eigengraphs.models.laws import BERNOULLI, EdgeLaw, edge_law
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.simulation.loadings import Loadings
-from eigengraphs.tables import short_repr
+from eigengraphs.system.tables import short_repr
 
 __all__ = ["Design", "GraphClass", "Pairs"]
 

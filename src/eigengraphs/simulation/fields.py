@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.limits import read_json, read_regular
 from eigengraphs.models.validation import Floats, Ints
+from eigengraphs.system.limits import read_json, read_regular
 
 __all__ = ["Fields", "load_recipe"]
 

@@ -24,8 +24,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from eigengraphs.compiling import announce_compiling
 from eigengraphs.solvers.protocol import Array
+from eigengraphs.system.compiling import announce_compiling
 
 __all__ = [
     "ALL_ENTRIES", "CONCENTRATED", "OFF_DIAGONAL", "Core", "State", "alike", "bend", "climb",

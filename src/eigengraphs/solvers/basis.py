@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.parallel import on_blocks, spans
 from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment
 from eigengraphs.solvers.geometry import geometry_of, sides_of
 from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.protocol import Array, Sides
+from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = [
     "Basis", "CoreBasis", "MomentBasis", "ProductBasis", "RowBasis", "basis_width", "first_bases",

@@ -20,9 +20,9 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.compiling import announce_compiling
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.protocol import Array
+from eigengraphs.system.compiling import announce_compiling
 
 __all__ = [
     "FreeLoadings",

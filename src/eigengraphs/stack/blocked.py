@@ -21,7 +21,6 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.parallel import in_order, thread_count
 from eigengraphs.stack.build import Storage, check_dtype
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.journaling import journal_in_use
@@ -29,6 +28,7 @@ from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.names import check_names
 from eigengraphs.stack.ordering import PairedSum, add_up, order_is_fixed
 from eigengraphs.stack.stack import GraphStack
+from eigengraphs.system.parallel import in_order, thread_count
 
 __all__ = ["Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined", "joined_masks"]
 

@@ -11,7 +11,6 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.parallel import on_blocks, spans
 from eigengraphs.stack.common_vertices import (
     VertexRule,
     align_pieces,
@@ -28,6 +27,7 @@ from eigengraphs.stack.one_graph import (
     plain_numbers,
     unmasked,
 )
+from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = ["Storage", "StorageRule", "build", "check_dtype", "check_storage", "storage_for"]
 

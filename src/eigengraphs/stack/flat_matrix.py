@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.parallel import on_blocks, spans
+from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = ["THREADS_PAY_FROM", "canonical", "flatten", "pattern", "row_numbers", "transpose_flat"]
 

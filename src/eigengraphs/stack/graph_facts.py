@@ -11,9 +11,9 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from eigengraphs.compiling import announce_compiling
-from eigengraphs.parallel import on_blocks, spans
 from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM
+from eigengraphs.system.compiling import announce_compiling
+from eigengraphs.system.parallel import on_blocks, spans
 
 if TYPE_CHECKING:
     from eigengraphs.stack.mask import Mask

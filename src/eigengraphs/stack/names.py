@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, SelectionError
-from eigengraphs.labels import not_utf8
+from eigengraphs.system.labels import not_utf8
 
 __all__ = [
     "check_names", "label", "one_place", "places", "read_names", "shifted", "some_of", "spelling",

@@ -15,7 +15,7 @@ from eigengraphs.io.writing.one import GraphWriter, one_graph
 from eigengraphs.io.writing.parquet import write_parquet
 from eigengraphs.io.writing.text_files import write_csv, write_edges, write_tsv
 from eigengraphs.stack import GraphStack
-from eigengraphs.whole_files import whole_file
+from eigengraphs.system.whole_files import whole_file
 
 __all__ = ["WriteFormat", "write"]
 

@@ -9,7 +9,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.io.writing.one import GraphWriter, check_texts, one_graph
 from eigengraphs.io.writing.text_files import cell
 from eigengraphs.stack import GraphStack
-from eigengraphs.whole_files import whole_folder
+from eigengraphs.system.whole_files import whole_folder
 
 __all__ = ["write_folder"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from eigengraphs.io.writing.one import OneGraph, check_texts
-from eigengraphs.tables import guarded
+from eigengraphs.system.tables import guarded
 
 __all__ = ["cell", "write_csv", "write_edges", "write_tsv"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, minres
 
 from eigengraphs.models.theory.vectors import Array
-from eigengraphs.tables import short_repr
+from eigengraphs.system.tables import short_repr
 
 if TYPE_CHECKING:
     from eigengraphs.models.theory.objective import PopulationObjective

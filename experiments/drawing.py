@@ -1,0 +1,102 @@
+"""One look for all pictures of the experiments."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from eigengraphs.errors import MissingExtraError
+from eigengraphs.report.files import whole_file
+
+if TYPE_CHECKING:
+    from experiments.run import Run
+
+__all__ = ["COLOURS", "GREY", "band", "figure", "save", "style", "tidy"]
+
+#: Distinguishable for colour-blind readers (Okabe and Ito), darkest contrasts first.
+COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933",
+    "#882255", "#888888",
+)  # fmt: skip
+GREY = "#888888"
+_STYLE: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7.5,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 3.5,
+    "pdf.fonttype": 42,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Set the look of everything that is drawn inside; leave matplotlib as it was."""
+    try:
+        from matplotlib import rc_context
+    except ImportError:
+        raise MissingExtraError("matplotlib", "experiments", "drawing a picture") from None
+    # The font's own dates are odd, which the writer of PDF says aloud for every picture.
+    logger = logging.getLogger("fontTools")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with rc_context(_STYLE):
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def figure(
+    width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
+) -> tuple[Any, Any]:
+    """Return a figure of a size in inches, and its axes (one, or an array of them)."""
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(width, height), layout="constrained")
+    return drawn, drawn.subplots(rows, columns, **options)
+
+
+def band(
+    axes: Any,
+    x: Sequence[float] | Any,
+    mean: Sequence[float] | Any,
+    error: Sequence[float] | Any,
+    label: str,
+    colour: str,
+    style: str = "-",
+    marker: str = "o",
+) -> None:
+    """Draw means with bars of one standard error."""
+    axes.errorbar(x, mean, yerr=error, label=label, color=colour, linestyle=style, marker=marker,
+                  capsize=1.5, elinewidth=0.8)  # fmt: skip
+
+
+def tidy(axes: Any, x: str = "", y: str = "", title: str = "", legend: bool = False) -> None:
+    """Set labels in one call; a light grid behind the data."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title)
+    axes.grid(color="#eeeeee", linewidth=0.6)
+    axes.set_axisbelow(True)
+    if legend:
+        axes.legend()
+
+
+def save(run: Run, drawn: Any, part: str = "") -> str:
+    """Write the picture as PNG to look at and as PDF to print; return the name of the first."""
+    stem = f"{run.name}-{part}" if part else run.name
+    with whole_file(run.folder / f"{stem}.png") as path:
+        drawn.savefig(path, dpi=200)
+    with whole_file(run.folder / f"{stem}.pdf") as path:
+        drawn.savefig(path, metadata={"CreationDate": None})
+    return f"{stem}.png"

@@ -1,0 +1,1 @@
+"""What the machine gives: whole files, limits, threads, random numbers, optional packages."""

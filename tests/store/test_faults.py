@@ -1,0 +1,285 @@
+"""Damaged, unfinished and foreign stores are refused, with the file, the graphs and a way out."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import eigengraphs as eg
+from eigengraphs.errors import StoreError
+from eigengraphs.store import damages, open_store, write_store
+
+NAMES = [f"sub-{i:02d}" for i in range(30)]
+
+
+@pytest.fixture
+def store(tmp_path, storage):
+    rng = np.random.default_rng(0)
+    A = rng.random((30, 6, 6)) * (rng.random((30, 6, 6)) < 0.5)
+    stack = eg.GraphStack(A + A.transpose(0, 2, 1), graph_names=NAMES, storage=storage)
+    write_store(tmp_path / "g.egs", [stack], shard_bytes=10 * 6 * 6 * 8)
+    return tmp_path / "g.egs"
+
+
+def shard(store, k):
+    said = json.loads((store / "store.json").read_bytes())["shards"][k]
+    first = sum(s["graphs"] for s in json.loads((store / "store.json").read_bytes())["shards"][:k])
+    return said, first, first + said["graphs"] - 1
+
+
+def flip(path, place):
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
+DAMAGE = {
+    "flipped": (lambda path, said: flip(path, said["offset"] + said["bytes"] // 2), "SHA-256"),
+    "cut off": (lambda path, said: os.truncate(path, said["offset"] + said["bytes"] - 1),
+                "is cut off"),
+    "emptied": (lambda path, said: path.write_bytes(b""), "is cut off"),
+    "removed": (lambda path, said: path.unlink(), "is not there"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_shard_is_named_with_its_graphs(store, damage):
+    change, what = DAMAGE[damage]
+    said, first, last = shard(store, 1)
+    change(store / said["file"], said)
+    stack = open_store(store)
+    text = (
+        rf"{said['file']} .*{what}.*"
+        rf"\(index {first} to {last}\), 'sub-{first:02d}' to 'sub-{last}'"
+    )
+    for ask in (stack.load, lambda: stack[first], lambda: stack[first : last + 1].load(),
+                lambda: list(stack.blocks())):  # fmt: skip
+        with pytest.raises(StoreError, match=text):
+            ask()
+    assert stack[0].shape == (6, 6)  # the others can be read
+    assert stack[last + 1 :].load().n_graphs == 29 - last
+    found = damages(store)
+    assert len(found) == 1
+    assert "from a copy" in str(found[0])
+
+
+def test_a_damaged_table_is_named(store):
+    said, first, last = shard(store, 1)
+    flip(store / said["table"], 100)
+    stack = open_store(store)
+    with pytest.raises(StoreError, match=rf"{said['table']} .*SHA-256.*index {first} to {last}"):
+        _ = stack.facts
+    flip(store / said["table"], 100)
+    assert open_store(store).facts.norm.shape == (30,)
+
+
+def test_hashes_are_taken_once(store, monkeypatch):
+    stack = open_store(store)
+    assert stack.load().n_graphs == 30
+    object.__delattr__(stack, "_loaded")
+
+    def never(data):
+        raise AssertionError("hashed again")
+
+    monkeypatch.setattr("eigengraphs.store.store.hashlib.sha256", never)
+    assert sum(block.graphs.n_graphs for block in stack.blocks()) == 30
+    assert stack[3].shape == (6, 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"{", "does not describe a store"),
+        (b"[]", "does not describe a store"),
+        (b"{}", "does not describe a store"),
+        (b'{"format": "eigengraphs store", "version": 99}', "version 99.*update"),
+    ],
+)
+def test_what_is_no_description_is_refused(store, text, said):
+    (store / "store.json").write_bytes(text)
+    with pytest.raises(StoreError, match=said):
+        open_store(store)
+
+
+def test_what_is_no_store_is_refused(tmp_path):
+    with pytest.raises(StoreError, match=r"there is no store of graphs at .*eigengraphs convert"):
+        open_store(tmp_path)
+    with pytest.raises(StoreError, match="there is no store"):
+        open_store(tmp_path / "nothing.egs")
+
+
+def test_a_store_that_changes_under_a_pickle_is_refused(store):
+    import pickle
+
+    data = pickle.dumps(open_store(store))
+    eg.store.append(store, [eg.GraphStack(np.ones((1, 6, 6)), graph_names=["new"])])
+    with pytest.raises(StoreError, match="changed after it was opened: open it again"):
+        pickle.loads(data)
+
+
+# ---------------------------------------------------------------------- writing that is stopped
+
+WRITE = """
+import sys, numpy as np, eigengraphs as eg
+import eigengraphs.store.writing as writing
+writing.COMMIT_SECONDS = 0
+def blocks():
+    rng = np.random.default_rng(1)
+    for i in range(40):
+        A = rng.random((5, 40, 40))
+        yield eg.GraphStack(A + A.transpose(0, 2, 1), storage={storage!r})
+        {between}
+{limit}
+eg.store.write_store({path!r}, blocks(), shard_bytes=300_000, resume=True)
+"""
+
+
+def write(path, storage, between="pass", limit=""):
+    code = textwrap.dedent(WRITE).format(
+        path=str(path), storage=storage, between=between, limit=limit
+    )
+    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
+
+
+def expected():
+    rng = np.random.default_rng(1)
+    A = np.concatenate([rng.random((5, 40, 40)) for _ in range(40)])
+    return A + A.transpose(0, 2, 1)
+
+
+def finish(path, storage):
+    process = write(path, storage)
+    _, said = process.communicate()
+    assert process.returncode == 0, said
+    stack = open_store(path).to_dense()
+    assert np.array_equal(np.asarray(stack), expected())
+    assert damages(path) == []
+    left = [item for item in path.rglob("*") if item.name.startswith(".")]
+    assert left == []
+
+
+def test_a_writer_that_is_killed_leaves_what_can_be_finished(tmp_path):
+    storage = "dense"
+    path = tmp_path / "g.egs"
+    process = write(path, storage, between="import time; time.sleep(0.02)")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with_shards = (path / "store.json").is_file() and b'"file"' in (
+            path / "store.json"
+        ).read_bytes()
+        if with_shards or process.poll() is not None:
+            break
+        time.sleep(0.005)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    said = json.loads((path / "store.json").read_bytes())
+    assert 0 < said["n_graphs"] < 200
+    with pytest.raises(StoreError, match=f"not finished: it holds {said['n_graphs']} graphs"):
+        open_store(path)
+    assert eg.store.is_store(path)
+    finish(path, storage)
+
+
+def test_a_full_disk_leaves_what_can_be_finished(tmp_path):
+    """On a small file system of its own where that can be had, as root; else by a limit."""
+    storage = "sparse"
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", str(disk)], capture_output=True
+    ).returncode == 0  # fmt: skip
+    path = disk / "g.egs"
+    if mounted:
+        try:
+            process = write(path, storage)
+            _, said = process.communicate()
+            assert process.returncode != 0
+            assert b"cannot write" in said
+            assert b"No space left on device" in said
+            with pytest.raises(StoreError, match=r"not finished: it holds \d+ graphs"):
+                open_store(path)
+            shutil.copytree(path, tmp_path / "g.egs")  # to where there is room
+        finally:
+            subprocess.run(["umount", str(disk)], check=True)
+        finish(tmp_path / "g.egs", storage)
+        return
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))"
+    limit += "; import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)"
+    process = write(path, storage, limit=limit)
+    _, said = process.communicate()
+    assert process.returncode != 0
+    assert b"cannot write" in said
+    with pytest.raises(StoreError, match="not finished: it holds 0 graphs"):
+        open_store(path)
+    finish(path, storage)
+
+
+# ---------------------------------------------------------------------- stores sealed again
+
+
+def reseal(store, change):
+    """Change the weights of the second shard and recompute what is checked."""
+    said = json.loads((store / "store.json").read_bytes())
+    part = said["shards"][1]
+    path = store / part["file"]
+    if said["kind"] == "dense":
+        data = bytearray(path.read_bytes())
+        lo, hi = part["offset"], part["offset"] + part["bytes"]
+        data[lo:hi] = change(np.frombuffer(data[lo:hi], np.float64).copy()).tobytes()
+        path.write_bytes(data)
+        data = data[lo:hi]
+    else:
+        table = pq.read_table(path)
+        weights = change(table["weight"].to_numpy().copy())
+        kept = table.slice(0, len(weights)).set_column(3, "weight", pa.array(weights))
+        pq.write_table(kept, path, use_dictionary=["graph"], compression="none")
+        data = path.read_bytes()
+        part["bytes"] = max(len(data), part["nonzeros"])
+    part["sha256"] = hashlib.sha256(data).hexdigest()
+    (store / "store.json").write_text(json.dumps(said, indent=1) + "\n")
+
+
+def _nan(weights):
+    weights[3] = np.nan
+    return weights
+
+
+def _zero(weights):
+    weights[np.flatnonzero(weights)[-1]] = 0.0
+    return weights
+
+
+@pytest.mark.parametrize(("change", "says"), [(_nan, "not finite"), (_zero, "its table says")])
+def test_a_store_sealed_again_with_other_weights_is_refused(store, change, says):
+    first, last = shard(store, 1)[1:]
+    reseal(store, lambda weights: weights)
+    assert open_store(store).load().n_graphs == 30
+    reseal(store, change)
+    stack = open_store(store)
+    for ask in (stack.load, lambda: stack[first : last + 1].load(), lambda: list(stack.blocks()),
+                lambda: eg.JointEmbedding(1).fit(stack)):  # fmt: skip
+        with pytest.raises(StoreError, match=rf"{says}.*\(index {first} to {last}\)"):
+            ask()
+    assert stack[0].shape == (6, 6)
+
+
+def test_edges_that_are_gone_are_missed(tmp_path):
+    A = np.ones((4, 5, 5))
+    store = write_store(
+        tmp_path / "g.egs", [eg.GraphStack(A[:2]), eg.GraphStack(A[2:])], storage="sparse",
+        shard_bytes=1,
+    )  # fmt: skip
+    reseal(store, lambda weights: weights[:-2])
+    with pytest.raises(StoreError, match=r"has 2[0-9] entries of graph .*its table says 25"):
+        open_store(store).load()

@@ -1,0 +1,130 @@
+"""Fits of a store on disk: the answer of memory, from Python and from the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from blocked_graphs import distance, planted
+
+import eigengraphs as eg
+from eigengraphs import JointEmbedding
+from eigengraphs.job.forecast import forecast_fit
+from eigengraphs.job.inputs import gather
+from eigengraphs.simulation import read_design, simulate_blocks
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+@pytest.mark.parametrize("diagonal", ["observed", "unobserved", "auto"])
+@pytest.mark.parametrize("settings", [{}, {"loadings": "class"}, {"directed": True}])
+def test_a_store_gives_the_answer_of_memory(tmp_path, settings, diagonal, storage):
+    directed = settings.get("directed", False)
+    stack = planted(60, 40, 3, directed=directed, loops=diagonal == "observed")
+    y = np.arange(60) % 2 if "loadings" in settings else None
+    eg.store.write_store(tmp_path / "g.egs", [stack], storage=storage, shard_bytes=100_000)
+    store = eg.open_store(tmp_path / "g.egs", memory="1M")
+    assert len(store.spans) > 3
+    je = JointEmbedding(3, diagonal=diagonal, random_state=0, **settings)
+    in_memory = je.fit(stack if storage == "dense" else stack.to_sparse(), y)
+    H, Lam = in_memory.latent_positions_, in_memory.loadings_
+    stored = JointEmbedding(3, diagonal=diagonal, random_state=0, **settings).fit(store, y)
+    assert distance(in_memory, stored) < 1e-8
+    assert H.shape == (40, 3)
+    assert Lam.shape == (60, 3)
+
+
+def test_transforms_wait_for_their_blocks_in_a_fit(tmp_path):
+    design = read_design("weighted", vertices=30)
+    stack = simulate_blocks(design, 0, 80, 0)
+    eg.store.write_store(tmp_path / "g.egs", [stack], shard_bytes=100_000)
+    store = eg.open_store(tmp_path / "g.egs", memory="1M")
+    settings = {"preprocess": ["log1p", "unit_norm"], "center": True, "random_state": 0}
+    one, other = (JointEmbedding(3, **settings).fit(x) for x in (stack, store))
+    assert distance(one, other) < 1e-8
+    assert not hasattr(store, "_loaded")
+    assert np.allclose(one.transform(stack[:9]), other.transform(store[:9]), atol=1e-8)
+
+
+@pytest.mark.parametrize("d", [3, pytest.param(8, marks=pytest.mark.slow)])  # 5 are noise
+def test_two_thousand_weighted_graphs(tmp_path, d):
+    # Too many for their cores to be kept, with this memory: the second moment stands for them.
+    stack = simulate_blocks(read_design("weighted", vertices=70), 0, 2000, 0)
+    eg.store.write_store(tmp_path / "g.egs", [stack])
+    store = eg.open_store(tmp_path / "g.egs", memory="200M")
+    one, other = (JointEmbedding(d, random_state=0).fit(x) for x in (stack, store))
+    assert distance(one, other) < 1e-6
+    assert other.converged_
+    assert one.explained_ratio_.sum() == pytest.approx(other.explained_ratio_.sum(), rel=1e-9)
+
+
+# ------------------------------------------------------------------ the command
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Return a function that runs a command in this process: code, output and errors."""
+    from eigengraphs.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run_command(*words):
+        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return end.value.code or 0, said.out, said.err
+
+    return run_command
+
+
+@pytest.fixture
+def study(tmp_path):
+    design = read_design("weighted", vertices=50)
+    blocks = (simulate_blocks(design, lo, lo + 200, 0) for lo in range(0, 600, 200))
+    eg.store.write_store(tmp_path / "g.egs", blocks, shard_bytes=2_000_000)
+    return tmp_path
+
+
+def test_a_label_that_is_absent_is_said_before_anything_is_written(study, run):
+    code, _, err = run("fit", "g.egs", "new", "--label", "absent")
+    assert code == 3
+    assert "no column 'absent'" in err
+    assert sorted(path.name for path in study.iterdir()) == ["g.egs"]
+
+
+def test_a_forecast_is_near_the_passes_and_in_words(study, run):
+    store = eg.open_store(study / "g.egs", memory="64M")
+    found = forecast_fit(store, 3)
+    assert found.route == "cores"
+    je = JointEmbedding(3, random_state=0).fit(store)
+    assert found.passes[0] <= je.n_passes_ <= found.passes[1]
+    assert found.bytes_a_pass == store.nbytes
+    assert 0 < found.seconds[0] <= found.seconds[1]
+    code, out, err = run("plan", "g.egs", "-d", "3", "--memory", "64M")
+    assert code == 0, err
+    assert "every graph in a basis is kept" in out
+    assert "passes:" in out
+
+
+def test_a_zero_in_a_column_of_a_store_is_a_value(tmp_path):
+    stack = planted(4, 6, 2)
+    columns = {"dose": np.array([0.0, 1.0, 2.0, 0.0]), "arm": ["a", "b", "a", "b"]}
+    eg.store.write_store(tmp_path / "g.egs", [(stack, columns)])
+    found = gather(tmp_path / "g.egs").columns
+    assert list(found["dose"]) == [0.0, 1.0, 2.0, 0.0]
+    assert list(found["arm"]) == ["a", "b", "a", "b"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others do not count it so")
+def test_a_forecast_does_not_count_the_memory_of_who_asked():
+    asked = "from eigengraphs.job.forecast import _resident; print(_resident())"
+    asking = (
+        "import subprocess, sys; held = bytearray(b'x') * 2**30; "
+        "subprocess.run([sys.executable, '-c', sys.argv[1]], check=True); del held"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", asking, asked], check=True, capture_output=True, text=True
+    ).stdout
+    assert 2**24 < int(said) < 2**29
