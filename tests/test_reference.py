@@ -28,7 +28,6 @@ MODULES = [
     "eigengraphs.report",
     "eigengraphs.store",
     "eigengraphs.simulation",
-    "estimator_checks",
 ]
 # Their methods are those of a GraphStack, documented there, and what a fit asks of blocks.
 STACKS = {eg.store.DaskStack, eg.store.StoredStack}
