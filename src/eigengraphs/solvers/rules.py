@@ -79,6 +79,7 @@ class LoadingRule:
     linear: ClassVar[bool] = (
         False  # loadings are linear in Psi: rows of a root may stand for graphs
     )
+    limited: ClassVar[bool] = False  # a graph may have to give up a loading for a further one
     nonnegative: bool = False
     penalty: float = 0.0
 
@@ -192,6 +193,7 @@ class SparseLoadings(LoadingRule):
         No loading is below zero.
     """
 
+    limited: ClassVar[bool] = True
     max_nonzeros: int
     nonnegative: bool = False
 
