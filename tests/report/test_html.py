@@ -13,10 +13,10 @@ from report_cases import CASES, NASTY, many_graphs, random_graphs, small
 
 from eigengraphs.errors import InputError
 from eigengraphs.report import write_report
-from eigengraphs.report.html import SECTIONS, render
-from eigengraphs.report.parts import Component
+from eigengraphs.report.page import SECTIONS, render
+from eigengraphs.report.records import Component
 from eigengraphs.report.tags import number
-from eigengraphs.report.words import short
+from eigengraphs.system.labels import shortened
 
 
 class Reader(HTMLParser):
@@ -184,10 +184,10 @@ def test_a_quantity_is_spoken_of_as_one():
 
 def test_long_names_stay_different_when_they_are_cut():
     name = "ctx_lh_G_and_S_cingul-Mid-Ant_a_long_name_of_a_region_with_number_"
-    cut = {short(f"{name}{s}") for s in range(12)}
+    cut = {shortened(f"{name}{s}") for s in range(12)}
     assert len(cut) == 12
     assert all(len(text) == 40 for text in cut)
-    assert short("short") == "short"
+    assert shortened("short") == "short"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from report_cases import CASES, NASTY, fitted, random_graphs, small
 
 from eigengraphs import GraphStack
 from eigengraphs.report import summarize, write_report
-from eigengraphs.report.html import SECTIONS
+from eigengraphs.report.page import SECTIONS
 
 
 @pytest.fixture(scope="module")

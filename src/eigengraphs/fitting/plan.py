@@ -26,7 +26,7 @@ from eigengraphs.solvers.rules import (
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.system.threads import one_blas_thread
+from eigengraphs.system.parallel import one_blas_thread
 
 __all__ = ["Groups", "Plan", "decide", "decide_batch"]
 

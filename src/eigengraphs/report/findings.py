@@ -2,69 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from math import isfinite
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from eigengraphs.errors import InputError
+from eigengraphs.report.records import Cell, Finding
 from eigengraphs.report.tags import a_name, number, paragraphs, table
 
 if TYPE_CHECKING:
     from eigengraphs.report.payload import Shown
     from eigengraphs.report.summary import Summary
 
-__all__ = ["Cell", "Finding", "Intervals", "findings"]
+__all__ = ["findings"]
 
-Cell: TypeAlias = str | float | None
 _ROWS = 60  # of a table that are shown
 _WIDTH, _ROW, _NAMES = 720.0, 22.0, 210.0
 _TINY = 0.0001
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Which columns of a table are drawn as points with intervals."""
-
-    value: int
-    low: int
-    high: int
-    reference: float | None = None
-    """Where a line is drawn: no difference, chance."""
-    axis: str = ""
-    """What the values are."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A table that a later command made of a fit, and what it says."""
-
-    key: str
-    """What was asked; asking the same again replaces the answer."""
-    title: str
-    words: tuple[str, ...]
-    """The answer in sentences, the most important first."""
-    header: tuple[str, ...]
-    """Names of the columns; the first column names the rows."""
-    rows: tuple[tuple[str | float | None, ...], ...]
-    intervals: Intervals | None = None
-    notes: tuple[str, ...] = ()
-    """How it was found, and what to be careful about."""
-    column: str = ""
-    """Column of the graphs that was tested, if one was."""
-
-    def __post_init__(self) -> None:
-        for i, row in enumerate(self.rows):
-            if len(row) != len(self.header):
-                raise InputError(
-                    f"row {i} of the finding {self.key!r} has {len(row)} cells under "
-                    f"{len(self.header)} headings"
-                )
-        drawn = self.intervals
-        if drawn is not None:
-            places = (drawn.value, drawn.low, drawn.high)
-            if not all(0 < place < len(self.header) for place in places):
-                raise InputError(f"the intervals of {self.key!r} must be columns after the first")
 
 
 def findings(summary: Summary, shown: Shown) -> str:

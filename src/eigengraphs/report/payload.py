@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.report.heatmaps import block_size, indicator, symmetric_limit
-from eigengraphs.report.parts import Column
+from eigengraphs.report.records import Column
 from eigengraphs.report.summary import Summary
-from eigengraphs.report.words import short
+from eigengraphs.report.worst_fits import block_size, indicator, symmetric_limit
+from eigengraphs.system.labels import shortened
 
 __all__ = ["LIMITS", "Limits", "Shown", "choose_shown", "page_data"]
 
@@ -101,12 +101,12 @@ def page_data(summary: Summary, shown: Shown) -> dict[str, Any]:
     i, s, d, most = shown.graphs, shown.vertices, shown.components, shown.limits.name
     right = summary.positions_right
     return {
-        "graphs": [short(summary.graph_names[place], most) for place in i],
+        "graphs": [shortened(summary.graph_names[place], most) for place in i],
         "columns": [_column(column) for column in shown.columns],
         "explained": [_round(part.explained) for part in summary.components[:d]],
         "loadings": _by_component(summary.loadings[i], d),
         "residual": _rounded(1.0 - summary.explained_by_graph[i]),
-        "vertices": [short(summary.vertex_names[place], most) for place in s],
+        "vertices": [shortened(summary.vertex_names[place], most) for place in s],
         "vertexPlaces": s.tolist(),
         "vertexColumns": [_column(column) for column in shown.vertex_columns],
         "positions": _by_component(summary.positions[s], d),
@@ -117,7 +117,7 @@ def page_data(summary: Summary, shown: Shown) -> dict[str, Any]:
         "timeline": _timeline(summary, i),
         "worst": [
             {
-                "name": short(summary.graph_names[worst.graph], most),
+                "name": shortened(summary.graph_names[worst.graph], most),
                 **{
                     name: vars(getattr(worst, name))
                     for name in ("observed", "reconstruction", "residual")
@@ -138,10 +138,12 @@ def _cells(summary: Summary, d: int, most: int) -> dict[str, Any]:
     right = summary.positions_right
     other = left if right is None else (P @ right[:, :d]) / sizes
     firsts = range(0, n, block)
-    names = [short(summary.vertex_names[first], most) for first in firsts]
+    names = [shortened(summary.vertex_names[first], most) for first in firsts]
     if block > 1:
         lasts = [summary.vertex_names[min(first + block, n) - 1] for first in firsts]
-        names = [f"{name} to {short(last, most)}" for name, last in zip(names, lasts, strict=True)]
+        names = [
+            f"{name} to {shortened(last, most)}" for name, last in zip(names, lasts, strict=True)
+        ]
     limits = [symmetric_limit(np.outer(left[:, k], other[:, k])) for k in range(d)]
     return {
         "positions": _by_component(left, d),
@@ -160,9 +162,9 @@ def _timeline(summary: Summary, i: NDArray[np.intp]) -> dict[str, Any] | None:
     kept = [(place[graph], label) for graph, label in zip(line.order, line.labels, strict=True)
             if graph in place]  # fmt: skip
     return {
-        "by": short(line.by, 60),
+        "by": shortened(line.by, 60),
         "order": [k for k, _ in kept],
-        "labels": [short(label, 40) for _, label in kept],
+        "labels": [shortened(label, 40) for _, label in kept],
     }
 
 
@@ -179,10 +181,10 @@ def _cut_columns(
 ) -> tuple[Column, ...]:
     return tuple(
         Column(
-            short(column.name, limits.name),
+            shortened(column.name, limits.name),
             column.kind,
             tuple(column.values[place] for place in kept),
-            tuple(short(name, limits.name) for name in column.categories),
+            tuple(shortened(name, limits.name) for name in column.categories),
         )
         for column in columns[: limits.columns]
     )

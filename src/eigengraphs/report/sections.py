@@ -7,8 +7,8 @@ from html import escape
 
 import numpy as np
 
-from eigengraphs.report.parts import GraphQuality
 from eigengraphs.report.payload import Shown
+from eigengraphs.report.records import GraphQuality
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import a_name, definitions, number, paragraphs, percent, select, table
 

@@ -9,11 +9,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from eigengraphs.report.glossary import GLOSSARY
-from eigengraphs.report.parts import Component, Edge, Prediction
 from eigengraphs.report.payload import Shown
+from eigengraphs.report.records import Component, Edge, Prediction
+from eigengraphs.report.sentences import DOUBTFUL, doubt, verdicts
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import a_name, definitions, number, paragraphs, percent, table
-from eigengraphs.report.words import DOUBTFUL, doubt, short, verdicts
+from eigengraphs.system.labels import shortened
 
 __all__ = ["components", "glossary", "methods", "prediction", "provenance", "timeline", "worst"]
 
@@ -136,8 +137,8 @@ def worst(summary: Summary, shown: Shown) -> str:
         if graph.edges:
             sign = " → " if summary.positions_right is not None else " – "
             listed = ", ".join(
-                f"{short(summary.vertex_names[e.source], 40)}{sign}"
-                f"{short(summary.vertex_names[e.target], 40)} ({number(e.weight, 3)})"
+                f"{shortened(summary.vertex_names[e.source], 40)}{sign}"
+                f"{shortened(summary.vertex_names[e.target], 40)} ({number(e.weight, 3)})"
                 for e in graph.edges
             )
             edges = paragraphs([f"Largest residuals: {listed}."], "note")
@@ -191,11 +192,11 @@ def prediction(summary: Summary, _: Shown) -> str:
 
 def _what_was_predicted(guess: Prediction) -> str:
     of = "" if guess.n_graphs is None else f" It is known of {guess.n_graphs} graphs."
-    name = short(guess.label, 200)
+    name = shortened(guess.label, 200)
     if guess.kind == "classes":
         few = len(guess.classes) <= 12
         names = ", ".join(guess.classes) if few else f"{len(guess.classes)} classes"
-        classes = f" ({short(names, 300)})" if guess.classes else ""
+        classes = f" ({shortened(names, 300)})" if guess.classes else ""
         return (
             f"The label is {name}{classes}.{of} Shown is the share of held-out graphs whose label "
             "was found; chance is always naming the most frequent one."
@@ -227,8 +228,8 @@ def timeline(summary: Summary, shown: Shown) -> str:
         return paragraphs(["The graphs have no order in time."], "note")
     words = "Loadings of each component, the graphs in the order of "
     if line.by:
-        first, last = short(line.labels[0], 60), short(line.labels[-1], 60)
-        words += f"{short(line.by, 60)}, from {first} to {last}."
+        first, last = shortened(line.labels[0], 60), shortened(line.labels[-1], 60)
+        words += f"{shortened(line.by, 60)}, from {first} to {last}."
         if len(set(line.labels)) < len(line.labels):
             words += (
                 " Graphs of the same time stand side by side, in the order of the input, and the "
@@ -267,4 +268,4 @@ def glossary(_: Summary, __: Shown) -> str:
 
 def provenance(summary: Summary, _: Shown) -> str:
     """Return where things come from."""
-    return definitions((short(name, 200), text[:4000]) for name, text in summary.provenance)
+    return definitions((shortened(name, 200), text[:4000]) for name, text in summary.provenance)

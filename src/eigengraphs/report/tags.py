@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from eigengraphs.report.words import short
+from eigengraphs.system.labels import shortened
 
 __all__ = ["a_name", "definitions", "number", "options", "paragraphs", "percent", "select", "table"]
 
@@ -18,8 +18,8 @@ def paragraphs(texts: Iterable[str], kind: str = "") -> str:
 
 def a_name(name: str, most: int = 200) -> str:
     """Return a name that is cut to the room it has, whole (nearly) when hovered."""
-    title = f' title="{escape(short(name, 200), quote=True)}"' if len(name) > 18 else ""
-    return f'<span class="name"{title}>{escape(short(name, most), quote=True)}</span>'
+    title = f' title="{escape(shortened(name, 200), quote=True)}"' if len(name) > 18 else ""
+    return f'<span class="name"{title}>{escape(shortened(name, most), quote=True)}</span>'
 
 
 def table(
@@ -56,7 +56,7 @@ def options(choices: Sequence[tuple[str, str]], chosen: str) -> str:
     """Return the options of a choice."""
     return "".join(
         f'<option value="{escape(value, quote=True)}"{" selected" if value == chosen else ""}>'
-        f"{escape(short(text, 60))}</option>"
+        f"{escape(shortened(text, 60))}</option>"
         for value, text in choices
     )
 

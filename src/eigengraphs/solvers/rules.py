@@ -22,7 +22,7 @@ from scipy import linalg
 
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.protocol import Array
-from eigengraphs.system.compiling import announce_compiling
+from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
     "FreeLoadings", "LoadingRule", "NonnegativeLoadings", "PenalizedLoadings", "Seen",

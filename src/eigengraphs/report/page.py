@@ -14,14 +14,18 @@ from string import Template
 
 from eigengraphs.errors import InputError
 from eigengraphs.report import sections, sections_more
-from eigengraphs.report.files import output_folder, whole_file
 from eigengraphs.report.findings import findings
 from eigengraphs.report.payload import LIMITS, Limits, Shown, choose_shown, page_data
-from eigengraphs.report.plain import plain
+from eigengraphs.report.records import json_ready
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.tags import paragraphs
-from eigengraphs.report.words import short
-from eigengraphs.system.whole_files import replace_together, scratch_folder
+from eigengraphs.system.labels import shortened
+from eigengraphs.system.whole_files import (
+    output_folder,
+    replace_together,
+    scratch_folder,
+    whole_file,
+)
 
 __all__ = ["MOST_BYTES", "SECTIONS", "render", "write_page", "write_report"]
 
@@ -178,7 +182,7 @@ def _render(summary: Summary, limits: Limits) -> str:
     )
     links = "".join(f'<li><a href="#{name}">{link}</a></li>' for name, link, _, _ in SECTIONS)
     return _PAGE.substitute(
-        title=escape(short(summary.title, 300)),
+        title=escape(shortened(summary.title, 300)),
         lead=paragraphs(summary.words),
         links=links,
         sections=body,
@@ -203,7 +207,9 @@ def _asset(name: str) -> str:
 
 
 def _data(payload: dict[str, object]) -> str:
-    text = json.dumps(plain(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(
+        json_ready(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
     # Nothing in it may end the script element or open a comment.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
