@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigengraphs.baselines.inputs import as_stack, like_training
 from eigengraphs.fitting.settings import name_rows
 from eigengraphs.stack import GraphStack
-from eigengraphs.system.threads import one_blas_thread
+from eigengraphs.system.parallel import one_blas_thread
 
 __all__ = ["Array", "GraphBaseline", "PositionsBaseline"]
 
