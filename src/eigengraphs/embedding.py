@@ -50,9 +50,9 @@ from eigengraphs.stack.missing import check_missing
 from eigengraphs.stack.names import one_place, shifted, some_of, spelling
 from eigengraphs.stack.ordering import fixed_order
 from eigengraphs.stack.preprocess import Preprocessing
+from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
-from eigengraphs.system.threads import one_blas_thread
 
 __all__ = ["FitView", "GraphPositions", "JointEmbedding", "select_dimension"]
 

@@ -16,7 +16,7 @@ from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.fitting.settings import check_count, name_rows
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.stack import GraphStack
-from eigengraphs.system.threads import one_blas_thread
+from eigengraphs.system.parallel import one_blas_thread
 
 __all__ = ["GraphBaseline", "PositionsBaseline", "each_graph", "rows"]
 

@@ -12,7 +12,7 @@ from eigengraphs.baselines.eigenvectors import FEW, as_dense, leading
 from eigengraphs.baselines.graph_baseline import GraphBaseline, each_graph
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.stack import GraphStack
-from eigengraphs.system.compiling import announce_compiling
+from eigengraphs.system.parallel import announce_compiling
 
 __all__ = ["GraphStatistics", "SpectralStatistics"]
 

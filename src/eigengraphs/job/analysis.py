@@ -20,11 +20,9 @@ from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
 from eigengraphs.job.reading import reading_finding
 from eigengraphs.loading import keep_vertex_table
-from eigengraphs.report.columns import make_column
-from eigengraphs.report.findings import Finding
-from eigengraphs.report.methods import methods_text
-from eigengraphs.report.order import time_line
-from eigengraphs.report.parts import Prediction, Problem
+from eigengraphs.report.columns import make_column, time_line
+from eigengraphs.report.records import Finding, Prediction, Problem
+from eigengraphs.report.sentences import methods_text
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import count_of
 

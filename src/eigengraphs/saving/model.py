@@ -30,7 +30,7 @@ from eigengraphs.solvers.protocol import Fit, Stage
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     NonnegativeLoadings,
-    PenalisedLoadings,
+    PenalizedLoadings,
     SparseLoadings,
     SupportLoadings,
 )
@@ -54,10 +54,11 @@ _CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         BatchProjection, DimensionChoice, Fit, FreeLoadings, GraphMoments, Groups, Mask,
-        MaskedProjection, NonnegativeLoadings, PenalisedLoadings, Plan, Preprocessing, Projection,
+        MaskedProjection, NonnegativeLoadings, PenalizedLoadings, Plan, Preprocessing, Projection,
         Refinement, SparseLoadings, Stage, SupportLoadings, Treatment,
     )
 }  # fmt: skip
+_CLASSES["PenalisedLoadings"] = PenalizedLoadings  # its name in files of 0.1
 
 
 def save_fit(state: dict[str, Any], path: str | os.PathLike[str]) -> Path:

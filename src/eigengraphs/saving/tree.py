@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.archives import check_compressed
 
 __all__ = ["Arrays", "decode", "encode"]
 

@@ -25,7 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.protocol import Array
-from eigengraphs.system.compiling import announce_compiling
+from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
     "ALL_ENTRIES", "CONCENTRATED", "OFF_DIAGONAL", "Core", "State", "alike", "bend", "climb",
