@@ -21,7 +21,7 @@ KINDS = {
     "class": {"loadings": "class"},
     "nonnegative": {"loadings": "nonnegative"},
     "sparse loadings": {"loadings": "sparse", "max_nonzeros": 2},
-    "penalised": {"loadings": "sparse", "l1_penalty": 0.1},
+    "penalized": {"loadings": "sparse", "l1_penalty": 0.1},
     "refined": {"refine": True},
     "auto": {"n_components": "auto"},
     "preprocessed": {"preprocess": ["log1p", "unit_norm"]},

@@ -19,7 +19,7 @@ from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
     NonnegativeLoadings,
-    PenalisedLoadings,
+    PenalizedLoadings,
     SparseLoadings,
 )
 from eigengraphs.solvers.subspace import subspace
@@ -31,8 +31,8 @@ RULES: dict[str, LoadingRule] = {
     "free": FREE,
     "nonnegative": NonnegativeLoadings(),
     "sparse": SparseLoadings(2),
-    "penalised": PenalisedLoadings(0.4),
-    "nonnegative penalised": PenalisedLoadings(0.4, nonnegative=True),
+    "penalized": PenalizedLoadings(0.4),
+    "nonnegative penalized": PenalizedLoadings(0.4, nonnegative=True),
     "nonnegative sparse": SparseLoadings(2, nonnegative=True),
 }
 # A growing basis on few vertices, which it never fills, and small blocks.

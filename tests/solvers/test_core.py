@@ -21,7 +21,7 @@ from eigengraphs.solvers.ascent import EAGER
 from eigengraphs.solvers.core import Ascent, CoreProblem, Rows, Search, rows_of, solve_core
 from eigengraphs.solvers.geometry import geometry_of, unit_points
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.rules import NonnegativeLoadings, PenalisedLoadings, SparseLoadings
+from eigengraphs.solvers.rules import NonnegativeLoadings, PenalizedLoadings, SparseLoadings
 
 M, N = 9, 6
 WEIGHTS = np.linspace(0.5, 2, M)
@@ -137,7 +137,7 @@ def test_a_climb_never_lowers_f(directed, rule):
 
 
 @every_geometry
-@pytest.mark.parametrize("rule", [NonnegativeLoadings(), PenalisedLoadings(0.4)], ids=repr)
+@pytest.mark.parametrize("rule", [NonnegativeLoadings(), PenalizedLoadings(0.4)], ids=repr)
 def test_nor_off_the_diagonal_where_the_norm_is_not_bent(directed, rule):
     A = drawn(M, N, 3, directed=directed, hollow=True)
     ascent = ascent_of(A, WEIGHTS, rule, hollow=True, directed=directed)
@@ -157,7 +157,7 @@ def test_nor_off_the_diagonal_where_the_norm_is_not_bent(directed, rule):
 def test_eager_steps_find_a_way_up_where_no_graph_takes_part(directed):
     A = np.zeros((M, N, N))
     A[:, 0, 1] = A[:, 1, 0] = 3.0
-    rule = PenalisedLoadings(2.0)
+    rule = PenalizedLoadings(2.0)
     ascent = ascent_of(A, WEIGHTS, rule, directed=directed)
     start = units(np.array([0.3, 0.3, 1, 1, 1, 1.0]))
     start = np.concatenate([start] * (2 if directed else 1))[None]

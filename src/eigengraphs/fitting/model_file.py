@@ -37,7 +37,7 @@ from eigengraphs.solvers.protocol import Fit, Stage
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     NonnegativeLoadings,
-    PenalisedLoadings,
+    PenalizedLoadings,
     SparseLoadings,
     SupportLoadings,
 )
@@ -60,12 +60,13 @@ _JSON_GROWS = 20  # at most so many times its size in memory, as lists of nothin
 _SEAL = b"eigengraphs model, SHA-256 of all before: "
 _SEALED = re.compile(re.escape(_SEAL) + rb"([0-9a-f]{64})\Z")
 _SEAL_LENGTH = len(_SEAL) + 64
-# What a fit is made of. Files hold these names, so a class that gets another keeps its old one.
+# What a fit is made of.
 _CLASSES = (
     BatchProjection, Fit, FreeLoadings, GraphMoments, Groups, Mask, MaskedProjection,
-    NonnegativeLoadings, PenalisedLoadings, Plan, Preprocessing, Projection, Refinement,
+    NonnegativeLoadings, PenalizedLoadings, Plan, Preprocessing, Projection, Refinement,
     SparseLoadings, Stage, SupportLoadings, Treatment,
 )  # fmt: skip
+_OLD_NAMES = {"PenalisedLoadings": PenalizedLoadings}  # as files of 0.1 have them
 
 
 def write_model(path: str | os.PathLike[str], state: dict[str, Any], more: Classes) -> Path:
@@ -178,7 +179,7 @@ def vertex_table(embedding: Any) -> VertexTable | None:
 
 
 def _by_name(more: Classes) -> dict[str, type]:
-    return {kind.__name__: kind for kind in (*_CLASSES, *more.values())}
+    return _OLD_NAMES | {kind.__name__: kind for kind in (*_CLASSES, *more.values())}
 
 
 def _read(source: Path, data: bytes, cap: Cap, classes: Classes) -> Any:
