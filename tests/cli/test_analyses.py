@@ -142,7 +142,7 @@ def test_halves_decide_whether_a_component_is_trusted(study, done):
     assert not any(f"Component {k}" in opening for k in (1, 2))
     page = page_of(out)
     assert "uncertain" not in page
-    assert page.count("Halves of the graphs: replicates. Search:") == 2
+    assert page.count("Split-half replication: replicates. Search:") == 2
     assert "of starts agree" in page
 
 

@@ -132,7 +132,7 @@ def test_a_column_that_cannot_be_predicted_is_a_notice_in_a_complete_report(
     done("fit", "connectomes", "out", "-d", 2, *PEOPLE, "--label", "thing", "--order", "input")
     page = (study / "out" / "report.html").read_text(encoding="utf-8")
     assert f"thing was not predicted: {said}" in page
-    assert "The fit predicted no label" in page
+    assert "No label was predicted in this fit" in page
 
 
 def test_a_name_is_not_markup_in_the_methods(study, done):
@@ -345,7 +345,7 @@ def test_a_failing_write_leaves_no_folder(study, refused, monkeypatch):
     def fail(*_):
         raise eg.errors.InputError("the disk is full")
 
-    monkeypatch.setattr("eigengraphs.report.html.write_report", fail)
+    monkeypatch.setattr("eigengraphs.report.page.write_report", fail)
     before = sorted(path.name for path in study.iterdir())
     assert "the disk is full" in refused("fit", "connectomes", "results", "-d", "2")
     assert sorted(path.name for path in study.iterdir()) == before

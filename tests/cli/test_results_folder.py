@@ -14,8 +14,8 @@ import eigengraphs as eg
 from eigengraphs.cli.fit import journal_of, open_journal
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.errors import InputError
-from eigengraphs.report.findings import Finding
-from eigengraphs.report.html import write_report
+from eigengraphs.report.page import write_report
+from eigengraphs.report.records import Finding
 from eigengraphs.system.tables import write_table
 
 

@@ -58,7 +58,7 @@ def compare(
     """
     from eigengraphs import inference
     from eigengraphs.cli.results_folder import FinishedFit
-    from eigengraphs.report.findings import Finding, Intervals
+    from eigengraphs.report.records import Finding, Intervals
 
     fit = FinishedFit(folder)
     beside = covariate_names(covariates, group, "--group")
@@ -157,8 +157,8 @@ def changes(
     from eigengraphs import inference
     from eigengraphs.cli.results_folder import FinishedFit
     from eigengraphs.errors import ManyAnomaliesWarning
-    from eigengraphs.report.findings import Finding
-    from eigengraphs.report.order import time_line
+    from eigengraphs.report.columns import time_line
+    from eigengraphs.report.records import Finding
 
     fit = FinishedFit(folder)
     summary = fit.summary

@@ -58,8 +58,7 @@ def demo(
     from eigengraphs.embedding import JointEmbedding
     from eigengraphs.fitting.messages import explained_of
     from eigengraphs.report import write_report
-    from eigengraphs.report.files import output_folder
-    from eigengraphs.system.whole_files import replace_together, scratch_folder
+    from eigengraphs.system.whole_files import output_folder, replace_together, scratch_folder
 
     folder = output_folder(output)
     with Progress(console=Console(stderr=True), transient=True) as progress:
@@ -163,7 +162,7 @@ def _summary(
 
     from eigengraphs.baselines import VectorizedPCA
     from eigengraphs.report import MethodScore, Prediction, summarize
-    from eigengraphs.report.quality import describe_graphs
+    from eigengraphs.report.input_quality import describe_graphs
 
     d, n, m = embedding.n_components_, len(mice.regions), len(mice.subjects)
     peer = leave_one_out_predictions(VectorizedPCA(d), graphs, mice.genotypes)

@@ -49,8 +49,7 @@ from eigengraphs.system.labels import count_of
 if TYPE_CHECKING:
     from eigengraphs.cli.input_files import Inputs
     from eigengraphs.embedding import JointEmbedding
-    from eigengraphs.report.findings import Finding
-    from eigengraphs.report.parts import Prediction, Problem
+    from eigengraphs.report.records import Finding, Prediction, Problem
     from eigengraphs.store.journal import FitJournal
 
 __all__ = ["fit"]
@@ -214,8 +213,8 @@ def _analyze(
     """Fit, predict the label, and test the components."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from eigengraphs.loading import keep_vertex_table
-    from eigengraphs.report.parts import Problem
+    from eigengraphs.fitting.model_file import keep_vertex_table
+    from eigengraphs.report.records import Problem
     from eigengraphs.stack.blocked import BlockedStack
 
     graphs, label = data.graphs, options.label
@@ -298,7 +297,7 @@ def _classes(data: Inputs, label: str | None, labels: Sequence[Any] | None) -> l
 
 def _ordered(order: str | None, data: Inputs) -> bool | str:
     """Return what orders the graphs in time; refuse what does not, before hours are spent."""
-    from eigengraphs.report.order import time_line
+    from eigengraphs.report.columns import time_line
 
     if order is None:
         return False
@@ -328,8 +327,8 @@ def _name(source: str) -> str:
 def _write(analysis: _Analysis, folder: Path, title: str, record: Mapping[str, Any]) -> list[Path]:
     """Write all files, whole, or none of them."""
     from eigengraphs.cli.results_folder import FILES, answers_in, check_output, write_loadings
-    from eigengraphs.report.html import write_report
-    from eigengraphs.report.methods import methods_text
+    from eigengraphs.report.page import write_report
+    from eigengraphs.report.sentences import methods_text
     from eigengraphs.report.summary import summarize
     from eigengraphs.system.whole_files import whole_folder
 
@@ -373,7 +372,7 @@ def _write_tables(analysis: _Analysis, folder: Path) -> None:
     """Write positions, components, and the quality of the graphs."""
     import numpy as np
 
-    from eigengraphs.report.parts import GraphQuality
+    from eigengraphs.report.records import GraphQuality
     from eigengraphs.system.tables import write_table
 
     je = analysis.embedding
@@ -406,14 +405,14 @@ def _write_tables(analysis: _Analysis, folder: Path) -> None:
 def _provenance(analysis: _Analysis, source: str, study: Study) -> dict[str, Any]:
     """Return what someone needs to get the same results again."""
     import numba
-    import numpy
+    import numpy as np
     import scipy
     import sklearn
 
     import eigengraphs
 
     packages = {
-        "eigengraphs": eigengraphs, "numpy": numpy, "scipy": scipy, "scikit-learn": sklearn,
+        "eigengraphs": eigengraphs, "numpy": np, "scipy": scipy, "scikit-learn": sklearn,
         "numba": numba,
     }  # fmt: skip
     return {

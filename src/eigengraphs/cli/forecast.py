@@ -183,8 +183,7 @@ def _trial(
 
     from eigengraphs.operators.treated import TreatedGraphs
     from eigengraphs.solvers.basis import CoreMoments
-    from eigengraphs.system.parallel import alone
-    from eigengraphs.system.threads import one_blas_thread
+    from eigengraphs.system.parallel import alone, one_blas_thread
 
     n = stack.n_vertices
     V = np.linalg.qr(np.random.default_rng(0).standard_normal((n, width)))[0]
@@ -213,7 +212,7 @@ def _core_seconds(s: int, directed: bool) -> float:
     from eigengraphs.solvers.geometry import geometry_of, unit_points
     from eigengraphs.solvers.metric import AllEntries
     from eigengraphs.solvers.rules import FreeLoadings
-    from eigengraphs.system.threads import one_blas_thread
+    from eigengraphs.system.parallel import one_blas_thread
 
     rng, geometry = np.random.default_rng(0), geometry_of((min(s, 72),) * (1 + directed))
     p = geometry.n_entries

@@ -16,13 +16,18 @@ from eigengraphs.cli.shared_options import Study
 from eigengraphs.cli.terminal import Listener, silent
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
+from eigengraphs.fitting.model_file import vertex_table
 from eigengraphs.io.notices import LEFT_OUT, left_out
 from eigengraphs.io.renaming import table_names
-from eigengraphs.loading import vertex_table
 from eigengraphs.report.columns import is_unknown
-from eigengraphs.report.parts import Column, Level, Problem, gravest_first
-from eigengraphs.report.patterns import mirror_images
-from eigengraphs.report.quality import QualityTable, describe_graphs, missing_vertices, some
+from eigengraphs.report.input_quality import (
+    QualityTable,
+    describe_graphs,
+    first_names,
+    missing_vertices,
+)
+from eigengraphs.report.odd_graphs import mirror_images
+from eigengraphs.report.records import Column, Level, Problem, gravest_first
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import count_of
@@ -227,7 +232,7 @@ def on_vertices(
         new = table_names([old], [Path(data.source)], table)
         graphs = graphs.with_names(vertex_names=[new[name] for name in old])
         pairs = [f"{name} is {new[name]}" for name in old if new[name] != name]
-        said.append(f"vertices named by the vertex table of the model: {some(pairs)}")
+        said.append(f"vertices named by the vertex table of the model: {first_names(pairs)}")
     have = set(graphs.vertex_names)
     lists = data.files and all(file.format == "edge list" for file in data.files)
     lacking = [name for name in wanted if name not in have]
@@ -235,13 +240,14 @@ def on_vertices(
         return graphs, said
     if lacking and lists:
         count = count_of(len(lacking), "vertex", "vertices")
-        said.append(
-            f"no graph names {count} of the model ({some(lacking)}); assumed to have no edges"
-        )
+        which = f"no graph names {count} of the model ({first_names(lacking)})"
+        said.append(f"{which}; assumed to have no edges")
         return graphs.among(wanted, isolated=True), said
     if lacking and missing == "unobserved":
-        which = f"{_vertices(len(lacking))} missing in all graphs ({some(graphs.graph_names)})"
-        said.append(f"{which} and hidden: {some(lacking)}")
+        which = (
+            f"{_vertices(len(lacking))} missing in all graphs ({first_names(graphs.graph_names)})"
+        )
+        said.append(f"{which} and hidden: {first_names(lacking)}")
     # A union begins with the vertices of the first graph, in its order.
     shown = np.ones(len(have), dtype=bool) if graphs.mask is None else graphs.mask.present[0]
     own = [graphs.vertex_names[s] for s in np.flatnonzero(shown).tolist()]
@@ -283,11 +289,11 @@ def _hidden(stack: GraphStack) -> list[Problem]:
     graphs = count_of(len(which), "graph")
     share = stack.n_hidden / (m * n * n)
     text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and not used, "
-    text += f"in {graphs}: {some(which)}"
+    text += f"in {graphs}: {first_names(which)}"
     often = missing_vertices(stack.mask).sum(axis=0)
     gone = [f"{stack.vertex_names[s]} (in {often[s]})" for s in np.flatnonzero(often).tolist()]
     if gone:
-        text += f"; {_vertices(len(gone))} missing altogether in some graphs: {some(gone)}"
+        text += f"; {_vertices(len(gone))} missing altogether in some graphs: {first_names(gone)}"
     return [Problem("notice", text, f"missing entries ({graphs})")]
 
 
@@ -299,10 +305,11 @@ def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
     found = []
     if graphs := joined.graphs_without_row:
         count = count_of(len(graphs), "graph")
-        text = f"{count} {'has' if len(graphs) == 1 else 'have'} no row in {path}: {some(graphs)}"
+        have = "has" if len(graphs) == 1 else "have"
+        text = f"{count} {have} no row in {path}: {first_names(graphs)}"
         found.append(Problem("warning", text, f"no row in the table ({count})"))
     if rows := joined.rows_without_graph:
         have = "has" if len(rows) == 1 else "have"
-        text = f"{count_of(len(rows), 'row')} of {path} {have} no graph: {some(rows)}"
+        text = f"{count_of(len(rows), 'row')} of {path} {have} no graph: {first_names(rows)}"
         found.append(Problem("notice", text, f"rows without a graph ({len(rows)})"))
     return found

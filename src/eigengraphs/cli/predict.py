@@ -39,7 +39,7 @@ from eigengraphs.system.labels import are_quantity, count_of
 if TYPE_CHECKING:
     from eigengraphs.cli.input_files import Inputs
     from eigengraphs.embedding import JointEmbedding
-    from eigengraphs.report.parts import Column, Prediction
+    from eigengraphs.report.records import Column, Prediction
 
 __all__ = ["contest", "evaluate", "participants_for", "predict_label"]
 
@@ -120,7 +120,7 @@ def evaluate(
         from eigengraphs.cli.results_folder import FinishedFit
         from eigengraphs.inference.evaluation import CHANCE
         from eigengraphs.inference.methods import quiet
-        from eigengraphs.report.findings import Finding, Intervals
+        from eigengraphs.report.records import Finding, Intervals
 
         fit = FinishedFit(folder)
         column, y = fit.column(target, "--target"), fit.values(target, "--target")
@@ -360,7 +360,7 @@ def predict_label(
     from eigengraphs.inference.folds import make_folds
     from eigengraphs.inference.methods import quiet
     from eigengraphs.report.columns import make_column
-    from eigengraphs.report.parts import MethodScore, Prediction
+    from eigengraphs.report.records import MethodScore, Prediction
     from eigengraphs.stack.blocked import BlockedStack
 
     if embedding.directed:
@@ -427,19 +427,19 @@ def predict_label(
 def _no_label(column: Column, known: Sequence[int]) -> str:
     """Say why a column cannot be predicted; empty if it can."""
     from eigengraphs.report.columns import says_number
-    from eigengraphs.report.words import short
+    from eigengraphs.system.labels import shortened
 
     if len(known) == 0:
         return "no graph has a value"
     if len({column.values[i] for i in known}) == 1:
-        return f"all graphs have the same value, {short(column.text(known[0]))!r}"
+        return f"all graphs have the same value, {shortened(column.text(known[0]))!r}"
     if column.kind == "number":
         return ""
     distinct = list(dict.fromkeys(column.text(i) for i in known))
     words = [text for text in distinct if not says_number(text)]
     numbers = len(distinct) - len(words)
     if words and numbers > max(len(words), FOLDS):
-        some = ", ".join(repr(short(word)) for word in words[:3])
+        some = ", ".join(repr(shortened(word)) for word in words[:3])
         return (
             f"it is neither a quantity nor classes: {numbers} of its values are numbers, and "
             f"{len(words)} {'is' if len(words) == 1 else 'are'} not ({some}). Write n/a where a "

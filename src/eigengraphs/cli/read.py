@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from eigengraphs.cli.input_files import Inputs
     from eigengraphs.embedding import JointEmbedding
     from eigengraphs.inference import Bootstrap, ComponentReading, LoadingIntervals
-    from eigengraphs.report.findings import Finding
+    from eigengraphs.report.records import Finding
 
 __all__ = ["cluster", "read", "reading_finding", "uncertainty"]
 
@@ -71,7 +71,7 @@ def reading_finding(
 ) -> tuple[Finding, tuple[ComponentReading, ...]]:
     """Return what there is to say about components, as a table of a report."""
     from eigengraphs.inference import read_components
-    from eigengraphs.report.findings import Finding
+    from eigengraphs.report.records import Finding
 
     told = read_components(
         embedding, data.graphs, most=_NAMED, n_splits=splits, groups=data.participants,
@@ -185,7 +185,7 @@ def _uncertainty_finding(
     import numpy as np
 
     from eigengraphs.inference.cross_fitting import N_SPLITS
-    from eigengraphs.report.findings import Finding, Intervals
+    from eigengraphs.report.records import Finding, Intervals
 
     similar = drawn.similarities  # (resamples, d)
     resamples, d = similar.shape
@@ -272,7 +272,7 @@ def cluster(
     from eigengraphs import inference
     from eigengraphs.cli.input_files import column_values, named_in
     from eigengraphs.cli.results_folder import FinishedFit
-    from eigengraphs.report.findings import Finding
+    from eigengraphs.report.records import Finding
 
     fit = FinishedFit(folder)
     summary = fit.summary

@@ -93,10 +93,10 @@ def say_notes(texts: Iterable[str]) -> None:
 
 def say_json(**facts: Any) -> None:
     """Print the last event of a command, with its results."""
-    from eigengraphs.report.plain import plain
+    from eigengraphs.report.records import json_ready
 
     files = [str(file) for file in facts.pop("files", ())]
-    say(json.dumps(plain({"event": "done", **facts} | ({"files": files} if files else {}))))
+    say(json.dumps(json_ready({"event": "done", **facts} | ({"files": files} if files else {}))))
 
 
 def say_written(files: Sequence[Path], left_out: int = 0) -> None:
