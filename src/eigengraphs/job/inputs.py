@@ -13,8 +13,8 @@ import numpy as np
 from eigengraphs import io
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.io.notices import LEFT_OUT, left_out
-from eigengraphs.io.renaming import table_names
+from eigengraphs.io.file_graph import LEFT_OUT, left_out
+from eigengraphs.io.vertex_tables import table_names
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
