@@ -16,9 +16,9 @@ from eigengraphs.errors import InputError
 from eigengraphs.inference.carriers import effective_vertices, ends, strongest_pairs
 from eigengraphs.inference.cross_fitting import N_SPLITS, halvings, numbered
 from eigengraphs.stack import GraphStack
+from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
-from eigengraphs.system.threads import one_blas_thread
 
 __all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
 

@@ -22,13 +22,13 @@ from eigengraphs.errors import ReadError
 from eigengraphs.io.file_graph import MatrixGraph, Notice, check_sparse, check_square
 from eigengraphs.system.archives import (
     BROKEN,
+    check_compressed,
     check_members,
     npy_array,
     npy_header,
     open_zip,
     zip_member,
 )
-from eigengraphs.system.compressed import check_compressed
 from eigengraphs.system.limits import DEFAULT, Cap, open_regular
 
 __all__ = [

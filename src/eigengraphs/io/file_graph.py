@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import EigengraphsError, ReadError
-from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.archives import check_compressed
 from eigengraphs.system.labels import not_utf8
 
 __all__ = [

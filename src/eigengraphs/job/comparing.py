@@ -18,9 +18,8 @@ from eigengraphs.inference.comparison import Comparison
 from eigengraphs.inference.outliers import Anomalies, anomalies
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.job.people import NOBODY
-from eigengraphs.report.findings import Finding, Intervals
-from eigengraphs.report.order import time_line
-from eigengraphs.report.parts import TimeLine
+from eigengraphs.report.columns import time_line
+from eigengraphs.report.records import Finding, Intervals, TimeLine
 
 __all__ = ["Changed", "changes_in", "compare_groups", "file_name"]
 
