@@ -160,7 +160,7 @@ def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
     measured = f"replicability {listed(agreement)}, p = {listed([f'{x:.2g}' for x in p])}"
     it = "it" if len(ks) == 1 else "them"
     if verdict == "looks like noise":
-        said = f"Indistinguishable from noise on halves of the graphs ({measured})"
+        said = f"Look{'s' * (len(ks) == 1)} like noise on halves of the graphs ({measured})"
     else:
         said = (
             f"Not shown to replicate on halves of the graphs ({measured}); do not interpret {it} "
@@ -169,10 +169,10 @@ def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
     for found in summary.findings:
         differ = [k for k in ks if found.key.startswith("compare ") and _differs(found, k)]
         if differ:
-            whose = "its loadings" if len(ks) == 1 else f"loadings of {_component_numbers(differ)}"
+            which = f"loadings of {_component_numbers(differ).lower()}"
             said += (
-                f"; however, {whose[0].lower()}{whose[1:]} differ by {shortened(found.column)}: "
-                "there is a difference, in a pattern that is uncertain"
+                f"; however, {'its loadings' if len(ks) == 1 else which} differ by "
+                f"{shortened(found.column)}: there is a difference, in a pattern that is uncertain"
             )
     return f"{said}."
 
