@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.inference.carriers import ends, strongest_pairs
+from eigengraphs.inference.component_meaning import ends, strongest_pairs
 from eigengraphs.report.parts import Component, Edge
 
 __all__ = ["ILL_CONDITIONED", "describe_components", "strongest_edges"]
