@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eigengraphs import __version__
 from eigengraphs.errors import EigengraphsError, InputError
-from eigengraphs.report.files import output_folder
+from eigengraphs.system.whole_files import output_folder
 from experiments.drawing import style
 from experiments.journal import Journal
 from experiments.outcome import Outcome, write_outcome

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from eigengraphs.errors import MissingExtraError
-from eigengraphs.report.files import whole_file
+from eigengraphs.system.whole_files import whole_file
 
 if TYPE_CHECKING:
     from experiments.run import Run

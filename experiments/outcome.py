@@ -11,7 +11,8 @@ import numpy as np
 
 from eigengraphs import __version__
 from eigengraphs.errors import InputError
-from eigengraphs.report.files import whole_file, write_table
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import whole_file
 
 __all__ = ["Finding", "Outcome", "Table", "Verdict", "measured", "read_outcome", "write_outcome"]
 

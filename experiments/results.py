@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from eigengraphs.report.files import whole_file
+from eigengraphs.system.whole_files import whole_file
 from experiments.outcome import read_outcome
 
 __all__ = ["write_results"]

@@ -17,7 +17,7 @@ from experiments import CATALOGUE, reproduce
 
 FOLDER = Path(experiments.__file__).parent
 WRITERS = {"catalogue", "drawing", "journal", "outcome", "results"}  # of files
-FILES = {"eigengraphs.report.files", "eigengraphs.system.whole_files"}
+FILES = {"eigengraphs.system.tables", "eigengraphs.system.whole_files"}
 # Data that is not bundled: tests of their own, which skip where it is absent.
 SIMULATED = (
     "figure1", "figure2", "figure3", "table1", "figure4", "figure5", "theory", "hollow",

@@ -15,9 +15,9 @@ from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.designs import Array, Indices
 from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS, halvings, numbered
+from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
-from eigengraphs.system.threads import one_blas_thread
 
 __all__ = ["ComponentReading", "Trust", "ends", "read_components", "strongest_pairs",
            "trust_components"]  # fmt: skip

@@ -16,9 +16,8 @@ from eigengraphs.inference.changes_and_anomalies import Anomalies, Changes, anom
 from eigengraphs.inference.group_differences import Comparison, compare
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.job.people import NOBODY
-from eigengraphs.report.findings import Finding, Intervals
-from eigengraphs.report.order import time_line
-from eigengraphs.report.parts import TimeLine
+from eigengraphs.report.columns import time_line
+from eigengraphs.report.records import Finding, Intervals, TimeLine
 
 __all__ = ["Changed", "changes_in", "compare_groups", "file_name"]
 

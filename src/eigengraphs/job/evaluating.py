@@ -16,7 +16,7 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.job.people import NOBODY
 from eigengraphs.job.prediction import tells_quantity
-from eigengraphs.report.findings import Finding, Intervals
+from eigengraphs.report.records import Finding, Intervals
 from eigengraphs.system.labels import are_quantity
 
 __all__ = ["HoldingOut", "evaluate_fit", "people_for"]

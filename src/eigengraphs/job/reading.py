@@ -23,7 +23,7 @@ from eigengraphs.inference.intervals_and_bootstrap import (
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.job.inputs import Inputs
-from eigengraphs.report.findings import Finding, Intervals
+from eigengraphs.report.records import Finding, Intervals
 from eigengraphs.system.labels import count_of
 from eigengraphs.system.tables import write_table
 

@@ -1,16 +1,28 @@
-"""Threads over blocks of graphs or rows. Kernels and BLAS below release the GIL and use one."""
+"""How kernels are run: threads over blocks, one BLAS thread below them, and a word on compiling.
+
+Kernels and BLAS release the GIL. Blocks are cut by size and never by the number of threads, so
+that bits do not depend on it.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Generic, TypeVar
 
-__all__ = ["alone", "in_order", "on_blocks", "spans", "thread_count"]
+from numba.core import event
+from threadpoolctl import ThreadpoolController  # scikit-learn requires it, so it is there
+
+__all__ = [
+    "alone", "announce_compiling", "in_order", "on_blocks", "one_blas_thread", "spans",
+    "thread_count",
+]  # fmt: skip
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -262,3 +274,74 @@ def _begin_working() -> None:
 
 if hasattr(os, "register_at_fork"):  # a child has none of the threads
     os.register_at_fork(after_in_child=_pools.clear)
+
+
+# ---------------------------------------------------------------------- one BLAS thread
+
+_lock = threading.Lock()
+_inside = 0
+_limits: Any = None
+
+
+@cache
+def _controller() -> Any:
+    """Return the BLAS libraries of this process; finding them takes longer than a small fit."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread until the last of the fits that run now is done.
+
+    The limit holds for the whole process. Were each fit to restore what it found, one that
+    began inside another would put the limit back for good.
+    """
+    global _inside, _limits
+    with _lock:
+        if _inside == 0:
+            _limits = _controller().limit(limits=1)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0 and _limits is not None:
+                _limits.restore_original_limits()
+                _limits = None
+
+
+# ---------------------------------------------------------------------- compiling
+
+
+class _Announcer(event.Listener):
+    """Print one line when the first kernel of this package is compiled; cached ones are silent."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def on_start(self, event: Any) -> None:
+        """Take note of a compilation that begins."""
+        module = getattr(event.data["dispatcher"].py_func, "__module__", "")
+        if not self._said and module.startswith("eigengraphs."):
+            self._said = True
+            print(
+                "eigengraphs: compiling kernels for this kind of graphs, once (half a minute at "
+                "most)",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Take note of a compilation that ends."""
+
+
+_announcer: _Announcer | None = None
+
+
+def announce_compiling() -> None:
+    """Have the first compilation of a kernel in this process announced."""
+    global _announcer
+    if _announcer is None:
+        _announcer = _Announcer()
+        event.register("numba:compile", _announcer)  # type: ignore[no-untyped-call] # numba has no types

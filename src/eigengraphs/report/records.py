@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
 
 from eigengraphs.errors import InputError
 from eigengraphs.system.tables import short_repr
 
 __all__ = [
-    "Column", "Component", "Edge", "GraphQuality", "HeatMap", "Level", "MethodScore", "Prediction",
-    "PredictionKind", "Problem", "TimeLine", "Verdict", "WorstGraph", "as_part", "as_prediction",
+    "Cell",
+    "Column",
+    "Component",
+    "Edge",
+    "Finding",
+    "GraphQuality",
+    "HeatMap",
+    "Intervals",
+    "Level",
+    "MethodScore",
+    "Prediction",
+    "PredictionKind",
+    "Problem",
+    "TimeLine",
+    "Verdict",
+    "WorstGraph",
+    "as_prediction",
+    "as_record",
     "gravest_first",
+    "json_pieces",
+    "json_ready",
 ]  # fmt: skip
 
 Level: TypeAlias = Literal["refused", "repaired", "warning", "notice"]
+Cell: TypeAlias = str | float | None
 PredictionKind: TypeAlias = Literal["classes", "quantity"]
 Verdict: TypeAlias = Literal["ok", "notice", "refused"]
 _LEVELS = ("refused", "warning", "notice", "repaired")  # the gravest first
 _VERDICTS = ("ok", "notice", "refused")
 _KINDS = ("classes", "quantity")
+_MANY = 1000  # items of a list that are written at a time
 T = TypeVar("T")
 
 
@@ -189,7 +214,7 @@ class Prediction:
 
     def __post_init__(self) -> None:
         _one_of("kind of a prediction", self.kind, _KINDS)
-        methods = tuple(as_part(MethodScore, method) for method in self.methods)
+        methods = tuple(as_record(MethodScore, method) for method in self.methods)
         object.__setattr__(self, "methods", methods)
         object.__setattr__(self, "classes", tuple(map(str, self.classes)))
         object.__setattr__(self, "chance_folds", tuple(map(float, self.chance_folds)))
@@ -291,7 +316,52 @@ class WorstGraph:
     """Pairs with the largest residuals, where they could be looked up."""
 
 
-def as_part(kind: type[T], given: Any) -> T:
+@dataclass(frozen=True)
+class Intervals:
+    """Which columns of a table are drawn as points with intervals."""
+
+    value: int
+    low: int
+    high: int
+    reference: float | None = None
+    """Where a line is drawn: no difference, chance."""
+    axis: str = ""
+    """What the values are."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A table that a later command made of a fit, and what it says."""
+
+    key: str
+    """What was asked; asking the same again replaces the answer."""
+    title: str
+    words: tuple[str, ...]
+    """The answer in sentences, the most important first."""
+    header: tuple[str, ...]
+    """Names of the columns; the first column names the rows."""
+    rows: tuple[tuple[str | float | None, ...], ...]
+    intervals: Intervals | None = None
+    notes: tuple[str, ...] = ()
+    """How it was found, and what to be careful about."""
+    column: str = ""
+    """Column of the graphs that was tested, if one was."""
+
+    def __post_init__(self) -> None:
+        for i, row in enumerate(self.rows):
+            if len(row) != len(self.header):
+                raise InputError(
+                    f"row {i} of the finding {self.key!r} has {len(row)} cells under "
+                    f"{len(self.header)} headings"
+                )
+        drawn = self.intervals
+        if drawn is not None:
+            places = (drawn.value, drawn.low, drawn.high)
+            if not all(0 < place < len(self.header) for place in places):
+                raise InputError(f"the intervals of {self.key!r} must be columns after the first")
+
+
+def as_record(kind: type[T], given: Any) -> T:
     """Return ``given`` if it is of that kind, or make one of a mapping.
 
     Raises
@@ -319,9 +389,55 @@ def as_part(kind: type[T], given: Any) -> T:
 
 def as_prediction(given: Any) -> Prediction | None:
     """Return a :class:`Prediction` of one, of a mapping, or None."""
-    return None if given is None else as_part(Prediction, given)
+    return None if given is None else as_record(Prediction, given)
 
 
 def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise InputError(f"the {what} must be one of {allowed}, got {value!r}")
+
+
+def json_pieces(value: Any) -> Iterator[str]:
+    """Yield the text of a value, of long lists and arrays some hundred items at a time."""
+    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    if listed and len(value) > _MANY:
+        for lo in range(0, len(value), _MANY):
+            yield ("[" if lo == 0 else ", ") + _text(value[lo : lo + _MANY])[1:-1]
+        yield "]"
+    elif isinstance(value, tuple):
+        yield "["
+        for place, item in enumerate(value):
+            yield ", " if place else ""
+            yield from json_pieces(item)
+        yield "]"
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for place, field in enumerate(dataclasses.fields(value)):
+            yield f'{", " if place else "{"}"{field.name}": '
+            yield from json_pieces(getattr(value, field.name))
+        yield "}"
+    else:
+        yield _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(json_ready(value), ensure_ascii=False, allow_nan=False)
+
+
+def json_ready(value: Any) -> Any:
+    """Turn records, arrays and tuples into what JSON knows."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: json_ready(getattr(value, field.name))
+            for field in dataclasses.fields(value)
+        }
+    if isinstance(value, np.ndarray):
+        if np.isfinite(value).all():
+            return value.tolist()
+        return json_ready(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): json_ready(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [json_ready(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value

@@ -11,14 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.report.parts import GraphQuality, Level, Problem
-from eigengraphs.report.patterns import FEWEST, compare_patterns, far_from_usual
+from eigengraphs.report.odd_graphs import FEWEST, compare_patterns, far_from_usual
+from eigengraphs.report.records import GraphQuality, Level, Problem
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.mask import Mask
 from eigengraphs.system.labels import count_of
 
-__all__ = ["QualityTable", "describe_graphs", "isolated_vertices", "missing_vertices", "some"]
+__all__ = [
+    "QualityTable",
+    "describe_graphs",
+    "first_names",
+    "isolated_vertices",
+    "missing_vertices",
+]
 
 _EVEN = 0.4  # of the graphs: a group that is larger is one of two, and not apart from the rest
 _NEARLY = 0.05  # of the graphs: so many may be in another group than a column says
@@ -163,7 +169,7 @@ def describe_graphs(
             one, many = (
                 ("is", "are") if what.startswith(("unlike", "apart", "more")) else ("has", "have")
             )
-            names = some([name(i) for i in places[:6]], len(places))
+            names = first_names([name(i) for i in places[:6]], len(places))
             said = f"{count} {one if len(places) == 1 else many} {what}: {names}"
             problems.append(Problem(level, said, f"{short} ({count})"))
 
@@ -241,7 +247,7 @@ def describe_graphs(
         )
         column = _told_by(patterns.apart, columns or {})
         why = column or "another scanner, site or group?"
-        names = some([table.name(i) for i in places[:6]], len(places))
+        names = first_names([table.name(i) for i in places[:6]], len(places))
         short = f"two groups ({len(places)} and {m - len(places)} graphs)"
         found = Problem("notice", f"{text} ({why}): {names}", short)
         if column:
@@ -257,7 +263,7 @@ def describe_graphs(
     return table
 
 
-def some(names: Sequence[str], count: int | None = None) -> str:
+def first_names(names: Sequence[str], count: int | None = None) -> str:
     """Return the first names, and how many more there are of all ``count``."""
     more = (len(names) if count is None else count) - 5
     return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
