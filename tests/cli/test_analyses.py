@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eigengraphs.cli.results_folder import FinishedFit
-from eigengraphs.inference.cross_fitting import cosines_squared
+from eigengraphs.inference.intervals_and_bootstrap import cosines_squared
 
 
 def page_of(folder):

@@ -11,7 +11,7 @@ import eigengraphs as eg
 from eigengraphs.cli.predict import participants_for, predict_label
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.errors import InputError
-from eigengraphs.inference.folds import make_folds
+from eigengraphs.inference.label_prediction import make_folds
 
 
 @pytest.fixture(scope="session")
@@ -113,7 +113,7 @@ def test_numbers_are_quantities_and_codes_are_classes(predict, values, kind):
     ("values", "why"),
     [
         (["a"] * 24, "same value"),
-        (["a"] * 23 + ["b"], "but one graph"),
+        (["a"] * 23 + ["b"], "only one graph"),
         (["a"] * 2 + [None] * 22, "same"),
         ([37.5] * 24, "same value, '37.5'"),
         ([None, float("nan"), "n/a", ""] * 6, "no graph has a value"),

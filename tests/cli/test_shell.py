@@ -72,9 +72,9 @@ def test_the_script_of_the_completion_is_for_this_command(tmp_path):
 
 def test_words_that_complete_are_those_that_the_library_takes():
     from eigengraphs.fitting.settings import CHOICES
-    from eigengraphs.io.assemble import VerticesRule
     from eigengraphs.io.formats import Format
-    from eigengraphs.io.writing import WriteFormat
+    from eigengraphs.io.one_stack import VerticesRule
+    from eigengraphs.io.write_files import WriteFormat
     from eigengraphs.stack.preprocess import STEPS
 
     assert set(shared_options.LOADINGS) == set(CHOICES["loadings"])

@@ -85,16 +85,10 @@ def _into_store(
 ) -> dict[str, Any]:
     """Convert into a store, with few graphs in memory at a time."""
     from eigengraphs import io
-    from eigengraphs.io.notices import left_out
+    from eigengraphs.io.file_graph import left_out
 
-    if study.allow_missing:
-        raise InputError(
-            "a store keeps complete graphs only, so --allow-missing has no effect: fill the "
-            "entries, or leave those graphs or vertices out"
-        )
     labels = None if study.vertices is None else io.read_vertices(study.vertices, **study.marks)
-    how = {name: value for name, value in study.arguments.items()
-           if name not in ("missing", "id_pattern")}  # fmt: skip
+    how = {key: value for key, value in study.arguments.items() if key != "id_pattern"}
 
     def watch(what: str, done: int, total: int) -> None:
         stage = "read" if what.startswith("looking") else "write"

@@ -17,8 +17,8 @@ from eigengraphs.cli.terminal import Listener, silent
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.model_file import vertex_table
-from eigengraphs.io.notices import LEFT_OUT, left_out
-from eigengraphs.io.renaming import table_names
+from eigengraphs.io.file_graph import LEFT_OUT, left_out
+from eigengraphs.io.vertex_tables import table_names
 from eigengraphs.report.columns import is_unknown
 from eigengraphs.report.input_quality import (
     QualityTable,

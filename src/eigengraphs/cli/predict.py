@@ -118,8 +118,8 @@ def evaluate(
         from eigengraphs import inference
         from eigengraphs.cli.input_files import is_quantity
         from eigengraphs.cli.results_folder import FinishedFit
-        from eigengraphs.inference.evaluation import CHANCE
-        from eigengraphs.inference.methods import quiet
+        from eigengraphs.inference.label_prediction import CHANCE
+        from eigengraphs.inference.prediction_pipelines import quiet
         from eigengraphs.report.records import Finding, Intervals
 
         fit = FinishedFit(folder)
@@ -356,9 +356,8 @@ def predict_label(
 
     from eigengraphs import inference
     from eigengraphs.cli.input_files import is_quantity
-    from eigengraphs.inference.evaluation import CHANCE
-    from eigengraphs.inference.folds import make_folds
-    from eigengraphs.inference.methods import quiet
+    from eigengraphs.inference.label_prediction import CHANCE, make_folds
+    from eigengraphs.inference.prediction_pipelines import quiet
     from eigengraphs.report.columns import make_column
     from eigengraphs.report.records import MethodScore, Prediction
     from eigengraphs.stack.blocked import BlockedStack

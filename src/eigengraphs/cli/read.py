@@ -184,7 +184,7 @@ def _uncertainty_finding(
 ) -> Finding:
     import numpy as np
 
-    from eigengraphs.inference.cross_fitting import N_SPLITS
+    from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS
     from eigengraphs.report.records import Finding, Intervals
 
     similar = drawn.similarities  # (resamples, d)
