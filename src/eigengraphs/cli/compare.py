@@ -7,17 +7,8 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from eigengraphs.cli.shared_options import Json, Results, covariate_names
-from eigengraphs.cli.terminal import (
-    say,
-    say_json,
-    say_notes,
-    say_written,
-    sentence,
-    show_table,
-)
+from eigengraphs.cli import terminal
+from eigengraphs.cli.shared_options import Json, Results, covariate_names, option
 
 if TYPE_CHECKING:
     from eigengraphs.cli.results_folder import FinishedFit
@@ -33,23 +24,21 @@ _CLASSES = (
 
 def compare(
     folder: Results,
-    group: Annotated[
-        str, typer.Option(help="Column of the graphs: groups, or a quantity such as age.")
-    ],
+    group: Annotated[str, option("Column of the graphs: groups, or a quantity such as age.")],
     covariates: Annotated[
-        str, typer.Option(help="Columns to adjust for, separated by commas: age,sex,site.")
+        str, option("Columns to adjust for, separated by commas: age,sex,site.")
     ] = "",
     subject: Annotated[
         str | None,
-        typer.Option(
-            help="Column with the participant of each graph; by default that of the table. none: "
+        option(
+            "Column with the participant of each graph, by default that of the table; or none: "
             "treat every graph as a different participant."
         ),
     ] = None,
     permutations: Annotated[
-        int, typer.Option(min=99, help="Number of random permutations, if all are too many.")
+        int, option("Number of random permutations, if all are too many.", min=99)
     ] = 9999,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random permutations.")] = 0,
+    seed: Annotated[int, option("Seed of the random permutations.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
     """Compare the loadings of groups: permutation tests, effect sizes, false discovery rate.
@@ -84,7 +73,7 @@ def compare(
         "described under the components.",
         f"Intervals cover {found.confidence:.0%}. p (FDR) controls the share of false discoveries "
         "among components, p (family) the probability of any.",
-        *map(sentence, found.notes),
+        *map(terminal.sentence, found.notes),
         found.methods,
     ]
     if fit.summary.label is not None and fit.embedding.get_params().get("loadings") == "class":
@@ -112,7 +101,7 @@ def compare(
         columns = (found.F, found.p_values, found.p_fdr, found.p_family, found.effect,
                    found.effect_low, found.effect_high)  # fmt: skip
         rows = zip(found.components, *(column.tolist() for column in columns), strict=True)
-        say_json(
+        terminal.say_json(
             group=group, kind=found.kind, design=found.design, graphs=found.n_graphs,
             units=found.n_units, levels=found.levels,
             joint={"F": found.joint_F, "p": found.joint_p},
@@ -121,33 +110,33 @@ def compare(
             notes=found.notes, methods=found.methods, files=files,
         )  # fmt: skip
         return
-    say_notes(found.notes)
-    say("\n".join(found.words))
+    terminal.say_notes(found.notes)
+    terminal.say("\n".join(found.words))
     shown = [
         (name, f"{size:.3g}", found.interval(k, ".3g"), f"{F:.3g}", *(f"{x:.2g}" for x in p))
         for k, (name, size, _, _, F, *p) in enumerate(row[:8] for row in found.rows[:-1])
     ]
     shown.append(("all", "", "", f"{found.joint_F:.3g}", f"{found.joint_p:.2g}", "", ""))
     interval = f"{found.confidence:.0%} interval"
-    show_table(("component", found.effect_name, interval, "F", "p", "p (FDR)", "p (family)"), shown)
-    say(f"Methods: {found.methods}")
-    say_written(files)
+    terminal.show_table(
+        ("component", found.effect_name, interval, "F", "p", "p (FDR)", "p (family)"), shown
+    )
+    terminal.say(f"Methods: {found.methods}")
+    terminal.say_written(files)
 
 
 def changes(
     folder: Results,
     order: Annotated[
         str | None,
-        typer.Option(
-            help="Column with the time of each graph, or input; by default the order of the "
-            "report's time line, or else of the input."
+        option(
+            "Column with the time of each graph, or input; by default as in the time line of "
+            "the report."
         ),
     ] = None,
-    smallest: Annotated[int, typer.Option(min=2, help="Fewest graphs between two changes.")] = 3,
-    permutations: Annotated[
-        int, typer.Option(min=99, help="Number of series without a change.")
-    ] = 999,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the permutations.")] = 0,
+    smallest: Annotated[int, option("Fewest graphs between two changes.", min=2)] = 3,
+    permutations: Annotated[int, option("Number of series without a change.", min=99)] = 999,
+    seed: Annotated[int, option("Seed of the permutations.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
     """Find changes of level and anomalous graphs in ordered graphs, from their loadings.
@@ -200,7 +189,7 @@ def changes(
             "change are not anomalies for that reason. The distance is that of the loadings, the "
             "residual score that of the logarithm of the residual of the whole graph; both are in "
             "robust standard deviations, corrected for skewness and heavy tails of most graphs.",
-            *map(sentence, found.notes),
+            *map(terminal.sentence, found.notes),
             found.methods,
             odd.methods,
         ),
@@ -208,7 +197,7 @@ def changes(
     files = fit.add(finding, "changes.tsv", timeline=line)
     methods = f"{found.methods} {odd.methods}"
     if as_json:
-        say_json(
+        terminal.say_json(
             order=line.by or "input", p=found.p_value,
             changes=[
                 {"graph": names[place], "when": line.labels[place], "gain": gain}
@@ -225,10 +214,10 @@ def changes(
             notes=found.notes, methods=methods, files=files,
         )  # fmt: skip
         return
-    say_notes(found.notes)
-    say("\n".join(words))
-    say(f"Methods: {methods}")
-    say_written(files)
+    terminal.say_notes(found.notes)
+    terminal.say("\n".join(words))
+    terminal.say(f"Methods: {methods}")
+    terminal.say_written(files)
 
 
 def _participants_for(fit: FinishedFit, group: str) -> str | None:

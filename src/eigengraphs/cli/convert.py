@@ -8,16 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from eigengraphs.cli.shared_options import OUTPUT_FORMATS, Json, Source, Study, among
-from eigengraphs.cli.terminal import (
-    Listener,
-    files_left_out,
-    noting,
-    say,
-    say_json,
-    say_notes,
-    showing,
-)
+from eigengraphs.cli import terminal
+from eigengraphs.cli.shared_options import OUTPUT_FORMATS, Json, Source, Study, option
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import count_of
 
@@ -29,18 +21,10 @@ def convert(
     output: Annotated[str, typer.Argument(metavar="OUT", help="File, folder or store to write.")],
     study: Annotated[Study, "memory", "participants", "id_pattern"],
     to: Annotated[
-        str,
-        typer.Option(
-            help="Format of OUT, or store; usually told by its ending.",
-            autocompletion=among(OUTPUT_FORMATS),
-        ),
+        str, option("Format of OUT, or store; usually told by its ending.", words=OUTPUT_FORMATS)
     ] = "auto",
-    append: Annotated[
-        bool, typer.Option("--append", help="Add the graphs to an existing store.")
-    ] = False,
-    storage: Annotated[
-        str, typer.Option(help="How a store keeps graphs: auto, dense or sparse.")
-    ] = "auto",
+    append: Annotated[bool, option("Add the graphs to an existing store.", "--append")] = False,
+    storage: Annotated[str, option("How a store keeps graphs: auto, dense or sparse.")] = "auto",
     as_json: Json = False,
 ) -> None:
     """Write graphs in another format, with their names and vertices.
@@ -50,7 +34,7 @@ def convert(
 
     Example: eigengraphs convert connectomes all.npz
     """
-    with showing(as_json, "read", f"reading {source}") as listen:
+    with terminal.showing(as_json, "read", f"reading {source}") as listen:
         if to == "store" or (to == "auto" and output.rstrip("/").endswith(".egs")):
             told = _into_store(source, output, study, append, storage, listen)
         elif append:
@@ -67,21 +51,21 @@ def convert(
                 "notices": [problem.text for problem in data.problems], "left_out": data.left_out,
             }  # fmt: skip
     if as_json:
-        say_json(output=output, **told)
+        terminal.say_json(output=output, **told)
         return
-    say_notes(told["notices"])
+    terminal.say_notes(told["notices"])
     new = told.get("new", told["graphs"])
     some = f" ({new} new)" if new < told["graphs"] else ""
     wrote = f"wrote {output}" if new else f"{output} has them already"
-    say(
+    terminal.say(
         f"{count_of(told['graphs'], 'graph')}{some} on "
         f"{count_of(told['vertices'], 'vertex', 'vertices')}; {wrote}"
-        f"{files_left_out(told['left_out'])}"
+        f"{terminal.files_left_out(told['left_out'])}"
     )
 
 
 def _into_store(
-    source: str, output: str, study: Study, append: bool, storage: Any, listen: Listener
+    source: str, output: str, study: Study, append: bool, storage: Any, listen: terminal.Listener
 ) -> dict[str, Any]:
     """Convert into a store, with few graphs in memory at a time."""
     from eigengraphs import io
@@ -94,7 +78,7 @@ def _into_store(
         stage = "read" if what.startswith("looking") else "write"
         listen(stage, f"{what}, {done} of {total}", done, total)
 
-    with noting(lambda: "the same command continues where it was stopped"):
+    with terminal.noting(lambda: "the same command continues where it was stopped"):
         done = io.convert_to_store(
             source, output, append=append, labels=labels, storage=storage,
             command=shlex.join(["eigengraphs", *sys.argv[1:]]), watch=watch, **how,

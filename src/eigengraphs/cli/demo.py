@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from eigengraphs.cli.shared_options import option
 from eigengraphs.cli.terminal import say
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import count_of
@@ -29,16 +28,16 @@ FILES = ("report.html", "embedding.png", "loadings.tsv", "positions.tsv", "repor
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option(help="Folder for the tables, the picture and the page.")
-    ] = Path("demo-output"),
-    components: Annotated[int, typer.Option(min=2, help="Number of components.")] = 8,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random starts.")] = 0,
+    output: Annotated[Path, option("Folder for the tables, the picture and the page.")] = Path(
+        "demo-output"
+    ),
+    components: Annotated[int, option("Number of components.", min=2)] = 8,
+    seed: Annotated[int, option("Seed of the random starts.", min=0)] = 0,
     files: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Only write the brains as files into a new folder, to try commands on.",
             metavar="FOLDER",
-            help="Only write the brains as files into a new folder, to try commands on.",
         ),
     ] = None,
 ) -> None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eigengraphs.cli import terminal
 from eigengraphs.cli.predict import predict_label
 from eigengraphs.cli.read import reading_finding
 from eigengraphs.cli.shared_options import (
@@ -32,16 +33,7 @@ from eigengraphs.cli.shared_options import (
     Json,
     Source,
     Study,
-    among,
-)
-from eigengraphs.cli.terminal import (
-    Listener,
-    files_left_out,
-    noting,
-    say,
-    say_json,
-    say_notes,
-    showing,
+    option,
 )
 from eigengraphs.errors import DegenerateWarning, InputError
 from eigengraphs.system.labels import count_of
@@ -62,51 +54,31 @@ _LONG = 30.0  # seconds of a fit, after which `eigengraphs read` is left to the 
 class FitOptions(EmbeddingOptions):
     """The options of a fit and of what follows it."""
 
-    label: Annotated[
-        str | None, typer.Option(help="Column that the study is about; it is predicted.")
-    ] = None
+    label: Annotated[str | None, option("Column that the study is about; it is predicted.")] = None
     order: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with the time of each graph (numbers or dates), or input for the order "
-            "of the input. Adds a time line.",
+        option(
+            "Time of each graph, numbers or dates; or input. Adds a time line.", metavar="COLUMN"
         ),
     ] = None
     loadings: Annotated[
-        str,
-        typer.Option(
-            help="free, nonnegative, sparse, shared or class.", autocompletion=among(LOADINGS)
-        ),
+        str, option("free, nonnegative, sparse, shared or class.", words=LOADINGS)
     ] = "free"
     max_nonzeros: Annotated[
-        int | None, typer.Option(min=1, help="Most loadings of a graph that are not zero.")
+        int | None, option("Most loadings of a graph that are not zero.", min=1)
     ] = None
     diagonal: Annotated[
-        str,
-        typer.Option(
-            help="Self-loops: auto, filled, observed or unobserved.",
-            autocompletion=among(DIAGONALS),
-        ),
+        str, option("Self-loops: auto, filled, observed or unobserved.", words=DIAGONALS)
     ] = "auto"
-    refine: Annotated[
-        bool, typer.Option("--refine", help="Improve all components together at the end.")
-    ] = False
-    n_init: Annotated[
-        int, typer.Option(min=1, help="Starts for each component; further ones are random.")
-    ] = 1
-    max_iter: Annotated[int, typer.Option(min=1, help="Maximum number of iterations.")] = 1000
+    refine: Annotated[bool, option("Improve all components together.", "--refine")] = False
+    n_init: Annotated[int, option("Starts for each component; further ones are random.", min=1)] = 1
+    max_iter: Annotated[int, option("Maximum number of iterations.", min=1)] = 1000
     halves: Annotated[
-        bool,
-        typer.Option("--halves/--no-halves", help="Test the components on halves of the graphs."),
+        bool, option("Test the components on halves of the graphs.", "--halves/--no-halves")
     ] = True
     deterministic: Annotated[
         bool,
-        typer.Option(
-            "--deterministic",
-            help="Give the same bits for any number of workers.",
-            rich_help_panel=OF_STORES,
-        ),
+        option("Give the same bits for any number of workers.", "--deterministic", panel=OF_STORES),
     ] = False
 
 
@@ -115,23 +87,20 @@ def fit(
     output: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the results.")],
     options: FitOptions,
     study: Study,
-    title: Annotated[str, typer.Option(help="Heading of the report.")] = "",
+    title: Annotated[str, option("Heading of the report.")] = "",
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with code 4 if the search did not converge.")
+        bool, option("Exit with code 4 if the search did not converge.", "--strict")
     ] = False,
     workers: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Number of processes to work in, a cluster on this machine.",
-            rich_help_panel=OF_STORES,
+        option(
+            "Number of processes to work in, a cluster on this machine.", min=1, panel=OF_STORES
         ),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            help="Work on this Dask cluster: the address of its scheduler, tcp://...",
-            rich_help_panel=OF_STORES,
+        option(
+            "Work on this Dask cluster: the address of its scheduler, tcp://...", panel=OF_STORES
         ),
     ] = None,
     # For scripts of earlier versions: a fit of a store continues by itself.
@@ -142,7 +111,7 @@ def fit(
 
     Example: eigengraphs fit connectomes results --participants participants.tsv --label group
     """
-    with showing(as_json, "read", f"reading {source}") as listen:
+    with terminal.showing(as_json, "read", f"reading {source}") as listen:
         from eigengraphs.cli.input_files import gather
         from eigengraphs.cli.results_folder import answers_in, check_output
         from eigengraphs.fitting.messages import explained_of
@@ -163,29 +132,31 @@ def fit(
     explained, whole = float(embedding.explained_ratio_.sum()), explained_of(embedding.center)
     notes = [problem.text for problem in analysis.problems]
     if as_json:
-        say_json(
+        terminal.say_json(
             graphs=graphs, vertices=vertices, components=embedding.n_components_,
             explained=explained, explained_of=whole, converged=bool(embedding.converged_),
             problems=notes, left_out=data.left_out, removed=removed, files=files,
             **({} if journal is None else {"passes_kept": journal.n_found}),
         )  # fmt: skip
     else:
-        say_notes(notes)
-        say(
+        terminal.say_notes(notes)
+        terminal.say(
             f"{count_of(graphs, 'graph')}, {count_of(vertices, 'vertex', 'vertices')}, "
             f"{count_of(embedding.n_components_, 'component')}: {explained:.1%} of {whole} "
             f"explained, {'' if embedding.converged_ else 'NOT '}converged"
         )
         for finding in analysis.findings:
-            say(finding.words[0])
+            terminal.say(finding.words[0])
         if (found := analysis.prediction) is not None:
             scores = [f"{way.name} {way.score:.3f}" for way in found.methods]
             scores.append(f"chance {found.chance:.3f}")
-            say(f"{found.label} of held-out graphs, {found.measure}: {', '.join(scores)}")
+            terminal.say(f"{found.label} of held-out graphs, {found.measure}: {', '.join(scores)}")
         if removed:
-            say(f"removed answers of the earlier fit: {', '.join(removed)}")
+            terminal.say(f"removed answers of the earlier fit: {', '.join(removed)}")
         report = output / "report.html"
-        say(f"wrote {len(files)} files; open {report}{files_left_out(data.left_out)}")
+        terminal.say(
+            f"wrote {len(files)} files; open {report}{terminal.files_left_out(data.left_out)}"
+        )
     if strict and not embedding.converged_:
         raise typer.Exit(4)
 
@@ -208,7 +179,7 @@ class _Analysis:
 
 
 def _analyze(
-    data: Inputs, options: FitOptions, journal: FitJournal | None, listen: Listener
+    data: Inputs, options: FitOptions, journal: FitJournal | None, listen: terminal.Listener
 ) -> _Analysis:
     """Fit, predict the label, and test the components."""
     from sklearn.exceptions import ConvergenceWarning
@@ -341,7 +312,7 @@ def _write(analysis: _Analysis, folder: Path, title: str, record: Mapping[str, A
         write_loadings(new / "loadings.tsv", je, data.graphs, data.columns, je.loadings_)
         _write_tables(analysis, new)
         je.save(new / "model.eg")
-        text = json.dumps(record, indent=1, ensure_ascii=False)
+        text = json.dumps(record, indent=1, ensure_ascii=False, default=str)
         (new / "provenance.json").write_text(text + "\n", encoding="utf-8")
         # Names of columns are in it, which are text to a reader of Markdown, never tags or links.
         plain = re.sub(r"[<\[]", r"\\\g<0>", methods)
@@ -417,7 +388,7 @@ def _provenance(analysis: _Analysis, source: str, study: Study) -> dict[str, Any
     }  # fmt: skip
     return {
         "command": ["eigengraphs", *sys.argv[1:]],
-        "settings": {key: _json(value) for key, value in analysis.embedding.get_params().items()},
+        "settings": analysis.embedding.get_params(),
         "inputs": analysis.data.checksums,
         "reading": {
             "source": str(Path(source).absolute()),
@@ -430,13 +401,6 @@ def _provenance(analysis: _Analysis, source: str, study: Study) -> dict[str, Any
         "seconds": {key: round(value, 3) for key, value in analysis.seconds.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }  # fmt: skip
-
-
-def _json(value: Any) -> Any:
-    """Return a setting as JSON has it: a text for what is not a number, a text or a list."""
-    if isinstance(value, list | tuple):
-        return [_json(item) for item in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _in_words(record: Mapping[str, Any]) -> dict[str, str]:
@@ -463,7 +427,9 @@ def journal_of(output: Path) -> Path:
 
 
 @contextmanager
-def open_journal(source: str, output: Path, listen: Listener) -> Iterator[FitJournal | None]:
+def open_journal(
+    source: str, output: Path, listen: terminal.Listener
+) -> Iterator[FitJournal | None]:
     """Give the journal of a fit: none for graphs in memory, where a fit is short.
 
     A fit continues from the journal of one that was stopped. Another fit finds nothing in it: it
@@ -480,7 +446,9 @@ def open_journal(source: str, output: Path, listen: Listener) -> Iterator[FitJou
     from eigengraphs.system.whole_files import locked
 
     if not is_store(source):
-        with noting(lambda: "nothing was written; the same command starts from the beginning"):
+        with terminal.noting(
+            lambda: "nothing was written; the same command starts from the beginning"
+        ):
             yield None
         return
     folder = journal_of(output)
@@ -504,7 +472,7 @@ def open_journal(source: str, output: Path, listen: Listener) -> Iterator[FitJou
         journal = FitJournal(folder, resume=True)
         if journal.n_kept:
             listen("read", f"{journal.n_kept} passes are kept of a fit that was stopped")
-        with noting(left):
+        with terminal.noting(left):
             yield journal
         journal.close()
 

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigengraphs.cli.shared_options import Json
+from eigengraphs.cli.shared_options import Json, option
 from eigengraphs.cli.terminal import say
 from eigengraphs.errors import InputError
-from eigengraphs.system.labels import count_of
+from eigengraphs.system.labels import count_of, size_in_words
 
 if TYPE_CHECKING:
     from eigengraphs.stack.blocked import BlockedStack
@@ -46,21 +46,15 @@ _ROUTES = {
 
 def plan(
     store: Annotated[Path, typer.Argument(metavar="STORE", help="A store, made by convert.")],
-    components: Annotated[
-        int, typer.Option("--components", "-d", min=1, help="Number of components.")
-    ] = 8,
+    components: Annotated[int, option("Number of components.", "--components", "-d", min=1)] = 8,
     memory: Annotated[
-        str | None,
-        typer.Option(help="Memory of the fit, such as 1G; by default a quarter of all memory."),
+        str | None, option("Memory of the fit, such as 1G; by default a quarter of all memory.")
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of blocks worked on at a time; by default the cores."),
+        int | None, option("Number of blocks worked on at a time; by default the cores.", min=1)
     ] = None,
-    directed: Annotated[
-        bool, typer.Option("--directed", help="Components of directed graphs.")
-    ] = False,
-    center: Annotated[bool, typer.Option("--center", help="Subtract the mean graph.")] = False,
+    directed: Annotated[bool, option("Components of directed graphs.", "--directed")] = False,
+    center: Annotated[bool, option("Subtract the mean graph.", "--center")] = False,
     as_json: Json = False,
 ) -> None:
     """Forecast passes, bytes read, peak memory and time of a fit, after a trial on a few blocks.
@@ -96,15 +90,15 @@ class Forecast:
     def words(self) -> str:
         """Say it in a few lines."""
         low, high = self.passes
-        total = _range(*(_size(count * self.bytes_a_pass) for count in self.passes))
+        total = _range(*(size_in_words(count * self.bytes_a_pass) for count in self.passes))
         return "\n".join([
             f"{count_of(self.graphs, 'graph')}, {count_of(self.vertices, 'vertex', 'vertices')}, "
             f"{count_of(self.components, 'component')}",
-            f"{count_of(self.blocks, 'block')} of up to {_size(self.block_bytes)}; "
+            f"{count_of(self.blocks, 'block')} of up to {size_in_words(self.block_bytes)}; "
             f"{_ROUTES[self.route]}",
-            f"passes: {_range(str(low), str(high))}, of {_size(self.bytes_a_pass)} each "
+            f"passes: {_range(str(low), str(high))}, of {size_in_words(self.bytes_a_pass)} each "
             f"({total} in all)",
-            f"peak memory: about {_size(self.peak_memory)}",
+            f"peak memory: about {size_in_words(self.peak_memory)}",
             f"time: about {_range(*map(_duration, self.seconds))} with "
             f"{count_of(self.workers, 'worker')} ({1e3 * self.read_seconds:.0f} ms to read a "
             f"block, {1e3 * self.work_seconds:.0f} ms to work on it)",
@@ -257,14 +251,6 @@ def _resident() -> int:
 
 def _range(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
-
-
-def _size(size: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} TB"
 
 
 def _duration(seconds: float) -> str:

@@ -105,12 +105,9 @@ def _run() -> None:
     try:
         # Named, so that help and completion do not depend on how Python was started.
         application()(prog_name="eigengraphs")
-    except MissingExtraError as error:
-        sys.exit(_complain(error, 2))
-    except ClusterError as error:
-        sys.exit(_complain(error, 5))
     except EigengraphsError as error:
-        sys.exit(_complain(error, 3))
+        usage, lost = isinstance(error, MissingExtraError), isinstance(error, ClusterError)
+        sys.exit(_complain(error, 2 if usage else 5 if lost else 3))
     except BrokenPipeError:
         # The reader of a pipe (head) has enough; nothing more can be said to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

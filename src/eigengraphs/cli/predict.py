@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from eigengraphs.cli import terminal
 from eigengraphs.cli.compare import NOBODY, file_name
 from eigengraphs.cli.shared_options import (
     EmbeddingOptions,
@@ -20,18 +19,7 @@ from eigengraphs.cli.shared_options import (
     Study,
     count_or_auto,
     covariate_names,
-)
-from eigengraphs.cli.terminal import (
-    Listener,
-    counting,
-    say,
-    say_json,
-    say_notes,
-    say_written,
-    sentence,
-    show_table,
-    showing,
-    silent,
+    option,
 )
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import are_quantity, count_of
@@ -46,10 +34,7 @@ __all__ = ["contest", "evaluate", "participants_for", "predict_label"]
 FOLDS = 5  # of the prediction in a fit
 
 Methods = Annotated[
-    str,
-    typer.Option(
-        help="Methods to compare with, separated by commas: PCA,Omnibus; or all, or none."
-    ),
+    str, option("Methods to compare with, separated by commas: PCA,Omnibus; or all, or none.")
 ]
 
 
@@ -57,64 +42,55 @@ Methods = Annotated[
 class HoldingOut:
     """How graphs are held out."""
 
-    cv: Annotated[str, typer.Option(help="Number of folds, or loo: each graph or group alone.")] = (
-        "5"
-    )
-    repeats: Annotated[
-        int, typer.Option(min=1, help="How often the graphs are split into folds.")
-    ] = 1
+    cv: Annotated[str, option("Number of folds, or loo: each graph or group alone.")] = "5"
+    repeats: Annotated[int, option("How often the graphs are split into folds.", min=1)] = 1
     groups: Annotated[
         str | None,
-        typer.Option(
-            help="Column whose graphs stay together; by default the participants. none: no groups."
-        ),
+        option("Column whose graphs stay together; by default the participants. none: no groups."),
     ] = None
-    folds: Annotated[
-        str | None, typer.Option(help="Column with the fold of each graph, such as session.")
-    ] = None
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes; each takes a fold.")] = 1
+    folds: Annotated[str | None, option("Column with the fold of each graph: session.")] = None
+    jobs: Annotated[int, option("Number of processes; each takes a fold.", min=1)] = 1
 
-    def arguments(self, listen: Listener) -> dict[str, Any]:
+    def arguments(self, listen: terminal.Listener) -> dict[str, Any]:
         """Return the arguments of `evaluate` and `contest`, without columns."""
         return {
             "cv": int(self.cv) if self.cv.isdecimal() else self.cv,
             "repeats": self.repeats,
             "n_jobs": self.jobs,
-            "on_fold": counting(listen, "predict", "fold"),
+            "on_fold": terminal.counting(listen, "predict", "fold"),
         }
 
 
 def evaluate(
     folder: Results,
-    target: Annotated[str, typer.Option(help="Column to predict: classes, or a quantity.")],
+    target: Annotated[str, option("Column to predict: classes, or a quantity.")],
     how: HoldingOut,
     covariates: Annotated[
-        str,
-        typer.Option(help="Columns to regress out, learned in each fold: age,site."),
+        str, option("Columns to regress out, learned in each fold: age,site.")
     ] = "",
     learn_from_one: Annotated[
-        bool, typer.Option("--learn-from-one", help="Learn from one fold, hold out all others.")
+        bool, option("Learn from one fold, hold out all others.", "--learn-from-one")
     ] = False,
     methods: Methods = "all",
     components: Annotated[
         Any,
-        typer.Option(
+        option(
+            "Number of components, or auto; by default as in the fit.",
             "--components",
             "-d",
-            help="Number of components, or auto; by default as in the fit.",
             metavar="N",
             parser=count_or_auto,
         ),
     ] = None,
     graphs: MovedGraphs = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
+    seed: Annotated[int, option("Seed of the folds.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
     """Predict a column on held-out graphs: the whole pipeline is learned in every fold.
 
     Example: eigengraphs evaluate results --target sex --cv 5 --groups participant_id
     """
-    with showing(as_json, "read", f"opening {folder}") as listen:
+    with terminal.showing(as_json, "read", f"opening {folder}") as listen:
         from eigengraphs import inference
         from eigengraphs.cli.input_files import is_quantity
         from eigengraphs.cli.results_folder import FinishedFit
@@ -162,14 +138,14 @@ def evaluate(
             rows=found.rows(),
             intervals=Intervals(where, where + 1, where + 2, chance, axis),
             notes=(
-                sentence(found.protocol),
+                terminal.sentence(found.protocol),
                 f"{found.n_graphs} graphs{n_units}.",
                 *(f"Warning: {text}" for text in found.warnings[:5]),
             ),
         )
         files = fit.add(finding, f"{file_name('-'.join(['evaluate', *named]))}.tsv")
     if as_json:
-        say_json(
+        terminal.say_json(
             target=target, kind=found.kind, measure=found.measure, graphs=found.n_graphs,
             groups=found.n_units,
             pipelines=[dict(zip(found.header, row, strict=True)) for row in found.rows()],
@@ -177,8 +153,8 @@ def evaluate(
             files=files,
         )  # fmt: skip
         return
-    say_notes(found.warnings)
-    say("\n".join(found.words()))
+    terminal.say_notes(found.warnings)
+    terminal.say("\n".join(found.words()))
     rows = []
     for score in found.scores:
         versus = [""] * 4
@@ -188,21 +164,21 @@ def evaluate(
                       f"{score.p_holm:.2g}"]  # fmt: skip
         interval = f"{score.low:.3f} to {score.high:.3f}"
         rows.append((score.name, f"{score.score:.3f}", interval, *versus))
-    show_table(
+    terminal.show_table(
         ("pipeline", found.measure, "interval", "minus", "difference", "interval", "p (Holm)"), rows
     )
-    say(sentence(found.protocol))
-    say_written(files)
+    terminal.say(terminal.sentence(found.protocol))
+    terminal.say_written(files)
 
 
 def contest(
     source: Source,
-    label: Annotated[str, typer.Option(help="Column to predict: classes, or a quantity.")],
+    label: Annotated[str, option("Column to predict: classes, or a quantity.")],
     options: EmbeddingOptions,
     how: HoldingOut,
     study: Annotated[Study, "memory"],
     output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for contest.tsv and contest.png.")
+        Path, option("Folder for contest.tsv and contest.png.", metavar="FOLDER")
     ] = Path("contest"),
     methods: Methods = "Multiple ASE,Omnibus,Unfolded ASE,PCA,ASE",
     as_json: Json = False,
@@ -211,7 +187,7 @@ def contest(
 
     Example: eigengraphs contest connectomes --participants participants.tsv --label group
     """
-    with showing(as_json, "read", f"reading {source}") as listen:
+    with terminal.showing(as_json, "read", f"reading {source}") as listen:
         from eigengraphs import inference
         from eigengraphs.cli.input_files import column_values, gather, is_quantity
         from eigengraphs.plot.contest import contest_figure
@@ -249,22 +225,22 @@ def contest(
     rows = [dict(zip(found.header, row, strict=True)) for row in found.table()]
     notes = [problem.text for problem in data.problems]
     if as_json:
-        say_json(
+        terminal.say_json(
             label=label, graphs=found.evaluation.n_graphs, methods=rows,
             not_offered=dict(found.not_offered), protocol=found.evaluation.protocol,
             notes=found.notes, left_out=data.left_out, problems=notes, files=files,
         )  # fmt: skip
         return
-    say_notes([*notes, *found.evaluation.warnings])
+    terminal.say_notes([*notes, *found.evaluation.warnings])
     shown = [name for name in found.header if not name.endswith(("_low", "_high"))]
-    show_table(
+    terminal.show_table(
         [name.replace("_", " ") for name in shown],
         ([_cell(row, name) for name in shown] for row in rows),
     )
     for name, why in found.not_offered.items():
-        say(f"Not offered: {name}, because {why}.")
-    say("\n".join(found.notes))
-    say_written(files, data.left_out)
+        terminal.say(f"Not offered: {name}, because {why}.")
+    terminal.say("\n".join(found.notes))
+    terminal.say_written(files, data.left_out)
 
 
 def _cell(row: dict[str, Any], name: str) -> str:
@@ -331,7 +307,7 @@ def participants_for(
 
 
 def predict_label(
-    embedding: JointEmbedding, data: Inputs, label: str, listen: Listener = silent
+    embedding: JointEmbedding, data: Inputs, label: str, listen: terminal.Listener = terminal.silent
 ) -> Prediction | str:
     """Predict a label of held-out graphs; all is learned from the others, the embedding too.
 
@@ -389,7 +365,7 @@ def predict_label(
     found = inference.evaluate(
         data.graphs[known], y, embedding=quiet(embedding).set_params(n_components=d),
         methods=("PCA",), rules="linear", task="quantity" if quantity else "classes", cv=FOLDS,
-        groups=groups, on_fold=counting(listen, "predict", "fold"),
+        groups=groups, on_fold=terminal.counting(listen, "predict", "fold"),
     )  # fmt: skip
     notes = ""
     if len(np.unique(groups)) < len(y):

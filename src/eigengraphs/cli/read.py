@@ -8,19 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from eigengraphs.cli.shared_options import Json, MovedGraphs, Results, count_or_auto
-from eigengraphs.cli.terminal import (
-    Listener,
-    counting,
-    say,
-    say_json,
-    say_written,
-    sentence,
-    showing,
-    silent,
-)
+from eigengraphs.cli import terminal
+from eigengraphs.cli.shared_options import Json, MovedGraphs, Results, count_or_auto, option
 from eigengraphs.errors import InputError, WeakPositionsWarning
 from eigengraphs.system.labels import count_of
 
@@ -39,35 +28,38 @@ _SPLITS = 6  # random halvings of the graphs
 def read(
     folder: Results,
     graphs: MovedGraphs = None,
-    splits: Annotated[
-        int, typer.Option(min=1, help="Number of random halvings of the graphs.")
-    ] = _SPLITS,
+    splits: Annotated[int, option("Number of random halvings of the graphs.", min=1)] = _SPLITS,
     as_json: Json = False,
 ) -> None:
     """Describe the components: their vertices and graphs, and whether they replicate.
 
     Example: eigengraphs read results
     """
-    with showing(as_json, "read", f"reading the graphs of {folder}") as listen:
+    with terminal.showing(as_json, "read", f"reading the graphs of {folder}") as listen:
         from eigengraphs.cli.results_folder import FinishedFit
 
         fit = FinishedFit(folder)
         finding, told = reading_finding(fit.embedding, fit.inputs(graphs, listen), splits, listen)
         files = fit.add(finding, "read-components.tsv")
     if as_json:
-        say_json(components=[asdict(one) | {"verdict": one.verdict} for one in told], files=files)
+        terminal.say_json(
+            components=[asdict(one) | {"verdict": one.verdict} for one in told], files=files
+        )
         return
     for one in told:
         sides = [", ".join(name for name, _ in side[:3]) for side in (one.high, one.low) if side]
-        say(
+        terminal.say(
             f"component {one.number}: {one.verdict} (explains {one.explained:.1%}, replicability "
             f"{one.replicability:.2f}); vertices {' against '.join(sides)}"
         )
-    say_written(files)
+    terminal.say_written(files)
 
 
 def reading_finding(
-    embedding: JointEmbedding, data: Inputs, splits: int = _SPLITS, listen: Listener = silent
+    embedding: JointEmbedding,
+    data: Inputs,
+    splits: int = _SPLITS,
+    listen: terminal.Listener = terminal.silent,
 ) -> tuple[Finding, tuple[ComponentReading, ...]]:
     """Return what there is to say about components, as a table of a report."""
     from eigengraphs.inference import read_components
@@ -75,7 +67,7 @@ def reading_finding(
 
     told = read_components(
         embedding, data.graphs, most=_NAMED, n_splits=splits, groups=data.participants,
-        on_split=counting(listen, "halves", "components on halves of the graphs,"),
+        on_split=terminal.counting(listen, "halves", "components on halves of the graphs,"),
     )  # fmt: skip
     good = [str(one.number) for one in told if one.verdict == "replicates"]
     which = f": {', '.join(good)}" if 0 < len(good) < len(told) else ""
@@ -121,14 +113,14 @@ def reading_finding(
 def uncertainty(
     folder: Results,
     graphs: MovedGraphs = None,
-    resamples: Annotated[int, typer.Option(min=10, help="Number of bootstrap fits.")] = 100,
+    resamples: Annotated[int, option("Number of bootstrap fits.", min=10)] = 100,
     as_json: Json = False,
 ) -> None:
     """Give every cross-fitted loading an interval and every position a standard error.
 
     Example: eigengraphs uncertainty results
     """
-    with showing(as_json, "read", f"reading the graphs of {folder}") as listen:
+    with terminal.showing(as_json, "read", f"reading the graphs of {folder}") as listen:
         from eigengraphs.cli.results_folder import FinishedFit
         from eigengraphs.inference import bootstrap, loading_intervals
 
@@ -141,7 +133,7 @@ def uncertainty(
         weak = [str(w.message) for w in caught if issubclass(w.category, WeakPositionsWarning)]
         drawn = bootstrap(
             fit.embedding, data.graphs, n_resamples=resamples, groups=data.participants,
-            on_fit=counting(listen, "fit", "bootstrap, fit"),
+            on_fit=terminal.counting(listen, "fit", "bootstrap, fit"),
         )  # fmt: skip
         finding = _uncertainty_finding(found, drawn, fit.embedding, weak)
         # The intervals are of another estimate than je1 in loadings.tsv, and it has another name.
@@ -167,16 +159,16 @@ def uncertainty(
         for k, row in enumerate(finding.rows)
     ]
     if as_json:
-        say_json(law=found.law, estimate="cross-fitted", components=told, files=files)
+        terminal.say_json(law=found.law, estimate="cross-fitted", components=told, files=files)
         return
     for one in told:
         doubt = " (weak: the pattern is known only roughly)" if one["weak"] else ""
-        say(
+        terminal.say(
             f"component {one['component']}: error of a cross-fitted loading "
             f"{one['error_of_a_loading']:.3g}, cosine with the bootstrap "
             f"{one['same_in_bootstrap']:.3f}, c² of positions {one['alignment']:.2f}{doubt}"
         )
-    say_written(files)
+    terminal.say_written(files)
 
 
 def _uncertainty_finding(
@@ -204,7 +196,7 @@ def _uncertainty_finding(
     return Finding(
         key="uncertainty",
         title="Uncertainty of loadings and positions",
-        words=tuple(map(sentence, weak)) or ("Positions of all components are well determined.",),
+        words=tuple(map(terminal.sentence, weak)) or ("All positions are well determined.",),
         header=(
             "component", "same in the bootstrap", "low", "high", "with the truth (c²)",
             "error of a loading", "spread of loadings", "reliability given positions",
@@ -246,23 +238,19 @@ def _write_side_by_side(
 
 def cluster(
     folder: Results,
-    of: Annotated[str, typer.Option(help="What to cluster: vertices or graphs.")] = "vertices",
+    of: Annotated[str, option("What to cluster: vertices or graphs.")] = "vertices",
     clusters: Annotated[
-        Any,
-        typer.Option(help="Number of clusters, or auto.", metavar="N", parser=count_or_auto),
+        Any, option("Number of clusters, or auto.", metavar="N", parser=count_or_auto)
     ] = "auto",
-    method: Annotated[str, typer.Option(help="mixture or kmeans.")] = "mixture",
-    truth: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Known classes to compare with.")
-    ] = None,
+    method: Annotated[str, option("mixture or kmeans.")] = "mixture",
+    truth: Annotated[str | None, option("Known classes to compare with.", metavar="COLUMN")] = None,
     graph: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Use the positions of vertices in this graph."),
+        str | None, option("Use the positions of vertices in this graph.", metavar="NAME")
     ] = None,
     degree_corrected: Annotated[
-        bool, typer.Option("--degree-corrected", help="Divide positions by their length.")
+        bool, option("Divide positions by their length.", "--degree-corrected")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the starts.")] = 0,
+    seed: Annotated[int, option("Seed of the starts.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
     """Cluster vertices by their positions, or graphs by their loadings.
@@ -332,10 +320,10 @@ def cluster(
     )
     files = fit.add(finding, f"cluster-{of}.tsv")
     if as_json:
-        say_json(
+        terminal.say_json(
             of=of, clusters=found.n_clusters, sizes=found.sizes, labels=labels, bic=found.bic,
             ari=found.ari, purity=found.purity, files=files,
         )  # fmt: skip
         return
-    say("\n".join(words))
-    say_written(files)
+    terminal.say("\n".join(words))
+    terminal.say_written(files)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OF_STORES", "EmbeddingOptions", "Json", "MovedGraphs", "Results", "Source", "Study", "among",
-    "count_or_auto", "covariate_names", "spread",
+    "count_or_auto", "covariate_names", "option", "spread",
 ]  # fmt: skip
 
 ALIGN = ("auto", "union", "intersection", "strict")
@@ -44,8 +44,15 @@ TRANSFORMS = (
     "drop_loops",
 )  # fmt: skip
 WEIGHTS = ("auto", "binary", "counts")
-OF_STORES = "Graphs in a store"  # a heading in the help, as is the next
-_OF_FILES = "How files are read"
+OF_STORES = "Graphs in a store"  # a heading in the help
+
+
+def option(text: str, *names: str, words: tuple[str, ...] = (), **more: Any) -> Any:
+    """Return an option with its help and its names; a shell completes ``words``."""
+    more["rich_help_panel"] = more.pop("panel", None)
+    if words:
+        more["autocompletion"] = among(words)
+    return typer.Option(*names, help=text, **more)
 
 
 def among(words: tuple[str, ...]) -> Callable[[str], list[str]]:
@@ -81,13 +88,12 @@ Results = Annotated[
     Path, typer.Argument(metavar="OUT", help="A folder that eigengraphs fit has written.")
 ]
 MovedGraphs = Annotated[
-    Path | None, typer.Option(help="Where the graphs of the fit are now, if they were moved.")
+    Path | None, option("Where the graphs of the fit are now, if they were moved.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print progress and results as JSON lines.")]
+Json = Annotated[bool, option("Print progress and results as JSON lines.", "--json")]
 
 
-def _reading(*names: str, **options: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=_OF_FILES, **options)
+_reading = functools.partial(option, panel="How files are read")
 
 
 @dataclass(frozen=True)
@@ -95,61 +101,31 @@ class Study:
     """Which files belong to the graphs, and how they are read."""
 
     participants: Annotated[
-        Path | None,
-        _reading(help="Table with a column participant_id, which is joined to the graphs."),
+        Path | None, _reading("Table with a column participant_id, joined to the graphs.")
     ] = None
     vertices: Annotated[
-        Path | None, _reading(help="Table of vertex names, optionally with coordinates x, y, z.")
+        Path | None, _reading("Table of vertex names, optionally with coordinates x, y, z.")
     ] = None
-    format: Annotated[
-        str,
-        _reading(help="Kind of files; usually detected.", autocompletion=among(FORMATS)),
-    ] = "auto"
-    key: Annotated[
-        str | None, _reading(help="Name of the array to read from a .mat or .npz file.")
-    ] = None
-    delimiter: Annotated[
-        str | None,
-        _reading(help="Delimiter of text files.", autocompletion=among(DELIMITERS)),
-    ] = None
-    decimal: Annotated[
-        str | None, _reading(help="Decimal mark in text files and tables: . or ,")
-    ] = None
-    thousands: Annotated[str | None, _reading(help="Thousands separator, such as , in 12,438.")] = (
-        None
-    )
+    format: Annotated[str, _reading("Kind of files; usually detected.", words=FORMATS)] = "auto"
+    key: Annotated[str | None, _reading("Array to read from a .mat or .npz file.")] = None
+    delimiter: Annotated[str | None, _reading("Delimiter of text files.", words=DELIMITERS)] = None
+    decimal: Annotated[str | None, _reading("Decimal mark of text files: . or ,")] = None
+    thousands: Annotated[str | None, _reading("Thousands separator: , in 12,438.")] = None
     id_pattern: Annotated[
-        str | None,
-        _reading(
-            help="Regular expression with one group: the participant in a file name, such as "
-            "_([0-9]+)_"
-        ),
+        str | None, _reading("Regular expression that finds the participant: _([0-9]+)_")
     ] = None
     align: Annotated[
-        str,
-        _reading(
-            help="Graphs on different vertices: auto, union, intersection or strict.",
-            autocompletion=among(ALIGN),
-        ),
+        str, _reading("On different vertices: auto, union, intersection or strict.", words=ALIGN)
     ] = "auto"
-    directed: Annotated[bool, _reading("--directed", help="Keep the direction of edges.")] = False
+    directed: Annotated[bool, _reading("Keep the direction of edges.", "--directed")] = False
     allow_missing: Annotated[
-        bool,
-        _reading(
-            "--allow-missing",
-            help="Leave out entries that are nan, and regions that a matrix lacks.",
-        ),
+        bool, _reading("Leave out nan entries, and regions that are absent.", "--allow-missing")
     ] = False
     max_bytes: Annotated[
-        str | None,
-        _reading(help="Most that one file may unpack to, such as 4G; see SECURITY.md."),
+        str | None, _reading("Most that a file may unpack to, such as 4G; see SECURITY.md.")
     ] = None
     memory: Annotated[
-        str | None,
-        typer.Option(
-            help="Memory for work on a store, such as 1G; by default a quarter of all memory.",
-            rich_help_panel=OF_STORES,
-        ),
+        str | None, option("Memory for the graphs, 1G; by default a quarter.", panel=OF_STORES)
     ] = None
 
     @property
@@ -180,24 +156,24 @@ class EmbeddingOptions:
 
     components: Annotated[
         Any,
-        typer.Option(
+        option(
+            "Number of components, or auto.",
             "--components",
             "-d",
-            help="Number of components, or auto.",
             metavar="N",
             parser=count_or_auto,
-            autocompletion=among(COMPONENTS),
+            words=COMPONENTS,
         ),
     ] = 8
     transform: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Transform of the weights: log1p, rank, binarize, ...; several in order.",
-            autocompletion=among(TRANSFORMS),
+        option(
+            "Transform of the weights: log1p, rank, binarize, ...; several in order.",
+            words=TRANSFORMS,
         ),
     ] = None
-    center: Annotated[bool, typer.Option("--center", help="Subtract the mean graph.")] = False
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")] = 0
+    center: Annotated[bool, option("Subtract the mean graph.", "--center")] = False
+    seed: Annotated[int, option("Seed of all random numbers.", min=0)] = 0
 
     def estimator(self, graphs: GraphStack, **settings: Any) -> JointEmbedding:
         """Return the estimator for these graphs."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigengraphs import __version__
-from eigengraphs.cli.shared_options import DESIGNS, OUTPUT_FORMATS, WEIGHTS, Json, among
+from eigengraphs.cli.shared_options import DESIGNS, OUTPUT_FORMATS, WEIGHTS, Json, among, option
 from eigengraphs.cli.terminal import Listener, say, say_json, showing
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import count_of
@@ -37,33 +37,20 @@ def simulate(
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="File or new folder to write.")],
     graphs: Annotated[
-        int | None, typer.Option(min=1, help="Number of graphs; by default that of the model.")
+        int | None, option("Number of graphs; by default that of the model.", min=1)
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed; graph i depends only on the seed and on i.")
-    ] = 0,
+    seed: Annotated[int, option("Seed; graph i depends only on the seed and on i.", min=0)] = 0,
     file_format: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="Format of OUT; usually told by its ending.",
-            autocompletion=among(OUTPUT_FORMATS),
-        ),
+        str, option("Format of OUT; usually told by its ending.", "--format", words=OUTPUT_FORMATS)
     ] = "auto",
     weights: Annotated[
-        str,
-        typer.Option(
-            help="Edges: auto, binary, or counts with the same means.",
-            autocompletion=among(WEIGHTS),
-        ),
+        str, option("Edges: auto, binary, or counts with the same means.", words=WEIGHTS)
     ] = "auto",
     vertices: Annotated[
-        int | None, typer.Option(min=1, help="Number of vertices, for weighted and sparse.")
+        int | None, option("Number of vertices, for weighted and sparse.", min=1)
     ] = None,
-    mean_degree: Annotated[
-        float | None, typer.Option(help="Mean degree, for weighted and sparse.")
-    ] = None,
-    loops: Annotated[bool, typer.Option("--loops", help="Draw self-loops too.")] = False,
+    mean_degree: Annotated[float | None, option("Mean degree, for weighted and sparse.")] = None,
+    loops: Annotated[bool, option("Draw self-loops too.", "--loops")] = False,
     as_json: Json = False,
 ) -> None:
     """Draw graphs with a known truth; write them, a table of participants, and the truth.

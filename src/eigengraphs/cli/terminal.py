@@ -31,42 +31,36 @@ _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
-# What a function calls an argument, and what a command calls the option. In this order.
-_OPTIONS = [
+# Options of commands, by the arguments of functions that they stand for.
+_OPTIONS = {
+    "decimal": "decimal", "delimiter": "delimiter", "diagonal": "diagonal", "format": "format",
+    "id_pattern": "id-pattern", "key": "key", "labels": "vertices", "loadings": "loadings",
+    "max_bytes": "max-bytes", "n_components": "components", "thousands": "thousands",
+    "vertices": "align",
+}  # fmt: skip
+_ARGUMENT = "|".join(_OPTIONS)
+# Messages, or parts of them, that a command says in another way. In this order.
+_WORDS: list[tuple[str, Any]] = [
     (r"Add the rows, leave the graphs out, or pass missing='keep'",
      "Add the rows, or leave the graphs out"),
     (r"(?<!\()\bmissing='unobserved'", "--allow-missing"),
-    (r"or pass another delimiter=(?!\w|')", "or pass another --delimiter"),
-    (r"pass the right delimiter=(?!\w|')", "pass the right --delimiter"),
-    (r"\bdelimiter=('[^']*'|\"[^\"]*\")", r"--delimiter \1"),
-    (r"\b(decimal|thousands)=('[^']*')", r"--\1 \2"),
-    (r"^(decimal|thousands) must be", r"--\1 must be"),
-    (r"\bid_pattern=('[^']*'|\"[^\"]*\")", r"--id-pattern \1"),
-    (r"\bid_pattern=(?!\w|')", "--id-pattern"),
-    (r"\bkey='([\w.-]+)'", r"--key \1"),
-    (r"\bkey=('[^']*')", r"--key \1"),
-    (r"\bvertices='(\w+)'", r"--align \1"),
-    (r"^vertices must be", "--align must be"),
-    (r"\bmax_bytes=(?!\w|')", "--max-bytes"),
-    (r"^max_bytes must be (.*), got max_bytes=", r"--max-bytes must be \1, got "),
-    (r"\blabels=(?!\w)", "--vertices"),
-    (r" \(select_vertices\)", " of the files"),
     (r"\bdirected=True\b", "--directed"),
+    (r" \(select_vertices\)", " of the files"),
     (r"takes format= one of", "takes --to one of"),
-    (r"^n_components must be (.*), got n_components=(\S+)", r"--components must be \1, got \2"),
-    (r"\bn_components=(\d+)", r"--components \1"),
-    (r"\bn_components=\"auto\"", "--components auto"),
-    (r"^(loadings|diagonal) must be (.*), got \1=", r"--\1 must be \2, got "),
-    (r"^format must be", "--format must be"),
     (r"^a step of preprocess must be one of (.*), or a function from GraphStack to GraphStack; "
      r"several stand in a list, and None means no step; got",
      r"--transform must be one of \1; several are given as several --transform; got"),
+    (rf"^({_ARGUMENT}) must be (.*), got \1=", r"\1 must be \2, got "),
+    (rf"^({_ARGUMENT}) must be", lambda found: f"--{_OPTIONS[found[1]]} must be"),
+    # A value is in quotes only if a shell needs them.
+    (rf"\b(?!format)({_ARGUMENT})=(?:'([\w.-]+)'|\"([\w.-]+)\"|('[^']*'|\"[^\"]*\"|\d+))?(?!\w)",
+     lambda found: " ".join([f"--{_OPTIONS[found[1]]}", *filter(None, found.groups()[1:])])),
 ]  # fmt: skip
 
 
 def for_shell(text: str) -> str:
     """Return a message with options where it names arguments of functions."""
-    for pattern, words in _OPTIONS:
+    for pattern, words in _WORDS:
         text = re.sub(pattern, words, text, flags=re.DOTALL)
     return text
 

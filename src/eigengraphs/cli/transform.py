@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from eigengraphs.cli.shared_options import Source, Study
-from eigengraphs.cli.terminal import files_left_out, say, say_notes, say_written, showing
+from eigengraphs.cli import terminal
+from eigengraphs.cli.shared_options import Source, Study, option
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import count_of
 
@@ -28,7 +28,7 @@ def transform(
 
     Example: eigengraphs transform results/model.eg new-connectomes new-loadings.tsv
     """
-    with showing(False, "read", f"reading {source}") as listen:
+    with terminal.showing(False, "read", f"reading {source}") as listen:
         from eigengraphs.cli.input_files import gather, on_vertices
         from eigengraphs.cli.results_folder import load_model, write_loadings
 
@@ -41,11 +41,11 @@ def transform(
         graphs, notes = on_vertices(data, embedding, missing)
         loadings = embedding.transform(graphs, missing=missing)
         write_loadings(output, embedding, graphs, data.columns, loadings, missing)
-    say_notes([*(problem.text for problem in data.problems), *notes])
-    say(
+    terminal.say_notes([*(problem.text for problem in data.problems), *notes])
+    terminal.say(
         f"{count_of(data.graphs.n_graphs, 'graph')} on "
         f"{count_of(embedding.n_components_, 'component')}; wrote {output}"
-        f"{files_left_out(data.left_out)}"
+        f"{terminal.files_left_out(data.left_out)}"
     )
 
 
@@ -61,19 +61,19 @@ def info(model: Model) -> None:
     defaults = type(je)().get_params()
     settings = [f"{name}={value!r}" for name, value in je.get_params().items()
                 if value != defaults[name] and name != "n_components"]  # fmt: skip
-    say(
+    terminal.say(
         f"{count_of(je.n_components_, 'component')} of {count_of(len(je.loadings_), 'graph')} on "
         f"{count_of(je.n_vertices_, 'vertex', 'vertices')}"
     )
-    say(
+    terminal.say(
         f"explained: {je.explained_ratio_.sum():.1%} of {explained_of(je.center)}; diagonal "
         f"{je.diagonal_}; {'' if je.converged_ else 'NOT '}converged in "
         f"{count_of(je.n_passes_, 'pass', 'passes')}"
     )
-    say(f"settings: {', '.join(settings) or 'defaults'}")
+    terminal.say(f"settings: {', '.join(settings) or 'defaults'}")
     for k, h in enumerate(je.latent_positions_.T):
         names = ", ".join(str(je.vertex_names_[s]) for s in (-abs(h)).argsort(kind="stable")[:5])
-        say(
+        terminal.say(
             f"component {k + 1}: {je.explained_ratio_[k]:.2%} explained, {je.stop_reason_[k]}; "
             f"{names}"
         )
@@ -83,9 +83,9 @@ def report(
     folder: Annotated[
         Path, typer.Argument(metavar="OUT", help="A folder of results, or its report.json.")
     ],
-    title: Annotated[str, typer.Option(help="Another heading of the page.")] = "",
+    title: Annotated[str, option("Another heading of the page.")] = "",
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The page; by default OUT/report.html.")
+        Path | None, option("The page; by default OUT/report.html.", metavar="FILE")
     ] = None,
 ) -> None:
     """Write report.html again from report.json; no graphs are needed.
@@ -99,4 +99,4 @@ def report(
     if page.resolve() == data.resolve():
         raise InputError(f"{str(page)!r} holds the data of the report; name another file")
     summary = read_summary(data)
-    say_written([write_page(replace(summary, title=title or summary.title), page)])
+    terminal.say_written([write_page(replace(summary, title=title or summary.title), page)])

@@ -51,6 +51,7 @@ from eigengraphs.stack.names import (
     some_of,
     spelling,
 )
+from eigengraphs.system.labels import size_in_words
 
 __all__ = ["GraphStack"]
 
@@ -1095,7 +1096,7 @@ class GraphStack:
             f"density {self.density:.3g}",
             *hidden,
             f"{'sparse' if self.is_sparse else 'dense'} {self.dtype}",
-            _bytes(self.nbytes),
+            size_in_words(self.nbytes),
         ]
 
     def __repr__(self) -> str:
@@ -1104,11 +1105,3 @@ class GraphStack:
     def _repr_html_(self) -> str:
         cells = "".join(f"<td>{escape(part)}</td>" for part in self._summary())
         return f"<table><tr><th>GraphStack</th>{cells}</tr></table>"
-
-
-def _bytes(size: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} TB"

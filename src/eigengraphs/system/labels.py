@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "UNKNOWN", "are_codes", "are_quantity", "count_of", "listed", "not_utf8", "shortened",
+    "size_in_words",
     "without_none",
 ]  # fmt: skip
 
@@ -34,6 +35,15 @@ def shortened(name: str, most: int = 40) -> str:
         return name
     tail = (most - 1) // 2
     return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
+
+
+def size_in_words(size: float) -> str:
+    """Return a number of bytes in words: "1.5 MB"."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
 
 
 def are_codes(numbers: Iterable[float]) -> bool:
