@@ -89,6 +89,18 @@ def done(run):
 
 
 @pytest.fixture
+def noted(run):
+    """Return a function that runs a command that must succeed: its notes."""
+
+    def run_command(*words):
+        code, _, err = run(*words)
+        assert code == 0, err
+        return err
+
+    return run_command
+
+
+@pytest.fixture
 def told(done):
     """Return a function that runs a command with --json: its last event."""
     return lambda *words: json.loads(done(*words, "--json").splitlines()[-1])

@@ -12,7 +12,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.operators import csr, dense
-from eigengraphs.stack.ordering import PairedSum, fixed_order, order_is_fixed
+from eigengraphs.stack.ordering import PairedSum
 from eigengraphs.store import connect
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -178,16 +178,6 @@ def test_a_sum_in_pairs_is_that_of_its_branches():
                 assert all(np.array_equal(a, b) for (_, _, a), b in zip(part, old, strict=True))
 
 
-def test_the_order_is_fixed_inside_alone():
-    assert not order_is_fixed()
-    with fixed_order():
-        assert order_is_fixed()
-        with fixed_order(False):
-            assert not order_is_fixed()
-        assert order_is_fixed()
-    assert not order_is_fixed()
-
-
 def test_what_is_no_truth_value_is_refused():
     with pytest.raises(InputError, match="deterministic must be one of False, True, got"):
         fitted(graphs(3, 5), deterministic="yes")
@@ -211,23 +201,15 @@ print(je.transform(A + A.transpose(0, 2, 1)).sum().hex())
 """
 
 
-def in_processes(count, folder):
+@pytest.mark.parametrize("count", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_processes_write_the_same_bytes(count, tmp_path):
     found = set()
     for k in range(count):
         given = {"EIGENGRAPHS_THREADS": 1 + k % 3, "OPENBLAS_NUM_THREADS": 1 + (k + 1) % 3,
                  "OMP_NUM_THREADS": 1 + (k + 1) % 3, "PYTHONHASHSEED": k}  # fmt: skip
         done = subprocess.run(
-            [sys.executable, "-c", CODE], cwd=folder, capture_output=True, text=True, check=True,
+            [sys.executable, "-c", CODE], cwd=tmp_path, capture_output=True, text=True, check=True,
             env=os.environ | {name: str(value) for name, value in given.items()},
         )  # fmt: skip
-        found.add((done.stdout, (folder / "model.eg").read_bytes()))
-    return found
-
-
-def test_three_processes_write_the_same_bytes(tmp_path):
-    assert len(in_processes(3, tmp_path)) == 1
-
-
-@pytest.mark.slow
-def test_twenty_processes_write_the_same_bytes(tmp_path):
-    assert len(in_processes(20, tmp_path)) == 1
+        found.add((done.stdout, (tmp_path / "model.eg").read_bytes()))
+    assert len(found) == 1

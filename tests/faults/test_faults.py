@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from faults.operations import (
     copy,
     is_finished,
     prepare,
+    run_command,
 )
 
 pytestmark = [
@@ -70,10 +72,6 @@ class Bench:
 
     def run(self, fault=None):
         """Return the exit code and the last line of what was said on errors."""
-        from contextlib import nullcontext
-
-        from eigengraphs.cli import main
-
         operation = self.operation
         with nullcontext() if fault is None else fault.injected():
             if operation.call is not None:
@@ -82,13 +80,7 @@ class Bench:
                 except (EigengraphsError, OSError, MemoryError) as error:
                     return 3, f"eigengraphs: {error}"
                 return 0, ""
-            self._patch.setattr(sys, "argv", ["eigengraphs", *operation.words])
-            try:
-                main()
-            except SystemExit as end:
-                code = end.code or 0
-            else:
-                code = 0
+            code = run_command(*operation.words)
         err = self._capsys.readouterr().err
         assert "Traceback" not in err
         return code, err.splitlines()[-1] if code else ""
@@ -170,9 +162,6 @@ def test_every_call_fails(
     assert each_call(bench, stride, lambda at: Fault(bench.folder, at, number, lasting)) >= 4
 
 
-WITH_MEMORY = sorted(name for name, operation in OPERATIONS.items() if operation.memory)
-
-
 @pytest.mark.parametrize("name", ["fit of a store", "convert to a store", "simulate"])
 def test_memory_ends(name, prepared, tmp_path, monkeypatch, capsys):
     bench = Bench(OPERATIONS[name], prepared, tmp_path, monkeypatch, capsys)
@@ -180,7 +169,7 @@ def test_memory_ends(name, prepared, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WITH_MEMORY)
+@pytest.mark.parametrize("name", [name for name in sorted(OPERATIONS) if OPERATIONS[name].memory])
 def test_memory_ends_anywhere(name, prepared, tmp_path, monkeypatch, capsys):
     bench = Bench(OPERATIONS[name], prepared, tmp_path, monkeypatch, capsys)
     each_call(bench, 3, lambda at: Shortage(at, 256))
@@ -244,12 +233,7 @@ def test_a_disk_that_is_full(words, prepared, tmp_path, monkeypatch, capsys):
         (disk / "rest").write_bytes(bytes(4096 * pages - 4096 * (words[0] == "fit")))
         before = {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()}
         monkeypatch.chdir(tmp_path / "work")
-        monkeypatch.setattr(sys, "argv", ["eigengraphs", *words])
-        from eigengraphs.cli import main
-
-        with pytest.raises(SystemExit) as end:
-            main()
-        assert end.value.code == 3
+        assert run_command(*words) == 3
         assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
         assert {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()} == before
         assert list(disk.rglob(".*")) == []

@@ -25,19 +25,12 @@ _CLASSES = (
 def compare(
     folder: Results,
     group: Annotated[str, option("Column of the graphs: groups, or a quantity such as age.")],
-    covariates: Annotated[
-        str, option("Columns to adjust for, separated by commas: age,sex,site.")
-    ] = "",
+    covariates: Annotated[str, option("Columns to adjust for: age,sex,site.")] = "",
     subject: Annotated[
         str | None,
-        option(
-            "Column with the participant of each graph, by default that of the table; or none: "
-            "treat every graph as a different participant."
-        ),
+        option("Column of participants; or none: treat every graph as a different participant."),
     ] = None,
-    permutations: Annotated[
-        int, option("Number of random permutations, if all are too many.", min=99)
-    ] = 9999,
+    permutations: Annotated[int, option("Most permutations to draw.", min=99)] = 9999,
     seed: Annotated[int, option("Seed of the random permutations.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
@@ -128,11 +121,7 @@ def compare(
 def changes(
     folder: Results,
     order: Annotated[
-        str | None,
-        option(
-            "Column with the time of each graph, or input; by default as in the time line of "
-            "the report."
-        ),
+        str | None, option("Time of each graph: a column, or input; by default as in the report.")
     ] = None,
     smallest: Annotated[int, option("Fewest graphs between two changes.", min=2)] = 3,
     permutations: Annotated[int, option("Number of series without a change.", min=99)] = 999,

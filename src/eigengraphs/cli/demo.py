@@ -34,11 +34,7 @@ def demo(
     components: Annotated[int, option("Number of components.", min=2)] = 8,
     seed: Annotated[int, option("Seed of the random starts.", min=0)] = 0,
     files: Annotated[
-        Path | None,
-        option(
-            "Only write the brains as files into a new folder, to try commands on.",
-            metavar="FOLDER",
-        ),
+        Path | None, option("Only write the brains as files into this folder.", metavar="FOLDER")
     ] = None,
 ) -> None:
     """Embed 32 mouse brains, classify each by its nearest neighbor, write a report.

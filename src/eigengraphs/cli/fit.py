@@ -64,9 +64,7 @@ class FitOptions(EmbeddingOptions):
     loadings: Annotated[
         str, option("free, nonnegative, sparse, shared or class.", words=LOADINGS)
     ] = "free"
-    max_nonzeros: Annotated[
-        int | None, option("Most loadings of a graph that are not zero.", min=1)
-    ] = None
+    max_nonzeros: Annotated[int | None, option("Most nonzero loadings of a graph.", min=1)] = None
     diagonal: Annotated[
         str, option("Self-loops: auto, filled, observed or unobserved.", words=DIAGONALS)
     ] = "auto"

@@ -50,9 +50,7 @@ def plan(
     memory: Annotated[
         str | None, option("Memory of the fit, such as 1G; by default a quarter of all memory.")
     ] = None,
-    workers: Annotated[
-        int | None, option("Number of blocks worked on at a time; by default the cores.", min=1)
-    ] = None,
+    workers: Annotated[int | None, option("Number of blocks at a time.", min=1)] = None,
     directed: Annotated[bool, option("Components of directed graphs.", "--directed")] = False,
     center: Annotated[bool, option("Subtract the mean graph.", "--center")] = False,
     as_json: Json = False,

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from eigengraphs.cli import terminal
 from eigengraphs.cli.compare import NOBODY, file_name
 from eigengraphs.cli.shared_options import (
+    Components,
     EmbeddingOptions,
     Json,
     MovedGraphs,
     Results,
     Source,
     Study,
-    count_or_auto,
     covariate_names,
     option,
 )
@@ -65,23 +65,12 @@ def evaluate(
     folder: Results,
     target: Annotated[str, option("Column to predict: classes, or a quantity.")],
     how: HoldingOut,
-    covariates: Annotated[
-        str, option("Columns to regress out, learned in each fold: age,site.")
-    ] = "",
+    covariates: Annotated[str, option("Columns to regress out in each fold: age,site.")] = "",
     learn_from_one: Annotated[
         bool, option("Learn from one fold, hold out all others.", "--learn-from-one")
     ] = False,
     methods: Methods = "all",
-    components: Annotated[
-        Any,
-        option(
-            "Number of components, or auto; by default as in the fit.",
-            "--components",
-            "-d",
-            metavar="N",
-            parser=count_or_auto,
-        ),
-    ] = None,
+    components: Components = None,
     graphs: MovedGraphs = None,
     seed: Annotated[int, option("Seed of the folds.", min=0)] = 0,
     as_json: Json = False,

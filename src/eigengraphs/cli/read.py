@@ -244,9 +244,7 @@ def cluster(
     ] = "auto",
     method: Annotated[str, option("mixture or kmeans.")] = "mixture",
     truth: Annotated[str | None, option("Known classes to compare with.", metavar="COLUMN")] = None,
-    graph: Annotated[
-        str | None, option("Use the positions of vertices in this graph.", metavar="NAME")
-    ] = None,
+    graph: Annotated[str | None, option("Use positions in this graph.", metavar="NAME")] = None,
     degree_corrected: Annotated[
         bool, option("Divide positions by their length.", "--degree-corrected")
     ] = False,

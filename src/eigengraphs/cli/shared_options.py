@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from eigengraphs.stack import GraphStack
 
 __all__ = [
-    "OF_STORES", "EmbeddingOptions", "Json", "MovedGraphs", "Results", "Source", "Study", "among",
-    "count_or_auto", "covariate_names", "option", "spread",
+    "OF_STORES", "Components", "EmbeddingOptions", "Json", "MovedGraphs", "Results", "Source",
+    "Study", "among", "count_or_auto", "covariate_names", "option", "spread",
 ]  # fmt: skip
 
 ALIGN = ("auto", "union", "intersection", "strict")
@@ -150,21 +150,20 @@ class Study:
         }
 
 
+Components = Annotated[
+    Any,
+    option(
+        "Number of components, or auto.", "--components", "-d", metavar="N", parser=count_or_auto,
+        words=COMPONENTS,
+    ),
+]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class EmbeddingOptions:
     """The settings of an embedding that most analyses need."""
 
-    components: Annotated[
-        Any,
-        option(
-            "Number of components, or auto.",
-            "--components",
-            "-d",
-            metavar="N",
-            parser=count_or_auto,
-            words=COMPONENTS,
-        ),
-    ] = 8
+    components: Components = 8
     transform: Annotated[
         list[str] | None,
         option(

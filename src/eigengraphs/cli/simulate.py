@@ -36,19 +36,13 @@ def simulate(
         ),
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="File or new folder to write.")],
-    graphs: Annotated[
-        int | None, option("Number of graphs; by default that of the model.", min=1)
-    ] = None,
+    graphs: Annotated[int | None, option("Number of graphs, if not the model's.", min=1)] = None,
     seed: Annotated[int, option("Seed; graph i depends only on the seed and on i.", min=0)] = 0,
     file_format: Annotated[
         str, option("Format of OUT; usually told by its ending.", "--format", words=OUTPUT_FORMATS)
     ] = "auto",
-    weights: Annotated[
-        str, option("Edges: auto, binary, or counts with the same means.", words=WEIGHTS)
-    ] = "auto",
-    vertices: Annotated[
-        int | None, option("Number of vertices, for weighted and sparse.", min=1)
-    ] = None,
+    weights: Annotated[str, option("Edges: auto, binary or counts.", words=WEIGHTS)] = "auto",
+    vertices: Annotated[int | None, option("Vertices, for weighted and sparse.", min=1)] = None,
     mean_degree: Annotated[float | None, option("Mean degree, for weighted and sparse.")] = None,
     loops: Annotated[bool, option("Draw self-loops too.", "--loops")] = False,
     as_json: Json = False,

@@ -84,9 +84,7 @@ def report(
         Path, typer.Argument(metavar="OUT", help="A folder of results, or its report.json.")
     ],
     title: Annotated[str, option("Another heading of the page.")] = "",
-    output: Annotated[
-        Path | None, option("The page; by default OUT/report.html.", metavar="FILE")
-    ] = None,
+    output: Annotated[Path | None, option("By default OUT/report.html.", metavar="FILE")] = None,
 ) -> None:
     """Write report.html again from report.json; no graphs are needed.
 
