@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import eigengraphs as eg
+from experiments import reproduce
 
 #: Commands that write no file.
 READING = {"check", "info", "plan"}
@@ -115,8 +116,8 @@ OPERATIONS = {
     "demo": Operation(("demo", "--output", "out", "--components", "2"), memory=False),
     "demo --files": Operation(("demo", "--files", "out"), memory=False, at_once=True),
     "reproduce": Operation(
-        ("reproduce", "figure4", "--quick", "--output", "out", "--jobs", "1"), goes_on=True,
-        memory=False, apart=True,
+        call=lambda: reproduce("figure4", output=Path("out")), goes_on=True, memory=False,
+        apart=True,
     ),
     "save": Operation(call=lambda: _model().save("old.eg"), outputs=("old.eg",)),
     "write_report": Operation(call=lambda: eg.report.write_report(_summary(), "out")),

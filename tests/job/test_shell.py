@@ -15,7 +15,7 @@ import pytest
 from eigengraphs.cli import completions
 
 CODE = "from eigengraphs.cli import main; main()"
-COMMANDS = ["check", "fit", "transform", "convert", "info", "simulate", "demo", "reproduce"]
+COMMANDS = ["check", "fit", "transform", "convert", "info", "simulate", "demo"]
 
 
 def start(*words, folder, code=CODE, **environment):
@@ -39,7 +39,6 @@ def start(*words, folder, code=CODE, **environment):
         ("eigengraphs fit --diagonal un", ["unobserved"]),
         ("eigengraphs fit --transform signed", ["signed_log1p", "signed_rank"]),
         ("eigengraphs check --format mat", ["matrix", "matlab"]),
-        ("eigengraphs reproduce figure", [f"figure{k}" for k in range(1, 9)]),
         ("eigengraphs simulate section", ["section5.1", "section5.2"]),
     ],
 )
@@ -138,7 +137,7 @@ def prepared(study, run):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in ("demo", "reproduce") else [])
+    [pytest.param(name, marks=[pytest.mark.slow] if name == "demo" else [])
      for name in COMMANDS],
 )  # fmt: skip
 def test_the_example_of_every_help_runs(name, prepared, run, monkeypatch):

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from eigengraphs.models import sampling
-from eigengraphs.models.low_rank import LowRankMeans
+from eigengraphs.models.edge_means import LowRankMeans
 
 # Chance that a correct sampler fails one statistical check, over all its pairs (Bonferroni).
 FALSE_ALARM_RATE = 1e-6

@@ -62,7 +62,7 @@ def simulate(
 
     with showing(as_json, Event("draw", f"reading {model}")) as listen:
         from eigengraphs.job.simulating import simulate_to
-        from eigengraphs.simulation import read_design
+        from eigengraphs.models.simulation import read_design
 
         design = read_design(
             model, vertices=vertices, mean_degree=mean_degree, weights=weights, loops=loops

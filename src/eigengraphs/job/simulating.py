@@ -13,7 +13,7 @@ import numpy as np
 from eigengraphs import __version__, io
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Event, Listener, silent
-from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
+from eigengraphs.models.simulation import Design, Truth, simulate_blocks, simulate_truth
 from eigengraphs.stack import GraphStack
 from eigengraphs.store import StoreWriter, is_store, open_store
 from eigengraphs.store.folder import Folder

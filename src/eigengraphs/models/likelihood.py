@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from eigengraphs.errors import InputError
-from eigengraphs.models.laws import EdgeLaw, Gaussian, Poisson
-from eigengraphs.models.means import BLOCK_ENTRIES, Means
+from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, Poisson
+from eigengraphs.models.edge_means import BLOCK_ENTRIES, Means
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
 

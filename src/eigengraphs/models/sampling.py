@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from eigengraphs.models.laws import EdgeLaw, EventLaw
-from eigengraphs.models.means import BLOCK_ENTRIES, Bins, Means
+from eigengraphs.models.edge_laws import EdgeLaw, EventLaw
+from eigengraphs.models.edge_means import BLOCK_ENTRIES, Bins, Means
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
 
