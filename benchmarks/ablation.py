@@ -31,7 +31,7 @@ from eigengraphs.solvers.rules import (
     stage_loadings,
 )
 from eigengraphs.solvers.subspace import subspace
-from eigengraphs.system.threads import one_blas_thread
+from eigengraphs.system.parallel import one_blas_thread
 
 __all__ = ["main"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import gaussian_kde
 
 from eigengraphs.errors import MissingExtraError
-from eigengraphs.report.files import whole_file
+from eigengraphs.system.whole_files import whole_file
 from experiments.findings import error_of
 
 if TYPE_CHECKING:

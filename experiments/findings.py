@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from eigengraphs import __version__
 from eigengraphs.errors import InputError
-from eigengraphs.report.files import whole_file, write_table
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import whole_file
 
 __all__ = [
     "Array", "Finding", "Outcome", "Table", "error_of", "judged", "measured", "new",

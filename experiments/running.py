@@ -16,8 +16,7 @@ import numpy as np
 
 from eigengraphs import __version__
 from eigengraphs.errors import EigengraphsError, InputError
-from eigengraphs.report.files import output_folder
-from eigengraphs.system.whole_files import whole_file
+from eigengraphs.system.whole_files import output_folder, whole_file
 from experiments.drawing import style
 from experiments.findings import write_outcome, write_results
 

@@ -16,7 +16,7 @@ from eigengraphs.solvers.refine import Refined, refine
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     NonnegativeLoadings,
-    PenalisedLoadings,
+    PenalizedLoadings,
     SparseLoadings,
 )
 from eigengraphs.solvers.subspace import subspace
@@ -30,8 +30,8 @@ RULES = (
     NonnegativeLoadings(),
     SparseLoadings(2),
     SparseLoadings(2, nonnegative=True),
-    PenalisedLoadings(0.5),
-    PenalisedLoadings(0.5, nonnegative=True),
+    PenalizedLoadings(0.5),
+    PenalizedLoadings(0.5, nonnegative=True),
 )
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.report import summarize
-from eigengraphs.report.findings import Finding, Intervals
+from eigengraphs.report.records import Finding, Intervals
 
 NASTY = [
     "</script><script>alert(1)</script>",

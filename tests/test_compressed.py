@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.archives import check_compressed
 
 
 def matrix(indptr, indices=(0, 1, 2, 3), n=4):

@@ -15,7 +15,7 @@ from eigengraphs import JointEmbedding
 from eigengraphs.datasets import load_mice
 from eigengraphs.demo import leave_one_out_predictions, run_demo, write_files
 from eigengraphs.errors import InputError
-from eigengraphs.report.files import write_table
+from eigengraphs.system.tables import write_table
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,6 @@ TESTS = [
     "tests/solvers/test_algorithm1.py",
     "tests/solvers/test_core.py",
     "tests/solvers/test_deflation.py",
-    "tests/solvers/test_loadings.py",
     "tests/solvers/test_packing.py",
     "tests/solvers/test_quotient.py",
     "tests/solvers/test_rules.py",

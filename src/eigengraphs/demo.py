@@ -22,10 +22,15 @@ from eigengraphs.errors import InputError
 from eigengraphs.io import write
 from eigengraphs.plot.overview import embedding_figure
 from eigengraphs.report import MethodScore, Prediction, Summary, summarize, write_report
-from eigengraphs.report.files import output_folder, write_table
-from eigengraphs.report.quality import describe_graphs
+from eigengraphs.report.input_quality import describe_graphs
 from eigengraphs.stack import GraphStack
-from eigengraphs.system.whole_files import replace_together, scratch_folder, whole_folder
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import (
+    output_folder,
+    replace_together,
+    scratch_folder,
+    whole_folder,
+)
 
 __all__ = ["DemoResult", "leave_one_out_predictions", "run_demo", "write_files"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from eigengraphs.errors import InputError
 from eigengraphs.job.finished import FinishedFit
-from eigengraphs.report.findings import Finding
-from eigengraphs.report.html import write_report
+from eigengraphs.report.page import write_report
+from eigengraphs.report.records import Finding
 
 
 def told(words):

@@ -6,7 +6,7 @@ from known_graphs import random_symmetric
 
 from eigengraphs import GraphStack, JointEmbedding, select_dimension
 from eigengraphs.embedding import FitView
-from eigengraphs.report.fits import graph_fits
+from eigengraphs.report.worst_fits import graph_fits
 
 FACTORS = [2.0**515, 2.0**-515, 2.0**700, 2.0**-700]  # 1e155, 1e-155, 1e210, 1e-210
 

@@ -7,9 +7,9 @@ import pytest
 from report_cases import fitted, random_graphs, small
 
 import eigengraphs as eg
-from eigengraphs.report.html import render
-from eigengraphs.report.methods import CITATIONS, methods_text
-from eigengraphs.report.parts import MethodScore, Prediction
+from eigengraphs.report.page import render
+from eigengraphs.report.records import MethodScore, Prediction
+from eigengraphs.report.sentences import CITATIONS, methods_text
 
 GRAPHS = eg.GraphStack(np.abs(random_graphs(8, 10).dense))
 

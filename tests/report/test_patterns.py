@@ -5,9 +5,9 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.report import patterns, summarize
-from eigengraphs.report.patterns import compare_patterns, mirror_images
-from eigengraphs.report.quality import describe_graphs
+from eigengraphs.report import odd_graphs, summarize
+from eigengraphs.report.input_quality import describe_graphs
+from eigengraphs.report.odd_graphs import compare_patterns, mirror_images
 
 
 def undirected(A):
@@ -181,9 +181,9 @@ def test_a_sample_of_references_and_of_pairs_finds_the_same(monkeypatch, storage
     A[:10] *= gain[:, None] * gain
     stack = GraphStack(A, storage=storage)
     exact = compare_patterns(stack)
-    monkeypatch.setattr(patterns, "_REFERENCES", 20)
-    monkeypatch.setattr(patterns, "_CELLS", 800)
-    monkeypatch.setattr(patterns, "_ENTRIES", 40_000)
+    monkeypatch.setattr(odd_graphs, "_REFERENCES", 20)
+    monkeypatch.setattr(odd_graphs, "_CELLS", 800)
+    monkeypatch.setattr(odd_graphs, "_ENTRIES", 40_000)
     sampled = compare_patterns(stack)
     np.testing.assert_allclose(sampled.correlation, exact.correlation, atol=0.12)
     assert np.flatnonzero(sampled.unlike).tolist() == [31]

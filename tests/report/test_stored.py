@@ -9,7 +9,7 @@ from report_cases import CASES, small
 
 from eigengraphs.errors import InputError
 from eigengraphs.report import read_summary, write_page, write_report
-from eigengraphs.report.html import render
+from eigengraphs.report.page import render
 
 # Four times the same code on more graphs would prove nothing more.
 FEW = [name for name in CASES if not name.startswith("2000")]

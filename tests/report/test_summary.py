@@ -12,12 +12,11 @@ from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
 from eigengraphs.report import GraphQuality, Prediction, Problem, summarize
 from eigengraphs.report.columns import make_columns
-from eigengraphs.report.components import strongest_edges
-from eigengraphs.report.fits import graph_fits, reconstruction
-from eigengraphs.report.heatmaps import block_means
-from eigengraphs.report.patterns import far_from_usual
-from eigengraphs.report.quality import describe_graphs, isolated_vertices
-from eigengraphs.report.words import between_groups
+from eigengraphs.report.input_quality import describe_graphs, isolated_vertices
+from eigengraphs.report.odd_graphs import far_from_usual
+from eigengraphs.report.sentences import between_groups
+from eigengraphs.report.summary import strongest_edges
+from eigengraphs.report.worst_fits import block_means, graph_fits, reconstruction
 
 
 @pytest.fixture(scope="module")

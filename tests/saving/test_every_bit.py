@@ -24,6 +24,8 @@ LOADINGS = {
               [0.7314014801469039, 0.029997672466202767]],
     "directed": [[7.597613718872307, 0.28265850834381356], [6.9315799512736564, 0.2376223116147271],
                  [7.645053397519883, 0.0507056028345259]],
+    "penalized": [[31.576624823648654, 0.0], [26.22485249967781, 0.0],
+                  [33.23735926501754, -0.7534957460969848]],
 }  # fmt: skip
 
 
@@ -36,8 +38,11 @@ def new_graphs(kind):
     return eg.GraphStack((A + A.transpose(0, 2, 1)).astype(float), vertex_names=names).drop_loops()
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("kind", LOADINGS)
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [(version, kind) for version in (1, 2) for kind in ("free", "class", "directed")]
+    + [(2, "penalized")],
+)
 def test_files_of_every_version_are_read(version, kind):
     je = eg.load(FILES / f"format{version}_{kind}.eg")
     found = je.transform(new_graphs(kind))

@@ -19,7 +19,7 @@ from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
     NonnegativeLoadings,
-    PenalisedLoadings,
+    PenalizedLoadings,
     SparseLoadings,
 )
 from eigengraphs.solvers.subspace import subspace
@@ -31,14 +31,12 @@ RULES: dict[str, LoadingRule] = {
     "free": FREE,
     "nonnegative": NonnegativeLoadings(),
     "sparse": SparseLoadings(2),
-    "penalised": PenalisedLoadings(0.4),
-    "nonnegative penalised": PenalisedLoadings(0.4, nonnegative=True),
+    "penalized": PenalizedLoadings(0.4),
+    "nonnegative penalized": PenalizedLoadings(0.4, nonnegative=True),
     "nonnegative sparse": SparseLoadings(2, nonnegative=True),
 }
 # A growing basis on few vertices, which it never fills, and small blocks.
-GENERAL = SolverOptions(
-    whole=0, whole_most=0, block=4, sketch=8, sketch_shared=4, width=24, narrow=24
-)
+GENERAL = SolverOptions(whole=0, block=4, sketch=8, sketch_shared=4, width=24, narrow=24)
 LARGE = 36
 
 

@@ -120,22 +120,6 @@ def test_a_resumed_fit_keeps_its_components():
     assert four.stages[:2] == two.stages
 
 
-def test_dependent_components_get_the_shortest_loadings():
-    h = np.ones((4, 1)) / 2
-    H = np.column_stack([h, h])
-    Lam = solve_loadings(component_gram(H), np.array([[3.0, 3.0]]))
-    assert np.allclose(Lam, [[1.5, 1.5]])
-
-
-def test_hollow_gram_is_the_inner_product_off_the_diagonal():
-    rng = np.random.default_rng(0)
-    H = rng.standard_normal((7, 3))
-    outer = np.einsum("sk,tk->kst", H, H) * (1 - np.eye(7))
-    assert np.allclose(component_gram(H, hollow=True), np.einsum("jst,kst->jk", outer, outer))
-    outer = np.einsum("sk,tk->kst", H, H)
-    assert np.allclose(component_gram(H), np.einsum("jst,kst->jk", outer, outer))
-
-
 def test_every_iteration_is_told_to_the_watcher():
     seen = []
     fit = solve(random_symmetric(4, 10, seed=1), 2, watch=seen.append)

@@ -15,8 +15,8 @@ RULES = {
     "sparse": {"loadings": "sparse", "max_nonzeros": 2},
     "one": {"loadings": "sparse", "max_nonzeros": 1},
     "both": {"loadings": "nonnegative", "max_nonzeros": 2},
-    "penalised": {"loadings": "sparse", "l1_penalty": 0.1},
-    "both penalised": {"loadings": "nonnegative", "l1_penalty": 0.1},
+    "penalized": {"loadings": "sparse", "l1_penalty": 0.1},
+    "both penalized": {"loadings": "nonnegative", "l1_penalty": 0.1},
 }
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 

@@ -199,7 +199,7 @@ def _model(path: Path, which: int) -> None:
 
 def _report(path: Path, which: int) -> None:
     from eigengraphs.report import read_summary
-    from eigengraphs.report.html import render
+    from eigengraphs.report.page import render
 
     render(read_summary(path))
 

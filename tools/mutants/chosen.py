@@ -34,7 +34,7 @@ TESTS: dict[str, list[str]] = {
     "solvers/metric.py": _solvers("metric", "core"),
     "solvers/protocol.py": _solvers("components", "algorithm1"),
     "solvers/refine.py": _solvers("refine", "refine_runs"),
-    "solvers/rules.py": _solvers("loadings", "rules", "bounds_met"),
+    "solvers/rules.py": _solvers("rules"),
     "solvers/subspace.py": _solvers("rounds", "subspace", "degenerate_stacks"),
     "stack/stack.py": _STACK,
 }

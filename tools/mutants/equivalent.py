@@ -53,35 +53,9 @@ EQUIVALENT = [
     ),
     Equivalent(
         "solvers/rules.py",
-        "if a == first or beta[k] * sigma[k] <= 0:",
-        "if a == first or beta[k] / sigma[k] <= 0:",
-        _SIGMA,
-    ),
-    Equivalent(
-        "solvers/rules.py",
-        "if z[a] * sigma[order[a]] > 0:",
-        "if z[a] / sigma[order[a]] > 0:",
-        _SIGMA,
-    ),
-    Equivalent(
-        "solvers/rules.py",
         "z[a] = psi[order[a]] - penalty * sigma[order[a]]",
         "z[a] = psi[order[a]] - penalty / sigma[order[a]]",
         _SIGMA,
-    ),
-    Equivalent(
-        "solvers/rules.py",
-        "break",
-        "continue",
-        "nothing changes in a turn without a component to enter, so that none enters in the next",
-        "_active_set",
-    ),
-    Equivalent(
-        "solvers/rules.py",
-        "break",
-        "continue",
-        "nothing changes in a turn without a component to enter, so that none enters in the next",
-        "_pursue_nonnegative",
     ),
     Equivalent(
         "stack/stack.py",

@@ -48,9 +48,9 @@ def compare(
         n_permutations=permutations, seed=seed,
     )  # fmt: skip
     if as_json:
-        from eigengraphs.report.plain import plain
+        from eigengraphs.report.records import json_ready
 
-        say(json.dumps(plain({
+        say(json.dumps(json_ready({
             "event": "done", "group": group, "kind": found.kind, "design": found.design,
             "graphs": found.n_graphs, "units": found.n_units, "levels": found.levels,
             "joint": {"F": found.joint_F, "p": found.joint_p},

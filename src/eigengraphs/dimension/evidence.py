@@ -16,8 +16,8 @@ from eigengraphs.dimension.held_out import combined, leading, noise_p_values
 from eigengraphs.dimension.hidden_pairs import Blocks, prediction_errors, smallest_good
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.stack import GraphStack
+from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import seed_sequence
-from eigengraphs.system.threads import one_blas_thread
 
 __all__ = ["Evidence", "Job", "by_elbow", "by_hidden_pairs", "by_splits", "reasons_against"]
 

@@ -14,7 +14,7 @@ from eigengraphs.fitting.settings import check_settings
 from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.stack import GraphStack
-from eigengraphs.system.threads import one_blas_thread
+from eigengraphs.system.parallel import one_blas_thread
 
 __all__ = ["EstimatorFactory", "RoughFits"]
 

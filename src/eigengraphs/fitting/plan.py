@@ -21,12 +21,12 @@ from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
     NonnegativeLoadings,
-    PenalisedLoadings,
+    PenalizedLoadings,
     SparseLoadings,
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.system.threads import one_blas_thread
+from eigengraphs.system.parallel import one_blas_thread
 
 __all__ = ["Groups", "Plan", "decide", "decide_batch"]
 
@@ -214,7 +214,7 @@ def _loading_rule(
         directed = bool(settings["directed"])
         squared_norms = treatment.operator(stack, directed=directed, loss=True).squared_norms()
         typical = float(np.sqrt(weights @ squared_norms / weights.sum()))
-        return PenalisedLoadings(float(settings["l1_penalty"]) * typical, nonnegative)
+        return PenalizedLoadings(float(settings["l1_penalty"]) * typical, nonnegative)
     return NonnegativeLoadings() if nonnegative else FreeLoadings()
 
 

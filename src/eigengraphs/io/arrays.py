@@ -15,7 +15,7 @@ from eigengraphs.errors import ReadError
 from eigengraphs.io.notices import Notice
 from eigengraphs.io.raw import MatrixGraph
 from eigengraphs.io.soundness import check_sparse
-from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.archives import check_compressed
 from eigengraphs.system.limits import DEFAULT, Cap
 
 __all__ = ["chosen", "graphs_of_array", "is_graph_array", "with_names_beside"]

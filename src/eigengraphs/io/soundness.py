@@ -17,7 +17,7 @@ from scipy import sparse
 
 from eigengraphs.errors import EigengraphsError, ReadError
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
-from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.archives import check_compressed
 from eigengraphs.system.labels import not_utf8
 
 __all__ = ["check_sparse", "each_sound", "reading_of", "sound"]

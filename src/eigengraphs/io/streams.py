@@ -23,8 +23,13 @@ from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 from eigengraphs.io.soundness import each_sound
 from eigengraphs.io.text import Notation
 from eigengraphs.store.tables import check_declared
-from eigengraphs.system.archives import check_members, npy_array, npy_header, zip_member
-from eigengraphs.system.compressed import check_compressed
+from eigengraphs.system.archives import (
+    check_compressed,
+    check_members,
+    npy_array,
+    npy_header,
+    zip_member,
+)
 from eigengraphs.system.limits import DEFAULT, Cap, open_regular, read_regular
 
 __all__ = ["graphs_of_file"]

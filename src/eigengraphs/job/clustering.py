@@ -8,8 +8,7 @@ from typing import Any
 from eigengraphs.errors import InputError
 from eigengraphs.inference.clusters import Clusters, cluster_graphs, cluster_vertices
 from eigengraphs.job.finished import FinishedFit
-from eigengraphs.report.findings import Finding
-from eigengraphs.report.parts import Column
+from eigengraphs.report.records import Column, Finding
 
 __all__ = ["clusters_of"]
 

@@ -11,17 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.embedding import JointEmbedding
+from eigengraphs.embedding import JointEmbedding, load
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.job.people import people_among
-from eigengraphs.loading import load
-from eigengraphs.report.findings import Finding
-from eigengraphs.report.html import write_report
-from eigengraphs.report.parts import Column, TimeLine
-from eigengraphs.report.stored import read_summary
-from eigengraphs.report.summary import Summary
+from eigengraphs.report.page import write_report
+from eigengraphs.report.records import Column, Finding, TimeLine
+from eigengraphs.report.summary import Summary, read_summary
 from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import locked, replace_together, scratch_folder

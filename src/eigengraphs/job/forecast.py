@@ -32,8 +32,7 @@ from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import FreeLoadings
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import count_of
-from eigengraphs.system.parallel import alone, thread_count
-from eigengraphs.system.threads import one_blas_thread
+from eigengraphs.system.parallel import alone, one_blas_thread, thread_count
 
 __all__ = ["Forecast", "forecast_fit"]
 

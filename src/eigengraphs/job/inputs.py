@@ -13,15 +13,20 @@ import numpy as np
 from eigengraphs import io
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
+from eigengraphs.fitting.model_file import vertex_table
 from eigengraphs.io.notices import LEFT_OUT, left_out
 from eigengraphs.io.renaming import table_names
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
-from eigengraphs.loading import vertex_table
-from eigengraphs.report.parts import Level, Problem, gravest_first
-from eigengraphs.report.patterns import mirror_images
-from eigengraphs.report.quality import QualityTable, describe_graphs, missing_vertices, some
+from eigengraphs.report.input_quality import (
+    QualityTable,
+    describe_graphs,
+    first_names,
+    missing_vertices,
+)
+from eigengraphs.report.odd_graphs import mirror_images
+from eigengraphs.report.records import Level, Problem, gravest_first
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import count_of
@@ -182,7 +187,7 @@ def on_vertices(
         new = table_names([old], [Path(data.source)], table)
         graphs = graphs.with_names(vertex_names=[new[name] for name in old])
         pairs = [f"{name} is {new[name]}" for name in old if new[name] != name]
-        said.append(f"vertices named by the vertex table of the model: {some(pairs)}")
+        said.append(f"vertices named by the vertex table of the model: {first_names(pairs)}")
     have = set(graphs.vertex_names)
     lists = data.files and all(file.format == "edge list" for file in data.files)
     lacking = [name for name in wanted if name not in have]
@@ -191,12 +196,14 @@ def on_vertices(
     if lacking and lists:
         count = "1 vertex" if len(lacking) == 1 else f"{len(lacking)} vertices"
         said.append(
-            f"no graph names {count} of the model ({some(lacking)}); taken as without edges"
+            f"no graph names {count} of the model ({first_names(lacking)}); taken as without edges"
         )
         return graphs.among(wanted, isolated=True), said
     if lacking and missing == "unobserved":
-        which = f"{_vertices(len(lacking))} missing in all graphs ({some(graphs.graph_names)})"
-        said.append(f"{which} and hidden: {some(lacking)}")
+        which = (
+            f"{_vertices(len(lacking))} missing in all graphs ({first_names(graphs.graph_names)})"
+        )
+        said.append(f"{which} and hidden: {first_names(lacking)}")
     # A union begins with the vertices of the first graph, in its order.
     shown = np.ones(len(have), dtype=bool) if graphs.mask is None else graphs.mask.present[0]
     own = [graphs.vertex_names[s] for s in np.flatnonzero(shown).tolist()]
@@ -238,11 +245,11 @@ def _hidden(stack: GraphStack) -> list[Problem]:
     graphs = count_of(len(which), "graph")
     share = stack.n_hidden / (m * n * n)
     text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and take no part, "
-    text += f"in {graphs}: {some(which)}"
+    text += f"in {graphs}: {first_names(which)}"
     often = missing_vertices(stack.mask).sum(axis=0)
     gone = [f"{stack.vertex_names[s]} (in {often[s]})" for s in np.flatnonzero(often).tolist()]
     if gone:
-        text += f"; {_vertices(len(gone))} missing altogether in some graphs: {some(gone)}"
+        text += f"; {_vertices(len(gone))} missing altogether in some graphs: {first_names(gone)}"
     return [Problem("notice", text, f"missing entries ({graphs})")]
 
 
@@ -255,12 +262,12 @@ def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
     if joined.graphs_without_row:
         count = len(joined.graphs_without_row)
         which = "1 graph has" if count == 1 else f"{count} graphs have"
-        text = f"{which} no row in {path}: {some(joined.graphs_without_row)}"
+        text = f"{which} no row in {path}: {first_names(joined.graphs_without_row)}"
         found.append(Problem("warning", text, f"no row in the table ({count_of(count, 'graph')})"))
     if joined.rows_without_graph:
         count = len(joined.rows_without_graph)
         which = f"1 row of {path} has" if count == 1 else f"{count} rows of {path} have"
-        text = f"{which} no graph: {some(joined.rows_without_graph)}"
+        text = f"{which} no graph: {first_names(joined.rows_without_graph)}"
         found.append(Problem("notice", text, f"rows without a graph ({count})"))
     return found
 

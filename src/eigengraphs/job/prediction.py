@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.evaluating import evaluate
-from eigengraphs.inference.evaluation import CHANCE, PipelineScore
-from eigengraphs.inference.folds import Split, make_folds
-from eigengraphs.inference.methods import quiet
+from eigengraphs.inference.label_prediction import CHANCE, PipelineScore, evaluate, make_folds
+from eigengraphs.inference.prediction_pipelines import Split, quiet
 from eigengraphs.report.columns import make_column, says_number
-from eigengraphs.report.parts import Column, MethodScore, Prediction
-from eigengraphs.report.words import short
+from eigengraphs.report.records import Column, MethodScore, Prediction
 from eigengraphs.stack import GraphStack
+from eigengraphs.system.labels import shortened
 
 __all__ = ["predict_label", "tells_quantity"]
 
@@ -119,14 +117,14 @@ def _refusal(column: Column, known: Sequence[int]) -> str:
     if len(known) == 0:
         return "no graph has a value"
     if len({column.values[i] for i in known}) == 1:
-        return f"all graphs have the same value, {short(column.text(known[0]))!r}"
+        return f"all graphs have the same value, {shortened(column.text(known[0]))!r}"
     if column.kind == "number":
         return ""
     distinct = list(dict.fromkeys(column.text(i) for i in known))
     numbers = [text for text in distinct if says_number(text)]
     words = [text for text in distinct if not says_number(text)]
     if words and len(numbers) > len(words) and len(numbers) > FOLDS:
-        some = ", ".join(repr(short(word)) for word in words[:3])
+        some = ", ".join(repr(shortened(word)) for word in words[:3])
         return (
             f"it is neither a quantity nor classes: {len(numbers)} of its values are numbers, and "
             f"{len(words)} {'is' if len(words) == 1 else 'are'} not ({some}). Write n/a where a "

@@ -14,8 +14,8 @@ from eigengraphs.errors import InputError
 from eigengraphs.job.analysis import Analysis
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.provenance import in_words
-from eigengraphs.report import parts
-from eigengraphs.report.html import write_report
+from eigengraphs.report import records
+from eigengraphs.report.page import write_report
 from eigengraphs.report.summary import Summary, summarize
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import is_left_over, whole_folder
@@ -177,10 +177,10 @@ def _renamed(columns: Mapping[str, Any], taken: set[str]) -> dict[str, Any]:
 
 
 def quality_rows(
-    quality: Sequence[parts.GraphQuality],
+    quality: Sequence[records.GraphQuality],
 ) -> tuple[list[str], Iterable[list[Any]]]:
     """Return header and rows of the table of graphs as they were read."""
-    header = [field.name for field in fields(parts.GraphQuality)]
+    header = [field.name for field in fields(records.GraphQuality)]
     rows = (
         ["; ".join(row.messages) if name == "messages" else getattr(row, name) for name in header]
         for row in quality

@@ -30,8 +30,7 @@ from eigengraphs.operators.vectors import (
     put_sum,
     zero_line,
 )
-from eigengraphs.system.compiling import announce_compiling
-from eigengraphs.system.parallel import on_blocks, spans
+from eigengraphs.system.parallel import announce_compiling, on_blocks, spans
 
 __all__ = ["SparseGraphs"]
 

@@ -16,8 +16,7 @@ from eigengraphs.stack.blocked import Block, BlockedStack
 from eigengraphs.stack.flat_matrix import row_numbers
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.stack import GraphStack
-from eigengraphs.system.compiling import announce_compiling
-from eigengraphs.system.parallel import on_blocks, spans
+from eigengraphs.system.parallel import announce_compiling, on_blocks, spans
 
 __all__ = [
     "MeanGraph", "entries_at", "group_means", "hidden_sum", "mask_sum", "mean_graph",

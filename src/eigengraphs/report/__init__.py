@@ -15,10 +15,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eigengraphs.report.html import write_page, write_report
-    from eigengraphs.report.parts import GraphQuality, MethodScore, Prediction, Problem
-    from eigengraphs.report.stored import read_summary
-    from eigengraphs.report.summary import Summary, summarize
+    from eigengraphs.report.page import write_page, write_report
+    from eigengraphs.report.records import GraphQuality, MethodScore, Prediction, Problem
+    from eigengraphs.report.summary import Summary, read_summary, summarize
 
 __all__ = [
     "GraphQuality",
@@ -34,12 +33,12 @@ __all__ = [
 
 # When first used: commands that only write tables need not wait for scikit-learn.
 _HOME = {
-    "Summary": "summary", "read_summary": "stored", "summarize": "summary", "write_page": "html",
-    "write_report": "html",
+    "Summary": "summary", "read_summary": "summary", "summarize": "summary", "write_page": "page",
+    "write_report": "page",
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'eigengraphs.report' has no attribute {name!r}")
-    return getattr(import_module(f"eigengraphs.report.{_HOME.get(name, 'parts')}"), name)
+    return getattr(import_module(f"eigengraphs.report.{_HOME.get(name, 'records')}"), name)

@@ -1,18 +1,28 @@
-"""Columns of participants (or of vertices): which are numbers, which are categories."""
+"""Columns of graphs or vertices: numbers, categories, and the order of graphs in time."""
 
 from __future__ import annotations
 
+import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.report.parts import Column
-from eigengraphs.system.labels import UNKNOWN, are_codes, without_none
+from eigengraphs.report.records import Column, TimeLine
+from eigengraphs.system.labels import UNKNOWN, are_codes, shortened, without_none
 
-__all__ = ["is_unknown", "make_column", "make_columns", "says_number"]
+__all__ = ["is_unknown", "make_column", "make_columns", "says_number", "time_line"]
+
+Key = tuple[Any, ...]
+_YEAR = r"(\d{4})"
+_MONTH = re.compile(_YEAR + r"-(\d{1,2})")
+_QUARTER = re.compile(_YEAR + r"[- ]?Q([1-4])", re.IGNORECASE)
+_WEEK = re.compile(_YEAR + r"-?W(\d{2})", re.IGNORECASE)
+_COUNTED = re.compile(r"(\D*?)(\d+(?:\.\d+)?)(\D*)")
 
 
 def make_columns(
@@ -101,3 +111,122 @@ def _numbers(values: list[Any]) -> list[float | int | None] | None:
                 return None
         found.append(number)
     return found if any(number is not None for number in found) else None
+
+
+def time_line(
+    ordered: bool | str, columns: Mapping[str, Sequence[Any]], names: Sequence[str]
+) -> TimeLine | None:
+    """Return the order of graphs in time; equal times stay in the order of the input.
+
+    Parameters
+    ----------
+    ordered
+        The name of a column; or True: time is the order of the input; or False: there is none.
+    columns
+        One value for each graph. For an order: numbers; dates such as 2019-01-31 (perhaps with a
+        time of day), 2019-01, 2019-Q1 or 2019-W05; or texts that differ by one number (visit 2).
+    names
+        Of the graphs.
+
+    Raises
+    ------
+    InputError
+        If the column does not exist, has no value for some graph, or says no order.
+    """
+    if not isinstance(ordered, str):
+        return TimeLine("", tuple(range(len(names))), tuple(names)) if ordered else None
+    if ordered not in columns:
+        raise InputError(f"there is no column {ordered!r} to order by, of {sorted(columns)}")
+    values = list(columns[ordered])
+    unknown = [name for name, value in zip(names, values, strict=True) if is_unknown(value)]
+    if unknown:
+        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+        raise InputError(
+            f"graphs cannot be put in the order of {ordered!r}, which has no value for "
+            f"{', '.join(map(repr, unknown[:5]))}{more}: complete the column, or leave these "
+            "graphs out"
+        )
+    texts = [_time_text(value) for value in values]
+    keys = _keys(ordered, texts, names)
+    order = sorted(range(len(names)), key=lambda i: keys[i])  # stable
+    return TimeLine(ordered, tuple(order), tuple(texts[i] for i in order))
+
+
+def _time_text(value: Any) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value).strip()
+
+
+def _keys(column: str, texts: Sequence[str], names: Sequence[str]) -> list[Key]:
+    """Return what texts are sorted by: all are read in one way, the first that reads them all."""
+    best: tuple[int, str, list[Key | None]] = (0, "number", [None] * len(texts))
+    for what, read in _WAYS.items():
+        keys = _alike([read(text) for text in texts])
+        found = [key for key in keys if key is not None]
+        if len(found) == len(keys):
+            return found
+        if len(found) > best[0]:
+            best = (len(found), what, keys)
+    count, what, keys = best
+    odd = next((i for i, key in enumerate(keys) if key is None), 0)
+    like = f", as {count} others do" if count else ""
+    raise InputError(
+        f"graphs cannot be put in the order of {column!r}: {shortened(texts[odd])!r} "
+        f"({names[odd]}) does not say a {what}{like}. An order is told by numbers, by dates "
+        "such as 2019-01-31 or 2019-01, or by texts that differ in one number alone (visit 1, "
+        "visit 2)"
+    )
+
+
+def _alike(keys: Sequence[Key | None]) -> list[Key | None]:
+    """Keep keys of the most frequent kind: the same words around a number, a time zone or none."""
+    kinds = Counter(key[0] for key in keys if key is not None)
+    usual = kinds.most_common(1)[0][0] if kinds else None
+    return [key if key is not None and key[0] == usual else None for key in keys]
+
+
+def _read_number(text: str) -> Key | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return ("", value) if math.isfinite(value) else None
+
+
+def _date(text: str) -> Key | None:
+    if not re.match(r"\d{4}-\d{2}-\d{2}", text):
+        return None
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return ("local" if moment.tzinfo is None else "zone", moment)
+
+
+def _part_of_year(pattern: re.Pattern[str], most: int) -> Callable[[str], Key | None]:
+    def read(text: str) -> Key | None:
+        found = pattern.fullmatch(text)
+        if found is None or not 1 <= int(found[2]) <= most:
+            return None
+        return ("", int(found[1]), int(found[2]))
+
+    return read
+
+
+def _counted(text: str) -> Key | None:
+    found = _COUNTED.fullmatch(text)
+    # Two numbers could be a day and a month in either order.
+    return None if found is None else ((found[1], found[3]), float(found[2]))
+
+
+_WAYS: dict[str, Callable[[str], Key | None]] = {
+    "number": _read_number,
+    "date": _date,
+    "month": _part_of_year(_MONTH, 12),
+    "quarter": _part_of_year(_QUARTER, 4),
+    "week": _part_of_year(_WEEK, 53),
+    "text with one number": _counted,
+}

@@ -1,8 +1,8 @@
-"""Rules that loadings obey: free, nonnegative, sparse or penalised.
+"""Rules that loadings obey: free, nonnegative, sparse or penalized.
 
 Components e_1, ..., e_d (h_k h_k^T, or h_k g_k^T of directed graphs) are known by their inner
 products Gamma, (d, d), or (m, d, d) where every graph has its own, as with missing entries, and
-graphs by Psi_ik = <A_i, e_k>. Each rule finds, graph by graph, the loadings lam that minimise
+graphs by Psi_ik = <A_i, e_k>. Each rule finds, graph by graph, the loadings lam that minimize
 
     ||A - sum_k lam_k e_k||^2 - ||A||^2 = lam Gamma lam - 2 psi . lam
 
@@ -22,33 +22,19 @@ from scipy import linalg
 
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.protocol import Array
-from eigengraphs.system.compiling import announce_compiling
+from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
-    "FreeLoadings",
-    "LoadingRule",
-    "NonnegativeLoadings",
-    "PenalisedLoadings",
-    "Seen",
-    "SparseLoadings",
-    "SupportLoadings",
-    "active_gram",
-    "component_gram",
-    "condition",
-    "objective_of",
-    "rounding_share",
-    "solve_loadings",
-    "stage_loadings",
-]
+    "FreeLoadings", "LoadingRule", "NonnegativeLoadings", "PenalizedLoadings", "Seen",
+    "SparseLoadings", "SupportLoadings", "active_gram", "component_gram", "condition",
+    "objective_of", "rounding_share", "solve_loadings", "stage_loadings",
+]  # fmt: skip
 
 announce_compiling()
 
 _EPS = float(np.finfo(np.float64).eps)
-_TRUSTED = 1e10  # condition up to which the free solution tells the signs to begin with
-_FAR = 1e6  # of the largest <A_i, e_k>: loadings that only nearly dependent components get
-_SLOPE = 1e-6  # of the same: a slope that an active set which came to its end does not leave
-_RIDGE = 1e-9
-_CLEAR = 1e-4  # smallest over largest pivot from which components are independent for sure
+Mask = NDArray[np.bool_]
+
 _UNSEEN = 1e-6  # share of a component, over that of one that is spread, that a graph must see
 
 
@@ -76,9 +62,10 @@ class LoadingRule:
     then takes it.
     """
 
-    linear: ClassVar[bool] = (
-        False  # loadings are linear in Psi: rows of a root may stand for graphs
-    )
+    # Loadings are linear in Psi: rows of a root may stand for graphs.
+    linear: ClassVar[bool] = False
+    # A graph may have to give up a loading for a further one.
+    limited: ClassVar[bool] = False
     nonnegative: bool = False
     penalty: float = 0.0
 
@@ -172,8 +159,7 @@ class NonnegativeLoadings(LoadingRule):
     ) -> Array:
         """Return the loadings, (m, d); ``previous`` does not matter."""
         del previous
-        C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
-        return _penalised(C, Psi, lengths, 0.0, signed=False)
+        return _by_active_set(self, Gamma, Psi, seen)
 
 
 @dataclass(frozen=True)
@@ -192,6 +178,7 @@ class SparseLoadings(LoadingRule):
         No loading is below zero.
     """
 
+    limited: ClassVar[bool] = True
     max_nonzeros: int
     nonnegative: bool = False
 
@@ -229,12 +216,24 @@ class SparseLoadings(LoadingRule):
         self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
     ) -> Array:
         """Return the loadings, (m, d), none worse than least squares on ``previous``."""
-        C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
-        out = np.zeros_like(Psi)
-        pursue_rows(
-            C, Psi, self.max_nonzeros, not self.nonnegative, _padded(previous, Psi), out
-        )  # fmt: skip
-        return _of_length(out, lengths)
+        most = self.max_nonzeros
+        found = _by_active_set(self, Gamma, Psi, seen, most=most)
+        if previous is None:
+            return found
+        if len(previous) != len(Psi) or previous.shape[1] > Psi.shape[1]:
+            raise InputError(
+                f"previous loadings have shape {previous.shape}, expected ({len(Psi)}, at most "
+                f"{Psi.shape[1]}): one row per graph, one column for each of the first components"
+            )
+        support = np.zeros(Psi.shape, dtype=bool)
+        support[:, : previous.shape[1]] = previous != 0
+        support[support.sum(axis=1) > most] = False
+        other = _by_active_set(self, Gamma, Psi, seen, allowed=support)
+        now, then = objective_of(Gamma, Psi, found), objective_of(Gamma, Psi, other)
+        # Equal up to rounding counts as equal: the pursuit's own answer stays.
+        better = then < now - 8 * Psi.shape[1] * _EPS * np.abs(now)
+        better &= (support != (found != 0)).any(axis=1)
+        return np.where(better[:, None], other, found)
 
 
 @dataclass(frozen=True)
@@ -249,7 +248,7 @@ class SupportLoadings(LoadingRule):
         No loading is below zero.
     """
 
-    support: NDArray[np.bool_]
+    support: Mask
     nonnegative: bool = False
 
     def solve(
@@ -257,14 +256,11 @@ class SupportLoadings(LoadingRule):
     ) -> Array:
         """Return the loadings, (m, d); ``previous`` does not matter."""
         del previous
-        C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
-        out = np.zeros_like(Psi)
-        support_rows(C, Psi, self.support, not self.nonnegative, out)
-        return _of_length(out, lengths)
+        return _by_active_set(self, Gamma, Psi, seen, allowed=self.support)
 
 
 @dataclass(frozen=True)
-class PenalisedLoadings(LoadingRule):
+class PenalizedLoadings(LoadingRule):
     """Basis pursuit denoising: small loadings become zero, and the others smaller.
 
     Adds 2 penalty sum_k ||e_k|| |lam_k| to what is minimised. On orthogonal components of norm 1
@@ -289,10 +285,9 @@ class PenalisedLoadings(LoadingRule):
     def solve(
         self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
     ) -> Array:
-        """Return the loadings, (m, d); the signs of ``previous`` are where the search begins."""
-        C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
-        warm = None if previous is None else _padded(previous, Psi)
-        return _penalised(C, Psi, lengths, self.penalty, signed=not self.nonnegative, warm=warm)
+        """Return the loadings, (m, d); ``previous`` does not matter."""
+        del previous
+        return _by_active_set(self, Gamma, Psi, seen)
 
 
 def objective_of(Gamma: Array, Psi: Array, Lam: Array) -> Array:
@@ -365,72 +360,26 @@ def _of_norm_one(Gamma: Array, Psi: Array, seen: Seen | None) -> tuple[Array, Ar
     return np.ascontiguousarray(C), np.ascontiguousarray(Psi / lengths), lengths
 
 
-def _of_length(scaled: Array, lengths: Array) -> Array:
-    """Return the loadings of the components as they are."""
-    loadings: Array = scaled / lengths
-    return loadings
-
-
-def _padded(previous: Array | None, Psi: Array) -> Array:
-    """Return previous loadings with zeros for the components that are new, (m, d)."""
-    if previous is None:
-        return np.zeros_like(Psi)
-    if len(previous) != len(Psi) or previous.shape[1] > Psi.shape[1]:
-        raise InputError(
-            f"previous loadings have shape {previous.shape}, expected ({len(Psi)}, at most "
-            f"{Psi.shape[1]}): one row a graph, one column for each of the first components"
-        )
-    padded = np.zeros_like(Psi)
-    padded[:, : previous.shape[1]] = previous
-    return padded
-
-
-def _penalised(
-    C: Array, Psi: Array, lengths: Array, penalty: float, *, signed: bool, warm: Array | None = None
+def _by_active_set(
+    rule: LoadingRule,
+    Gamma: Array,
+    Psi: Array,
+    seen: Seen | None,
+    *,
+    allowed: Mask | None = None,
+    most: int | None = None,
 ) -> Array:
-    """Return the penalised loadings of components of norm 1, at their lengths."""
-    out = np.zeros_like(Psi)
-    if warm is None:
-        warm = out.copy()
-        if penalty == 0 and Psi.size:
-            values = np.linalg.eigvalsh(C)
-            tells = values[:, 0] * _TRUSTED > values[:, -1]
-            if len(C) == 1 and tells[0]:
-                warm = np.linalg.solve(C[0], Psi.T).T
-            elif len(C) > 1:
-                warm[tells] = np.linalg.solve(C[tells], Psi[tells, :, None])[:, :, 0]
-    penalised_rows(C, Psi, float(penalty), signed, np.ascontiguousarray(warm), out)
-    with np.errstate(invalid="ignore", over="ignore"):
-        slopes = Psi - _times(C, out)
-        steepest = (np.abs(slopes) if signed else slopes).max(axis=1, initial=0) - penalty
-        size = np.abs(Psi).max(axis=1, initial=0)
-        done = (np.abs(out).max(axis=1, initial=0) <= _FAR * size) & (steepest <= _SLOPE * size)
-        if not done.all():
-            _held_back(C, Psi, penalty, signed, out, np.flatnonzero(~done))
-    return _of_length(out, lengths)
+    """Return the best loadings (m, d) under the signs and the penalty of a rule.
 
-
-def _held_back(
-    C: Array, Psi: Array, penalty: float, signed: bool, out: Array, rows: NDArray[np.intp]
-) -> None:
-    """Solve some rows again, in which nearly dependent components ran far away, or not to the end.
-
-    Where the penalty is small, nothing but rounding decides along the difference of two such
-    components, and the active set may follow it without end. With a trace of a ridge it does not;
-    where it was better without, by more than rounding, that is kept.
+    Only those that are ``allowed`` (m, d) differ from zero. With ``most``, components enter one
+    after the other until so many loadings do.
     """
-    again = np.zeros((len(rows), Psi.shape[1]))
-    some = np.ascontiguousarray(Psi[rows])
-    C = C if len(C) == 1 else C[rows]
-    ridged = C + _RIDGE * np.eye(Psi.shape[1])
-    penalised_rows(ridged, some, float(penalty), signed, np.zeros_like(again), again)
-    before, after = (
-        objective_of(C, some, beta) + 2 * penalty * np.abs(beta).sum(axis=1)
-        for beta in (out[rows], again)
-    )
-    rounding = 8 * _EPS * np.abs(out[rows]).sum(axis=1) ** 2
-    certain = np.isfinite(before) & (before + rounding < after)
-    out[rows[~certain]] = again[~certain]
+    d = Psi.shape[1]
+    C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
+    allowed = np.ones((1, d), dtype=bool) if allowed is None else allowed
+    out = np.zeros_like(Psi)
+    solve_rows(C, Psi, float(rule.penalty), not rule.nonnegative, allowed, most or 0, out)
+    return np.asarray(out / lengths)
 
 
 # ---------------------------------------------------------------- least squares
@@ -486,7 +435,8 @@ def solve_loadings(Gamma: Array, Psi: Array) -> Array:
         return np.zeros_like(Psi)
     factor, failed = linalg.lapack.dpotrf(Gamma, lower=1)
     pivots = factor.diagonal()
-    if not failed and pivots.min() > _CLEAR * pivots.max():
+    # From there on components are independent for sure.
+    if not failed and pivots.min() > 1e-4 * pivots.max():
         return np.asarray(Psi @ linalg.lapack.dpotrs(factor, np.eye(len(factor)), lower=1)[0])
     values, vectors = np.linalg.eigh(Gamma)
     keep = values > 10 * len(values) * np.finfo(np.float64).eps * max(values[-1], 1e-300)
@@ -496,23 +446,19 @@ def solve_loadings(Gamma: Array, Psi: Array) -> Array:
 
 
 # ---------------------------------------------------------------- loadings under a rule
-#
-# A small quadratic problem for each graph, row by row, on components of norm 1: C is Gamma with a
-# unit diagonal, psi and beta are scaled alike. The passive set, whose loadings are not zero, is the
-# first p entries of ``order``, and the first p rows of ``L`` are the Cholesky factor of its part
-# of C.
-
-_OPTIMAL = 1e-12  # of the largest |psi|: a slope below this is rounding
-
-Places = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def penalised_rows(
-    C: Array, Psi: Array, penalty: float, signed: bool, warm: Array, out: Array
+def solve_rows(
+    C: Array, Psi: Array, penalty: float, signed: bool, allowed: Mask, most: int, out: Array
 ) -> None:
     """Fill each row of ``out`` with argmin beta C beta - 2 psi . beta + 2 penalty ||beta||_1.
+
+    Lawson and Hanson's method in the normal equations. The passive set, whose loadings are not
+    zero, is the first p entries of ``order``, and the first p rows of ``L`` are the Cholesky factor
+    of its part of C. A signed variable is a nonnegative one times its sign sigma, which is chosen
+    when it enters and kept until it leaves at zero; without a penalty it may have any sign. Each
+    step but the refused ones lowers the objective, so no support comes twice.
 
     Parameters
     ----------
@@ -524,109 +470,76 @@ def penalised_rows(
         At least 0.
     signed
         False: beta >= 0, and a penalty of 0 makes it nonnegative least squares.
-    warm : (m, d)
-        The signs tell where to begin.
+    allowed : (1 or m, d)
+        Components whose loadings may differ from zero.
+    most
+        With a number above 0, components enter one by one, the steepest first, until there are so
+        many: a matching pursuit.
     out : (m, d)
         Solutions.
     """
     m, d = Psi.shape
-    order, L, sigma = np.empty(d, np.int64), np.empty((d, d)), np.ones(d)
-    allowed = np.ones(d, np.bool_)
+    order, L, sigma = np.empty(d + 1, np.int64), np.empty((d + 1, d + 1)), np.ones(d)
+    z, refused = np.empty(d + 1), np.empty(d, np.bool_)
     for i in range(m):
-        beta, G = out[i], C[i % C.shape[0]]
-        p = _begin(G, Psi[i], penalty, signed, warm[i], order, L, beta, sigma)
-        _active_set(G, Psi[i], penalty, signed, allowed, order, p, L, beta, sigma)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def pursue_rows(C: Array, Psi: Array, most: int, signed: bool, previous: Array, out: Array) -> None:
-    """Fill each row of ``out`` by orthogonal matching pursuit with at most ``most`` nonzeros.
-
-    Where least squares on the support of ``previous`` (m, d) leave less, they are taken. A
-    support that is too large is not considered.
-    """
-    m, d = Psi.shape
-    order, L, sigma = np.empty(d, np.int64), np.empty((d, d)), np.ones(d)
-    allowed, other = np.empty(d, np.bool_), np.empty(d)
-    for i in range(m):
-        beta, G = out[i], C[i % C.shape[0]]
-        if signed:
-            _pursue(G, Psi[i], most, order, L, beta)
-        else:
-            _pursue_nonnegative(G, Psi[i], most, allowed, order, L, beta, sigma)
-        nonzeros, same = 0, True
+        G, psi, beta, may = C[i % len(C)], Psi[i], out[i], allowed[i % len(allowed)]
+        largest = 0.0
         for k in range(d):
-            allowed[k] = previous[i, k] != 0
-            nonzeros += allowed[k]
-            same &= allowed[k] == (beta[k] != 0)
-        if nonzeros == 0 or nonzeros > most or same:
-            continue
-        other[:] = 0.0
-        if signed:
-            _least_squares(G, Psi[i], allowed, order, L, other)
-        else:
-            _active_set(G, Psi[i], 0.0, False, allowed, order, 0, L, other, sigma)
-        # Equal up to rounding counts as equal: the pursuit's own answer stays.
-        now, then = _objective(G, Psi[i], beta), _objective(G, Psi[i], other)
-        if then < now - 8 * d * _EPS * abs(now):
-            beta[:] = other
+            largest = max(largest, abs(psi[k]))
+        # Where the penalty is small, nothing but rounding decides along the difference of two
+        # nearly dependent components, and the search may follow it without end, or very far. With
+        # a trace of a ridge it does not.
+        for ridge in (0.0, 1e-13):
+            beta[:] = 0.0
+            refused[:] = False
+            p = 0
+            if most == 0:  # from the solution for orthogonal components
+                for k in range(d):
+                    if may[k] and (abs(psi[k]) if signed else psi[k]) > penalty:
+                        sigma[k] = np.sign(psi[k])
+                        p += _append(G, order, p, L, k, ridge)
+                p = _settle(G, psi, penalty, signed, order, p, True, L, beta, sigma, z, ridge)
+            ended = False
+            for _ in range(10 * (d + 1)):  # about the number of nonzeros is usual
+                total = 0.0
+                for a in range(p):
+                    total += abs(beta[order[a]])
+                j, steepest = -1, 1e-12 * largest + 8 * _EPS * total  # less is rounding
+                for k in range(d):
+                    if beta[k] != 0 or refused[k] or not may[k]:
+                        continue
+                    slope = psi[k]
+                    for a in range(p):
+                        slope -= G[k, order[a]] * beta[order[a]]
+                    descent = (abs(slope) if signed else slope) - penalty
+                    if descent > steepest:
+                        j, steepest = k, descent
+                        sigma[k] = np.sign(slope)
+                if j < 0 or 0 < most <= p:
+                    ended = True
+                    break
+                before = p
+                new = _append(G, order, p, L, j, ridge)
+                p = _settle(G, psi, penalty, signed, order, p + 1, new, L, beta, sigma, z, ridge)
+                if beta[j] != 0 or p != before:  # what was refused beside others may do now
+                    refused[:] = False
+                refused[j] = beta[j] == 0
+            farthest = 0.0
+            for k in range(d):
+                farthest = max(farthest, abs(beta[k]))
+            if ended and farthest <= 1e6 * largest:
+                break
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def support_rows(C: Array, Psi: Array, support: Mask, signed: bool, out: Array) -> None:
-    """Fill each row of ``out`` with least squares on its row of ``support`` (m, d).
-
-    Nonnegative ones unless ``signed``.
-    """
-    m, d = Psi.shape
-    order, L, sigma = np.empty(d, np.int64), np.empty((d, d)), np.ones(d)
-    for i in range(m):
-        G = C[i % C.shape[0]]
-        out[i] = 0.0
-        if signed:
-            _least_squares(G, Psi[i], support[i], order, L, out[i])
-        else:
-            _active_set(G, Psi[i], 0.0, False, support[i], order, 0, L, out[i], sigma)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _objective(C: Array, psi: Array, beta: Array) -> float:
-    """Return beta C beta - 2 psi . beta."""
-    total = 0.0
-    for k in range(beta.shape[0]):
-        if beta[k] != 0:
-            total += beta[k] * (np.dot(C[k], beta) - 2 * psi[k])
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _slope(C: Array, psi: Array, order: Places, p: int, beta: Array, k: int) -> float:
-    """Return psi_k - (C beta)_k, half the rate at which the objective falls as beta_k grows."""
-    slope = float(psi[k])
-    for a in range(p):
-        slope -= C[k, order[a]] * beta[order[a]]
-    return slope
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _rounding(psi: Array, beta: Array) -> float:
-    """Return a slope that is nothing."""
-    largest, total = 0.0, 0.0
-    for k in range(psi.shape[0]):
-        largest = max(largest, abs(psi[k]))
-        total += abs(beta[k])
-    return _OPTIMAL * largest + 8 * _EPS * total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _append(C: Array, order: Places, p: int, L: Array, j: int) -> bool:
+def _append(C: Array, order: NDArray[np.int64], p: int, L: Array, j: int, ridge: float) -> bool:
     """Put j behind the passive set, in ``order`` and ``L``; return whether it is independent.
 
     The squared distance to the span of the others is bounded from below: a dependent component
     then goes very far, until another reaches zero.
     """
     order[p] = j
-    left = float(C[j, j])
+    left = C[j, j] + ridge
     for a in range(p):
         value = C[j, order[a]]
         for b in range(a):
@@ -640,236 +553,57 @@ def _append(C: Array, order: Places, p: int, L: Array, j: int) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _solve(L: Array, p: int, z: Array) -> None:
-    """Turn z (p,), in place, into the solution of L L^T x = z."""
-    for a in range(p):
-        for b in range(a):
-            z[a] -= L[a, b] * z[b]
-        z[a] /= L[a, a]
-    for a in range(p - 1, -1, -1):
-        z[a] /= L[a, a]
-        for b in range(a):
-            z[b] -= L[a, b] * z[a]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _begin(
+def _settle(
     C: Array,
     psi: Array,
     penalty: float,
     signed: bool,
-    warm: Array,
-    order: Places,
+    order: NDArray[np.int64],
+    p: int,
+    independent: bool,
     L: Array,
     beta: Array,
     sigma: Array,
+    z: Array,
+    ridge: float,
 ) -> int:
-    """Set beta to a point from which the active set may start; return the size of its support.
+    """Take beta to least squares on the passive set, or to where others leave it; return its size.
 
-    The support of ``warm``, less what has not the sign that it should, until all have.
+    ``independent`` says whether the last of the set is so of the others.
     """
-    d = psi.shape[0]
-    beta[:] = 0.0
-    p = 0
-    for k in range(d):
-        if warm[k] > 0 or (signed and warm[k] < 0):
-            sigma[k] = 1.0 if warm[k] > 0 else -1.0
-            p += _append(C, order, p, L, k)
-    z = np.empty(d)
     while p > 0:
-        for a in range(p):
+        for a in range(p):  # z solves L L^T z = psi - penalty sigma
             z[a] = psi[order[a]] - penalty * sigma[order[a]]
-        _solve(L, p, z)
-        kept = 0
-        for a in range(p):
-            if z[a] * sigma[order[a]] > 0:
-                order[kept] = order[a]
-                kept += 1
-        if kept == p:
-            break
-        p = kept
-        for a in range(p):
-            _append(C, order, a, L, order[a])
-    for a in range(p):
-        beta[order[a]] = z[a]
-    return p
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _active_set(
-    C: Array,
-    psi: Array,
-    penalty: float,
-    signed: bool,
-    allowed: Mask,
-    order: Places,
-    p: int,
-    L: Array,
-    beta: Array,
-    sigma: Array,
-) -> int:
-    """Solve one row from where ``beta`` is; return the size of its support.
-
-    Lawson and Hanson's method in the normal equations. A signed variable is a nonnegative one
-    times its sign sigma, which is chosen when it enters and kept until it leaves at zero. Each step
-    but the refused ones lowers the objective, so no support comes twice.
-    """
-    d = psi.shape[0]
-    refused = np.zeros(d, np.bool_)
-    for _ in range(10 * (d + 1)):  # about the number of nonzeros is usual
-        nothing = _rounding(psi, beta)
-        j, steepest = -1, nothing
-        for k in range(d):
-            if beta[k] != 0 or refused[k] or not allowed[k]:
-                continue
-            slope = _slope(C, psi, order, p, beta, k)
-            descent = (abs(slope) if signed else slope) - penalty
-            if descent > steepest:
-                j, steepest = k, descent
-                sigma[k] = -1.0 if slope < 0 else 1.0
-        if j < 0:
-            break
-        before = p
-        p, entered = _enter(C, psi, penalty, j, order, p, L, beta, sigma)
-        if entered or p != before:  # what was refused beside others may do now
-            refused[:] = False
-        refused[j] = not entered
-    return p
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _enter(
-    C: Array,
-    psi: Array,
-    penalty: float,
-    j: int,
-    order: Places,
-    p: int,
-    L: Array,
-    beta: Array,
-    sigma: Array,
-) -> tuple[int, bool]:
-    """Let j into the passive set, and go to its least squares or to where others leave.
-
-    Returns the size of the set, and whether j is in it.
-    """
-    d = psi.shape[0]
-    z = np.empty(d)
-    independent = _append(C, order, p, L, j)
-    p += 1
-    while True:
-        for a in range(p):
-            z[a] = psi[order[a]] - penalty * sigma[order[a]]
-        _solve(L, p, z)
-        step, first = 1.0, -1
-        for a in range(p):
-            k = order[a]
-            if z[a] * sigma[k] <= 0:
-                ratio = beta[k] / (beta[k] - z[a]) if beta[k] != 0 else 0.0
-                if first < 0 or ratio < step:
-                    step, first = ratio, a
-        if first < 0:
+            for b in range(a):
+                z[a] -= L[a, b] * z[b]
+            z[a] /= L[a, a]
+        for a in range(p - 1, -1, -1):
+            z[a] /= L[a, a]
+            for b in range(a):
+                z[b] -= L[a, b] * z[a]
+        step = 1.0
+        blocked = False
+        if penalty > 0 or not signed:
+            for a in range(p):
+                k = order[a]
+                if z[a] * sigma[k] <= 0:
+                    blocked = True
+                    step = min(step, beta[k] / (beta[k] - z[a]) if beta[k] != 0 else 0.0)
+        if not blocked:
             break
         kept = 0
         for a in range(p):
             k = order[a]
-            beta[k] += step * (z[a] - beta[k])
-            if a == first or beta[k] * sigma[k] <= 0:
-                beta[k] = 0.0
-            else:
-                order[kept] = k
-                kept += 1
-        p = kept
-        independent = True
+            leaves = z[a] * sigma[k] <= 0 and (beta[k] == 0 or beta[k] / (beta[k] - z[a]) <= step)
+            beta[k] = 0.0 if leaves else beta[k] + step * (z[a] - beta[k])
+            order[kept] = k
+            kept += not leaves
+        p, independent = kept, True
         for a in range(p):
-            independent &= _append(C, order, a, L, order[a])
-        if p == 0:
-            return 0, False
-    if not independent and beta[j] == 0:
+            independent &= _append(C, order, a, L, order[a], ridge)
+    if p > 0 and not independent and beta[order[p - 1]] == 0:
         # No other leaves on the way of a dependent component: its slope is rounding.
-        return p - 1, False
+        return p - 1
     for a in range(p):
         beta[order[a]] = z[a]
-    return p, beta[j] != 0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _pursue(C: Array, psi: Array, most: int, order: Places, L: Array, beta: Array) -> None:
-    """Fill ``beta`` by orthogonal matching pursuit."""
-    d = psi.shape[0]
-    taken = np.zeros(d, np.bool_)
-    beta[:] = 0.0
-    z = np.empty(d)
-    p = 0
-    while p < most:
-        j, steepest = -1, _rounding(psi, beta)
-        for k in range(d):
-            if not taken[k]:
-                slope = abs(_slope(C, psi, order, p, beta, k))
-                if slope > steepest:
-                    j, steepest = k, slope
-        if j < 0:
-            break
-        taken[j] = True
-        if not _append(C, order, p, L, j):
-            continue  # in the span of those before it, and for good
-        p += 1
-        for a in range(p):
-            z[a] = psi[order[a]]
-        _solve(L, p, z)
-        for a in range(p):
-            beta[order[a]] = z[a]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _pursue_nonnegative(
-    C: Array,
-    psi: Array,
-    most: int,
-    allowed: Mask,
-    order: Places,
-    L: Array,
-    beta: Array,
-    sigma: Array,
-) -> None:
-    """Fill ``beta`` by a matching pursuit with nonnegative least squares after each addition.
-
-    A component that these set to zero gives its place back.
-    """
-    d = psi.shape[0]
-    refused = np.zeros(d, np.bool_)
-    beta[:] = 0.0
-    p = 0
-    for _ in range(10 * (d + 1)):
-        if p >= most:
-            break
-        j, steepest = -1, _rounding(psi, beta)
-        for k in range(d):
-            if beta[k] == 0 and not refused[k]:
-                slope = _slope(C, psi, order, p, beta, k)
-                if slope > steepest:
-                    j, steepest = k, slope
-        if j < 0:
-            break
-        for k in range(d):
-            allowed[k] = k == j or beta[k] != 0
-        p = _active_set(C, psi, 0.0, False, allowed, order, p, L, beta, sigma)
-        refused[j] = beta[j] == 0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _least_squares(
-    C: Array, psi: Array, support: Mask, order: Places, L: Array, beta: Array
-) -> None:
-    """Fill ``beta`` with least squares on a support, of which dependent components get zero."""
-    d = psi.shape[0]
-    p = 0
-    for k in range(d):
-        if support[k]:
-            p += _append(C, order, p, L, k)
-    z = np.empty(d)
-    for a in range(p):
-        z[a] = psi[order[a]]
-    _solve(L, p, z)
-    for a in range(p):
-        beta[order[a]] = z[a]
+    return p

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM
-from eigengraphs.system.compiling import announce_compiling
-from eigengraphs.system.parallel import on_blocks, spans
+from eigengraphs.system.parallel import announce_compiling, on_blocks, spans
 
 if TYPE_CHECKING:
     from eigengraphs.stack.mask import Mask

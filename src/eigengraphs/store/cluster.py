@@ -24,8 +24,7 @@ from eigengraphs.stack.blocked import Block, BlockedStack, LazyStack, Task
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.ordering import Branch, PairedSum
 from eigengraphs.stack.stack import GraphStack
-from eigengraphs.system.parallel import alone, spans
-from eigengraphs.system.threads import one_blas_thread
+from eigengraphs.system.parallel import alone, one_blas_thread, spans
 
 __all__ = ["DaskStack", "Round"]
 

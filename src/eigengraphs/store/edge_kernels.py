@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from eigengraphs.system.compiling import announce_compiling
+from eigengraphs.system.parallel import announce_compiling
 
 __all__ = ["counts_of", "edges_in_order", "fill_mirrored", "is_mirror"]
 

@@ -1,4 +1,4 @@
-"""Arrays of NumPy and zip archives from anybody.
+"""Arrays, sparse matrices and zip archives from anybody.
 
 Nothing is unpickled or unpacked to the disk, and no room is made before it is known to be needed.
 """
@@ -22,7 +22,10 @@ from numpy.typing import NDArray
 from eigengraphs.errors import ReadError
 from eigengraphs.system.limits import DEFAULT, Cap
 
-__all__ = ["BROKEN", "check_members", "npy_array", "npy_header", "open_zip", "zip_member"]
+__all__ = [
+    "BROKEN", "check_compressed", "check_members", "npy_array", "npy_header", "open_zip",
+    "zip_member",
+]  # fmt: skip
 
 #: What zipfile, zlib and NumPy raise at files that are not what they seem.
 BROKEN = (
@@ -158,3 +161,15 @@ def zip_member(archive: zipfile.ZipFile, name: str) -> bytes:
     if len(content) != size:
         raise ValueError(f"{name!r} has {len(content):,} of {size:,} bytes")
     return content
+
+
+def check_compressed(matrix: Any) -> None:
+    """Raise a ValueError unless all parts of a CSR, CSC or BSR matrix fit each other.
+
+    scipy's check takes differences of ``indptr``, which wrap around in 32 bits: 11, -2147483648
+    would rise. Compared as they are, they cannot.
+    """
+    indptr = np.asarray(matrix.indptr)
+    if indptr.ndim == 1 and (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("index pointer values must form a non-decreasing sequence")
+    matrix.check_format(full_check=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["UNKNOWN", "are_codes", "are_quantity", "count_of", "not_utf8", "without_none"]
+__all__ = [
+    "UNKNOWN", "are_codes", "are_quantity", "count_of", "listed", "not_utf8", "shortened",
+    "without_none",
+]  # fmt: skip
 
 #: Texts, in small letters, which say that a value is not known, whatever the others are.
 UNKNOWN = frozenset({"", "n/a", "na", "nan", "null"})
@@ -18,6 +21,19 @@ _FEW = 6  # whole numbers with no more values than this, each often, are codes: 
 def count_of(number: int, one: str, many: str | None = None) -> str:
     """Return a number of things in words: "1 graph", "2 vertices"."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in words: "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def shortened(name: str, most: int = 40) -> str:
+    """Cut the middle out of a long name: names of regions often differ at their end alone."""
+    if len(name) <= most:
+        return name
+    tail = (most - 1) // 2
+    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
 
 
 def are_codes(numbers: Iterable[float]) -> bool:

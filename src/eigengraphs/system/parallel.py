@@ -1,16 +1,28 @@
-"""Threads over blocks of graphs or rows. Kernels and BLAS below release the GIL and use one."""
+"""How kernels are run: threads over blocks, one BLAS thread below them, and a word on compiling.
+
+Kernels and BLAS release the GIL. Blocks are cut by size and never by the number of threads, so
+that bits do not depend on it.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
-__all__ = ["alone", "in_order", "on_blocks", "spans", "thread_count"]
+from numba.core import event
+from threadpoolctl import ThreadpoolController  # scikit-learn requires it, so it is there
+
+__all__ = [
+    "alone", "announce_compiling", "in_order", "on_blocks", "one_blas_thread", "spans",
+    "thread_count",
+]  # fmt: skip
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -123,7 +135,7 @@ def on_blocks(
     try:
         for _ in range(threads - 1):
             others.append(pool.submit(queue.run))
-        queue.run_here(gather)
+        queue.run(gather, here=True)
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
         queue.stop()
@@ -165,40 +177,51 @@ class _Queue(Generic[T]):
         self._errors: dict[int, BaseException] = {}
         self._stopped = False
 
-    def run(self) -> None:
-        """Do blocks until there are none."""
+    def run(self, gather: Callable[[T], Any] | None = None, *, here: bool = False) -> None:
+        """Do blocks until there are none.
+
+        ``here``, in the thread that asked, gather results in their order, and wait for all.
+        """
+        has_news = partial(self._has_news, here)
         while True:
             with self._lock:
-                self._changed.wait_for(lambda: self._stopped or self._is_over() or self._is_open())
-                k = self._take()
-            if k is None:
-                return
-            self._do(k)
-
-    def run_here(self, gather: Callable[[T], Any] | None) -> None:
-        """Do blocks, gather results in their order, and wait for those of others."""
-        while not self._stopped:
-            while gather is not None and self._n_gathered in self._results:
-                gather(self._results.pop(self._n_gathered))
+                self._changed.wait_for(has_news)
+                if self._stopped:
+                    return
+                k, gathered = self._next, self._n_gathered
+                has_result = here and gathered in self._results
+                if not has_result:
+                    if k == len(self._blocks):
+                        return
+                    self._next += 1
+            if has_result:
+                assert gather is not None
+                gather(self._results.pop(gathered))
                 with self._lock:
                     self._n_gathered += 1
                     self._changed.notify_all()
+                continue
+            try:
+                result = self._work(*self._blocks[k])
+            except BaseException as error:  # of any thread, to be raised in the one that asked
+                self._errors[k] = error
+                self.stop()
+                return
             with self._lock:
-                k = self._take()
-                if k is None:
-                    if gather is None and self._n_done == len(self._blocks):
-                        return
-                    if self._n_gathered == len(self._blocks):
-                        return
-                    self._changed.wait_for(
-                        lambda: (
-                            self._stopped
-                            or self._n_gathered in self._results
-                            or self._n_done == len(self._blocks)
-                        )
-                    )
-            if k is not None:
-                self._do(k)
+                if self._ahead is not None:
+                    self._results[k] = result
+                self._n_done += 1
+                self._changed.notify_all()
+            del result
+
+    def _has_news(self, here: bool) -> bool:
+        """Tell whether there is a block to do, a result to gather, or nothing more to wait for."""
+        if self._stopped or (here and self._n_gathered in self._results):
+            return True
+        if self._next < len(self._blocks):
+            return self._ahead is None or self._next < self._n_gathered + self._ahead
+        done = self._n_done if self._ahead is None else self._n_gathered
+        return not here or done == len(self._blocks)
 
     def stop(self) -> None:
         """Begin no further block."""
@@ -214,34 +237,6 @@ class _Queue(Generic[T]):
         self._results.clear()
         del self._work
         return errors[0] if errors else None
-
-    def _is_over(self) -> bool:
-        return self._next == len(self._blocks)
-
-    def _is_open(self) -> bool:
-        return self._ahead is None or self._next < self._n_gathered + self._ahead
-
-    def _take(self) -> int | None:
-        """Return the number of the next block, if it may begin; called with the lock."""
-        if self._stopped or self._is_over() or not self._is_open():
-            return None
-        self._next += 1
-        return self._next - 1
-
-    def _do(self, k: int) -> None:
-        try:
-            result = self._work(*self._blocks[k])
-        except BaseException as error:  # of any thread, to be raised in the one that asked
-            with self._lock:
-                self._errors[k] = error
-                self._stopped = True
-                self._changed.notify_all()
-            return
-        with self._lock:
-            if self._ahead is not None:
-                self._results[k] = result
-            self._n_done += 1
-            self._changed.notify_all()
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
@@ -262,3 +257,74 @@ def _begin_working() -> None:
 
 if hasattr(os, "register_at_fork"):  # a child has none of the threads
     os.register_at_fork(after_in_child=_pools.clear)
+
+
+# ---------------------------------------------------------------------- one BLAS thread
+
+_lock = threading.Lock()
+_inside = 0
+_limits: Any = None
+
+
+@cache
+def _controller() -> Any:
+    """Return the BLAS libraries of this process; finding them takes longer than a small fit."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread until the last of the fits that run now is done.
+
+    The limit holds for the whole process. Were each fit to restore what it found, one that
+    began inside another would put the limit back for good.
+    """
+    global _inside, _limits
+    with _lock:
+        if _inside == 0:
+            _limits = _controller().limit(limits=1)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0 and _limits is not None:
+                _limits.restore_original_limits()
+                _limits = None
+
+
+# ---------------------------------------------------------------------- compiling
+
+
+class _Announcer(event.Listener):
+    """Print one line when the first kernel of this package is compiled; cached ones are silent."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def on_start(self, event: Any) -> None:
+        """Take note of a compilation that begins."""
+        module = getattr(event.data["dispatcher"].py_func, "__module__", "")
+        if not self._said and module.startswith("eigengraphs."):
+            self._said = True
+            print(
+                "eigengraphs: compiling kernels for this kind of graphs, once (half a minute at "
+                "most)",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Take note of a compilation that ends."""
+
+
+_announcer: _Announcer | None = None
+
+
+def announce_compiling() -> None:
+    """Have the first compilation of a kernel in this process announced."""
+    global _announcer
+    if _announcer is None:
+        _announcer = _Announcer()
+        event.register("numba:compile", _announcer)  # type: ignore[no-untyped-call] # numba has no types

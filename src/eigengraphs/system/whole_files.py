@@ -21,9 +21,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from eigengraphs.errors import InputError
+
 __all__ = [
     "is_left_over",
     "locked",
+    "output_folder",
     "replace_together",
     "scratch_folder",
     "to_disk",
@@ -154,6 +157,18 @@ def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
         yield
     finally:
         os.close(handle)  # which unlocks it
+
+
+def output_folder(path: str | os.PathLike[str]) -> Path:
+    """Make a folder for results, or say why it cannot be."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the output folder {str(folder)!r}: {error.strerror}; choose another"
+        ) from None
+    return folder
 
 
 def replace_together(moves: Sequence[tuple[Path, Path]]) -> None:
