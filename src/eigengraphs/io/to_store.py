@@ -1,8 +1,7 @@
-"""``convert_to_store``: files of any kind into a store, a few graphs in memory at a time."""
+"""``convert_to_store``: files of any kind into a store, with few graphs in memory at a time."""
 
 from __future__ import annotations
 
-import io as bytes_io
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,27 +11,26 @@ from typing import Any
 
 from eigengraphs import store as stores
 from eigengraphs.errors import InputError, StoreError
-from eigengraphs.io.assemble import VerticesRule
-from eigengraphs.io.direction import DirectedRule
-from eigengraphs.io.formats import Format, check_format
-from eigengraphs.io.notices import Notice, few
-from eigengraphs.io.optional import need
-from eigengraphs.io.renaming import LabelsLike, as_vertex_table
-from eigengraphs.io.sources import SourceLike, find_files
-from eigengraphs.io.survey import survey
-from eigengraphs.io.text import Notation
+from eigengraphs.io.file_graph import Notice, few
+from eigengraphs.io.find_files import SourceLike, find_files
+from eigengraphs.io.formats import Format, HowToRead
+from eigengraphs.io.one_stack import DirectedRule, VerticesRule
+from eigengraphs.io.reading import Watch, survey
+from eigengraphs.io.text_files import Notation
+from eigengraphs.io.vertex_tables import LabelsLike, as_vertex_table
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
+from eigengraphs.stack.missing import MissingRule
 from eigengraphs.store.folder import Folder
 from eigengraphs.store.layout import STORE_JSON, Batch
 from eigengraphs.store.store import Store
+from eigengraphs.store.tables import arrow, read_bytes, to_bytes
 from eigengraphs.system.limits import Cap, MaxBytes
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["Stored", "convert_to_store"]
 
-Watch = Callable[[str, int, int], object]
-Blocks = Iterator[tuple[GraphStack, Mapping[str, Any], int]]
+Blocks = Iterator[tuple[GraphStack, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,7 @@ def convert_to_store(
     vertices: VerticesRule = "auto",
     labels: LabelsLike | None = None,
     directed: DirectedRule = "auto",
+    missing: MissingRule = "error",
     storage: StorageRule = "auto",
     max_bytes: MaxBytes = None,
     command: str | None = None,
@@ -97,8 +96,10 @@ def convert_to_store(
 
     Parameters
     ----------
-    source, format, key, delimiter, decimal, thousands, vertices, labels, directed, max_bytes
+    source, format, key, delimiter, decimal, thousands
         As in :func:`eigengraphs.read`; the source may also be a store.
+    vertices, labels, directed, missing, max_bytes
+        As in :func:`eigengraphs.read`.
     target : str or path
         The store.
     append : bool
@@ -126,22 +127,22 @@ def convert_to_store(
     >>> stored.n_new, stored.n_vertices
     (3, 6)
     """
-    check_format(format)
-    cap = Cap.of(max_bytes)
-    notation = Notation(delimiter, decimal, thousands).checked()
-    say: Watch = watch or (lambda what, done, total: None)  # noqa: ARG005
+    how = HowToRead(format, key, Notation(delimiter, decimal, thousands), Cap.of(max_bytes))
+    say: Watch = watch or (lambda *_: None)
     text = os.fspath(source) if isinstance(source, str | os.PathLike) else "a list of files"
     command = command or shlex.join(
         ["eigengraphs", "convert", text, os.fspath(target), *["--append"] * append]
     )
     options = {
-        "format": format, "key": key, **notation._asdict(), "vertices": vertices,
-        "directed": directed, "storage": storage, "labels": _labels(labels),
+        "format": format, "key": key, **how.notation._asdict(), "vertices": vertices,
+        "directed": directed, "missing": missing, "storage": storage, "labels": _in_words(labels),
     }  # fmt: skip
     folder = Folder(target)
-    if stores.is_store(source):
-        _refuse_itself(source, folder)
-    listing = _listing(source, format == "bids", notation)
+    given: Any = source
+    of_store = stores.is_store(source)
+    if of_store and Folder(given).path == folder.path:
+        raise InputError(f"{folder} cannot be converted into itself")
+    listing = _listing(source, how)
     there = Store(folder, unfinished=True) if folder.exists(STORE_JSON) else None
     resume = there is not None and not there.layout.finished
     if there is not None:
@@ -159,120 +160,97 @@ def convert_to_store(
     elif append:
         raise StoreError(f"there is no store at {folder} to add to; leave --append out")
 
-    known = None if there is None else there.vertex_names
-    opened = _from_store if stores.is_store(source) else _from_files
-    made = opened(source, options, labels, known, cap, say)
+    if of_store:
+        if labels is not None or key is not None:
+            raise InputError("a store is converted as it is: labels and key are for files")
+        graphs = _from_store(source, storage)
+    else:
+        found = survey(
+            source, how, vertices=vertices, labels=labels, directed=directed, missing=missing,
+            for_store=True, storage=storage, watch=say,
+            known=None if there is None else there.vertex_names,
+        )  # fmt: skip
+        graphs = _Graphs(
+            found.names, str(found.dtype), found.directed, found.storage, found.notices,
+            found.blocks,
+        )  # fmt: skip
     if there is not None and not resume:
-        _refuse_misfit(there, made, directed)
-    batches = 0 if there is None else len(there.layout.batches)
+        _refuse_misfit(there, graphs, directed)
+    batches, total = 0 if there is None else len(there.layout.batches), len(graphs.names)
     name = f"sources/batch-{batches:06d}.parquet"
-    batch = Batch(text, 0, total=made.total, command=command, listing=name, options=options)
     if not resume:
-        folder.write(name, _table(listing))
-    mode: Any = "resume" if resume else "append" if append else "new"
+        parts = map(list, zip(*listing, strict=True))
+        table = arrow().table(dict(zip(("path", "bytes", "modified_ns"), parts, strict=True)))
+        folder.write(name, to_bytes(table))
     writer = stores.StoreWriter(
         target,
-        mode=mode,
-        storage=made.storage,
+        mode="resume" if resume else "append" if append else "new",
+        storage=graphs.storage,
         directed=True if directed is True else None,
-        batch=batch,
+        batch=Batch(text, 0, total=total, command=command, listing=name, options=options),
     )
-    done = writer.done
+    done = place = writer.done
     with writer:
-        for graphs, columns, place in made.blocks(done):
-            say("writing graphs", place, made.total)
-            given = columns
+        for block, columns in graphs.blocks(done):
+            place += len(block)
+            say("writing graphs", place, total)
             if writer.columns is not None:  # a store keeps the columns that its first graphs had
-                given = {k: v for k, v in columns.items() if k in writer.columns}
-            writer.add(graphs, given)
+                columns = {k: v for k, v in columns.items() if k in writer.columns}
+            writer.add(block, columns)
     layout = Store(folder).layout
-    return Stored(layout.n_graphs, layout.n_vertices, made.total - done, done, made.notices)
-
-
-# ---------------------------------------------------------------------- where graphs come from
+    return Stored(layout.n_graphs, layout.n_vertices, total - done, done, graphs.notices)
 
 
 @dataclass(frozen=True)
-class _Opened:
-    total: int
-    names: tuple[str, ...]
+class _Graphs:
+    """Graphs that go into a store."""
+
+    names: Sequence[str]
     dtype: str
     directed: bool
     storage: StorageRule
     notices: tuple[Notice, ...]
-    blocks: Callable[[int], Blocks]  # from a graph on; with the place behind the last
+    blocks: Callable[[int], Blocks]  # from a graph on, with columns
 
 
-def _from_files(
-    source: Any, options: dict[str, Any], labels: Any, known: Any, cap: Cap, say: Watch
-) -> _Opened:
-    table = None if labels is None else as_vertex_table(labels)
-    settings = {**options, "labels": table}
-    settings["notation"] = Notation(*(settings.pop(name) for name in Notation._fields))
-    found = survey(source, known=known, watch=say, cap=cap, **settings)
-
-    def blocks(first: int) -> Blocks:
-        at = first
-        for graphs, columns in found.blocks(first):
-            at += len(graphs)
-            yield graphs, columns, at
-
-    kind = str(found.dtype)
-    return _Opened(
-        found.n_graphs, found.names, kind, found.keep, found.storage, found.notices, blocks
-    )
-
-
-def _from_store(
-    source: Any, options: dict[str, Any], labels: Any, known: Any, cap: Cap, say: Watch
-) -> _Opened:
-    del known, cap, say
-    if labels is not None or options["key"] is not None:
-        raise InputError("a store is converted as it is: labels and key are for files")
+def _from_store(source: Any, storage: StorageRule) -> _Graphs:
     stack = stores.open_store(source)
     columns = stack.columns
 
     def blocks(first: int) -> Blocks:
         left = stack[first:] if first else stack
         for block in left.blocks():
-            lo, hi = block.lo + first, block.hi + first
-            yield block.graphs, {name: x[lo:hi] for name, x in columns.items()}, hi
+            rows = slice(block.lo + first, block.hi + first)
+            yield block.graphs, {name: values[rows] for name, values in columns.items()}
 
-    storage = options["storage"]
     if storage == "auto":
         storage = "sparse" if stack.is_sparse else "dense"
-    names = stack.graph_names
     kind = str(stack.dtype)
-    return _Opened(len(names), names, kind, stack.is_directed, storage, (), blocks)
+    return _Graphs(stack.graph_names, kind, stack.is_directed, storage, (), blocks)
 
 
-def _refuse_itself(source: Any, folder: Folder) -> None:
-    if Folder(source).path == folder.path:
-        raise InputError(f"{folder} cannot be converted into itself")
-
-
-def _refuse_misfit(store: Store, made: _Opened, directed: DirectedRule) -> None:
+def _refuse_misfit(store: Store, graphs: _Graphs, directed: DirectedRule) -> None:
     """Refuse what a store would not take later, when some of it is written."""
     layout = store.layout
     if layout.graph_names:
         shards = range(len(layout.shards))
         have = {name for k in shards for name in store.names_and_facts(k)[0]}
-        again = [name for name in made.names if name in have]
+        again = [name for name in graphs.names if name in have]
         if again:
             raise InputError(
                 f"{len(again)} graphs are in {store.folder} already, by name: {few(again, 5)}; "
                 "leave their files out, or give them other names in a manifest (columns path, id)"
             )
-    if layout.dtype == "float32" and made.dtype == "float64":
+    if layout.dtype == "float32" and graphs.dtype == "float64":
         raise InputError(f"{store.folder} keeps float32, and these graphs are float64")
-    if made.directed and not layout.directed and directed is not True:
+    if graphs.directed and not layout.directed and directed is not True:
         raise InputError(
-            f"the graphs of {store.folder} are undirected, and of these some have a direction; "
+            f"the graphs of {store.folder} are undirected, and some of these are directed; "
             "--directed (directed=True) lets them in, or make them symmetric first"
         )
 
 
-def _labels(labels: Any) -> str | None:
+def _in_words(labels: Any) -> str | None:
     if labels is None or isinstance(labels, str | os.PathLike):
         return None if labels is None else os.fspath(labels)
     return f"{len(as_vertex_table(labels).names)} names"
@@ -281,25 +259,14 @@ def _labels(labels: Any) -> str | None:
 # ---------------------------------------------------------------------- whether it is the same
 
 
-def _listing(source: Any, bids: bool, notation: Notation) -> list[tuple[str, int, int]]:
+def _listing(source: Any, how: HowToRead) -> list[tuple[str, int, int]]:
     """Return path, size and time of change of every file that graphs come from."""
     if stores.is_store(source):
         store = Store(Folder(source))
         return [(f"{store.folder}/{STORE_JSON}", int(store.digest[:15], 16), 0)]
-    found = find_files(source, bids=bids, notation=notation)
+    found = find_files(source, bids=how.format == "bids", notation=how.notation)
     paths = [file.path.absolute() for file in found.files]
     return [(str(path), info.st_size, info.st_mtime_ns) for path in paths if (info := path.stat())]
-
-
-def _table(listing: Sequence[tuple[str, int, int]]) -> bytes:
-    arrow = need("pyarrow", "writing a store")
-    parquet = need("pyarrow.parquet", "writing a store")
-    names = ("path", "bytes", "modified_ns")
-    out = bytes_io.BytesIO()
-    columns: Any = zip(*listing, strict=True)
-    table = arrow.table(dict(zip(names, map(list, columns), strict=True)))
-    parquet.write_table(table, out)
-    return out.getvalue()
 
 
 def _changed(store: Store, listing: Sequence[tuple[str, int, int]], options: dict[str, Any]) -> str:
@@ -307,21 +274,18 @@ def _changed(store: Store, listing: Sequence[tuple[str, int, int]], options: dic
     batch = store.layout.batches[-1]
     if batch.listing is None:
         return f"it was written from {batch.source}; remove it and begin again"
-    other = {name: (was, options.get(name)) for name, was in batch.options.items()
-             if was != options.get(name)}  # fmt: skip
-    if other:
-        name, (was, now) = next(iter(other.items()))
-        return f"{name} was {was!r} and is {now!r} now; go on with: {batch.command}"
-    parquet = need("pyarrow.parquet", "reading a store")
-    table = parquet.read_table(bytes_io.BytesIO(store.folder.read(batch.listing)))
+    for name, was in batch.options.items():
+        if was != options.get(name):
+            now = options.get(name)
+            return f"{name} was {was!r} and is {now!r} now; go on with: {batch.command}"
+    table = read_bytes(store.folder.read(batch.listing), what=batch.listing)
     rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
     before = {path: rest for path, *rest in rows}
     after = {path: rest for path, *rest in listing}
-    changed = [p for p in after if p in before and before[p] != after[p]]
     for what, paths in (
-        ("are new", [p for p in after if p not in before]),
-        ("are gone", [p for p in before if p not in after]),
-        ("have changed", changed),
+        ("are new", [path for path in after if path not in before]),
+        ("are gone", [path for path in before if path not in after]),
+        ("have changed", [path for path in after if before.get(path) != after[path]]),
         ("are in another order", [] if list(before) == list(after) else list(after)),
     ):
         if paths:
