@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.designs import SECTION_5_1, SECTION_5_2
 
 from eigengraphs.cli import completions
 from eigengraphs.errors import InputError
+from eigengraphs.models.paper import SECTION_5_1, SECTION_5_2
 from eigengraphs.models.recipes import WEIGHTS
 from eigengraphs.models.simulation import DESIGNS, read_design, simulate_blocks, simulate_truth
 
