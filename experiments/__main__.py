@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from eigengraphs.cli.wording import say, visible
+from eigengraphs.cli.terminal import say, visible
 from eigengraphs.errors import EigengraphsError
 from experiments.running import CATALOGUE, reproduce
 

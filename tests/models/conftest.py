@@ -17,7 +17,7 @@ def force_engine(monkeypatch, engine):
     monkeypatch.setattr(sampling, "_DENSE_ENTRIES", 0 if sparse else 10**12)
     monkeypatch.setattr(sampling, "_DENSE_DENSITY", 2.0)
     if "by-row" not in engine:  # so that small graphs too are bounded by Cauchy-Schwarz
-        monkeypatch.setattr(LowRankMeans, "_few_distinct_rows", lambda self: None)
+        monkeypatch.setattr(LowRankMeans, "_few_distinct_rows", None)
 
 
 @pytest.fixture(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -263,6 +264,7 @@ _MAX_DISTINCT_ROWS = 64
 _DENSITY_PAIRS = 2**14
 
 
+@dataclass(eq=False)
 class LowRankMeans(Means):
     """Means H diag(lam_i) H^T.
 
@@ -282,28 +284,16 @@ class LowRankMeans(Means):
         What an error tells the caller to do.
     """
 
-    def __init__(
-        self,
-        H: Floats,
-        Lam: Floats,
-        law: EdgeLaw,
-        *,
-        clip: bool = False,
-        checked: bool = True,
-        graph_name: Callable[[int], str],
-        remedy: str,
-    ) -> None:
-        self.H = H
-        self.Lam = Lam
-        self.law = law
-        self.clip = clip
-        self.checked = checked
-        self.graph_name = graph_name
-        self.remedy = remedy
-        self.n_vertices = len(H)
-        self.n_distinct = len(Lam)
-        self._distinct_rows: tuple[Floats, Ints] | None = None
-        self._looked_for_rows = False
+    H: Floats
+    Lam: Floats
+    law: EdgeLaw
+    graph_name: Callable[[int], str]
+    remedy: str
+    clip: bool = False
+    checked: bool = True
+
+    def __post_init__(self) -> None:
+        self.n_vertices, self.n_distinct = len(self.H), len(self.Lam)
 
     def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
         """See `Means.at`."""
@@ -359,9 +349,8 @@ class LowRankMeans(Means):
         q lies between the same powers of two form a group, unless H has so few distinct rows
         that its rows are the groups and every mean is known exactly.
         """
-        distinct = self._few_distinct_rows()
-        if distinct is not None:
-            return self._bins_by_row(i, *distinct)
+        if self._few_distinct_rows is not None:
+            return self._bins_by_row(i, *self._few_distinct_rows)
         q = self._sizes(i)
         labels = octaves(q)
         largest = np.zeros(int(labels.max()) + 1)
@@ -433,16 +422,15 @@ class LowRankMeans(Means):
         one_sign = (self.H[:, active] >= 0).all(axis=0) | (self.H[:, active] <= 0).all(axis=0)
         return bool((self.Lam[i] >= 0).all() and one_sign.all())
 
+    @cached_property
     def _few_distinct_rows(self) -> tuple[Floats, Ints] | None:
-        if not self._looked_for_rows:
-            self._looked_for_rows = True
-            # A sample of rows settles most cases without sorting all of them.
-            sample = self.H[:: max(1, self.n_vertices // (4 * _MAX_DISTINCT_ROWS))]
-            if len(np.unique(sample, axis=0)) <= _MAX_DISTINCT_ROWS:
-                rows, labels = np.unique(self.H, axis=0, return_inverse=True)
-                if len(rows) <= _MAX_DISTINCT_ROWS:
-                    self._distinct_rows = rows, labels.reshape(-1).astype(np.int64)
-        return self._distinct_rows
+        """Rows of H and which of them each vertex has, if there are only a few."""
+        # A sample of rows settles most cases without sorting all of them.
+        sample = self.H[:: max(1, self.n_vertices // (4 * _MAX_DISTINCT_ROWS))]
+        if len(np.unique(sample, axis=0)) > _MAX_DISTINCT_ROWS:
+            return None
+        rows, labels = np.unique(self.H, axis=0, return_inverse=True)
+        return (rows, labels.reshape(-1)) if len(rows) <= _MAX_DISTINCT_ROWS else None
 
     def _outside(self, values: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         return (values < self.law.lower - TOLERANCE) | (values > self.law.upper + TOLERANCE)

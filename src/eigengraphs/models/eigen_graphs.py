@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from eigengraphs.errors import ConversionError, InputError
 from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.edge_means import LowRankMeans, Means
-from eigengraphs.models.likelihood import log_likelihood_table, log_likelihoods
+from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import (
     PointMasses,
     RandomVectors,
@@ -389,23 +389,22 @@ class MultipleRandomEigenGraphs(GraphModel):
         >>> model.log_likelihood([[[0, 1], [1, 0]], [[0, 0], [0, 0]]]).round(3)
         array([-1.427, -0.654])
         """
-        stack = self._read(graphs, directed)
+        stack, law = self._read(graphs, directed), self._edge_law
         if loadings is None and isinstance(self.loadings, PointMasses):
-            means = self._means(self.loadings.points, "points")
-            table = log_likelihood_table(
-                stack, means, self._edge_law, loops=loops, directed=directed
-            )
+            means, weights = self._means(self.loadings.points, "points"), self.loadings.weights
+            each = np.repeat(np.arange(len(weights))[:, None], len(stack), axis=1)
+            table = log_likelihoods(stack, means, law, each, loops=loops, directed=directed)
             with np.errstate(divide="ignore"):
-                return np.asarray(logsumexp(table + np.log(self.loadings.weights), axis=1))
+                return np.asarray(logsumexp(np.stack(table) + np.log(weights)[:, None], axis=0))
         given = self._loadings_at(loadings, "log_likelihood")
         if given.ndim == 2 and len(given) != len(stack):
             raise InputError(
                 f"there are loadings for {len(given)} graphs, but {len(stack)} graphs; pass "
                 f"loadings= with one row for each graph"
             )
-        which = np.arange(len(stack)) if given.ndim == 2 else np.zeros(len(stack), dtype=np.int64)
+        which = np.arange(len(stack)) * (given.ndim == 2)
         means = self._means(np.atleast_2d(given), "graphs" if loadings is None else "loadings")
-        return log_likelihoods(stack, means, self._edge_law, which, loops=loops, directed=directed)
+        return log_likelihoods(stack, means, law, which[None], loops=loops, directed=directed)[0]
 
     def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
         """Return the inhomogeneous Erdos-Renyi model of one graph.

@@ -117,18 +117,6 @@ class GraphModel(ABC):
         redraw: bool = ...,
     ) -> tuple[GraphStack, Latent]: ...
 
-    @overload
-    def sample(
-        self,
-        n_graphs: int | None = ...,
-        random_state: RandomState = ...,
-        *,
-        loops: bool = ...,
-        directed: bool = ...,
-        return_latent: bool = ...,
-        redraw: bool = ...,
-    ) -> GraphStack | tuple[GraphStack, Latent]: ...
-
     def sample(
         self,
         n_graphs: int | None = None,
@@ -175,7 +163,7 @@ class GraphModel(ABC):
             self._require_symmetric("sample")
         rng = generator(random_state)
         groups, latent = self._draw_means(m, rng, redraw)
-        stack = sample_stack(groups, self._edge_law, loops=loops, directed=directed, rng=rng)
+        stack = sample_stack(groups, self._edge_law, rng, loops=loops, directed=directed)
         return (stack, latent) if return_latent else stack
 
     def log_likelihood(self, graphs: Any, *, loops: bool = False, directed: bool = False) -> Floats:
@@ -203,8 +191,9 @@ class GraphModel(ABC):
         """
         stack = self._read(graphs, directed)
         means = self._fixed_means("log_likelihood")
-        which = np.zeros(len(stack), dtype=np.int64)
-        return log_likelihoods(stack, means, self._edge_law, which, loops=loops, directed=directed)
+        which = np.zeros((1, len(stack)), dtype=np.int64)
+        law = self._edge_law
+        return log_likelihoods(stack, means, law, which, loops=loops, directed=directed)[0]
 
     @abstractmethod
     def edge_probabilities(self) -> Floats:

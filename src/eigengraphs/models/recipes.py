@@ -252,40 +252,41 @@ class Fields:
         got = reprlib.repr(self.table[key])
         self.refuse(f"the key {key!r} must be {expected}, got {got}; {what_to_do}")
 
-    def whole(self, key: str, default: int | None = None, minimum: int = 1) -> int:
-        """Return a whole number of at least ``minimum``."""
-        expected = f"a whole number of at least {minimum}"
+    def checked(
+        self, key: str, expected: str, good: Callable[[Any], bool], default: Any = None
+    ) -> Any:
+        """Return a value that is ``good``, or a default where the key is absent."""
         if default is not None and key not in self:
             return default
         value = self.get(key, expected)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+        if not good(value):
             self.wrong(key, expected)
-        return int(value)
+        return value
+
+    def whole(self, key: str, default: int | None = None) -> int:
+        """Return a whole number of at least 1."""
+
+        def good(x: Any) -> bool:
+            return isinstance(x, int | np.integer) and not isinstance(x, bool) and bool(x >= 1)
+
+        return int(self.checked(key, "a whole number of at least 1", good, default))
 
     def number(self, key: str, default: float | None = None) -> float:
         """Return a finite number."""
-        if default is not None and key not in self:
-            return default
-        value = self.get(key, "a number")
-        if not _is_number(value):
-            self.wrong(key, "a finite number")
-        return float(value)
+        return float(self.checked(key, "a finite number", _is_number, default))
 
     def flag(self, key: str) -> bool:
         """Return true or false; false where the key is absent."""
-        if key not in self:
-            return False
-        value = self.table[key]
-        if not isinstance(value, bool):
-            self.wrong(key, "true or false")
-        return value
+        found: bool = self.checked(key, "true or false", lambda x: isinstance(x, bool), False)
+        return found
 
     def text(self, key: str) -> str:
         """Return a text that is not empty."""
-        value = self.get(key, "a text")
-        if not isinstance(value, str) or not value.strip():
-            self.wrong(key, "a text in quotes")
-        return value
+
+        def good(x: Any) -> bool:
+            return isinstance(x, str) and not x.isspace() and x != ""
+
+        return str(self.checked(key, "a text in quotes", good))
 
     def array(self, key: str, n_dims: int, expected: str) -> Floats:
         """Return numbers as an array of ``n_dims``."""
