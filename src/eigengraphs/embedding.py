@@ -323,8 +323,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         """Add graphs to those that were given before, which are not needed again.
 
         The components are those of all graphs so far: of a :meth:`fit` of them together, to
-        rounding, where that solves on all vertices at once (up to 32 vertices always, up to 72 where
-        graphs are very many); elsewhere, and where rounding decides between components that
+        rounding, where that solves on all vertices at once (up to 32 vertices always, beyond where
+        graphs are few or very many); elsewhere, and where rounding decides between components that
         are equally good, they solve the same problem. The first call begins a fit; a :meth:`fit`
         forgets the batches. What is kept between calls are the mean and the second moment of the
         graphs, n^4 / 8 numbers, so there may be 84 vertices at most (51 MB).
