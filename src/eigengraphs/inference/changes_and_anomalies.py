@@ -14,9 +14,11 @@ from scipy.special import lambertw
 from scipy.stats import beta, chi2, false_discovery_control
 
 from eigengraphs.errors import InputError, ManyAnomaliesWarning
+from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.designs import (
     Array,
     Indices,
+    check_share,
     counted,
     left_out,
     read_loadings,
@@ -26,10 +28,7 @@ from eigengraphs.inference.designs import (
 )
 from eigengraphs.system.randomness import RandomState, generator
 
-__all__ = [
-    "Anomalies", "Changes", "anomalies", "change_points", "first_autocorrelation",
-    "largest_penalty", "later_autocorrelation", "places", "segment", "segment_costs",
-]  # fmt: skip
+__all__ = ["Anomalies", "Changes", "anomalies", "change_points"]
 
 _NORMAL = 0.6745  # median of |x| of a standard normal x
 _TENTH = 1.2816  # its upper decile
@@ -224,8 +223,7 @@ def change_points(
     )
     if not isinstance(smallest, int | np.integer) or smallest < 2:
         raise InputError(f"smallest must be a whole number >= 2, got {smallest!r}")
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level!r}")
+    check_share("level", level)
     if n_permutations < 1 / level - 1:
         raise InputError(
             f"level {level} needs at least {int(np.ceil(1 / level - 1))} permutations, got "
@@ -658,10 +656,8 @@ def anomalies(
     Y = read_loadings(loadings, least=8)
     Y = Y / units(Y)
     Y = Y[:, ~left_out(leave_out, Y.shape[1])]
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level!r}")
-    if n_simulations < 1:
-        raise InputError(f"n_simulations must be at least 1, got {n_simulations!r}")
+    check_share("level", level)
+    check_count("n_simulations", n_simulations)
     m = len(Y)
     parts = np.zeros(m, dtype=np.intp)
     if segments is not None:

@@ -19,8 +19,7 @@ from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["ComponentReading", "Trust", "ends", "read_components", "strongest_pairs",
-           "trust_components"]  # fmt: skip
+__all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
 
 
 _UNTESTED = dict.fromkeys(("replicability", "p_not_replicated", "p_noise"))

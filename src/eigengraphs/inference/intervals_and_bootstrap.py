@@ -23,15 +23,12 @@ from sklearn.exceptions import ConvergenceWarning
 from eigengraphs.alignment.components import match_components
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError, WeakPositionsWarning
-from eigengraphs.inference.designs import Array, Indices, units
+from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, units
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import RandomState, generator
 from eigengraphs.system.tables import short_repr
 
-__all__ = [
-    "N_SPLITS", "Bootstrap", "Halving", "LoadingIntervals", "LoadingVariance", "bootstrap",
-    "cosines_squared", "halvings", "loading_intervals", "numbered",
-]  # fmt: skip
+__all__ = ["Bootstrap", "LoadingIntervals", "bootstrap", "halvings", "loading_intervals"]
 
 # Components of a half beyond the place of the one that is looked for. With 9 more, c^2 of section
 # 5.1 is too large by 0.17, with none too small by 0.18 (and the mice, centered, lose 3 of 5).
@@ -332,10 +329,8 @@ def loading_intervals(
 
 
 def _check(fit: FitView, stack: GraphStack, law: str, level: float) -> None:
-    if law not in ("auto", "bernoulli", "any"):
-        raise InputError(f"law must be one of 'auto', 'bernoulli', 'any', got {law!r}")
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must be between 0 and 1, as 0.95, got {level!r}")
+    check_choice("law", law, ("auto", "bernoulli", "any"))
+    check_share("level", level)
     if fit.settings["loadings"] not in ("free", "shared"):
         raise InputError(
             f"intervals are of free loadings, and this fit has {fit.settings['loadings']!r} ones; "
@@ -603,8 +598,7 @@ def bootstrap(
     """
     fit = FitView.of(embedding)
     stack = fit.stack(graphs)
-    if kind not in ("graphs", "model"):
-        raise InputError(f"kind must be one of 'graphs', 'model', got {kind!r}")
+    check_choice("kind", kind, ("graphs", "model"))
     if n_resamples < 2:
         raise InputError(f"n_resamples must be at least 2, got {n_resamples}")
     if fit.settings["loadings"] == "class":

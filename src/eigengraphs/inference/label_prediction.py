@@ -19,6 +19,8 @@ from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.designs import (
     Array,
     Indices,
+    check_choice,
+    check_share,
     graph_values,
     is_number,
     read_variable,
@@ -44,10 +46,7 @@ from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import are_quantity
 from eigengraphs.system.tables import short_repr
 
-__all__ = [
-    "CHANCE", "Difference", "Evaluation", "Folds", "PipelineScore", "Task", "accuracy_interval",
-    "compare_crossed", "compare_folds", "evaluate", "explained_interval", "holm", "make_folds",
-]  # fmt: skip
+__all__ = ["CHANCE", "Evaluation", "Folds", "PipelineScore", "evaluate", "make_folds"]
 
 Task: TypeAlias = Literal["auto", "classes", "quantity"]
 CHANCE = "chance"
@@ -303,19 +302,19 @@ class Evaluation:
         ]
         others: list[Any] = [s for s in self.scores if s.versus == JOINT and s.p_holm is not None]
         sure = [s for s in others if s.p_holm < 1 - self.level]
-        better = [s.name for s in sure if s.difference.value > 0]
-        worse = [s.name for s in sure if s.difference.value < 0]
+        better, worse = (
+            [s.name for s in sure if sign * s.difference.value > 0] for sign in (1, -1)
+        )
+        than = "the joint embedding under the same rule"
         if len(others) == 1:
             how = "is better than" if better else "is worse than" if worse else (
-                "cannot be told apart from")  # fmt: skip
-            said.append(
-                f"{others[0].name} {how} the joint embedding under the same rule (t interval)."
-            )
+                "is not shown to differ from")  # fmt: skip
+            said.append(f"{others[0].name} {how} {than} (t interval).")
         elif others:
             said.append(
-                f"Of {len(others)} other pipelines, {_count(better)} better than the joint "
-                f"embedding under the same rule{_listed(better)}, {_count(worse)} worse"
-                f"{_listed(worse)}; the rest cannot be told apart from it (t intervals, Holm)."
+                f"Of {len(others)} other pipelines, {_counted(better, 'better')} than {than}, "
+                f"{_counted(worse, 'worse')}; the rest are not shown to differ from it (t "
+                "intervals, Holm)."
             )
         said += [f"Not offered: {name}, because {why}." for name, why in self.not_offered.items()]
         return tuple(said)
@@ -330,12 +329,9 @@ class Evaluation:
         ])  # fmt: skip
 
 
-def _count(names: list[str]) -> str:
-    return f"{len(names) or 'none'} {'are' if len(names) > 1 else 'is'}"
-
-
-def _listed(names: list[str]) -> str:
-    return f" ({'; '.join(names)})" if names else ""
+def _counted(names: list[str], how: str) -> str:
+    verb, listed = "are" if len(names) > 1 else "is", f" ({'; '.join(names)})" if names else ""
+    return f"{len(names) or 'none'} {verb} {how}{listed}"
 
 
 # Prediction
@@ -426,8 +422,8 @@ def evaluate(
     ['joint embedding, 1-NN', 'joint embedding, logistic']
     """
     wanted, chosen = check_rules(rules), choose_methods(methods)
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level!r}")
+    check_share("level", level)
+    check_choice("task", task, ("auto", "classes", "quantity"))
     stack = _in_memory(graphs)
     target, known = _read_target(y, stack.n_graphs, task)
 
@@ -627,8 +623,6 @@ def _in_memory(graphs: Any) -> GraphStack:
 
 def _read_target(y: Any, n_graphs: int, task: Task) -> tuple[NDArray[Any], Indices]:
     """Return known values (numbers, or texts for classes), and which graphs have them, (m,)."""
-    if task not in ("auto", "classes", "quantity"):
-        raise InputError(f"task must be 'auto', 'classes' or 'quantity', got {task!r}")
     told = [value for value in graph_values("y", y, n_graphs) if value is not None]
     if not told:
         raise InputError("no graph has a value in y; nothing can be learnt")
@@ -720,8 +714,7 @@ def make_folds(
     InputError
         If nothing could be learnt.
     """
-    if learn_from not in ("others", "one"):
-        raise InputError(f"learn_from must be 'others' or 'one', got {learn_from!r}")
+    check_choice("learn_from", learn_from, ("others", "one"))
     m, is_quantity = len(y), y.dtype.kind == "f"
     of = np.arange(m) if groups is None else _numbered(groups)
     pairs = set(zip(y.tolist(), of.tolist(), strict=True))

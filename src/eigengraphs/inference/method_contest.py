@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,8 +11,8 @@ import numpy as np
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.inference.designs import Array
-from eigengraphs.inference.label_prediction import CHANCE, Evaluation, Task, evaluate
-from eigengraphs.inference.prediction_pipelines import JOINT, RULES, MethodsLike, Trained
+from eigengraphs.inference.label_prediction import CHANCE, Evaluation, evaluate
+from eigengraphs.inference.prediction_pipelines import JOINT, MethodsLike, Trained
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.tables import short_repr
@@ -137,17 +137,7 @@ def contest(
     *,
     embedding: JointEmbedding | None = None,
     methods: MethodsLike = CONTESTANTS,
-    rules: str | Sequence[str] = RULES,
-    task: Task = "auto",
-    cv: int | str = 5,
-    repeats: int = 1,
-    groups: Any = None,
-    folds: Any = None,
-    learn_from: str = "others",
-    level: float = 0.95,
-    seed: int = 0,
-    n_jobs: int = 1,
-    on_fold: Callable[[int, int], None] | None = None,
+    **options: Any,
 ) -> Contest:
     """Compare joint embedding and other methods on the same held-out graphs.
 
@@ -157,12 +147,11 @@ def contest(
     ----------
     graphs, y
         As of :func:`~eigengraphs.inference.evaluate`: m graphs, and the label of each.
-    embedding, methods, rules, task
+    embedding, methods
         As there; ``methods`` are by default Multiple ASE, Omnibus, Unfolded ASE, PCA and ASE.
-    cv, repeats, groups, folds, learn_from
-        As there: how graphs are held out.
-    level, seed, n_jobs, on_fold
-        As there.
+    **options
+        As there: rules, task, cv, repeats, groups, folds, covariates, learn_from, level, seed,
+        n_jobs, on_fold.
 
     Returns
     -------
@@ -183,11 +172,7 @@ def contest(
     >>> found.evaluation.score("PCA").score
     1.0
     """
-    found = evaluate(
-        graphs, y, embedding=embedding, methods=methods, rules=rules, task=task, cv=cv,
-        repeats=repeats, groups=groups, folds=folds, learn_from=learn_from, level=level, seed=seed,
-        n_jobs=n_jobs, on_fold=on_fold, judge=_explain,
-    )  # fmt: skip
+    found = evaluate(graphs, y, embedding=embedding, methods=methods, judge=_explain, **options)
     d = max(found.n_components)
     dimensions = f"{d} dimensions" if min(found.n_components) == d else f"at most {d} dimensions"
     centered = embedding is not None and bool(embedding.center)

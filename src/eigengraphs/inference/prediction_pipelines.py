@@ -28,6 +28,7 @@ from eigengraphs.inference.designs import (
     Array,
     Indices,
     Variable,
+    check_choice,
     read_loadings,
     read_variable,
     table_columns,
@@ -36,11 +37,7 @@ from eigengraphs.inference.designs import (
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
 
-__all__ = [
-    "JOINT", "METHODS", "RULES", "CovariateAdjustment", "FoldOutcome", "Method", "MethodsLike",
-    "Question", "Rule", "Split", "Trained", "check_rules", "choose_methods", "make_rule", "quiet",
-    "rule_name", "run_folds",
-]  # fmt: skip
+__all__ = ["JOINT", "METHODS", "RULES", "CovariateAdjustment", "choose_methods", "run_folds"]
 
 JOINT = "joint embedding"
 Rule: TypeAlias = Literal["1-NN", "linear"]
@@ -342,8 +339,7 @@ def check_rules(rules: Any) -> tuple[Rule, ...]:
     """Return the rules asked for, each once."""
     wanted: list[Any] = [rules] if isinstance(rules, str) else list(rules)
     for rule in wanted:
-        if rule not in RULES:
-            raise InputError(f"a rule must be one of {', '.join(map(repr, RULES))}, got {rule!r}")
+        check_choice("a rule", rule, RULES)
     if not wanted:
         raise InputError("name at least one rule: '1-NN' or 'linear'")
     return tuple(dict.fromkeys(wanted))
