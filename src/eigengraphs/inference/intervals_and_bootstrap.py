@@ -556,7 +556,7 @@ def bootstrap(
     random_state: RandomState = 0,
     on_fit: Callable[[int, int], None] | None = None,
 ) -> Bootstrap:
-    """Fit again and again, to see how far loadings and positions can be relied on.
+    """Refit resampled graphs, to see how precise loadings and positions are.
 
     Parameters
     ----------
@@ -569,7 +569,7 @@ def bootstrap(
         depend on which graphs were seen. "model": let the fitted MREG make all graphs anew with
         their own loadings (Bernoulli edges for 0/1 graphs, else Gaussian ones with the spread of
         the residuals); says how both depend on the noise of edges. For undirected, complete graphs
-        that were neither centred nor preprocessed.
+        that were neither centered nor preprocessed.
     n_resamples
         Number of fits, B.
     groups : (m,), optional
@@ -579,7 +579,7 @@ def bootstrap(
     random_state
         Of the draws.
     on_fit
-        Told after each fit: how many are done, and B.
+        Called after each fit with the number done, and B.
 
     Returns
     -------

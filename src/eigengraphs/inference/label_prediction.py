@@ -43,7 +43,7 @@ from eigengraphs.inference.prediction_pipelines import (
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.system.labels import are_quantity
+from eigengraphs.system.labels import are_quantity, without_none
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["CHANCE", "Evaluation", "Folds", "PipelineScore", "evaluate", "make_folds"]
@@ -254,7 +254,7 @@ class Evaluation:
         )  # fmt: skip
 
     def rows(self) -> tuple[tuple[Cell, ...], ...]:
-        """Return a row for each pipeline.
+        """Return one row per pipeline.
 
         Examples
         --------
@@ -623,14 +623,15 @@ def _in_memory(graphs: Any) -> GraphStack:
 
 def _read_target(y: Any, n_graphs: int, task: Task) -> tuple[NDArray[Any], Indices]:
     """Return known values (numbers, or texts for classes), and which graphs have them, (m,)."""
-    told = [value for value in graph_values("y", y, n_graphs) if value is not None]
+    given = without_none(graph_values("y", y, n_graphs))
+    told = [value for value in given if value is not None]
     if not told:
         raise InputError("no graph has a value in y; nothing can be learnt")
     if len(set(told)) == 1:
         raise InputError(f"all graphs have the same value in y, {_shown(told[0])}")
     numbers = task == "auto" and all(map(is_number, told)) and are_quantity(told)
     kind = "quantity" if task == "quantity" or numbers else "groups"
-    variable = read_variable("y", y, n_graphs, kind)
+    variable = read_variable("y", given, n_graphs, kind)
     known = np.flatnonzero(variable.known)
     values: NDArray[Any] = variable.values[known]
     if kind == "groups":

@@ -1,4 +1,4 @@
-"""A contest of methods on one's own graphs: reconstruction, accuracy, time and parameters."""
+"""A contest of methods on the same graphs: reconstruction, accuracy, time and parameters."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def _scores(V: Array, A: Array, hollow: bool) -> Array:
     R = V.T @ A @ V
     if not hollow:
         return np.asarray(R)
-    # What the components v_j v_k^T have on the diagonal is taken off both sides.
+    # What the components v_j v_k^T have on the diagonal is subtracted on both sides.
     packing = Symmetric(V.shape[1])
     diagonals = packing.pack(V[:, :, None] * V[:, None, :])  # (n, p)
     Gamma = np.eye(packing.n_entries) - diagonals.T @ diagonals

@@ -350,12 +350,7 @@ def rule_name(rule: str, is_quantity: bool) -> str:
     return rule if rule != "linear" else "ridge" if is_quantity else "logistic"
 
 
-def make_rule(rule: Rule, *, is_quantity: bool, distances: bool, one_scale: bool) -> Any:
-    """Return a rule to train."""
-    return _Nearest(distances) if rule == "1-NN" else _Linear(is_quantity, one_scale)
-
-
-class _Nearest:
+class Nearest:
     """The label of the nearest training graph, as in the paper; features are not scaled.
 
     Of graphs that are equally near, the first is taken.
@@ -376,7 +371,7 @@ class _Nearest:
         return np.asarray(self._y[np.argmin(D, axis=1)])
 
 
-class _Linear:
+class Linear:
     """Ridge or logistic regression on scaled features.
 
     Columns are brought to mean 0 and variance 1; or, where they are all of one kind
@@ -544,9 +539,8 @@ def _train(
             raise InputError("it gives distances, which cannot be adjusted for covariates")
         adjustment = CovariateAdjustment().fit(features, covariates=covariates)
         features = adjustment.transform(features, covariates)
-    options = {"distances": method.distances, "one_scale": method.one_scale}
-    rules: dict[str, Any] = {
-        rule: make_rule(rule, is_quantity=y.dtype.kind == "f", **options).fit(features, y)
-        for rule in asked.rules
-    }
+    rules: dict[str, Any] = {}
+    for rule in asked.rules:
+        linear = Linear(y.dtype.kind == "f", method.one_scale)
+        rules[rule] = (linear if rule == "linear" else Nearest(method.distances)).fit(features, y)
     return Trained(method.name, steps, estimator, adjustment, rules)
