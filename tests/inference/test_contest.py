@@ -104,7 +104,7 @@ def test_what_is_explained(case, found, method, learn, n_coefficients, n_paramet
     assert (row.n_coefficients, row.n_parameters) == (n_coefficients, n_parameters)
 
 
-def test_what_is_learnt_from_nothing_reconstructs_nothing(found):
+def test_what_is_learned_from_nothing_reconstructs_nothing(found):
     assert found["ASE"].explained is None
     assert found["ASE"].n_coefficients is None
     assert set(found) == {"joint embedding", *CONTESTANTS}

@@ -1,4 +1,4 @@
-"""Covariates are regressed out as learnt from training rows, alone and in each fold."""
+"""Covariates are regressed out as learned from training rows, alone and in each fold."""
 
 import pickle
 

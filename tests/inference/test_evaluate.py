@@ -162,7 +162,7 @@ def test_folds_by_a_column_hold_out_one_value_or_all_others():
         ({"task": "quantity"}, "needs numbers"),
         ({"folds": [None] * 48}, "48 of 48 have no"),
         ({"folds": ["x"] * 48}, "one value alone"),
-        ({"folds": ["x", "y"] * 24}, "nothing can be learnt"),
+        ({"folds": ["x", "y"] * 24}, "nothing can be learned"),
         ({"level": 95}, "between 0 and 1"),
     ],
 )

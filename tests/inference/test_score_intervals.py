@@ -63,7 +63,7 @@ def test_chance_is_within_the_interval_of_cross_validated_noise(rule):
         low, high = accuracy_interval(right, np.arange(40), overlap=1)
         binomial += low <= 0.5 <= high
     assert covered / 80 > 0.9  # 0.95 less two standard errors
-    assert binomial < covered  # what graphs that were never learnt from would give
+    assert binomial < covered  # what graphs that were never learned from would give
 
 
 def test_explained_variance_is_drawn_by_groups():

@@ -52,7 +52,7 @@ Task: TypeAlias = Literal["auto", "classes", "quantity"]
 CHANCE = "chance"
 Cell = str | float | None
 _DRAWS = 2000
-# Graphs are learnt from as well as held out, so that errors of different graphs depend on each
+# Graphs are learned from as well as held out, so that errors of different graphs depend on each
 # other. In a small simulation (48 samples, 150 runs a case, 1-NN and logistic regression; 4 folds
 # with 2 and 20 features, 10 folds with 2 features in part) accuracies varied 1.3 to 1.8 times as
 # much as the binomial law has it without signal, and 0.9 to 1.9 times with one. Two is a round
@@ -162,7 +162,7 @@ class Evaluation:
     predictions : mapping of str to tuple of arrays
         By name of the pipeline, for the graphs that each fold held out.
     splits : tuple of pairs of arrays
-        Places of the graphs that each fold learnt from and held out, among all graphs.
+        Places of the graphs that each fold learned from and held out, among all graphs.
     outcomes : tuple of FoldOutcome
         What each fold gave, by name of the method: predictions, seconds, answers of a judge.
 
@@ -360,7 +360,7 @@ def evaluate(
 ) -> Evaluation:
     """Predict labels of held-out graphs, by joint embedding and the methods it is compared with.
 
-    In each fold the whole pipeline is learnt from the training graphs: center, number of components
+    In each fold the whole pipeline is learned from the training graphs: center, number of components
     (with "auto"), components, scaling, and the rule. Folds are made of labels and groups alone.
 
     Parameters
@@ -391,7 +391,7 @@ def evaluate(
         The fold of each graph, such as its session, instead of ``cv``.
     covariates
         Such as age and site, by name, one value per graph: what they explain of the features is
-        learnt from the training graphs of each fold, without labels, and regressed out of all
+        learned from the training graphs of each fold, without labels, and regressed out of all
         graphs. Methods that give distances have no features to adjust, and are not offered then.
     learn_from
         "others": hold one fold out. "one": learn from one fold, hold all others out.
@@ -598,10 +598,10 @@ class _Scoring:
             adjusted = f" The part of the features explained by {names} was regressed out."
         return (
             f"{self.folds.words}. {rules} on features of graphs, {measure} on held-out graphs. "
-            "Embeddings, centering, scaling and rules are learnt from the training graphs of each "
+            "Embeddings, centering, scaling and rules are learned from the training graphs of each "
             f"fold alone, in {dimension} dimensions{chosen}.{adjusted} "
             f"Intervals ({100 * self.level:g}%) of scores are {interval} {counted}, with twice the "
-            "variance, because each graph is also learnt from in other folds; those of differences "
+            "variance, because each graph is also learned from in other folds; those of differences "
             f"are {differences}."
         )
 
@@ -626,7 +626,7 @@ def _read_target(y: Any, n_graphs: int, task: Task) -> tuple[NDArray[Any], Indic
     given = without_none(graph_values("y", y, n_graphs))
     told = [value for value in given if value is not None]
     if not told:
-        raise InputError("no graph has a value in y; nothing can be learnt")
+        raise InputError("no graph has a value in y; nothing can be learned")
     if len(set(told)) == 1:
         raise InputError(f"all graphs have the same value in y, {_shown(told[0])}")
     numbers = task == "auto" and all(map(is_number, told)) and are_quantity(told)
@@ -655,7 +655,7 @@ def _shown(value: Any, most: int = 40) -> str:
     return repr(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")
 
 
-# Which graphs are held out, and from which others their labels are learnt
+# Which graphs are held out, and from which others their labels are learned
 
 
 @dataclass(frozen=True)
@@ -674,7 +674,7 @@ class Folds:
 
     @property
     def ratio(self) -> float:
-        """Mean number of graphs held out for one that is learnt from."""
+        """Mean number of graphs held out for one that is learned from."""
         train, test = (sum(len(split[side]) for split in self.splits) for side in (0, 1))
         return test / train
 
@@ -705,7 +705,7 @@ def make_folds(
     folds : (m,), optional
         The fold of each graph, instead of ``cv`` and ``repeats``.
     learn_from
-        "others": a fold is held out, and all others are learnt from. "one": one fold is learnt
+        "others": a fold is held out, and all others are learned from. "one": one fold is learned
         from, and all others are held out.
     seed
         Of the splits.
@@ -713,7 +713,7 @@ def make_folds(
     Raises
     ------
     InputError
-        If nothing could be learnt.
+        If nothing could be learned.
     """
     check_choice("learn_from", learn_from, ("others", "one"))
     m, is_quantity = len(y), y.dtype.kind == "f"
@@ -734,7 +734,7 @@ def make_folds(
         if not is_quantity and len(np.unique(y[train])) < 2:
             raise InputError(
                 f"where {len(test)} graphs are held out, all others have the value "
-                f"{_shown(y[train][0])}, and nothing can be learnt; choose other folds"
+                f"{_shown(y[train][0])}, and nothing can be learned; choose other folds"
             )
     if of.max() + 1 < m:
         words += (
@@ -771,7 +771,7 @@ def _cross_validation(
             rare = str(classes[int(np.argmin(per_class))])
             raise InputError(
                 f"only one graph or participant has the value {_shown(rare)}, so that it cannot be "
-                f"both learnt and held out{_meant(rare, classes)}"
+                f"both learned and held out{_meant(rare, classes)}"
             )
     splits = []
     for repeat in range(repeats):
@@ -852,7 +852,7 @@ def accuracy_interval(
     level
         Of confidence.
     overlap
-        By how much the variance exceeds that of graphs that were never learnt from.
+        By how much the variance exceeds that of graphs that were never learned from.
     """
     m, n_units = len(right), len(np.unique(units))
     p = float(np.mean(right))
@@ -916,7 +916,7 @@ def compare_folds(
 
     Training sets of folds overlap, so that scores of folds vary less than those of independent
     samples would: the variance of their mean is taken as (1 / J + ratio) times that of J folds,
-    ``ratio`` being that of graphs held out to graphs learnt from.
+    ``ratio`` being that of graphs held out to graphs learned from.
 
     Where the difference is the same in every fold, that variance is zero. Then the interval is that
     of a paired difference of shares among ``n_units`` (Agresti and Min), which is never empty.
@@ -944,7 +944,7 @@ def compare_folds(
 def compare_crossed(folds: Array, units: Array, value: float, level: float = 0.95) -> Difference:
     """Return a difference of scores where each fold learns from other graphs and holds out all.
 
-    What was learnt from, and what was held out, are two samples that are crossed: the variance of
+    What was learned from, and what was held out, are two samples that are crossed: the variance of
     the mean is at most that of a mean over folds plus that of a mean over groups.
 
     Parameters

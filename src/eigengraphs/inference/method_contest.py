@@ -157,7 +157,7 @@ def contest(
     -------
     Contest
         For each method the share of the sum of squares of held-out graphs (around the mean graph,
-        if ``embedding`` is centered) that its learnt positions explain, what it takes to do so,
+        if ``embedding`` is centered) that its learned positions explain, what it takes to do so,
         scores of prediction, time, and number of parameters.
 
     Examples
@@ -184,7 +184,7 @@ def contest(
         (
             f"Every method has {dimensions}. Prediction is by {', '.join(found.rules)}.",
             f"explained: share of {shares} of held-out graphs, over pairs of different vertices if "
-            "graphs have no loops, that is reconstructed from learnt positions and as many "
+            "graphs have no loops, that is reconstructed from learned positions and as many "
             "coefficients per graph as the table says; PCA also has the mean graph. Methods that "
             "learn no positions reconstruct nothing.",
             "seconds: median over folds; parameters: numbers that describe all graphs, besides a "
@@ -219,21 +219,21 @@ class _Explained(NamedTuple):
 
     left: float
     total: float
-    """Sum of squares; around the mean graph that the method learnt, if it centers."""
+    """Sum of squares; around the mean graph that the method learned, if it centers."""
     n_coefficients: int
     """Numbers that each graph gets."""
 
 
 def _explain(trained: Trained, graphs: GraphStack, hollow: bool) -> _Explained | None:
-    """Reconstruct held-out graphs from what was learnt and their own coefficients.
+    """Reconstruct held-out graphs from what was learned and their own coefficients.
 
-    Weights are those after ``preprocess``. Where nothing was learnt (embeddings of each graph by
+    Weights are those after ``preprocess``. Where nothing was learned (embeddings of each graph by
     itself), nothing is predicted: None.
 
     Parameters
     ----------
     trained
-        A method, learnt from other graphs.
+        A method, learned from other graphs.
     graphs
         Complete graphs.
     hollow

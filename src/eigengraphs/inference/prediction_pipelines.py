@@ -137,7 +137,7 @@ def quiet(embedding: JointEmbedding) -> JointEmbedding:
 class CovariateAdjustment(TransformerMixin, BaseEstimator):
     """Regress covariates out of loadings, by least squares on the training rows.
 
-    The label takes no part, and nothing is learnt from rows that are transformed; so it can be a
+    The label takes no part, and nothing is learned from rows that are transformed; so it can be a
     step of a pipeline under cross-validation. Loadings keep the mean of the training rows.
     Categories that were not met in training, and unknown values, count as the average of the
     training rows. Where a covariate goes with the label (patients from one site), the adjustment
@@ -420,7 +420,7 @@ def _unit(values: NDArray[Any]) -> float:
 
 @dataclass
 class Trained:
-    """A method and the rules behind it, learnt from training graphs and nothing else."""
+    """A method and the rules behind it, learned from training graphs and nothing else."""
 
     method: str
     steps: Preprocessing  # before the estimator; the joint embedding has its own
@@ -442,7 +442,7 @@ class Question:
     keep: bool = False
     """Whether trained pipelines are kept."""
     covariates: Mapping[str, Sequence[Any]] | None = None
-    """Of every graph: what they explain of features is learnt in each fold, and regressed out."""
+    """Of every graph: what they explain of features is learned in each fold, and regressed out."""
 
     def covariates_of(self, which: Indices) -> dict[str, list[Any]] | None:
         """Return the covariates of some graphs."""
