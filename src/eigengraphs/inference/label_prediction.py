@@ -360,8 +360,9 @@ def evaluate(
 ) -> Evaluation:
     """Predict labels of held-out graphs, by joint embedding and the methods it is compared with.
 
-    In each fold the whole pipeline is learned from the training graphs: center, number of components
-    (with "auto"), components, scaling, and the rule. Folds are made of labels and groups alone.
+    In each fold the whole pipeline is learned from the training graphs: center, number of
+    components (with "auto"), components, scaling, and the rule. Folds are made of labels and groups
+    alone.
 
     Parameters
     ----------
@@ -601,8 +602,8 @@ class _Scoring:
             "Embeddings, centering, scaling and rules are learned from the training graphs of each "
             f"fold alone, in {dimension} dimensions{chosen}.{adjusted} "
             f"Intervals ({100 * self.level:g}%) of scores are {interval} {counted}, with twice the "
-            "variance, because each graph is also learned from in other folds; those of differences "
-            f"are {differences}."
+            "variance, because each graph is also learned from in other folds; those of "
+            f"differences are {differences}."
         )
 
 
