@@ -9,8 +9,13 @@ from scipy import stats
 from written_out import outer_products
 
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.dimension.held_out import _noise_squares, combined, leading, noise_p_values
-from eigengraphs.dimension.staged import staged_basis
+from eigengraphs.dimension.halves_rules import (
+    _noise_squares,
+    _number,
+    combined,
+    noise_p_values,
+    staged_basis,
+)
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.rules import component_gram
 
@@ -114,6 +119,6 @@ def test_components_that_are_nothing_are_noise():
 def test_p_values_are_combined_by_twice_their_median():
     p = np.array([[0.001, 0.2], [0.01, 0.9], [0.004, 0.8]])
     assert np.allclose(combined(p), [0.008, 1.0])
-    assert leading(np.array([0.01, 0.04, 0.5, 0.001]), 0.05) == 2
-    assert leading(np.array([0.01, 0.02]), 0.05) == 2
-    assert leading(np.array([0.3]), 0.05) == 0
+    assert _number("loadings", np.array([0.01, 0.04, 0.5, 0.001]), 0.05) == 2
+    assert _number("loadings", np.array([0.01, 0.02]), 0.05) == 2
+    assert _number("loadings", np.array([0.3]), 0.05) == 0

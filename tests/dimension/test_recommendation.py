@@ -5,7 +5,7 @@ import pytest
 from known_graphs import noiseless, random_symmetric, section_5_1, section_5_2
 
 import eigengraphs as eg
-from eigengraphs.dimension.result import recommend
+from eigengraphs.dimension.dimension_choice import recommend
 
 
 def choose(stack, **settings):

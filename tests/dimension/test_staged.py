@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from written_out import outer_products
 
-from eigengraphs.dimension.staged import staged_basis
+from eigengraphs.dimension.halves_rules import staged_basis
 from eigengraphs.solvers.rules import component_gram, solve_loadings
 
 

@@ -45,7 +45,7 @@ def test_agreement_is_the_share_of_rules_that_say_the_same():
         ),
         (
             {"elbow": 1, "loadings": 2, "pairs": 3, "halves": 4},
-            ["The number is the middle of loadings (2), pairs (3) and halves (4)."],
+            ["The number is the median of loadings (2), pairs (3) and halves (4)."],
         ),
         ({"loadings": 2, "pairs": 0}, ["The number is the smaller of", "but at least 1"]),
         (

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eigengraphs.alignment.components import match_components
+from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.cross_fitting import numbered, refit

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from eigengraphs.alignment.components import match_components
+from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
 from eigengraphs.stack import GraphStack
