@@ -20,7 +20,7 @@ from eigengraphs.datasets import Mice, load_mice
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.io import write
-from eigengraphs.plot.overview import embedding_figure
+from eigengraphs.plot.three_panels import embedding_figure
 from eigengraphs.report import MethodScore, Prediction, Summary, summarize, write_report
 from eigengraphs.report.input_quality import describe_graphs
 from eigengraphs.stack import GraphStack

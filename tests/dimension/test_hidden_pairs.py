@@ -112,17 +112,6 @@ def test_shrinking_leaves_strong_coordinates_and_takes_noise_away():
     assert np.allclose(_shrunken(Z, 0.0), Z, rtol=1e-12, atol=1e-12)
 
 
-def test_shrunken_loadings_show_a_component_that_least_squares_lose():
-    # What lies between: noise of the loading that is larger than the loading itself.
-    rng = np.random.default_rng(0)
-    lam = rng.uniform(0, 1, 2000)
-    noisy = lam + rng.normal(0, 1, 2000)
-    by_least_squares = ((noisy - lam) ** 2).mean()
-    without = (lam**2).mean()
-    shrunken = ((_shrunken(noisy[:, None], 1.0)[:, 0] - lam) ** 2).mean()
-    assert shrunken < without < by_least_squares
-
-
 @pytest.mark.parametrize(
     ("errors", "expected"),
     [

@@ -80,7 +80,7 @@ def hold_contest(
         **how.options(),
     )  # fmt: skip
     listen(Event("write", f"writing {output}"))
-    from eigengraphs.plot.contest import contest_figure
+    from eigengraphs.plot.three_panels import contest_figure
 
     figure = contest_figure(found, f"{data.graphs.n_graphs} graphs, {label}")
     output.parent.mkdir(parents=True, exist_ok=True)
