@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import MissingExtraError
-from eigengraphs.inference.contesting import Contest
-from eigengraphs.inference.evaluation import CHANCE
+from eigengraphs.inference.label_prediction import CHANCE
+from eigengraphs.inference.method_contest import Contest
 from eigengraphs.plot.embedding_plots import HUES, MARKERS
 
 __all__ = ["contest_figure", "embedding_figure"]
