@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, quadratic_assignment
 
-from eigengraphs.solvers.protocol import Array
-
 __all__ = ["Match", "Order", "Start", "match", "standardize"]
 
 Start: TypeAlias = Literal["auto", "order", "spectral"]
+Array: TypeAlias = NDArray[np.float64]
 Order: TypeAlias = NDArray[np.intp]
 
 _SHUFFLED = 0.5  # share of the vertices whose given order a restart ignores
