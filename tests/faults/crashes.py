@@ -310,7 +310,7 @@ def warm(prepared: Path, work: Path, names: list[str]) -> None:
     """Run commands in this process, so that forks have all modules and kernels."""
     import eigengraphs.demo as demo
     import eigengraphs.job.provenance as provenance
-    import eigengraphs.store.writing as writing
+    import eigengraphs.store.writer as writing
 
     # The same bytes each time: clocks stand still, and every shard counts at once. What takes
     # long in the demo is not the writing, and a large file is not more than a small one.

@@ -116,7 +116,7 @@ def test_sums_do_not_depend_on_who_took_them(client, tmp_path, monkeypatch):
     source = in_file(tmp_path, planted(46, 8, 2), 2)
     task = SlowSum(tmp_path, 0.0)
     found = [DaskStack(source, client, keep=keep).total(task) for keep in (True, False, True)]
-    monkeypatch.setattr("eigengraphs.store.cluster._PER_THREAD", 5)  # other shards
+    monkeypatch.setattr("eigengraphs.store.dask_stack._PER_THREAD", 5)  # other shards
     found.append(DaskStack(source, client).total(task))
     assert all(np.array_equal(found[0], other) for other in found[1:])
     assert np.allclose(found[0], source.load().dense.sum(axis=0))
@@ -134,7 +134,7 @@ def test_results_come_in_order_and_work_is_shared_out(client, tmp_path):
 
 
 def test_results_that_are_here_do_not_stay_on_workers(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("eigengraphs.store.cluster._PER_THREAD", 20)
+    monkeypatch.setattr("eigengraphs.store.dask_stack._PER_THREAD", 20)
     stack = DaskStack(in_file(tmp_path, planted(80, 8, 2), 1), client, keep=False)
     ahead = 2 * 4 + 1
     assert max(stack.each(results_here)) <= ahead + 1  # of 80, 20 a worker, if all stayed
@@ -164,7 +164,7 @@ def test_a_complete_journal_is_asked_nothing_again(client, tmp_path):
 
 
 def test_a_worker_that_joins_gets_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("eigengraphs.store.cluster._PER_THREAD", 12)
+    monkeypatch.setattr("eigengraphs.store.dask_stack._PER_THREAD", 12)
     source = in_file(tmp_path, planted(36, 8, 2), 3)
     with processes(tmp_path) as cluster:
         cluster.scheduler("--host", "127.0.0.1", "--port", "0")

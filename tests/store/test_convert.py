@@ -17,7 +17,7 @@ from eigengraphs.cli import main
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
 from eigengraphs.io import convert_to_store, streams, survey
 from eigengraphs.store import damages
-from eigengraphs.store.layout import Batch
+from eigengraphs.store.store_json import Batch
 
 rng = np.random.default_rng(5)
 
@@ -218,7 +218,7 @@ def open_dense(path):
 
 SLOW = [sys.executable, "-c", """
 import sys, time
-import eigengraphs.store.writing as writing, eigengraphs.io.survey as survey
+import eigengraphs.store.writer as writing, eigengraphs.io.survey as survey
 writing.COMMIT_SECONDS, writing.SHARD_BYTES, survey._BLOCK = 0, 4 * 288, 1
 writing.StoreWriter.__init__.__kwdefaults__["shard_bytes"] = 4 * 288
 add = writing.StoreWriter.add
@@ -336,7 +336,7 @@ def test_refused_graphs_leave_the_store_as_it_was(tmp_path, monkeypatch, seconds
         convert_to_store(matrices(tmp_path / "b", 3, 7, start=5), path, append=True)
     assert (path / "store.json").read_bytes() == before
 
-    monkeypatch.setattr("eigengraphs.store.writing.COMMIT_SECONDS", seconds)
+    monkeypatch.setattr("eigengraphs.store.writer.COMMIT_SECONDS", seconds)
     good = eg.GraphStack(np.ones((9, 6, 6)), graph_names=[f"h{i}" for i in range(9)])
     bad = eg.GraphStack(np.ones((1, 7, 7)), graph_names=["i"])
     batch = Batch("files", 0, total=10, command="again")

@@ -73,7 +73,7 @@ def test_every_key_is_on_the_page(here):
 def test_row_groups_are_whole_graphs(here, monkeypatch):
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr("eigengraphs.store.edges._GROUP", 30)
+    monkeypatch.setattr("eigengraphs.store.parquet_tables._GROUP", 30)
     rng = np.random.default_rng(0)
     A = np.triu(rng.random((12, 5, 5)))
     eg.store.write_store("graphs.egs", [eg.GraphStack(A, storage="sparse")])

@@ -15,7 +15,7 @@ from eigengraphs.io.kinds import SOURCE, TARGET, WEIGHT
 from eigengraphs.io.naming import natural
 from eigengraphs.io.optional import need
 from eigengraphs.io.raw import EdgeGraph, RawGraph
-from eigengraphs.store.tables import check_declared
+from eigengraphs.store.parquet_tables import check_declared
 from eigengraphs.system.limits import DEFAULT, Cap, read_json
 
 __all__ = ["METADATA", "read_parquet", "told"]

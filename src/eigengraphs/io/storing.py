@@ -23,9 +23,9 @@ from eigengraphs.io.survey import survey
 from eigengraphs.io.text import Notation
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
-from eigengraphs.store.folder import Folder
-from eigengraphs.store.layout import STORE_JSON, Batch
-from eigengraphs.store.store import Store
+from eigengraphs.store.file_access import Folder
+from eigengraphs.store.reader import Store
+from eigengraphs.store.store_json import STORE_JSON, Batch
 from eigengraphs.system.limits import Cap, MaxBytes
 from eigengraphs.system.tables import short_repr
 

@@ -22,7 +22,7 @@ from eigengraphs.io.parquet import told
 from eigengraphs.io.raw import EdgeGraph, MatrixGraph, RawGraph
 from eigengraphs.io.soundness import each_sound
 from eigengraphs.io.text import Notation
-from eigengraphs.store.tables import check_declared
+from eigengraphs.store.parquet_tables import check_declared
 from eigengraphs.system.archives import (
     check_compressed,
     check_members,

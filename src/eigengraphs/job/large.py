@@ -13,7 +13,7 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.store import is_store
-from eigengraphs.store.journal import FitJournal
+from eigengraphs.store.fit_journal import FitJournal
 from eigengraphs.system.whole_files import locked
 
 __all__ = ["Large", "journal_of", "noting", "on_cluster", "open_journal"]

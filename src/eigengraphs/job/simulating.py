@@ -16,9 +16,9 @@ from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.simulation import Design, Truth, simulate_blocks, simulate_truth
 from eigengraphs.stack import GraphStack
 from eigengraphs.store import StoreWriter, is_store, open_store
-from eigengraphs.store.folder import Folder
-from eigengraphs.store.layout import VERTICES, Batch
-from eigengraphs.store.store import Store
+from eigengraphs.store.file_access import Folder
+from eigengraphs.store.reader import Store
+from eigengraphs.store.store_json import VERTICES, Batch
 from eigengraphs.system.labels import count_of
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import (
