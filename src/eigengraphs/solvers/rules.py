@@ -64,6 +64,8 @@ class LoadingRule:
 
     # Loadings are linear in Psi: rows of a root may stand for graphs.
     linear: ClassVar[bool] = False
+    # A graph may have to give up a loading for a further one.
+    limited: ClassVar[bool] = False
     nonnegative: bool = False
     penalty: float = 0.0
 
@@ -176,6 +178,7 @@ class SparseLoadings(LoadingRule):
         No loading is below zero.
     """
 
+    limited: ClassVar[bool] = True
     max_nonzeros: int
     nonnegative: bool = False
 
