@@ -76,9 +76,9 @@ def test_words_that_complete_are_those_that_the_library_takes():
     from typing import get_args
 
     from eigengraphs.fitting.settings import CHOICES
-    from eigengraphs.io.assemble import VerticesRule
     from eigengraphs.io.formats import Format
-    from eigengraphs.io.writing import WriteFormat
+    from eigengraphs.io.one_stack import VerticesRule
+    from eigengraphs.io.write_files import WriteFormat
     from eigengraphs.stack.preprocess import STEPS
     from experiments import CATALOGUE
 

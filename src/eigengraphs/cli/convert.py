@@ -114,14 +114,9 @@ def _store(
 ) -> dict[str, Any]:
     """Convert into a store, with few graphs in memory at a time."""
     from eigengraphs import io
-    from eigengraphs.io.notices import left_out
+    from eigengraphs.io.file_graph import left_out
     from eigengraphs.job.large import noting
 
-    if how.missing != "error":
-        raise InputError(
-            "a store keeps complete graphs only, so --allow-missing is of no use: fill the "
-            "entries, or leave those graphs or vertices out"
-        )
     marks = {"decimal": how.decimal, "thousands": how.thousands}
     labels = None if how.vertices is None else io.read_vertices(how.vertices, **marks)
 
@@ -141,6 +136,7 @@ def _store(
             vertices=how.align,
             labels=labels,
             directed=how.directed,
+            missing=how.missing,
             storage=storage,
             max_bytes=how.max_bytes,
             command=shlex.join(["eigengraphs", *sys.argv[1:]]),

@@ -22,7 +22,7 @@ from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
     "FACTS", "arrow", "check_declared", "edges_of", "facts_of", "flat_of", "graph_table",
-    "hidden_table", "mask_of", "read_table", "texts_of", "to_bytes",
+    "hidden_table", "mask_of", "named_table", "read_table", "texts_of", "to_bytes",
 ]  # fmt: skip
 
 announce_compiling()
@@ -65,7 +65,7 @@ def read_table(data: bytes, columns: Sequence[str] | None, what: object) -> Any:
     return _open(data, what).read(columns=columns, use_threads=False)
 
 
-def to_bytes(first: int, names: Sequence[str], more: Mapping[str, Any]) -> bytes:
+def named_table(first: int, names: Sequence[str], more: Mapping[str, Any]) -> bytes:
     """Return a Parquet file with one row per name: its place from ``first`` on, and more columns.
 
     In columns of objects, None and nan become null.
@@ -82,10 +82,11 @@ def to_bytes(first: int, names: Sequence[str], more: Mapping[str, Any]) -> bytes
             )
         objects = array.dtype.kind in "UO"
         table[name] = arrow().array(array.tolist(), from_pandas=True) if objects else array
-    return _written(arrow().table(table))
+    return to_bytes(arrow().table(table))
 
 
-def _written(table: Any) -> bytes:
+def to_bytes(table: Any) -> bytes:
+    """Return a table as the bytes of a Parquet file."""
     out = io.BytesIO()
     _parquet().write_table(table, out)
     return out.getvalue()
@@ -101,7 +102,7 @@ def graph_table(
     taken = {"place", "name", *FACTS} & set(columns)
     if taken:
         raise InputError(f"columns must not be called {', '.join(map(repr, sorted(taken)))}")
-    return to_bytes(first, names, {name: getattr(facts, name) for name in FACTS} | {**columns})
+    return named_table(first, names, {name: getattr(facts, name) for name in FACTS} | {**columns})
 
 
 def facts_of(table: Any) -> GraphFacts:
@@ -144,7 +145,7 @@ def hidden_table(mask: Mask, first: int) -> bytes:
     ])  # fmt: skip
     rows = rows[np.lexsort(rows.T[::-1])]
     rows[:, 0] += first
-    return _written(arrow().table(dict(zip(("graph", "source", "target"), rows.T, strict=True))))
+    return to_bytes(arrow().table(dict(zip(("graph", "source", "target"), rows.T, strict=True))))
 
 
 def mask_of(data: bytes, first: int, last: int, n: int) -> Mask | None:

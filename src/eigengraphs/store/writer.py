@@ -20,7 +20,7 @@ from eigengraphs.stack.build import StorageRule, check_storage
 from eigengraphs.stack.names import some_of
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.store.file_access import Folder
-from eigengraphs.store.parquet_tables import arrow, edges_of, graph_table, hidden_table, to_bytes
+from eigengraphs.store.parquet_tables import arrow, edges_of, graph_table, hidden_table, named_table
 from eigengraphs.store.reader import Store
 from eigengraphs.store.store_json import DENSE, STORE_JSON, VERTICES, Batch, Layout, Shard
 
@@ -302,7 +302,7 @@ class StoreWriter:
     def _begin(self, graphs: GraphStack, columns: Mapping[str, Any]) -> Layout:
         dense = self._storage == "dense" or (self._storage == "auto" and not graphs.is_sparse)
         self._vertices = graphs._vertex_names
-        table = to_bytes(0, graphs.vertex_names, {})
+        table = named_table(0, graphs.vertex_names, {})
         dtype: Any = str(graphs.dtype)
         layout = Layout(
             kind="dense" if dense else "sparse",
