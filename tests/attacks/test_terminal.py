@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from eigengraphs.cli.wording import visible
+from eigengraphs.cli.terminal import visible
 
 CODE = "from eigengraphs.cli import main; main()"
 NAMES = ["a\x1b[2Jb", "c\x1b]0;title\x07d", "e\u202egpj", "f\x9b31mg"]

@@ -45,14 +45,14 @@ def test_numbers_dates_and_counted_texts_are_put_in_order(values, expected):
     [
         ([1, None, 3, float("nan")], "no value for 'g1', 'g3'"),
         (["2019-01", "n/a", "2019-03"], "no value for 'g1'"),
-        (["2019-01", "2019-13", "2019-03"], r"'2019-13' \(g1\) does not say a month, as 2 others"),
-        (["2019-01-30", "2019-02-30"], r"'2019-02-30' \(g1\) does not say a date"),
+        (["2019-01", "2019-13", "2019-03"], r"'2019-13' \(g1\) is not a month, as 2 others"),
+        (["2019-01-30", "2019-02-30"], r"'2019-02-30' \(g1\) is not a date"),
         (["31/01/2019", "01/02/2019"], r"'31/01/2019' \(g0\)"),  # which is the month?
-        (["visit 1", "visit 2", "follow-up"], r"'follow-up' \(g2\) does not say a text with one"),
+        (["visit 1", "visit 2", "follow-up"], r"'follow-up' \(g2\) is not a text with one"),
         (["visit 1", "visit 2", "week 2"], r"'week 2' \(g2\)"),
-        (["before", "after"], "An order is told by numbers"),
+        (["before", "after"], "A column to sort by has numbers"),
         (["2019-01-05T10:00", "2019-01-05T10:00", "2019-01-05T10:00Z"], r"\(g2\) .* a date"),
-        ([1, 2, "soon"], r"'soon' \(g2\) does not say a number, as 2 others do"),
+        ([1, 2, "soon"], r"'soon' \(g2\) is not a number, as 2 others are"),
     ],
 )
 def test_what_says_no_order_is_refused_with_its_graph(values, said):

@@ -33,7 +33,7 @@ def test_a_folder_is_ready_to_be_fitted(run, tmp_path):
     code, out, err = run("fit", "study", "results", "-d", "2", "--participants",
                          "study/participants.tsv", "--label", "class")  # fmt: skip
     assert code == 0, err
-    assert "class of graphs that were held out, accuracy: joint embedding" in out
+    assert "class of held-out graphs, accuracy: joint embedding" in out
 
 
 @pytest.mark.parametrize("name", ["all.npz", "all.npy", "all.mat", "all.parquet"])
@@ -86,7 +86,7 @@ def test_large_graphs_are_written_as_edges(run, tmp_path):
         (("section5.1", "out", "--vertices", "9"), "vertices belongs to the designs"),
         (("section5.1", "out.xyz"), "'out.xyz' is no format that is written"),
         (("section5.1", "nowhere/out"), "there is no folder nowhere"),
-        (("section5.1", "full"), "full is there and not empty"),
+        (("section5.1", "full"), "full exists and is not empty"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_written(run, tmp_path, words, said):
@@ -105,9 +105,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(run, tmp_path, words, 
 
 
 def test_blocks_of_any_size_are_joined(run, tmp_path, monkeypatch):
-    from eigengraphs.job import simulating
-
-    monkeypatch.setattr(simulating, "_ENTRIES", 3 * 20 * 20)
+    monkeypatch.setattr("eigengraphs.cli.simulate._ENTRIES", 3 * 20 * 20)
     assert run("simulate", "section5.1", "all.npz", "--graphs", "8")[0] == 0
     expected = simulate_blocks(read_design("section5.1"), 0, 8, 0)
     found = read(tmp_path / "all.npz")

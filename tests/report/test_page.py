@@ -9,13 +9,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from report_cases import CASES, NASTY, many_graphs, random_graphs, small
+from report_cases import CASES, NASTY, random_graphs, small
 
 from eigengraphs.errors import InputError
 from eigengraphs.report import write_report
 from eigengraphs.report.page import SECTIONS, number, render
-from eigengraphs.report.records import Component
-from eigengraphs.system.labels import shortened
+from eigengraphs.system.labels import listed, shortened
 
 
 class Reader(HTMLParser):
@@ -33,9 +32,16 @@ class Reader(HTMLParser):
         if tag not in self.VOID:
             self.open.append(tag)
 
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
             self.wrong.append(tag)
+
+
+def data_of(page):
+    return json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1])
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +49,14 @@ def summary():
     return small()[2]
 
 
-def test_elements_are_closed_and_nothing_is_loaded(summary):
-    reader = Reader(render(summary))
-    assert reader.wrong == []
-    assert reader.open == []
+@pytest.fixture(scope="module")
+def page(summary):
+    return render(summary)
+
+
+def test_elements_are_closed_and_nothing_is_loaded(page):
+    reader = Reader(page)
+    assert (reader.wrong, reader.open) == ([], [])
     for tag, attributes in reader.tags:
         assert tag not in ("iframe", "object", "embed", "img", "base", "form")
         assert "style" not in attributes  # the policy would refuse it
@@ -54,6 +64,8 @@ def test_elements_are_closed_and_nothing_is_loaded(summary):
         for name in ("src", "href", "action"):
             target = attributes.get(name, "#")
             assert target.startswith("#") or target == "data:,"
+    found = re.findall(r"https?://[^\s\"'<]+", page)
+    assert set(found) <= {"http://www.w3.org/2000/svg"}  # a name, never requested
     ids = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     for _, attributes in reader.tags:
@@ -62,39 +74,31 @@ def test_elements_are_closed_and_nothing_is_loaded(summary):
     assert set(SECTIONS) <= set(ids)
 
 
-def test_the_policy_allows_this_script_and_style_alone(summary):
-    text = render(summary)
-    policy = re.search(r'Policy" content="([^"]*)"', text)[1]
+def test_the_policy_allows_this_script_and_style_alone(page):
+    policy = re.search(r'Policy" content="([^"]*)"', page)[1]
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
     for tag, kind in (("script", "script-src"), ("style", "style-src")):
-        inner = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        inner = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
         assert len(inner) == 1
         digest = base64.b64encode(hashlib.sha256(inner[0].encode()).digest()).decode()
         assert f"{kind} 'sha256-{digest}'" in policy
 
 
-def test_nothing_in_the_page_is_an_address_of_the_network(summary):
-    found = re.findall(r"https?://[^\s\"'<]+", render(summary))
-    assert set(found) <= {"http://www.w3.org/2000/svg"}  # a name, never asked for
-
-
 def test_names_are_escaped_everywhere():
-    nasty = CASES["nasty names"]()
-    text = render(nasty)
+    text = render(CASES["nasty names"]())
     assert "<script>alert" not in text
     assert "<b>bold" not in text
     assert Reader(text).wrong == []
-    data = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL)[1])
+    data = data_of(text)
     assert data["graphs"] == [f"{NASTY[i % 4]} {i}" for i in range(8)]
     assert data["vertices"] == [f"{NASTY[s % 4]} {s}" for s in range(10)]
 
 
-def test_the_page_holds_the_numbers_to_six_digits(summary):
-    data = json.loads(re.search(r'report-data">(.*?)</script>', render(summary), re.DOTALL)[1])
-    assert np.allclose(np.transpose(data["loadings"]), summary.loadings, rtol=1e-5)
-    assert np.allclose(np.transpose(data["positions"]), summary.positions, rtol=1e-5)
-    assert np.allclose(np.transpose(data["coordinates"]), summary.coordinates, rtol=1e-5)
+def test_the_page_holds_the_numbers_to_six_digits(summary, page):
+    data = data_of(page)
+    for name in ("loadings", "positions", "coordinates"):
+        assert np.allclose(np.transpose(data[name]), getattr(summary, name), rtol=1e-5)
     worst = data["worst"][0]["observed"]
     bytes_ = np.frombuffer(base64.b64decode(worst["data"]), np.uint8).reshape(14, 14)
     shown = worst["low"] + bytes_ * (worst["high"] - worst["low"]) / 254
@@ -102,19 +106,16 @@ def test_the_page_holds_the_numbers_to_six_digits(summary):
     assert np.allclose(shown, np.clip(A, worst["low"], worst["high"]), atol=worst["high"] / 250)
 
 
-def test_json_is_the_summary(summary, tmp_path):
-    page, data = write_report(summary, tmp_path / "new")
-    assert page.name == "report.html"
+def test_json_is_the_summary(summary, page, tmp_path):
+    html, data = write_report(summary, tmp_path / "new")
     told = json.loads(data.read_text(encoding="utf-8"))
     assert told == json.loads(json.dumps(summary.to_json()))
-    assert page.read_text(encoding="utf-8") == render(summary)  # the same every time
+    assert html.read_text(encoding="utf-8") == page  # the same every time
 
 
 def huge(summary, m, n, d):
     """Return a summary with as many graphs, vertices and components, and long names."""
     rng = np.random.default_rng(0)
-    part = summary.components[0]
-    assert isinstance(part, Component)
     return replace(
         summary,
         graph_names=tuple(f"graph {i} " + "x" * 300 for i in range(m)),
@@ -123,7 +124,7 @@ def huge(summary, m, n, d):
         coordinates=None,
         loadings=rng.normal(size=(m, d)),
         positions=rng.normal(size=(n, d)),
-        components=(part,) * d,
+        components=(summary.components[0],) * d,
         objective=np.ones(d + 1),
         residual_with_mean=np.full(m, np.nan),
         explained_by_graph=np.ones(m),
@@ -134,36 +135,21 @@ def huge(summary, m, n, d):
 def test_too_much_is_left_out_and_the_page_says_so(summary):
     text = render(huge(summary, 12_000, 12_000, 60))
     assert len(text.encode()) < 10_000_000
-    assert "of 12000 graphs are shown" in text
-    assert "of 12000 vertices are shown" in text
-    assert "of 60 components are shown" in text
-    assert "cell of a heat map is the mean over 30 by 30" in text
-    assert "are left out" in text
-    data = json.loads(re.search(r'report-data">(.*?)</script>', text, re.DOTALL)[1])
+    shown = ("of 12000 graphs", "of 12000 vertices", "of 60 components")
+    for said in (*(f"{what} are shown" for what in shown), "are left out", "mean over 30 by 30"):
+        assert said in text
+    data = data_of(text)
     assert len(data["graphs"]) < 12_000
     assert len(data["cells"]["names"]) == 400
-
-
-def test_a_page_that_cannot_be_small_is_refused(summary):
     with pytest.raises(InputError, match="pass fewer columns, or shorter texts"):
         render(replace(summary, methods="long " * 10_000), most_bytes=40_000)
 
 
-def test_two_thousand_graphs_take_little():
-    assert len(render(many_graphs()).encode()) < 1_500_000
-
-
 def test_a_quantity_is_spoken_of_as_one():
-    guess = {
-        "label": "age",
-        "kind": "quantity",
-        "methods": [
-            {"name": "joint embedding", "score": 0.42, "se": 0.05, "folds": [0.4, 0.44]},
-            {"name": "PCA", "score": 1.5e-3},
-        ],
-        "chance": -0.031,
-        "n_graphs": 11,
-    }
+    methods = [{"name": "joint embedding", "score": 0.42, "se": 0.05, "folds": [0.4, 0.44]},
+               {"name": "PCA", "score": 1.5e-3}]  # fmt: skip
+    guess = {"label": "age", "kind": "quantity", "methods": methods, "chance": -0.031,
+             "n_graphs": 11}  # fmt: skip
     found = small(prediction=guess, label="age")[2]
     text = " ".join(found.words)
     assert "joint embedding explains 42.0% of its variance" in text
@@ -178,7 +164,7 @@ def test_a_quantity_is_spoken_of_as_one():
     worse = small(prediction=guess | {"methods": [{"name": "a", "score": -0.2}]}, label="age")[2]
     assert "a explains nothing of its variance (−20.0%" in " ".join(worse.words)
     with pytest.raises(InputError, match="kind of a prediction must be one of"):
-        small(prediction=guess | {"kind": "colour"})
+        small(prediction=guess | {"kind": "color"})
 
 
 def test_long_names_stay_different_when_they_are_cut():
@@ -187,12 +173,14 @@ def test_long_names_stay_different_when_they_are_cut():
     assert len(cut) == 12
     assert all(len(text) == 40 for text in cut)
     assert shortened("short") == "short"
+    assert [listed("abc"[:k]) for k in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
 
 
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
     [(8940.2, 3, "8940"), (999.6, 3, "1000"), (-13895.4, 3, "−13,895"), (0.12345, 3, "0.123"),
-     (9999.6, 4, "10,000"), (1234.5, 4, "1234"), (12.34, 3, "12.3"), (2.5e11, 3, "2.5e+11")],
+     (9999.6, 4, "10,000"), (1234.5, 4, "1234"), (12.34, 3, "12.3"), (2.5e11, 3, "2.5e+11"),
+     (None, 3, "–"), (np.nan, 3, "–"), (np.inf, 3, "∞")],
 )  # fmt: skip
 def test_numbers_in_thousands_have_no_exponent(value, digits, text):
     assert number(value, digits) == text

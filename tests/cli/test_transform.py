@@ -67,7 +67,7 @@ def test_the_model_keeps_the_table_of_vertices(tmp_path, run, regions):
     write_lists(tmp_path / "bare", bare, 7)
     code, _, err = run("transform", "out", "bare", "bare.tsv")
     assert code == 0
-    assert "no graph names 1 vertex of the model (region 4); taken as without edges" in err
+    assert "no graph names 1 vertex of the model (region 4); assumed to have no edges" in err
     expected = eg.load("out/model.eg").transform(eg.GraphStack(bare, vertex_names=NAMES))
     assert np.allclose(loadings("bare.tsv"), expected)
     (tmp_path / "bare" / "sub-07.ssv").write_text("101 102 3\n102 999 4\n")
@@ -80,7 +80,7 @@ def test_the_model_keeps_the_table_of_vertices(tmp_path, run, regions):
         np.savetxt(tmp_path / "plain" / f"sub-{i:02d}.csv", A[i - 1], delimiter=",")
     code, _, err = run("transform", "out", "plain", "plain.tsv")
     assert code == 0
-    assert "taken in the order of the model's" in err
+    assert "the order of the model is assumed" in err
     assert np.allclose(loadings("plain.tsv"), loadings("with.tsv"))
 
 
@@ -162,16 +162,17 @@ def test_a_subject_that_lacks_regions_is_projected_on_the_others(tmp_path, run):
     code, _, err = run("transform", "out", "one", "alone.tsv", "--allow-missing")
     assert code == 0
     assert "2 vertices are missing in all graphs (sub-10) and hidden: region 3, region 11" in err
-    assert "another order" not in err
+    assert "order of the vertices" not in err
     shutil.copy(tmp_path / "new" / "sub-09.csv", tmp_path / "one" / "sub-11.csv")
-    assert "another order" not in run("transform", "out", "one", "first.tsv", "--allow-missing")[2]
+    code, _, err = run("transform", "out", "one", "first.tsv", "--allow-missing")
+    assert "order of the vertices" not in err
     (tmp_path / "one" / "sub-10.csv").rename(tmp_path / "new" / "sub-10.csv")
     code, _, err = run("transform", "out", "new", "both.tsv", "--allow-missing")
     assert code == 0
     assert "its entries are hidden" in err
     assert "in 1 graph: sub-10 (76); 2 vertices are missing altogether in some graphs: reg" in err
     assert "no edges" not in err
-    assert "another order" not in err
+    assert "order of the vertices" not in err
     whole, both = loadings("whole.tsv"), loadings("both.tsv")
     assert np.allclose(both.loc["sub-09"], whole.loc["sub-09"])
     assert np.allclose(both.loc["sub-10"], loadings("alone.tsv").loc["sub-10"])
@@ -188,14 +189,33 @@ def test_vertices_in_another_order_are_aligned_and_it_is_said(tmp_path, run):
     A = matrices(8)
     write_tables(tmp_path / "old", A[:6])
     assert run("fit", "old", "out", "-d", 2)[0] == 0
+    assert run("transform", "out", "old", "again.tsv")[0] == 0
+    assert np.allclose(loadings("again.tsv"), loadings("out/loadings.tsv"), rtol=1e-6)
     write_tables(tmp_path / "new", A[6:], start=7)
     _, _, err = run("transform", "out", "new", "same.tsv")
     assert "order" not in err
     write_tables(tmp_path / "new", A[6:, ::-1, ::-1], NAMES[::-1], 7)
     code, _, err = run("transform", "out", "new", "turned.tsv")
     assert code == 0
-    assert "note: the graphs name their vertices in another order than the model; aligned" in err
+    assert "note: the order of the vertices differs from that of the model; aligned by name" in err
     assert np.allclose(loadings("turned.tsv"), loadings("same.tsv"))
+
+
+def test_edge_lists_of_new_participants_may_lack_vertices_of_the_model(tmp_path, run):
+    write_lists(tmp_path / "old", matrices(6), first=0)
+    assert run("fit", "old", "out", "-d", 2)[0] == 0
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "sub-99.edgelist").write_text("3 4 2.5\n4 7 1.5\n3 19 2\n")
+    code, _, err = run("transform", "out", "new", "new.tsv")
+    assert code == 0
+    assert "no graph names 16 vertices of the model (0, 1, 2, 5, 6 and 11 more)" in err
+    A = np.zeros((1, N, N))
+    for s, t, w in [(3, 4, 2.5), (4, 7, 1.5), (3, 19, 2.0)]:
+        A[0, s, t] = A[0, t, s] = w
+    model = eg.load("out/model.eg")
+    order = [int(name) for name in model.vertex_names_]
+    expected = model.transform(A[:, order][:, :, order])
+    np.testing.assert_allclose(loadings("new.tsv"), expected, rtol=1e-8)
 
 
 def test_check_counts_what_is_hidden(tmp_path, run):
@@ -209,7 +229,7 @@ def test_check_counts_what_is_hidden(tmp_path, run):
     assert "pass --allow-missing to hide them there, or --align intersection" in err
     code, _, err = run("check", "in", "--align", "union", "--allow-missing")
     assert code == 0
-    assert "76 of 1600 entries (4.75%) are missing and take no part, in 1 graph: sub-02 (76)" in err
+    assert "76 of 1600 entries (4.75%) are missing and not used, in 1 graph: sub-02 (76)" in err
     assert "2 vertices are missing altogether in some graphs: region 3 (in 1), region 11" in err
     assert "no edges" not in err
     _, out, _ = run("check", "in", "--align", "union", "--allow-missing", "--json")
