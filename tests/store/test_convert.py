@@ -6,14 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.cli import main
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
 from eigengraphs.io import convert_to_store, formats, reading
 from eigengraphs.store import damages
@@ -252,20 +250,6 @@ writing.StoreWriter.add = slowly
 from eigengraphs.cli import main
 main()
 """]  # fmt: skip
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Return a function that runs the command here, and returns code, output and messages."""
-
-    def run(*args):
-        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, args)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = capsys.readouterr()
-        return SimpleNamespace(returncode=left.value.code, stdout=said.out, stderr=said.err)
-
-    return run
 
 
 def stopped(source, path, *more):
