@@ -5,8 +5,8 @@ import pytest
 from scipy import optimize
 
 from eigengraphs import JointEmbedding
-from eigengraphs.solvers.full_space import FADES
 from eigengraphs.solvers.metric import bend
+from eigengraphs.solvers.options import DEFAULTS
 
 M, N, D = 9, 12, 3
 OFF = 1 - np.eye(N)
@@ -177,7 +177,7 @@ def greedy_objective(je, written, codes, h, g):
     weights = mix.sum(axis=1)
     mix = mix / weights[:, None]
     t, q = mix @ (B * E).sum(axis=(1, 2)), mix @ (Q * E**2).sum(axis=(1, 2))
-    e = FADES * (mix @ Q.mean(axis=(1, 2)))
+    e = DEFAULTS.fades * (mix @ Q.mean(axis=(1, 2)))
     q = np.where(q < e, (q**2 + e**2) / (2 * e), q)
     if je.diagonal_ == "unobserved":
         q = q + bend((np.diag(E) ** 2).sum())[0]
