@@ -9,6 +9,7 @@ HIDE = """
 import importlib.abc, sys
 EXTRAS = {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph", "h5py", "pyarrow"}
 EXTRAS |= {"platformdirs", "rdata", "requests", "tqdm", "zarr", "fsspec", "distributed", "dask"}
+EXTRAS |= {"jinja2"}
 class Hide(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in EXTRAS:
@@ -94,3 +95,21 @@ def test_a_store_needs_an_extra_and_says_which(tmp_path):
     assert "opening memory://g.egs needs the package 'fsspec'" in second
     assert first.endswith("pip install 'eigengraphs[scale]'")
     assert second.endswith("pip install 'eigengraphs[scale]'")
+
+
+def test_a_summary_needs_no_extra_and_its_page_says_which(tmp_path):
+    done = run(
+        f"""
+        import eigengraphs as eg
+        from eigengraphs.report import summarize, write_report
+        graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
+        summary = summarize(eg.JointEmbedding(1).fit(graphs), graphs, title="six")
+        print(summary.n_graphs)
+        try:
+            write_report(summary, {str(tmp_path)!r})
+        except eg.errors.MissingExtraError as error:
+            print(error)
+        """
+    )
+    assert done.stdout.startswith("6\nwriting a report needs the package 'jinja2'"), done.stderr
+    assert done.stdout.endswith("pip install 'eigengraphs[report]'\n")

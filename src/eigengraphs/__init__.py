@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from eigengraphs.alignment import Alignment, align
     from eigengraphs.alignment.components import ComponentMatch, match_components
     from eigengraphs.dimension import DimensionChoice
-    from eigengraphs.embedding import GraphPositions, JointEmbedding, select_dimension
+    from eigengraphs.embedding import GraphPositions, JointEmbedding, load, select_dimension
     from eigengraphs.inference.flat_embedding import FlatEmbedding
     from eigengraphs.io import read
-    from eigengraphs.loading import load
     from eigengraphs.stack import GraphStack
     from eigengraphs.store import open_store
 
@@ -71,7 +70,7 @@ _HOME = {
     "GraphStack": "eigengraphs.stack",
     "JointEmbedding": "eigengraphs.embedding",
     "align": "eigengraphs.alignment",
-    "load": "eigengraphs.loading",
+    "load": "eigengraphs.embedding",
     "match_components": "eigengraphs.alignment.components",
     "open_store": "eigengraphs.store",
     "read": "eigengraphs.io",

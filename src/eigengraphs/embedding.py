@@ -23,6 +23,7 @@ from eigengraphs.fitting.messages import (
     warn_of_bound,
     warn_of_trouble,
 )
+from eigengraphs.fitting.model_file import read_model, write_model
 from eigengraphs.fitting.plan import decide, decide_batch
 from eigengraphs.fitting.projection import MaskedProjection, Projection, gram, project
 from eigengraphs.fitting.settings import (
@@ -40,7 +41,6 @@ from eigengraphs.fitting.settings import (
 from eigengraphs.fitting.solve import find_components
 from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.operators.treatment import Treatment
-from eigengraphs.saving import save_fit
 from eigengraphs.solvers.metric import CONCENTRATED
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.protocol import Fit, Watcher, first_components
@@ -50,17 +50,19 @@ from eigengraphs.stack.missing import check_missing
 from eigengraphs.stack.names import one_place, shifted, some_of, spelling
 from eigengraphs.stack.ordering import fixed_order
 from eigengraphs.stack.preprocess import Preprocessing
+from eigengraphs.system.limits import MaxBytes
 from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["FitView", "GraphPositions", "JointEmbedding", "select_dimension"]
+__all__ = ["FitView", "GraphPositions", "JointEmbedding", "load", "select_dimension"]
 
 _MANY_NAMES = 100_000
 _OF_SOME_FITS = (
     "_vertex_table", "class_loadings_", "classes_", "cluster_", "latent_positions_right_",
     "refinement_", "shared_loadings_",
 )  # fmt: skip
+_OF_OTHER_LAYERS = {"dimension_choice_": DimensionChoice}  # beyond what the model file knows
 
 
 class JointEmbedding(TransformerMixin, BaseEstimator):
@@ -968,7 +970,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        return save_fit(self.__getstate__(), path)
+        return write_model(path, self.__getstate__(), _OF_OTHER_LAYERS)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -1074,6 +1076,39 @@ class FitView:
     def project(self, aligned: GraphStack) -> Projection | MaskedProjection:
         """Return aligned graphs on the components, in units of ``treatment.scale``."""
         return self.embedding._project(aligned)
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEmbedding:
+    """Read a fit that :meth:`JointEmbedding.save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The model file. Files of every older version are read; files that were changed, cut off or
+        made by something else are refused.
+    max_bytes : int or str, optional
+        What a compressed file may declare to hold, such as "4G"; see ``SECURITY.md``.
+
+    Returns
+    -------
+    JointEmbedding
+        With everything that the fit had except the training graphs: ``transform`` gives the same
+        numbers, and ``extend`` needs the graphs again.
+
+    Examples
+    --------
+    >>> import tempfile, eigengraphs as eg
+    >>> graphs = eg.datasets.load_mice().graphs.log1p()
+    >>> path = tempfile.mkdtemp() + "/mice.eg"
+    >>> je = eg.JointEmbedding(3, random_state=0).fit(graphs)
+    >>> again = eg.load(je.save(path))
+    >>> bool((again.transform(graphs) == je.transform(graphs)).all())
+    True
+    """
+    embedding = JointEmbedding()
+    embedding.__dict__.update(read_model(path, embedding, max_bytes, _OF_OTHER_LAYERS))
+    embedding._training = None
+    return embedding
 
 
 def select_dimension(

@@ -6,7 +6,7 @@ from known_graphs import random_symmetric, section_5_2
 from scipy.spatial.distance import cdist
 
 from eigengraphs import GraphStack
-from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE, spectra
+from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE, eigenvectors
 
 JOINT = [MultipleASE, Omnibus, UnfoldedASE]
 
@@ -20,10 +20,10 @@ def cosie(m, n, d, seed):
 
 
 def by_lanczos(monkeypatch):
-    monkeypatch.setattr(spectra, "FEW", 8)
-    monkeypatch.setattr(spectra, "_MEDIUM", 8)
-    monkeypatch.setattr(spectra, "_SUMS_DENSE", 8)
-    monkeypatch.setattr(spectra, "_SUMS_SPARSE", 8)
+    monkeypatch.setattr(eigenvectors, "FEW", 8)
+    monkeypatch.setattr(eigenvectors, "_MEDIUM", 8)
+    monkeypatch.setattr(eigenvectors, "_SUMS_DENSE", 8)
+    monkeypatch.setattr(eigenvectors, "_SUMS_SPARSE", 8)
 
 
 @pytest.fixture(params=["whole", "Lanczos"])

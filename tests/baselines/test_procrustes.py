@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import orthogonal_procrustes
 
-from eigengraphs.baselines import procrustes
-from eigengraphs.baselines.procrustes import procrustes_distances
+from eigengraphs.baselines import separate_embeddings
+from eigengraphs.baselines.separate_embeddings import procrustes_distances
 
 
 def one_by_one(X, Y):
@@ -24,7 +24,7 @@ def positions(m, n, d, seed):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_all_pairs_are_those_of_orthogonal_procrustes(d, monkeypatch):
-    monkeypatch.setattr(procrustes, "_BLOCK_ENTRIES", 2 * d * d * 5)  # blocks of two rows
+    monkeypatch.setattr(separate_embeddings, "_BLOCK_ENTRIES", 2 * d * d * 5)  # blocks of two rows
     X, Y = positions(7, 9, d, 0), positions(5, 9, d, 1)
     assert procrustes_distances(X, Y) == pytest.approx(one_by_one(X, Y))
     within = one_by_one(X, X)

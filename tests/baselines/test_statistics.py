@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from eigengraphs import GraphStack
 from eigengraphs.baselines import GraphStatistics
-from eigengraphs.baselines.statistics_kernels import _ones
+from eigengraphs.baselines.graph_statistics import _ones
 
 
 def by_networkx(G):

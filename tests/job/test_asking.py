@@ -174,7 +174,7 @@ def test_halves_decide_whether_a_component_is_trusted_and_starts_are_a_detail(st
     assert not any(f"Component {k}" in opening for k in (1, 2))
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "uncertain" not in page
-    assert page.count("Halves of the graphs: replicates. Search:") == 2
+    assert page.count("Split-half replication: replicates. Search:") == 2
     assert "of starts agree" in page
     told = json.loads((out / "provenance.json").read_text(encoding="utf-8"))
     assert told["settings"]["n_init"] == 3

@@ -185,7 +185,7 @@ def test_what_is_no_label_is_a_notice_in_a_report_that_is_whole(study, values, s
     write_results(found, study / "results")
     page = (study / "results" / "report.html").read_text(encoding="utf-8")
     assert f"thing was not predicted: {said}" in page
-    assert "The fit predicted no label" in page
+    assert "No label was predicted in this fit" in page
 
 
 def test_a_name_is_no_markup_in_the_methods(study):

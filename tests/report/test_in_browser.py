@@ -38,7 +38,7 @@ def rows(page):
 
 def test_every_section_is_there_in_order_and_seen(page):
     found = page.locator("main > section").evaluate_all("s => s.map(e => e.id)")
-    assert found == [name for name, *_ in SECTIONS]
+    assert found == list(SECTIONS)
     for name in found:
         assert page.locator(f"#{name} h2").is_visible()
     assert page.locator("header .lead p").count() >= 4
@@ -69,13 +69,13 @@ def test_colours_follow_the_column_and_so_do_shapes(page):
     ]  # fmt: skip
     shapes = points(page).evaluate_all("ps => ps.map(p => p.getAttribute('d'))")
     assert len(set(shapes)) == 3
-    page.select_option("#loadings-colour", "1")
+    page.select_option("#loadings-color", "1")
     assert len(set(looks(page))) == 12  # a ramp, and the one that is not known
     legend = page.locator("#loadings-legend").inner_text()
     assert "20" in legend
     assert "75" in legend
     assert "not known" in legend
-    page.select_option("#loadings-colour", "")
+    page.select_option("#loadings-color", "")
     assert len(set(looks(page))) == 1
 
 
@@ -148,7 +148,7 @@ def test_the_keyboard_reaches_controls_points_and_cells(page):
         reached.append(page.evaluate(f"({name})(document.activeElement)"))
         if reached[-1] == "BODY":
             break  # once around
-    for control in ("loadings-x", "loadings-y", "loadings-colour", "loadings-reset",
+    for control in ("loadings-x", "loadings-y", "loadings-color", "loadings-reset",
                     "graph-search", "vertices-x", "map-component"):  # fmt: skip
         assert control in reached
     assert reached[0] == "skip"
@@ -295,4 +295,4 @@ def test_names_are_text_whatever_they_hold(visit, tmp_path):
     points(page).nth(2).hover(force=True)
     assert page.locator("#tooltip strong").inner_text() == f"{NASTY[2]} 2"
     assert page.locator("#problems li").count() == 4
-    assert page.locator("#loadings-colour option").all_inner_texts()[1:] == NASTY
+    assert page.locator("#loadings-color option").all_inner_texts()[1:] == NASTY

@@ -9,7 +9,7 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError
-from eigengraphs.saving import tree
+from eigengraphs.fitting import model_file
 
 KINDS = {
     "free": {},
@@ -161,8 +161,8 @@ def test_an_absent_file_is_named(tmp_path):
 )  # fmt: skip
 def test_values_come_back_with_their_types(value):
     arrays = {}
-    kept = json.loads(json.dumps(tree.encode(value, arrays, {})))
-    again = tree.decode(kept, arrays, {})
+    kept = json.loads(json.dumps(model_file.encode(value, arrays, {})))
+    again = model_file.decode(kept, arrays, {})
     assert type(again) is type(value)
     assert same(value, again)
     if not isinstance(value, np.ndarray | dict):
@@ -207,7 +207,7 @@ def test_a_sealed_file_with_parts_that_do_not_fit_is_refused(change, says, tmp_p
     change(fit)
     monkeypatch.setattr(type(je), "__getstate__", lambda _: fit)
     path = je.save(tmp_path / "model.eg")
-    with pytest.raises(InputError, match=f"holds no fit of JointEmbedding: {says}"):
+    with pytest.raises(InputError, match=f"does not hold a fit of JointEmbedding: {says}"):
         eg.load(path)
 
 

@@ -17,8 +17,8 @@ from solvers.solving import (
 )
 from written_out import slope
 
-from eigengraphs.solvers.ascent import EAGER
-from eigengraphs.solvers.core import Ascent, CoreProblem, Rows, Search, rows_of, solve_core
+from eigengraphs.solvers.ascent import Climb, Entries
+from eigengraphs.solvers.core import Ascent, CoreProblem, InBasis, Rows, Search, rows_of, solve_core
 from eigengraphs.solvers.geometry import geometry_of, unit_points
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import NonnegativeLoadings, PenalizedLoadings, SparseLoadings
@@ -163,7 +163,7 @@ def test_eager_steps_find_a_way_up_where_no_graph_takes_part(directed):
     start = np.concatenate([start] * (2 if directed else 1))[None]
     assert ascent.decreases(start)[0] == 0
     assert np.array_equal(ascent.climb(start, 4)[0], start)
-    assert ascent.climb(start, 4, EAGER)[1][0] > 0
+    assert ascent.climb(start, 4, Climb.EAGER)[1][0] > 0
     x = ascent.maximize(start[0], 1e-9)  # nothing moves
     state = ascent.state(x)
     assert np.array_equal(x, start[0])
@@ -476,3 +476,83 @@ def test_negative_components_are_no_use_to_a_nonnegative_rule():
     directed = problem_of(A, WEIGHTS, NonnegativeLoadings(), directed=True)
     fit = solve_core(directed, 2, wide_search(True, 2), np.full(2, 1e-9))
     assert np.array_equal(fit.gains > 0, [True, False])
+
+
+# ---------------------------------------------------------------- every graph its own metric
+
+
+def by_degrees(directed, seed, rule=FREE):
+    """Return a problem with q_i = (y^T W_i y)(z^T E_i z), its matrices, W_i and E_i."""
+    rng = np.random.default_rng(seed)
+    geometry, _ = whole(directed)
+    W = [np.eye(N) + 0.05 * (F @ F.transpose(0, 2, 1)) for F in rng.standard_normal((2, M, N, N))]
+    W = W if directed else [W[0], W[0]]
+    A = drawn(M, N, seed, directed=directed)
+    packed = [geometry_of((N,)).pack(part) for part in W]
+    metric = InBasis(geometry, Entries.BY_DEGREES, *packed)
+    rows = Rows(geometry.pack(A), np.zeros((M, 0)), WEIGHTS)
+    problem = CoreProblem(
+        geometry, metric, rule, rows, np.zeros((M, 0, 0)), np.zeros((0, M, geometry.size)),
+        float(WEIGHTS @ (A**2).sum(axis=(1, 2))), 0.0, 0.0,
+    )  # fmt: skip
+    return problem, A, W
+
+
+def decrease_by_degrees(A, W, X):
+    """Return by how much components X (k, size) lower each graph's part of the objective, (m,)."""
+    H, G = X[:, :N], X[:, -N:]
+    Gamma = np.einsum("js,ist,kt->ijk", H, W[0], H) * np.einsum("js,ist,kt->ijk", G, W[1], G)
+    Psi = np.einsum("ks,ist,kt->ik", H, A, G)
+    return np.einsum("ik,ik->i", np.linalg.solve(Gamma, Psi[:, :, None])[:, :, 0], Psi)
+
+
+@every_geometry
+def test_a_metric_may_differ_by_graph(directed):
+    problem, A, W = by_degrees(directed, 5)
+    none = np.zeros((0, problem.geometry.n_entries))
+    ascent = Ascent(problem, problem.rows.R, np.zeros((M, 0)), none, WEIGHTS, None, none)
+
+    def f(x):
+        return WEIGHTS @ decrease_by_degrees(A, W, x[None])
+
+    c = problem.geometry.c
+    for x in points(directed, 3):
+        state = ascent.state(x)
+        assert state.f == pytest.approx(f(x), rel=1e-12)
+        assert np.allclose(state.r, slope(f, x) / (2 * c), atol=1e-6 * state.f)
+        top = ascent.maximize(x, 1e-11)
+        assert ascent.state(top).size <= 1e-11
+        near = unit_points(top + 1e-3 * points(directed, 6, 1), problem.geometry.widths)
+        assert max(map(f, near)) <= f(top)
+        few = Ascent(replace(problem, options=replace(DEFAULTS, newton=3)), problem.rows.R,
+                     np.zeros((M, 0)), none, WEIGHTS, None, none)  # fmt: skip
+        assert few.state(few.maximize(near[0], 1e-13)).size < 1e-9  # by a Hessian that is right
+
+
+@every_geometry
+@pytest.mark.parametrize("rule", [FREE, NonnegativeLoadings()], ids=["free", "nonnegative"])
+def test_components_under_a_metric_that_differs_by_graph(directed, rule):
+    problem, A, W = by_degrees(directed, 6, rule)
+    starts = unit_points(
+        np.random.default_rng(0).standard_normal((3, 30, problem.geometry.size)),
+        problem.geometry.widths,
+    )
+    search = Search(starts[0][:0], in_order=False, by_mean=True, random=starts)
+    fit = solve_core(problem, 3, search, np.full(3, 1e-9))
+    Lam = rule.solve(fit.Gamma, fit.Psi)
+    H, G = fit.X[:, :N], fit.X[:, -N:]
+    assert np.allclose(fit.Psi, np.einsum("ks,ist,kt->ik", H, A, G))
+    left = -WEIGHTS @ rule.changes(fit.Gamma, fit.Psi, Lam)
+    if rule is FREE:
+        assert left == pytest.approx(WEIGHTS @ decrease_by_degrees(A, W, fit.X), rel=1e-9)
+    assert left >= fit.gains.sum() * (1 - 1e-12)  # all loadings are solved again
+    assert (fit.stationarity <= 1e-9).all()
+    best = max(WEIGHTS @ rule.alone(tau_by_degrees(A, W, x))[1] for x in starts[0])
+    assert fit.gains[0] >= best
+
+
+def tau_by_degrees(A, W, x):
+    """Return tau_i of one point, (m,)."""
+    h, g = x[:N], x[-N:]
+    q = np.einsum("s,ist,t->i", h, W[0], h) * np.einsum("s,ist,t->i", g, W[1], g)
+    return np.einsum("s,ist,t->i", h, A, g) / np.sqrt(q)

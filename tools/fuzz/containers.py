@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from tools.fuzz.changes import change_array, change_bytes, change_json
 
-from eigengraphs.saving import model
+from eigengraphs.fitting import model_file as model
 
 __all__ = [
     "Change", "change_gzip", "change_hdf5", "change_mat", "change_model", "change_npy",

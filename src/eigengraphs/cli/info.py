@@ -20,8 +20,8 @@ def info(
 
     Example: eigengraphs info results/model.eg
     """
+    from eigengraphs.embedding import load
     from eigengraphs.fitting.messages import explained_of
-    from eigengraphs.loading import load
 
     je = load(model / "model.eg" if model.is_dir() else model)
     settings = {name: value for name, value in je.get_params().items()

@@ -54,9 +54,9 @@ def transform(
     from eigengraphs.job.events import Event
 
     with showing(False, Event("read", f"reading {source}")) as listen:
+        from eigengraphs.embedding import load
         from eigengraphs.job.inputs import gather, on_vertices
         from eigengraphs.job.results import write_loadings
-        from eigengraphs.loading import load
 
         embedding = load(model / "model.eg" if model.is_dir() else model)
         how: Any = input_settings(

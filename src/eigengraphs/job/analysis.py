@@ -13,13 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
+from eigengraphs.fitting.model_file import keep_vertex_table
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather, reading_record
 from eigengraphs.job.large import Large
 from eigengraphs.job.prediction import predict_label, tells_quantity
 from eigengraphs.job.provenance import provenance
 from eigengraphs.job.reading import reading_finding
-from eigengraphs.loading import keep_vertex_table
 from eigengraphs.report.columns import make_column, time_line
 from eigengraphs.report.records import Finding, Prediction, Problem
 from eigengraphs.report.sentences import methods_text

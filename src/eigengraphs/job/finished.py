@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.embedding import JointEmbedding
+from eigengraphs.embedding import JointEmbedding, load
 from eigengraphs.errors import InputError
 from eigengraphs.job.events import Listener, silent
 from eigengraphs.job.inputs import Inputs, InputSettings, gather
 from eigengraphs.job.people import people_among
-from eigengraphs.loading import load
 from eigengraphs.report.page import write_report
 from eigengraphs.report.records import Column, Finding, TimeLine
 from eigengraphs.report.summary import Summary, read_summary

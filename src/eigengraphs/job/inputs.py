@@ -13,12 +13,12 @@ import numpy as np
 from eigengraphs import io
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
+from eigengraphs.fitting.model_file import vertex_table
 from eigengraphs.io.notices import LEFT_OUT, left_out
 from eigengraphs.io.renaming import table_names
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.people import owners
 from eigengraphs.job.values import Values
-from eigengraphs.loading import vertex_table
 from eigengraphs.report.input_quality import (
     QualityTable,
     describe_graphs,

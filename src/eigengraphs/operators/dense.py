@@ -7,7 +7,7 @@ Beyond some twenty columns BLAS is as fast, and graphs on few vertices are one t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -59,61 +59,43 @@ class DenseGraphs:
 
     # ------------------------------------------------------------------ some graphs at a time
 
-    def _steps(self, lo: int, hi: int, again: bool) -> Iterator[tuple[int, int]]:
+    def _steps(self, lo: int, hi: int, again: bool) -> list[tuple[int, int]]:
         step = self._again if again else self._once
-        for first in range(lo, hi, step):
-            yield first, min(hi, first + step)
+        return [(first, min(hi, first + step)) for first in range(lo, hi, step)]
 
     def _times(
-        self, left: bool, BT: NDArray[Any], lo: int, hi: int, out: NDArray[Any] | None = None
+        self, one: _Ready, lo: int, hi: int, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """Return B^T A_i, or B^T A_i^T, (hi - lo, b, n): the one place that chooses a kernel."""
-        A, (b, n) = self._A[lo:hi], BT.shape
-        left = left or not self._directed  # of undirected graphs the same, and the faster one
+        """Return the products of graphs lo to hi with columns, (hi - lo, b, n)."""
+        A, (b, n) = self._A[lo:hi], one.BT.shape
         in_place = out is not None and out.flags.c_contiguous
         P: Any = out if in_place else np.empty((hi - lo, b, n), A.dtype)
-        if 0 < b <= _FEW_COLUMNS and n * A.itemsize >= LINE_BYTES:
-            if left:
-                multiply(A, _padded(BT), P)
-            else:
-                multiply_transposes(A, in_lines(BT.T), P)
+        if one.packed is not None:
+            (multiply if one.left else multiply_transposes)(A, one.packed, P)
         elif n <= _FEW_VERTICES:
-            rows = (A.transpose(0, 2, 1) if left and self._directed else A).reshape(-1, n)
-            P[:] = (rows @ BT.T).reshape(hi - lo, n, b).transpose(0, 2, 1)
+            rows = (A.transpose(0, 2, 1) if one.left and self._directed else A).reshape(-1, n)
+            P[:] = (rows @ one.BT.T).reshape(hi - lo, n, b).transpose(0, 2, 1)
         else:
-            np.matmul(BT, A if left else A.transpose(0, 2, 1), out=P)
+            np.matmul(one.BT, A if one.left else A.transpose(0, 2, 1), out=P)
+        if one.D is not None:
+            P += one.D[lo:hi, None].astype(P.dtype) * one.BT
+        if one.CT is not None:
+            P -= one.CT
         if out is None or in_place:
             return np.asarray(P)
         out[:] = P
         return out
 
-    def _treated(
-        self,
-        columns: Columns,
-        rows: tuple[NDArray[Any], NDArray[Any] | None],
-        lo: int,
-        hi: int,
-        out: NDArray[Any] | None = None,
-    ) -> NDArray[Any]:
-        """Return the products with ``columns``, whose ``rows`` are B^T and C^T, (hi - lo, b, n)."""
-        BT, CT = rows
-        P = self._times(columns.left, BT, lo, hi, out)
-        if columns.D is not None:
-            P += columns.D[lo:hi, None].astype(P.dtype) * BT
-        if CT is not None:
-            P -= CT
-        return P
-
     # ------------------------------------------------------------------ what is asked
 
     def products(self, columns: Sequence[Columns], out: Sequence[NDArray[Any]]) -> None:
         """Fill ``out`` (m, b, n) with the products of each."""
-        rows = [_rows(one) for one in columns]
+        ready = [_Ready(one, self._directed) for one in columns]
 
         def work(lo: int, hi: int) -> None:
             for first, last in self._steps(lo, hi, len(columns) > 1):
-                for one, mine, place in zip(columns, rows, out, strict=True):
-                    self._treated(one, mine, first, last, place[first:last])
+                for one, place in zip(ready, out, strict=True):
+                    self._times(one, first, last, place[first:last])
 
         on_blocks(work, self._tasks, threads=self._threads)
 
@@ -122,7 +104,7 @@ class DenseGraphs:
     ) -> tuple[Array, ...]:
         """Return Z^T P_i^T, (m, z, b), for the products P_i of each and the others Z."""
         m, n, _ = self._A.shape
-        rows = [_rows(one) for one in columns]
+        ready = [_Ready(one, self._directed) for one in columns]
         Zs = [np.column_stack(parts).astype(self._A.dtype) for parts in others]
         found = tuple(
             np.zeros((m, one.B.shape[1], Z.shape[1])) for one, Z in zip(columns, Zs, strict=True)
@@ -130,11 +112,11 @@ class DenseGraphs:
 
         def work(lo: int, hi: int) -> None:
             for first, last in self._steps(lo, hi, len(columns) > 1):
-                for one, mine, Z, cores in zip(columns, rows, Zs, found, strict=True):
+                for one, Z, cores in zip(ready, Zs, found, strict=True):
                     b, z = cores.shape[1:]
                     if b == 0 or z == 0:
                         continue
-                    P = self._treated(one, mine, first, last).reshape(-1, n)
+                    P = self._times(one, first, last).reshape(-1, n)
                     for s0, s1 in spans(n, _SUM):
                         part = P[:, s0:s1] @ Z[s0:s1]
                         cores[first:last] += part.reshape(last - first, b, z)
@@ -145,8 +127,9 @@ class DenseGraphs:
     def combine(self, W: Array, columns: Sequence[Columns]) -> tuple[Array, ...]:
         """Return sum_i W_ik P_ik, (n, d), of each, without treatment."""
         dtype, n = self._A.dtype, self._A.shape[1]
-        rows, W_typed = [_rows(one)[0] for one in columns], W.astype(dtype)
-        totals = np.zeros((len(rows), *rows[0].shape))
+        W_typed = W.astype(dtype)
+        ready = [_Ready(Columns(one.left, one.B), self._directed) for one in columns]
+        totals = np.zeros((len(ready), *ready[0].BT.shape))
 
         def few(lo: int, hi: int) -> Array:
             parts = np.zeros((W.shape[1], n * n))
@@ -154,19 +137,18 @@ class DenseGraphs:
                 parts += W_typed[first:last].T @ self._A[first:last].reshape(-1, n * n)
             sums = parts.reshape(-1, n, n)  # of graphs, one for each column
             return np.stack([
-                np.einsum("kts,kt->ks" if one.left else "kst,kt->ks", sums, BT)
-                for one, BT in zip(columns, rows, strict=True)
+                np.einsum("kts,kt->ks" if one.left else "kst,kt->ks", sums, one.BT) for one in ready
             ])  # fmt: skip
 
         def many(lo: int, hi: int) -> Array:
             parts = np.zeros_like(totals)
             for first, last in self._steps(lo, hi, len(columns) > 1):
-                for one, BT, part in zip(columns, rows, parts, strict=True):
-                    P = self._times(one.left, BT, first, last)
+                for one, part in zip(ready, parts, strict=True):
+                    P = self._times(one, first, last)
                     part += np.einsum("ik,iks->ks", W_typed[first:last], P)
             return parts
 
-        small = n <= _FEW_VERTICES and len(rows) > 1  # then one sum of graphs serves both sides
+        small = n <= _FEW_VERTICES and len(ready) > 1  # then one sum of graphs serves both sides
         on_blocks(few if small else many, self._tasks, totals.__iadd__, threads=self._threads)
         return tuple(total.T for total in totals)
 
@@ -174,6 +156,7 @@ class DenseGraphs:
         """Return h_k^T A_i g_k, (m, d), without treatment."""
         (m, n, _), dtype = self._A.shape, self._A.dtype
         HT, GT = (np.ascontiguousarray(X.T, dtype) for X in (H, G))
+        left = _Ready(Columns(True, HT.T), self._directed)
         forms = np.zeros((m, len(HT)))
         tiny = n * self._A.itemsize < LINE_BYTES  # rows too short for the kernel
         if tiny:
@@ -184,7 +167,7 @@ class DenseGraphs:
                 if tiny:
                     forms[first:last] = self._A[first:last].reshape(-1, n * n) @ outer
                     continue
-                P = self._times(True, HT, first, last)
+                P = self._times(left, first, last)
                 for s0, s1 in spans(n, _SUM):
                     forms[first:last] += np.einsum("iks,ks->ik", P[:, :, s0:s1], GT[:, s0:s1])
 
@@ -193,18 +176,23 @@ class DenseGraphs:
 
     def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
         """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each; weight 0 is not read."""
-        rows = [_rows(one) for one in columns]
-        totals = np.zeros((len(rows), 2, *rows[0][0].shape))
+        ready = [_Ready(one, self._directed) for one in columns]
+        totals = np.zeros((len(ready), 2, *ready[0].BT.shape))
+        lefts = [not one.left for one in columns]
 
         def work(lo: int, hi: int) -> Array:
             parts = np.zeros_like(totals)
             for first, last in self._steps(lo, hi, again=True):
                 if not weights[first:last].any():
                     continue
-                for one, mine, part in zip(columns, rows, parts, strict=True):
-                    P = self._treated(one, mine, first, last)
+                for one, back, part in zip(ready, lefts, parts, strict=True):
+                    P = self._times(one, first, last)
                     P *= weights[first:last, None, None].astype(P.dtype)
-                    Q = self._times_each(not one.left, P, first, last)
+                    if last - first == 1:
+                        Q = self._times(_Ready(Columns(back, P[0].T), self._directed), first, last)
+                    else:
+                        A = self._A[first:last]
+                        Q = np.matmul(P, A if back else A.transpose(0, 2, 1))
                     if one.D is not None:
                         Q += one.D[first:last, None].astype(P.dtype) * P
                     part[0] += Q.sum(axis=0)
@@ -213,13 +201,6 @@ class DenseGraphs:
 
         on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)
         return tuple((squares.T, sums.T) for squares, sums in totals)
-
-    def _times_each(self, left: bool, P: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:
-        """Return P_i A_i, or P_i A_i^T, for ``P`` (hi - lo, b, n)."""
-        if hi - lo == 1:
-            return self._times(left, P[0], lo, hi)
-        A = self._A[lo:hi]
-        return np.asarray(np.matmul(P, A if left else A.transpose(0, 2, 1)))
 
     def line_sums(self, absolute: bool = False) -> tuple[Array, Array]:
         """Return the sums of rows, and of columns, (m, n); of undirected graphs one array twice."""
@@ -238,18 +219,22 @@ class DenseGraphs:
         return sums[0], sums[-1]
 
 
-def _rows(columns: Columns) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return B^T and C^T, C-contiguous."""
-    C = columns.C
-    return np.ascontiguousarray(columns.B.T), None if C is None else np.ascontiguousarray(C.T)
+class _Ready:
+    """Columns as kernels want them, made once for all graphs: the one place that chooses one."""
 
-
-def _padded(BT: NDArray[Any]) -> NDArray[Any]:
-    """Return rows (b, n) as columns, with zeros behind them: an even number, and four at least."""
-    b, n = BT.shape
-    columns: NDArray[Any] = np.zeros((n, max(4, b + b % 2)), BT.dtype)
-    columns[:, :b] = BT.T
-    return columns
+    def __init__(self, columns: Columns, directed: bool) -> None:
+        B, C = columns.B, columns.C
+        self.left = columns.left or not directed  # undirected: the same, and the faster one
+        self.BT, self.D = np.ascontiguousarray(B.T), columns.D
+        self.CT = None if C is None else np.ascontiguousarray(C.T)
+        self.packed: NDArray[Any] | None = None
+        n, b = B.shape
+        if 0 < b <= _FEW_COLUMNS and n * B.itemsize >= LINE_BYTES:
+            if self.left:  # zeros behind the columns: an even number, and four at least
+                self.packed = np.zeros((n, max(4, b + b % 2)), B.dtype)
+                self.packed[:, :b] = B
+            else:
+                self.packed = in_lines(B)
 
 
 @njit(cache=True, nogil=True)

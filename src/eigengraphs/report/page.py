@@ -1,4 +1,8 @@
-"""The report as one file that asks the network for nothing, and the same as JSON."""
+"""The report as one HTML file that loads nothing from the network, and the same as JSON.
+
+``assets/page.html`` holds the sections and their sentences; here is what it needs beside the
+summary and the payload.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,18 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Callable
-from html import escape
+from functools import cache
 from importlib.resources import files
+from math import isfinite, isnan
 from pathlib import Path
-from string import Template
+from typing import Any
 
 from eigengraphs.errors import InputError
-from eigengraphs.report import sections, sections_more
-from eigengraphs.report.findings import findings
-from eigengraphs.report.payload import LIMITS, Limits, Shown, choose_shown, page_data
-from eigengraphs.report.records import json_ready
+from eigengraphs.report.payload import LIMITS, Limits, page_payload
+from eigengraphs.report.records import Finding, json_ready
+from eigengraphs.report.sentences import DOUBTFUL, doubt, verdicts
 from eigengraphs.report.summary import Summary
-from eigengraphs.report.tags import paragraphs
+from eigengraphs.system.extras import need
 from eigengraphs.system.labels import shortened
 from eigengraphs.system.whole_files import (
     output_folder,
@@ -27,59 +30,32 @@ from eigengraphs.system.whole_files import (
     whole_file,
 )
 
-__all__ = ["MOST_BYTES", "SECTIONS", "render", "write_page", "write_report"]
+__all__ = ["MOST_BYTES", "SECTIONS", "number", "render", "write_page", "write_report"]
 
 MOST_BYTES = 10_000_000
-_SCRIPTS = ("dom", "colours", "scatter", "heatmap", "lines", "loadings", "vertices", "main")
-
-Section = Callable[[Summary, Shown], str]
-SECTIONS: tuple[tuple[str, str, str, Section], ...] = (
-    ("problems", "Problems", "Problems", sections.problems),
-    ("quality", "Input", "The graphs as they came", sections.quality),
-    ("dimension", "How many", "How many components", sections.dimension),
-    ("loadings", "Graphs", "The graphs by their loadings", sections.loadings),
-    ("vertices", "Vertices", "The vertices by their positions", sections.vertices),
-    ("components", "Components", "The components", sections_more.components),
-    ("worst", "Worst fits", "The graphs that fit worst", sections_more.worst),
-    ("prediction", "Prediction", "The label of graphs not seen", sections_more.prediction),
-    ("findings", "Findings", "What was asked of the fit", findings),
-    ("timeline", "Time", "Over time", sections_more.timeline),
-    ("methods", "Methods", "Methods", sections_more.methods),
-    ("glossary", "Glossary", "What the words mean", sections_more.glossary),
-    ("provenance", "Provenance", "Provenance", sections_more.provenance),
-)
-
-_PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
-style-src '$style_hash'; script-src '$script_hash'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="eigengraphs">
-<link rel="icon" href="data:,">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<a class="skip" href="#loadings">Skip to the plot of the graphs</a>
-<a class="skip" href="#components">Skip to the components</a>
-<header>
-<h1>$title</h1>
-<div class="lead">
-$lead</div>
-</header>
-<nav aria-label="Sections"><ul>$links</ul></nav>
-<noscript><p class="remark">Plots and the table of graphs need JavaScript, which is switched off \
-here. Their numbers are in report.json.</p></noscript>
-<main>
-$sections</main>
-<footer>One file, nothing loaded from elsewhere. The same as data: report.json.</footer>
-<script type="application/json" id="report-data">$data</script>
-<script>$script</script>
-</body>
-</html>
-""")
+#: By id: the link in the navigation, and the heading.
+SECTIONS = {
+    "problems": ("Problems", "Problems"),
+    "quality": ("Input", "Input"),
+    "dimension": ("Dimension", "Number of components"),
+    "loadings": ("Graphs", "Graphs by their loadings"),
+    "vertices": ("Vertices", "Vertices by their positions"),
+    "components": ("Components", "Components"),
+    "worst": ("Worst fits", "Graphs with the worst fit"),
+    "prediction": ("Prediction", "Prediction on held-out graphs"),
+    "findings": ("Analyses", "Further analyses"),
+    "timeline": ("Time", "Loadings over time"),
+    "methods": ("Methods", "Methods"),
+    "glossary": ("Glossary", "Glossary"),
+    "provenance": ("Provenance", "Provenance"),
+}
+_SCRIPTS = ("dom", "colors", "scatter", "heatmap", "lines", "loadings", "vertices", "main")
+_BAR_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+_MOST_CATEGORIES = 28  # more colors and shapes cannot be told apart by eye
+_LOADINGS_IN_TABLE = 12
+_ROWS_OF_FINDING = 60
+_TINY_P = 0.0001  # how much smaller a p value is depends on tails that nobody knows
+_WIDTH, _ROW, _NAMES = 720, 22, 210  # of a plot of intervals, its rows, and their names
 
 
 def write_report(summary: Summary, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -120,7 +96,7 @@ def write_report(summary: Summary, folder: str | os.PathLike[str]) -> tuple[Path
 
 
 def write_page(summary: Summary, path: str | os.PathLike[str]) -> Path:
-    """Write the page alone, whole, in place of the file that is there.
+    """Write the page alone, as a whole file, in place of the file that is there.
 
     Parameters
     ----------
@@ -161,43 +137,68 @@ def write_page(summary: Summary, path: str | os.PathLike[str]) -> Path:
 
 
 def render(summary: Summary, most_bytes: int = MOST_BYTES) -> str:
-    """Return the page; what it leaves out, if it would be too large, it says."""
+    """Return the page; where it would be too large, it leaves things out and says so."""
+    template = _templates().get_template("page.html")
     for limits in LIMITS:
-        text = _render(summary, limits)
-        if len(text.encode("utf-8")) < most_bytes:
+        text = str(template.render(_context(summary, limits)))
+        size = len(text.encode("utf-8"))
+        if size < most_bytes:
             return text
     raise InputError(
-        f"the report would take {len(text.encode('utf-8')):,} bytes, more than {most_bytes:,}; "
-        "pass fewer columns, or shorter texts in methods, problems and provenance"
+        f"the report would take {size:,} bytes, more than {most_bytes:,}; pass fewer columns, or "
+        "shorter texts in methods, problems and provenance"
     )
 
 
-def _render(summary: Summary, limits: Limits) -> str:
-    shown = choose_shown(summary, limits)
-    script, style = _script(), _asset("report.css")
-    body = "".join(
-        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{title}</h2>\n'
-        f"{make(summary, shown)}</section>\n"
-        for name, _, title, make in SECTIONS
-    )
-    links = "".join(f'<li><a href="#{name}">{link}</a></li>' for name, link, _, _ in SECTIONS)
-    return _PAGE.substitute(
-        title=escape(shortened(summary.title, 300)),
-        lead=paragraphs(summary.words),
-        links=links,
-        sections=body,
-        data=_data(page_data(summary, shown)),
-        script=script,
-        style=style,
-        script_hash=_hash(script),
-        style_hash=_hash(style),
-    )
+@cache
+def _templates() -> Any:
+    jinja2 = need("jinja2", "report", "writing a report")
+    found = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    found.filters |= {
+        "number": number, "number_under": _number_under, "percent": _percent, "sha256": _sha256,
+        "shortened": shortened,
+    }  # fmt: skip
+    return found
 
 
-def _script() -> str:
-    """Return the modules as one script with names of its own."""
+def _context(summary: Summary, limits: Limits) -> dict[str, Any]:
+    """Return what the template reads."""
+    payload = page_payload(summary, limits)
+    verdict_of = verdicts(summary)
+    scores = [] if summary.prediction is None else [
+        *((method.name, method.score, _BAR_COLORS[k % 4])
+          for k, method in enumerate(summary.prediction.methods)),
+        ("chance", summary.prediction.chance, "#8d98a3"),
+    ]  # fmt: skip
     modules = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
-    return f'(() => {{\n"use strict";\n{modules}}})();\n'
+    data = json.dumps(
+        json_ready(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
+    return {
+        "summary": summary,
+        "limits": limits,
+        "payload": payload,
+        "sections": SECTIONS,
+        "quality": _quality(summary, limits),
+        "graphs": _graph_choices(summary, payload),
+        "vertices": _vertex_choices(summary, payload),
+        "verdicts": verdict_of,
+        "doubts": {k: (doubt(summary, verdict, [k]),)
+                   for k, verdict in verdict_of.items() if verdict in DOUBTFUL},
+        "bars": scores,
+        "evaluated": any(found.key.startswith("evaluate ") for found in summary.findings),
+        "findings": [_finding(found) for found in summary.findings],
+        "methods": _blocks(summary.methods),
+        "provenance": [(shortened(name, 200), text[:4000]) for name, text in summary.provenance],
+        "style": _asset("report.css"),
+        # One script with names of its own.
+        "script": f'(() => {{\n"use strict";\n{modules}}})();\n',
+        # Nothing in it may end the script element or open a comment.
+        "data": data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
+    }  # fmt: skip
 
 
 def _asset(name: str) -> str:
@@ -206,14 +207,189 @@ def _asset(name: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _data(payload: dict[str, object]) -> str:
-    text = json.dumps(
-        json_ready(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":")
-    )
-    # Nothing in it may end the script element or open a comment.
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _hash(text: str) -> str:
+def _sha256(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def _quality(summary: Summary, limits: Limits) -> dict[str, Any]:
+    """Return facts and rows of the table of the input; rows with remarks before others."""
+    rows = summary.quality
+    verdict_of = [row.verdict for row in rows]
+    densities = [row.density for row in rows if row.density is not None]
+    facts: list[tuple[str, Any]] = [("graphs read", len(rows)), ("used", summary.n_graphs)]
+    if densities:
+        low, high = number(min(densities), 3), number(max(densities), 3)
+        facts.append(("density", low if low == high else f"{low} to {high}"))
+    facts += [
+        ("with isolated vertices", sum(bool(row.isolated) for row in rows)),
+        ("with remarks", verdict_of.count("notice")),
+        ("refused", verdict_of.count("refused")),
+    ]
+    order = sorted(range(len(rows)), key=lambda i: verdict_of[i] == "ok")[: limits.graphs]
+    notes = []
+    if len(order) < len(rows):
+        notes.append(f"{len(order)} of {len(rows)} rows are shown.")
+    paths = [row.file for row in rows if row.file]
+    same = os.path.commonprefix(paths)  # noqa: RUF071 (of texts: paths of any system)
+    folder = same[: max(same.rfind("/"), same.rfind("\\")) + 1]
+    if folder:
+        notes.append(f"Files are in {folder[: limits.name]}.")
+    texts = ["graph", "file", "verdict"] if paths else ["graph", "verdict"]
+    figures = ["density", "total weight", "isolated vertices", "correlation"]
+    return {
+        "facts": facts,
+        "notes": notes,
+        "files": bool(paths),
+        "folder": folder,
+        "header": [*((text, False) for text in texts), *((text, True) for text in figures),
+                   ("remarks", False)],
+        "rows": [rows[i] for i in sorted(order)],
+    }  # fmt: skip
+
+
+def _graph_choices(summary: Summary, payload: dict[str, Any]) -> dict[str, Any]:
+    """Return axes and colors of the plot of the graphs, and the header of their table."""
+    columns, d = payload["columns"], len(payload["loadings"])
+    colors, too_many = _colors(columns)
+    label = [str(c) for c, column in enumerate(summary.columns) if column.name == summary.label]
+    return {
+        "axes": [
+            *((f"k{k}", f"component {k + 1} ({_percent(summary.components[k].explained)})")
+              for k in range(d)),
+            ("order", "place in the input"),
+            *((f"n{c}", column["name"]) for c, column in enumerate(columns)
+              if column["kind"] == "number"),
+        ],
+        "colors": colors,
+        "color": next((c for c in [*label, *dict(colors[1:])] if c in dict(colors)), ""),
+        "too_many": too_many,
+        "header": [
+            ("graph", False),
+            *((column["name"], column["kind"] == "number") for column in columns),
+            ("residual", True),
+            *((f"component {k + 1}", True) for k in range(min(d, _LOADINGS_IN_TABLE))),
+        ],
+    }  # fmt: skip
+
+
+def _vertex_choices(summary: Summary, payload: dict[str, Any]) -> dict[str, Any]:
+    """Return axes and colors of the plot of the vertices."""
+    sides = {"l": ", edges from", "r": ", edges to"}
+    if summary.positions_right is None:
+        sides = {"l": ""}
+    colors, _ = _colors(payload["vertexColumns"])
+    # Groups of vertices (lobes) tell more than numbers, which are often only an index.
+    groups = [c for c, _ in colors[1:] if payload["vertexColumns"][int(c)]["kind"] == "category"]
+    return {
+        "axes": [(f"{side}{k}", f"component {k + 1}{words}")
+                 for k in range(len(payload["loadings"])) for side, words in sides.items()],
+        "colors": colors,
+        "color": next(iter([*groups, *dict(colors[1:])]), ""),
+    }  # fmt: skip
+
+
+def _colors(columns: list[dict[str, Any]]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the columns to color by, as choices, and the names of those with too many values."""
+    choices, too_many = [("", "one color")], []
+    for c, column in enumerate(columns):
+        if len(column.get("categories", ())) <= _MOST_CATEGORIES:
+            choices.append((str(c), column["name"]))
+        else:
+            too_many.append(column["name"])
+    return choices, too_many
+
+
+def _finding(found: Finding) -> dict[str, Any]:
+    rows = found.rows[:_ROWS_OF_FINDING]
+    numbers = [
+        all(not isinstance(cell, str) for cell in cells) for cells in zip(*rows, strict=True)
+    ]
+    return {
+        "title": found.title,
+        "words": found.words,
+        "notes": found.notes,
+        "header": [(name, i > 0 and (not rows or numbers[i]))
+                   for i, name in enumerate(found.header)],
+        "rows": rows,
+        "more": len(found.rows) - len(rows),
+        "forest": _forest(found),
+    }  # fmt: skip
+
+
+def _forest(found: Finding) -> dict[str, Any] | None:
+    """Return where points and intervals are drawn, one row under the other on one axis."""
+    drawn = found.intervals
+    if drawn is None:
+        return None
+    lines = []
+    for row in found.rows[:_ROWS_OF_FINDING]:
+        ends = [row[place] for place in (drawn.value, drawn.low, drawn.high)]
+        known = [float(end) for end in ends if isinstance(end, int | float) and isfinite(end)]
+        if len(known) == 3:
+            lines.append((str(row[0]), known))
+    if not lines:
+        return None
+    marks = [end for _, ends in lines for end in ends]
+    marks += [] if drawn.reference is None else [drawn.reference]
+    least, span = min(marks), (max(marks) - min(marks)) or 1.0
+    room = _WIDTH - _NAMES - 30
+
+    def across(value: float) -> float:
+        return round(_NAMES + 10 + room * (value - least) / span, 1)
+
+    return {
+        "width": _WIDTH,
+        "height": _ROW * len(lines) + 40,
+        "left": _NAMES,
+        "middle": _NAMES + 10 + room / 2,
+        "axis": drawn.axis,
+        "reference": None if drawn.reference is None else across(drawn.reference),
+        "lines": [(shortened(name, 30), *map(across, ends), _ROW * (i + 0.5) + 4)
+                  for i, (name, ends) in enumerate(lines)],
+        "ticks": [(across(x), x) for x in (least, least + span / 2, least + span)],
+    }  # fmt: skip
+
+
+def _blocks(text: str) -> list[tuple[str, list[str]]]:
+    """Return the blocks of the little Markdown that methods have: headings, lists and text."""
+    found = []
+    for block in text.split("\n\n"):
+        lines = [line for line in block.split("\n") if line.strip()]
+        if lines and all(line.startswith("- ") for line in lines):
+            found.append(("list", [line[2:] for line in lines]))
+        elif len(lines) == 1 and lines[0].startswith("**") and lines[0].endswith("**"):
+            found.append(("heading", [lines[0].strip("*")]))
+        else:
+            found.append(("text", lines))
+    return found
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with few digits, or a dash for None and nan."""
+    if value is None or isnan(value):
+        return "–"
+    size = abs(value)
+    if 9999.5 <= size < 1e9:
+        text = f"{value:,.0f}"
+    elif 10.0**digits * (1 - 0.5 * 10.0**-digits) <= size < 1e9:
+        text = f"{value:.0f}"  # rounded to so many digits, it would have an exponent
+    else:
+        text = f"{value:.{digits}g}".replace("inf", "∞")
+    return text.replace("-", "−")
+
+
+def _number_under(value: float | None, heading: str) -> str:
+    """Return a number of a table; p values that are very small by their upper bound."""
+    is_p = heading == "p" or heading.startswith(("p (", "p_"))
+    return f"< {_TINY_P}" if is_p and value is not None and value < _TINY_P else number(value)
+
+
+def _percent(value: float | None) -> str:
+    """Return a share as a percentage, or a dash for None and nan."""
+    if value is None or isnan(value):
+        return "–"
+    if abs(value) < 1e-6:
+        return "0.0%"
+    digits = ".2g" if abs(value) < 0.001 else ".1f"  # a little is not nothing
+    return f"{100 * value:{digits}}%".replace("-", "−")

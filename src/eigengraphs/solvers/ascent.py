@@ -18,6 +18,7 @@ becomes a SystemError.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,8 @@ from eigengraphs.solvers.protocol import Array
 from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
-    "ALL_ENTRIES", "CONCENTRATED", "OFF_DIAGONAL", "Core", "State", "alike", "bend", "climb",
-    "curvature", "maximize", "outer", "pack", "pull", "put_down", "squared_norm", "turn", "unit",
+    "CONCENTRATED", "Climb", "Core", "Entries", "State", "alike", "bend", "climb", "curvature",
+    "maximize", "outer", "pack", "pull", "put_down", "squared_norm", "turn", "unit",
     "unpack", "weigh",
 ]  # fmt: skip
 
@@ -39,8 +40,22 @@ _EPS = float(np.finfo(np.float64).eps)
 _HALF = 0.7071067811865476  # off the diagonal, packed entries are sqrt(2) times those of a core
 CONCENTRATED = 0.5  # of u = sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
 _BEND, _BEND_WIDTH = 100.0, 0.005  # how steeply q turns upwards beyond, and how far that begins
-ALL_ENTRIES, OFF_DIAGONAL = range(2)  # metrics
-PLAIN, EAGER, BY_DECREASE = range(3)  # how a start climbs
+
+
+class Entries(IntEnum):
+    """Which entries a metric counts."""
+
+    ALL = 0
+    OFF_DIAGONAL = 1
+    BY_DEGREES = 2
+
+
+class Climb(IntEnum):
+    """How a start climbs; see :func:`climb`."""
+
+    PLAIN = 0
+    EAGER = 1
+    BY_DECREASE = 2
 
 
 class Core(NamedTuple):
@@ -56,9 +71,9 @@ class Core(NamedTuple):
     penalty: float  # at 2 penalty |s|
     s: int  # coordinates on the left
     t: int  # and on the right; 0 for one side
-    metric: int
-    left: Array  # what the metric needs: off the diagonal, the bases (n, s) and (n, t)
-    right: Array
+    metric: int  # one of Entries
+    left: Array  # what the metric needs: off the diagonal, the bases (n, s) and (n, t); by degrees,
+    right: Array  # packed symmetric W_i (r, s (s + 1) / 2) on the left and on the right
 
 
 class State(NamedTuple):
@@ -278,10 +293,32 @@ def _pushes(core: Core, h: Array, g: Array) -> Array:
 
 
 @njit(cache=True, nogil=True)
+def _by_degrees(core: Core, x: Array) -> tuple[Array, Array, Array]:
+    """Return W_i y beside W_i z, (r, size), y^T W_i y and z^T W_i z, (r,); one side: both alike."""
+    s, r = core.s, len(core.w)
+    U, a = np.empty((r, len(x))), np.zeros((2, r))
+    for j in range(2 if core.t else 1):
+        mine = x[s:] if j else x[:s]
+        part = np.empty((r, len(mine)))
+        pull(core.right if j else core.left, mine, len(mine), 0, part)
+        for i in range(r):
+            for row in range(len(mine)):
+                U[i, j * s + row] = part[i, row]
+                a[j, i] += part[i, row] * mine[row]
+    return U, a[0], a[1] if core.t else a[0]
+
+
+@njit(cache=True, nogil=True)
 def squared_norm(core: Core, x: Array) -> tuple[Array, Array]:
     """Return q, (1,) or (r,), at the point ``x``, and its slope over 2 c, (1 or r, size)."""
+    if core.metric == Entries.BY_DEGREES:
+        U, a, b = _by_degrees(core, x)
+        for i in range(len(a)):
+            for row in range(len(x)):
+                U[i, row] *= b[i] if row < core.s else a[i]
+        return a * b, U
     q, slope = np.ones(1), np.empty((1, len(x)))
-    if core.metric == ALL_ENTRIES:
+    if core.metric == Entries.ALL:
         for row in range(len(x)):
             slope[0, row] = x[row]
         return q, slope
@@ -309,8 +346,25 @@ def _weighted(left: Array, weights: Array, right: Array) -> Array:
 def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
     """Add sum_i shares_i q_i'' over 2 c to ``K`` (size, size), on the tangent space."""
     s, total = core.s, np.sum(shares)
+    if core.metric == Entries.BY_DEGREES:
+        U, a, b = _by_degrees(core, x)
+        for j in range(2 if core.t else 1):
+            first, width = j * s, core.t if j else s
+            block = np.empty((width, width))
+            unpack(np.dot(shares * (a if j else b), core.right if j else core.left), width, block)
+            _add_block(K, first, first, 1.0, block)
+        V = U.copy()
+        for i in range(len(a)):
+            for row in range(len(x)):
+                V[i, row] *= shares[i]
+        square = np.dot(V.T, U)
+        for row in range(len(x)):
+            for column in range(len(x)):
+                if core.t == 0 or (row < s) != (column < s):
+                    K[row, column] += 2.0 * square[row, column]
+        return
     along = total
-    if core.metric != ALL_ENTRIES:
+    if core.metric != Entries.ALL:
         h, g, u = _in_full(core, x)
         added, bent, curved = _bend(u)
         flat = total * (1.0 - bent)
@@ -341,8 +395,17 @@ def _add_block(K: Array, first: int, left: int, factor: float, block: Array) -> 
 
 
 @njit(cache=True, nogil=True)
-def _lift(core: Core, x: Array, share: float, z: Array) -> None:
-    """Add what q adds to the matrix that a climb turns towards to ``z`` (p,): share U^T (h g) V."""
+def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> None:
+    """Add what q adds to the matrix that a climb turns towards to ``z`` (p,).
+
+    Off the diagonal that is share U^T (h g) V. By degrees, of one side, it is the sum of
+    - (a_i t_i / sqrt(q_i)) W_i; of two, W_i is near the identity, and the climb does without.
+    """
+    if core.metric == Entries.ALL or (core.metric == Entries.BY_DEGREES and core.t):
+        return
+    if core.metric == Entries.BY_DEGREES:
+        z -= np.dot(a * t / np.sqrt(squared_norm(core, x)[0]), core.left)
+        return
     h, g, _ = _in_full(core, x)
     D = _weighted(core.left, h * g, core.right if core.t else core.left)
     place = 0
@@ -375,7 +438,7 @@ def weigh(
             tau = T[i, j] / root
             loading, gain, _ = _alone(tau, core.lower, core.upper, core.penalty)
             gain -= core.costs[j]
-            if early and modes[i] == EAGER:
+            if early and modes[i] == Climb.EAGER:
                 loading = abs(tau) if core.lower >= 0.0 else tau
             elif gain <= 0.0:
                 loading = 0.0
@@ -385,7 +448,7 @@ def weigh(
         if overlaps.shape[1]:
             left = max(1.0 - np.dot(overlaps[i], overlaps[i]) / q[0], new)
             f[i] /= left
-            if modes[i] == BY_DECREASE:
+            if modes[i] == Climb.BY_DECREASE:
                 shares[i] /= left
 
 
@@ -406,8 +469,8 @@ def climb(
     X : (b, size)
         Unit points.
     modes : (b,)
-        How each climbs: ``PLAIN``, by f; ``EAGER``, in the first half as if there were neither
-        thresholds nor costs, since no way is up where no graph takes the component;
+        How each climbs, a :class:`Climb`: ``PLAIN``, by f; ``EAGER``, in the first half as if there
+        were neither thresholds nor costs, since no way is up where no graph takes the component;
         ``BY_DECREASE``, by the decrease of the objective when all loadings are solved again,
         F = f / (1 - sum_j <S, known_j>^2 / q). F <S, known_j>^2 is convex, too, and maxima that
         overlap with earlier components are hard to find by f.
@@ -434,9 +497,8 @@ def climb(
         if len(core.E):
             Z -= np.dot(np.dot(A, core.Lam), core.E)
         for i in range(len(X)):
-            if core.metric != ALL_ENTRIES:
-                _lift(core, X[i], shares[i], Z[i])
-            if modes[i] == BY_DECREASE:
+            _lift(core, X[i], shares[i], A[i], T[i], Z[i])
+            if modes[i] == Climb.BY_DECREASE:
                 for j in range(len(known)):
                     for e in range(Z.shape[1]):
                         Z[i, e] += shares[i] * overlaps[i, j] * known[j, e]
@@ -531,7 +593,7 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
         shares[j] = now.a[j] * now.t[j] / now.q[j % n_q]
     curvature(core, x, shares, K)
     V = np.empty((r, size))
-    if core.metric != ALL_ENTRIES:  # else the slope is along the point
+    if core.metric != Entries.ALL:  # else the slope is along the point
         G = np.empty((r, size))
         for j in range(r):
             q, ratio = now.q[j % n_q], now.t[j] / now.q[j % n_q]
@@ -650,8 +712,7 @@ def maximize(
             if n_climbs:
                 trial = x.copy()
                 z = now.S.copy()
-                if core.metric != ALL_ENTRIES:
-                    _lift(core, x, now.theta / now.q[0], z)
+                _lift(core, x, now.theta / now.q[0], now.a, now.t, z)
                 turn(z, trial, core.s, core.t, n_turns)
             unit(trial, core.s)
             there = evaluate(core, trial)

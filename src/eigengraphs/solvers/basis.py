@@ -7,7 +7,6 @@ second moment of the cores (two passes, and nothing that grows with the number o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,7 @@ from eigengraphs.solvers.protocol import Array, Sides
 from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = [
-    "Basis", "CoreBasis", "MomentBasis", "ProductBasis", "RowBasis", "basis_width", "first_bases",
+    "Basis", "CoreBasis", "MomentBasis", "RowBasis", "basis_width", "first_bases",
     "grow", "orthonormal", "whole_pays",
 ]  # fmt: skip
 
@@ -38,6 +37,10 @@ class Basis:
     ----------
     bases : (n, s) for each side
         Orthonormal columns.
+    geometry : Geometry
+        Of points in this basis.
+    is_everything : bool
+        Whether the basis spans all vertices.
     n_passes : int
         How often the graphs were read.
     """
@@ -45,18 +48,13 @@ class Basis:
     def __init__(self, graphs: Any, weights: Array) -> None:
         self._graphs, self._weights = graphs, weights
         n = graphs.n_vertices
-        self.bases: Sides = tuple(np.zeros((n, 0)) for _ in range(2 if graphs.directed else 1))
         self.n_passes = 0
+        self._set(tuple(np.zeros((n, 0)) for _ in range(2 if graphs.directed else 1)))
 
-    @property
-    def geometry(self) -> Any:
-        """The geometry of points in this basis."""
-        return geometry_of(tuple(V.shape[1] for V in self.bases))
-
-    @property
-    def is_everything(self) -> bool:
-        """Whether the basis spans all vertices."""
-        return all(V.shape[1] == len(V) for V in self.bases)
+    def _set(self, bases: Sides) -> None:
+        self.bases = bases
+        self.geometry = geometry_of(tuple(V.shape[1] for V in bases))
+        self.is_everything = all(V.shape[1] == len(V) for V in bases)
 
     def components(self, X: Array) -> Sides:
         """Return V y of points (d, size), (n, d) on each side."""
@@ -96,18 +94,33 @@ class Basis:
 
 
 class CoreBasis(Basis):
-    """Keep the cores, (m, s, t): every gradient is a pass."""
+    """Keep the cores, (m, s, t): every gradient is a pass, unless ``products`` are kept, too.
 
-    def __init__(self, graphs: Any, weights: Array) -> None:
+    These are A_i V and A_i^T U, in parts (m, b, n).
+    """
+
+    def __init__(self, graphs: Any, weights: Array, *, products: bool = False) -> None:
         super().__init__(graphs, weights)
         self.cores: Array = np.zeros((graphs.n_graphs, 0, 0))
         self._seen = np.zeros((0, 0)), np.zeros((graphs.n_graphs, 0))  # points, and their forms
+        self._parts: tuple[list[NDArray[Any]], ...] | None = None
+        if products:
+            self._parts = tuple([] for _ in self.bases)
 
     def append(self, new: Sides) -> None:
         """Add columns: one pass."""
-        found = self._border(new)
-        _, s, t = self.cores.shape
-        self.bases = tuple(np.column_stack(both) for both in zip(self.bases, new, strict=True))
+        old, (_, s, t) = self.bases, self.cores.shape
+        self._set(tuple(np.column_stack(both) for both in zip(old, new, strict=True)))
+        # [U left]^T A_i right, and V^T A_i^T left of two sides.
+        if self._parts is None:
+            found = self._graphs.project(old, new)
+        else:
+            products = self._graphs.products(*new)
+            for parts, part in zip(self._parts, products, strict=True):
+                parts.append(part)
+            found = [projected(products[-1], self.bases[0])]
+            if len(products) == 2:
+                found.append(projected(products[0], old[1]))
         cores = np.empty((len(self.cores), self.bases[0].shape[1], self.bases[-1].shape[1]))
         cores[:, :s, :t] = self.cores
         cores[:, :, t:] = found[0]
@@ -121,16 +134,14 @@ class CoreBasis(Basis):
         self.cores = cores
         self.n_passes += 1
 
-    def _border(self, new: Sides) -> tuple[Array, ...]:
-        """Return [U left]^T A_i right, and V^T A_i^T left of two sides."""
-        found: tuple[Array, ...] = self._graphs.project(self.bases, new)
-        return found
-
     def rotate(self, turns: Sides) -> None:
         """Replace each V by V T."""
         self.cores = np.matmul(turns[0].T, np.matmul(self.cores, turns[-1]))
         self._seen = self._seen[0][:0], self._seen[1][:, :0]  # the same numbers are other points
-        self.bases = tuple(V @ T for V, T in zip(self.bases, turns, strict=True))
+        self._set(tuple(V @ T for V, T in zip(self.bases, turns, strict=True)))
+        if self._parts is not None:
+            both = zip(self._parts, turns, strict=True)
+            self._parts = tuple(_rotated(parts, T) for parts, T in both)
 
     def rows(self, Psi: Array, *, linear: bool) -> Rows:
         """Return the cores, or fewer rows in their place."""
@@ -145,45 +156,19 @@ class CoreBasis(Basis):
         return self._seen[1][:, : len(X)].copy()
 
     def combine(self, W: Array, X: Array) -> Sides:
-        """Return sums over graphs: one pass."""
-        self.n_passes += 1
-        sides: Sides = self._graphs.combine(W, *self.components(X))
-        return sides
+        """Return sums over graphs: one pass, or none where products are kept."""
+        if self._parts is None:
+            self.n_passes += 1
+            sides: Sides = self._graphs.combine(W, *self.components(X))
+            return sides
+        # left^T A_i belongs to the right side of the sum, and the other way round.
+        points = sides_of(X, self.geometry.widths)
+        both = zip(self._parts[::-1], points[::-1], strict=True)
+        return tuple(_combined(parts, W, mine) for parts, mine in both)
 
     def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
         """Return sums over graphs with weights that are linear in their forms."""
         return self.combine(self._weights[:, None] * (np.hstack([Psi, self.forms(X)]) @ T), X)
-
-
-class ProductBasis(CoreBasis):
-    """Keep A_i V and A_i^T U as well, in parts (m, b, n): no pass for gradients."""
-
-    def __init__(self, graphs: Any, weights: Array) -> None:
-        super().__init__(graphs, weights)
-        self._parts: tuple[list[NDArray[Any]], ...] = tuple([] for _ in self.bases)
-
-    def _border(self, new: Sides) -> tuple[Array, ...]:
-        products = self._graphs.products(*new)
-        for parts, part in zip(self._parts, products, strict=True):
-            parts.append(part)
-        wider = np.column_stack([self.bases[0], new[0]])
-        if len(products) == 1:
-            return (projected(products[0], wider),)
-        return projected(products[1], wider), projected(products[0], self.bases[1])
-
-    def combine(self, W: Array, X: Array) -> Sides:
-        """Return sums over graphs, from what is kept."""
-        points = sides_of(X, self.geometry.widths)
-        # left^T A_i belongs to the right side of the sum, and the other way round.
-        return tuple(
-            _combined(parts, W, mine)
-            for parts, mine in zip(self._parts[::-1], points[::-1], strict=True)
-        )
-
-    def rotate(self, turns: Sides) -> None:
-        """Replace each V by V T."""
-        self._parts = tuple(_rotated(parts, T) for parts, T in zip(self._parts, turns, strict=True))
-        super().rotate(turns)
 
 
 class MomentBasis(Basis):
@@ -196,7 +181,7 @@ class MomentBasis(Basis):
 
     def append(self, new: Sides) -> None:
         """Add columns: one pass."""
-        self.bases = tuple(np.column_stack(both) for both in zip(self.bases, new, strict=True))
+        self._set(tuple(np.column_stack(both) for both in zip(self.bases, new, strict=True)))
         M, mean = self._graphs.total(CoreMoments(self.bases, self._frozen), self._weights)
         p = self.geometry.n_entries
         full, _ = linalg.lapack.dtpttr(len(mean), M, uplo="U")
@@ -206,7 +191,7 @@ class MomentBasis(Basis):
     def rotate(self, turns: Sides) -> None:
         """Replace each V by V T."""
         old = self.geometry
-        self.bases = tuple(V @ T for V, T in zip(self.bases, turns, strict=True))
+        self._set(tuple(V @ T for V, T in zip(self.bases, turns, strict=True)))
         new, rows, p = self.geometry, self._rows, old.n_entries
         assert rows.mean is not None
 
@@ -243,7 +228,7 @@ class RowBasis(Basis):
 
     def append(self, new: Sides) -> None:
         """Take the unit vectors; nothing is read."""
-        self.bases = new
+        self._set(new)
 
     def rows(self, Psi: Array, *, linear: bool) -> Rows:
         """Return the rows."""
@@ -310,13 +295,13 @@ def projected(part: NDArray[Any], V: Array) -> Array:
     """
     m, b, n = part.shape
     cross = np.empty((m, V.shape[1], b))
-    typed = [(lo, hi, V[lo:hi].astype(part.dtype)) for lo, hi in spans(n, _TYPED_SUM)]
+    typed = V.astype(part.dtype)
 
     def work(lo: int, hi: int) -> None:
         rows = part[lo:hi].reshape((hi - lo) * b, n)  # some graphs in one product
         found = np.zeros((len(rows), V.shape[1]))
-        for first, last, some in typed:
-            found += rows[:, first:last] @ some
+        for s in range(0, n, _TYPED_SUM):
+            found += rows[:, s : s + _TYPED_SUM] @ typed[s : s + _TYPED_SUM]
         cross[lo:hi] = found.reshape(hi - lo, b, V.shape[1]).transpose(0, 2, 1)
 
     on_blocks(work, spans(m, _ROW_BYTES // max(1, part.itemsize * b * n)))
@@ -360,9 +345,8 @@ def _rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
 def whole_pays(m: int, n: int, directed: bool, options: SolverOptions) -> bool:
     """Tell whether solving on all vertices costs less than building a basis."""
     p = n * n if directed else n * (n + 1) // 2
-    if n <= options.whole_moments and m > 4 * p:  # summed up in their second moment
-        return True
-    return n <= options.whole or (n <= options.whole_most and m * p <= options.whole_numbers)
+    # Very many graphs are summed up in their second moment.
+    return n <= options.whole or (n <= options.whole_moments and m > 4 * p)
 
 
 def basis_width(m: int, wide: bool, directed: bool, options: SolverOptions) -> int:
@@ -501,14 +485,10 @@ def grow(basis: Basis, r: Sides, points: list[Array], width: int) -> tuple[list[
 
 def orthonormal(columns: Array, V: Array) -> Array:
     """Return an orthonormal basis of what ``columns`` have outside of span V."""
-    if len(columns) > MANY:
-        quick = quick_orthonormal(columns, V)
-        if quick is not None:
-            return quick
     sizes = np.sqrt(np.einsum("sk,sk->k", columns, columns))
     B = np.array(columns.T, order="C")  # orthonormal up to ``kept``, where those before were
     for _ in range(2 if V.shape[1] else 0):
-        subtract(B.T, V, (B @ V).T)
+        B -= (B @ V) @ V.T
     kept = 0
     # One after the other: QR with pivoting would let rounding choose among equals, and without
     # it a dependent column becomes an arbitrary direction that the later ones then lose.
@@ -532,96 +512,6 @@ def orthonormal(columns: Array, V: Array) -> Array:
         kept += 1
     found = np.ascontiguousarray(B[:kept].T)
     if kept and V.shape[1]:  # small remainders lose their orthogonality to V
-        subtract(found, V, V.T @ found)
+        found -= V @ (V.T @ found)
         found /= np.sqrt(np.einsum("sk,sk->k", found, found))
     return found
-
-
-# ---------------------------------------------------------------- arrays with a row per vertex
-
-MANY = 4096  # vertices: beyond, rows are worked on in blocks
-_BLOCKS = 8  # of them, or more
-_ROWS = 2**15  # of a block, at most
-_INDEPENDENT = 1e-3  # share of a column outside of all others from which on one digit more is lost
-
-_LITTLE = 2.0  # by how much columns may grow back, on average, after what they lost
-
-
-def on_rows(
-    work: Callable[[int, int], Any], n: int, gather: Callable[[Any], Any] | None = None
-) -> None:
-    """Run ``work(lo, hi)`` on blocks of n rows, and ``gather`` on the results, in order."""
-    if n > MANY:
-        on_blocks(work, spans(n, min(_ROWS, max(MANY, -(-n // _BLOCKS)))), gather)
-        return
-    found = work(0, n)
-    if gather is not None:
-        gather(found)
-
-
-def times(V: Array, T: Array) -> Array:
-    """Return V T, (n, t)."""
-    out = np.empty((len(V), T.shape[1]))
-    on_rows(lambda lo, hi: np.matmul(V[lo:hi], T, out=out[lo:hi]), len(V))
-    return out
-
-
-def dots(X: Array, Y: Array) -> Array:
-    """Return x_k . y_k, (d,)."""
-    return _summed(lambda lo, hi: np.einsum("sk,sk->k", X[lo:hi], Y[lo:hi]), len(X), (X.shape[1],))
-
-
-def subtract(columns: Array, V: Array, Y: Array) -> None:
-    """Take V Y off ``columns``, in place, with no further array of their size."""
-
-    def work(lo: int, hi: int) -> None:
-        columns[lo:hi] -= V[lo:hi] @ Y
-
-    on_rows(work, len(V))
-
-
-def quick_orthonormal(columns: Array, V: Array) -> Array | None:
-    """Return an orthonormal basis of what ``columns`` have outside of span V, in few sweeps.
-
-    It is what Gram and Schmidt's method finds column after column, by Cholesky factors of inner
-    products, taken twice where it matters. None where a column is all but a combination of V and
-    those before it.
-    """
-    n, b = columns.shape
-    scales = dots(columns, columns)
-    if b == 0 or not (np.isfinite(scales) & (scales > 0)).all():
-        return None
-    B = np.empty((n, b))
-    turn = np.diag(1 / np.sqrt(scales))
-    source = columns
-    for _ in range(2):
-
-        def turned(lo: int, hi: int, source: Array = source, turn: Array = turn) -> Array:
-            B[lo:hi] = source[lo:hi] @ turn
-            return np.asarray(V[lo:hi].T @ B[lo:hi])
-
-        C = _summed(turned, n, (V.shape[1], b))
-
-        def outside(lo: int, hi: int, C: Array = C) -> Array:
-            if len(C):
-                B[lo:hi] -= V[lo:hi] @ C
-            return np.asarray(B[lo:hi].T @ B[lo:hi])
-
-        gram = _summed(outside, n, (b, b))
-        try:
-            R = linalg.cholesky(gram, check_finite=False)
-        except linalg.LinAlgError:
-            return None
-        if R.diagonal().min() < _INDEPENDENT:
-            return None
-        turn, source = linalg.solve_triangular(R, np.eye(b), check_finite=False), B
-        if linalg.norm(turn) <= _LITTLE * np.sqrt(b):
-            break  # columns lost little, and no digits
-    return times(B, turn)
-
-
-def _summed(work: Callable[[int, int], Array], n: int, shape: tuple[int, ...]) -> Array:
-    """Return the sum over blocks of rows."""
-    total = np.zeros(shape)
-    on_rows(work, n, total.__iadd__)
-    return total

@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.solvers import ascent
-from eigengraphs.solvers.ascent import ALL_ENTRIES, BY_DECREASE, EAGER, PLAIN, Core
-from eigengraphs.solvers.geometry import Geometry, unit_points
-from eigengraphs.solvers.metric import InBasis
+from eigengraphs.solvers.ascent import Climb, Core, Entries
+from eigengraphs.solvers.geometry import Geometry, Symmetric, sides_of, unit_points
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.rules import LoadingRule
 
-__all__ = ["CoreFit", "CoreProblem", "Rows", "Search", "alike", "rows_of", "solve_core"]
+__all__ = ["CoreFit", "CoreProblem", "InBasis", "Rows", "Search", "alike", "rows_of", "solve_core"]
 
 _EPS = float(np.finfo(np.float64).eps)
 _MANY = 4  # times p: so many graphs are summed up in their second moment
@@ -126,7 +125,7 @@ class Ascent:
         )  # fmt: skip
         self._options, self._known = problem.options, known
 
-    def climb(self, X: Array, n_steps: int, modes: Any = PLAIN) -> tuple[Array, Array]:
+    def climb(self, X: Array, n_steps: int, modes: Any = Climb.PLAIN) -> tuple[Array, Array]:
         """Take steps from points (b, size); return where to, and the decrease there, (b,)."""
         options, X, f = self._options, np.array(X, order="C"), np.empty(len(X))
         modes = np.full(len(X), modes) if np.ndim(modes) == 0 else modes
@@ -172,6 +171,54 @@ class Ascent:
 
 
 @dataclass(frozen=True)
+class InBasis:
+    """A metric in bases; q and its derivatives are compiled, in :mod:`ascent`.
+
+    The *image* of a component is what stands for <S, .>_i: a packed core, (p,), where the metric is
+    one for all graphs, and W_i y beside W_i z, (r, size), where degrees make it differ.
+    """
+
+    geometry: Geometry
+    kind: Entries
+    left: Array  # what its functions need, as in :class:`ascent.Core`
+    right: Array
+
+    @property
+    def common(self) -> bool:
+        """Whether the metric is one for all graphs."""
+        return self.kind != Entries.BY_DEGREES
+
+    def image(self, x: Array, z: Array) -> Array:
+        """Return the image of the point ``x`` (size,), whose component is packed in ``z`` (p,)."""
+        if self.kind == Entries.ALL:
+            return z
+        if self.kind == Entries.BY_DEGREES:
+            both = zip((self.left, self.right), sides_of(x, self.geometry.widths), strict=False)
+            return np.hstack([Symmetric(len(y)).pull(W, y) for W, y in both])
+        s = self.left.shape[1]
+        on = (self.left @ x[:s]) * (self.right @ x[-self.right.shape[1] :])
+        packed: Array = self.geometry.pack(self.left.T @ (on[:, None] * self.right))
+        return z - packed
+
+    def inner(self, images: Array, x: Array, z: Array) -> Array:
+        """Return <S_j, S>_i of components with ``images`` and that of ``x``, (k,) or (r, k)."""
+        if self.common:
+            return np.asarray(images @ z)
+        widths = self.geometry.widths
+        both = zip(sides_of(images, widths), sides_of(x, widths), strict=True)
+        forms = [(mine @ y).T for mine, y in both]
+        return np.asarray(forms[0] * forms[-1])
+
+    def left_of(self, R: Array, Lam: Array, images: Array) -> tuple[Array, Array, Array]:
+        """Return rows, loadings and packed components whose difference is what is left of ``R``."""
+        if self.common:
+            return R, Lam, images
+        for lam, image in zip(Lam.T, images, strict=True):
+            R = R - lam[:, None] * self.geometry.outer(image)
+        return R, Lam[:, :0], np.zeros((0, R.shape[1]))
+
+
+@dataclass(frozen=True)
 class CoreProblem:
     """Rows, and what counts on them."""
 
@@ -179,12 +226,17 @@ class CoreProblem:
     metric: InBasis
     rule: LoadingRule
     rows: Rows
-    Gamma: Array  # (k, k) of the components that are frozen
-    E: Array  # (k, p) what they are in the basis
+    Gamma: Array  # (k, k) or (r, k, k) of the components that are frozen
+    images: Array  # (k, p) or (k, r, size), what they are in the basis
     total: float  # sum_i w_i ||A_i||^2
     floor: float  # a gain below this is rounding
     nothing: float  # and so is a squared norm below this
     options: SolverOptions = DEFAULTS
+
+    @property
+    def linear(self) -> bool:
+        """Whether loadings are linear in the forms: rows of a root may stand for graphs."""
+        return self.rule.linear and self.metric.common
 
     @cached_property
     def like(self) -> Core:
@@ -193,8 +245,7 @@ class CoreProblem:
         lower, upper = self.rule.bounds()
         return Core(
             none, none, none, np.zeros(0), np.zeros(0), lower, upper, float(self.rule.penalty),
-            widths[0], widths[1] if len(widths) == 2 else 0, self.metric.kind, self.metric.left,
-            self.metric.right,
+            widths[0], sum(widths[1:]), int(self.metric.kind), self.metric.left, self.metric.right,
         )  # fmt: skip
 
 
@@ -237,7 +288,7 @@ class CoreFit:
     stationarity: Array  # (d,) relative gradient within the core
     agreement: Array  # (d,) share of the starts that climbed to the same maximum; nan for one
     Psi: Array  # (r, k + d) forms of all components
-    Gamma: Array  # (k + d, k + d)
+    Gamma: Array  # (k + d, k + d) or (r, k + d, k + d)
     stages: tuple[Stage, ...]
 
 
@@ -258,27 +309,26 @@ class _Greedy:
 
     def __init__(self, problem: CoreProblem, d: int, search: Search, tol: Array) -> None:
         self._problem, self._d, self._search, self._tol = problem, d, search, tol
-        rows, k = problem.rows, len(problem.E)
+        self._linear = problem.linear
+        rows, k = problem.rows, len(problem.images)
         (r, p), most = rows.R.shape, k + d
         self._k = k  # components so far, of which arrays below hold as many rows or columns
-        self._Gamma, self._Psi, self._E = (
-            np.zeros((most, most)),
-            np.empty((r, most)),
-            np.empty((most, p)),
-        )
-        self._Gamma[:k, :k], self._Psi[:, :k], self._E[:k] = problem.Gamma, rows.Psi, problem.E
-        self._mean_forms = np.zeros(most)
+        self._Gamma = np.zeros((*problem.Gamma.shape[:-2], most, most))
+        self._Psi, self._mean_forms = np.empty((r, most)), np.zeros(most)
+        self._images = np.empty((most, *problem.images.shape[1:]))
+        self._Gamma[..., :k, :k], self._Psi[:, :k] = problem.Gamma, rows.Psi
+        self._images[:k] = problem.images
         if rows.mean is not None:
             self._mean_forms[:k] = rows.mean[p:]
         self._Lam = problem.rule.solve(problem.Gamma, rows.Psi)
         # For linear loadings, combinations B (k', k) of the components that are orthonormal, B E.
         self._B, self._BE, self._n_known = np.zeros((most, most)), np.empty((most, p)), 0
-        if problem.rule.linear and k:
+        if self._linear and k:
             values, vectors = np.linalg.eigh(problem.Gamma)
             keep = values > _DEPENDENT * values[-1]
             self._n_known = int(keep.sum())
             self._B[: self._n_known, :k] = (vectors[:, keep] / np.sqrt(values[keep])).T
-            self._BE[: self._n_known] = self._B[: self._n_known, :k] @ problem.E
+            self._BE[: self._n_known] = self._B[: self._n_known, :k] @ problem.images
         self._pool = search.warm[search.warm.any(axis=1)]  # zero where nothing was left
         self._pool_Z = problem.geometry.outer(self._pool)
         self._pool_Psi = self._pool_Z @ rows.R.T  # once for all components
@@ -295,7 +345,7 @@ class _Greedy:
         """
         rows, count = self._problem.rows, self._problem.options.combined
         r = len(rows.R)
-        if not (self._problem.rule.linear and self._search.wide and self._search.combine):
+        if not (self._linear and self._search.wide and self._search.combine):
             return None
         if r <= 3 * count // 2:
             return None
@@ -317,10 +367,13 @@ class _Greedy:
             if self._left <= problem.nothing:
                 break
             n = self._k
-            Gamma, Psi = self._Gamma[:n, :n], self._Psi[:, :n]
+            beside: list[tuple[Array, Array | None]] = [(self._Lam, None)]
+            if problem.rule.limited:
+                beside = problem.rule.beside(self._Gamma[..., :n, :n], self._Psi[:, :n], self._Lam)
             known = self._BE[: self._n_known]
-            for Lam, costs in problem.rule.beside(Gamma, Psi, self._Lam):
-                here = Ascent(problem, rows.R, Lam, self._E[:n], rows.weights, costs, known)
+            for Lam, costs in beside:
+                left = problem.metric.left_of(rows.R, Lam, self._images[:n])
+                here = Ascent(problem, *left, rows.weights, costs, known)
                 x, now, agreement[k] = self._next(k, here)
                 given_up = 0.0 if costs is None else float(rows.weights @ costs)
                 # What a graph gives up is a difference, of which more than of squares is rounding.
@@ -329,13 +382,13 @@ class _Greedy:
             if now.f <= floor:
                 break
             X[k], gains[k], stationarity[k] = x, now.f, now.size
-            left = self._untaken(x, k)
-            self._pool, self._pool_Z = self._pool[left], self._pool_Z[left]
-            self._pool_Psi = self._pool_Psi[left]
+            free = self._untaken(x, k)
+            self._pool, self._pool_Z = self._pool[free], self._pool_Z[free]
+            self._pool_Psi = self._pool_Psi[free]
             self._add(x, now, Lam)
         n = self._k
         return CoreFit(
-            X, gains, stationarity, agreement, self._Psi[:, :n], self._Gamma[:n, :n],
+            X, gains, stationarity, agreement, self._Psi[:, :n], self._Gamma[..., :n, :n],
             tuple(self._stages),
         )  # fmt: skip
 
@@ -344,40 +397,42 @@ class _Greedy:
     def _objective(self) -> float:
         """Return the objective with the components so far."""
         n, problem = self._k, self._problem
-        changes = problem.rule.changes(self._Gamma[:n, :n], self._Psi[:, :n], self._Lam)
+        if self._linear:  # least squares
+            changes = -np.einsum("ik,ik->i", self._Lam, self._Psi[:, :n])
+        else:
+            changes = problem.rule.changes(self._Gamma[..., :n, :n], self._Psi[:, :n], self._Lam)
         return problem.total + float(problem.rows.weights @ changes)
 
     def _put(self, x: Array) -> Array:
-        """Put a component behind the others, in Gamma and E; return it packed, (p,)."""
-        n = self._k
-        metric, like = self._problem.metric, self._problem.like
-        Z = np.empty((1, self._E.shape[1]))
+        """Put a component behind the others, in Gamma and images; return it packed, (p,)."""
+        n, metric, like = self._k, self._problem.metric, self._problem.like
+        Z = np.empty((1, self._BE.shape[1]))
         ascent.outer(x[None], like.s, like.t, Z)
+        self._images[n] = metric.image(x, Z[0])
+        self._Gamma[..., n, : n + 1] = metric.inner(self._images[: n + 1], x, Z[0])
+        self._Gamma[..., :n, n] = self._Gamma[..., n, :n]
         z: Array = Z[0]
-        e = self._E[n] = z if metric.kind == ALL_ENTRIES else metric.component(x, z)
-        self._Gamma[n, :n] = self._Gamma[:n, n] = self._E[:n] @ z
-        self._Gamma[n, n] = e @ z
         return z
 
     def _add(self, x: Array, now: State, Lam: Array) -> None:
         """Take the component ``x`` that was found beside loadings ``Lam``."""
         problem, n = self._problem, self._k
         z, mean = self._put(x), problem.rows.mean
-        self._Psi[:, n] = now.t + Lam @ self._Gamma[n, :n]
+        self._Psi[:, n] = now.t + (Lam * self._Gamma[..., n, :n]).sum(axis=1)
         if mean is not None:
             self._mean_forms[n] = mean[: len(z)] @ z
         to_form = np.zeros(0)
-        if problem.rule.linear:
+        if self._linear:
             overlaps, j = self._BE[: self._n_known] @ z, self._n_known
             to_form = np.append(-overlaps @ self._B[:j, :n], 1.0)
             new = self._Gamma[n, n] - overlaps @ overlaps
             if new > _DEPENDENT:
                 self._B[j, : n + 1] = to_form / np.sqrt(new)
-                self._BE[j] = self._B[j, : n + 1] @ self._E[: n + 1]
+                self._BE[j] = self._B[j, : n + 1] @ self._images[: n + 1]
                 self._n_known += 1
         self._stages.append(Stage(Lam, now.t, now.a, now.q, now.theta, to_form))
         self._k = n = n + 1
-        self._Lam = problem.rule.solve(self._Gamma[:n, :n], self._Psi[:, :n], self._Lam)
+        self._Lam = problem.rule.solve(self._Gamma[..., :n, :n], self._Psi[:, :n], self._Lam)
 
     def _best(self, X: Array, here: Ascent) -> Array:
         """Return the point with which the objective falls most, all loadings solved again.
@@ -388,11 +443,11 @@ class _Greedy:
         if len(X) == 1:
             return np.asarray(X[0])
         problem, falls, n = self._problem, here.decreases(X), self._k + 1
-        if not problem.rule.linear:
+        if not self._linear:
             most, before = falls, self._left - problem.total
             for place, x in enumerate(X):
                 self._Psi[:, n - 1] = problem.rows.R @ self._put(x)
-                Gamma, Psi = self._Gamma[:n, :n], self._Psi[:, :n]
+                Gamma, Psi = self._Gamma[..., :n, :n], self._Psi[:, :n]
                 Lam = problem.rule.solve(Gamma, Psi, self._Lam)
                 after = problem.rows.weights @ problem.rule.changes(Gamma, Psi, Lam)
                 falls[place] = min(before - after, most[place] / problem.options.overlap)
@@ -433,7 +488,7 @@ class _Greedy:
         if now.f <= self._problem.floor:
             # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
             # from almost anywhere else.
-            others, f = here.climb(self._elsewhere(), options.climb, EAGER)
+            others, f = here.climb(self._elsewhere(), options.climb, Climb.EAGER)
             x = here.maximize(others[np.argmax(f)], tol)
             now = here.state(x)
         return x, now, agreement
@@ -487,14 +542,14 @@ class _Greedy:
             R = self._left_of(here)
             none, ones = np.zeros((len(R), 0)), np.ones(len(R))
             known = self._BE[: self._n_known]
-            here = Ascent(self._problem, R, none, self._E[:0], ones, None, known)
+            here = Ascent(self._problem, R, none, known[:0], ones, None, known)
         X = np.vstack([warm, starts])
-        modes = np.full(len(X), PLAIN if self._problem.rule.linear else EAGER)
-        modes[: len(warm)] = PLAIN
+        modes = np.full(len(X), Climb.PLAIN if self._linear else Climb.EAGER)
+        modes[: len(warm)] = Climb.PLAIN
         n_plain = len(X)
         if self._n_known and options.climb_by_falls:
             X = np.vstack([X, starts])
-            modes = np.append(modes, np.full(len(starts), BY_DECREASE))
+            modes = np.append(modes, np.full(len(starts), Climb.BY_DECREASE))
         climbed, f = here.climb(X, options.climb, modes)
         order = np.argsort(-f, kind="stable").tolist()
         near = alike(climbed, climbed, here.core.s) >= options.same

@@ -14,6 +14,7 @@ alone. What a climb and Newton's method ask of a geometry is compiled, in :mod:`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,12 @@ __all__ = ["Geometry", "Pair", "Symmetric", "geometry_of", "sides_of", "unit_poi
 class Geometry:
     """Components in a basis of given width on each side."""
 
-    @property
+    @cached_property
     def widths(self) -> tuple[int, ...]:
         """Columns of the basis on each side."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def n_entries(self) -> int:
         """Numbers of a packed core."""
         raise NotImplementedError
@@ -59,12 +60,12 @@ class Geometry:
         """Unit vectors of a point."""
         return len(self.widths)
 
-    @property
+    @cached_property
     def c(self) -> float:
         """The gradient of a form over u."""
         return 2.0 / self.n_sides
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Coordinates of a point: those of the left, then those of the right."""
         return sum(self.widths)
@@ -88,12 +89,12 @@ class Symmetric(Geometry):
 
     s: int
 
-    @property
+    @cached_property
     def widths(self) -> tuple[int, ...]:
         """Columns of the basis."""
         return (self.s,)
 
-    @property
+    @cached_property
     def n_entries(self) -> int:
         """Numbers of a packed core: its lower triangle, row by row."""
         return self.s * (self.s + 1) // 2
@@ -132,12 +133,12 @@ class Pair(Geometry):
     s: int
     t: int
 
-    @property
+    @cached_property
     def widths(self) -> tuple[int, ...]:
         """Columns of the basis on each side."""
         return (self.s, self.t)
 
-    @property
+    @cached_property
     def n_entries(self) -> int:
         """Numbers of a packed core: all of them, row by row."""
         return self.s * self.t

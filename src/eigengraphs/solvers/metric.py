@@ -1,7 +1,7 @@
 """How entries count: the inner product of components and graphs that the loss is made of.
 
 A metric gives Gamma_i[j, k] = <S_j, S_k>_i and psi_i[k] = <A_i, S_k>_i. In a basis it is known by
-what it makes of a component: E, the core that stands for <S, .>_i, and q_i = <S, S>_i with its
+what it makes of a component: its image, which stands for <S, .>_i, and q_i = <S, S>_i with its
 gradient and curvature. A new metric is a class like those below, and a branch in the metric's part
 of :mod:`ascent`.
 
@@ -12,39 +12,20 @@ vertex with its star stops.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from eigengraphs.solvers.ascent import ALL_ENTRIES, CONCENTRATED, OFF_DIAGONAL, bend
+from eigengraphs.solvers.ascent import CONCENTRATED, Entries, bend
+from eigengraphs.solvers.core import InBasis
 from eigengraphs.solvers.geometry import Geometry
 from eigengraphs.solvers.protocol import Array, Sides
 from eigengraphs.solvers.rules import component_gram
 
 __all__ = [
-    "CONCENTRATED", "AllEntries", "InBasis", "Metric", "OffDiagonal", "bend", "bent_norm",
+    "CONCENTRATED", "AllEntries", "Metric", "OffDiagonal", "bend", "bent_norm",
     "bent_pushes",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class InBasis:
-    """A metric in bases; q and its derivatives are compiled, in :mod:`ascent`."""
-
-    geometry: Geometry
-    kind: int
-    left: Array  # what its functions need, as in :class:`ascent.Core`
-    right: Array
-
-    def component(self, x: Array, z: Array) -> Array:
-        """Return E, (p,), of the point ``x``, whose component is packed in ``z`` (p,)."""
-        if self.kind == ALL_ENTRIES:
-            return z
-        s = self.left.shape[1]
-        on = (self.left @ x[:s]) * (self.right @ x[-self.right.shape[1] :])
-        packed: Array = self.geometry.pack(self.left.T @ (on[:, None] * self.right))
-        return z - packed
 
 
 class Metric(Protocol):
@@ -60,7 +41,7 @@ class Metric(Protocol):
         ...
 
     def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
-        """Return E of components with sides (n, k), in the span of the bases or not, (k, p)."""
+        """Return images of components with sides (n, k), in the span of the bases or not."""
         ...
 
     def in_basis(self, geometry: Geometry, bases: Sides) -> InBasis:
@@ -103,7 +84,7 @@ class AllEntries:
         """Return the metric of orthonormal bases, which is the same there."""
         del bases
         none = np.zeros((0, 0))
-        return InBasis(geometry, ALL_ENTRIES, none, none)
+        return InBasis(geometry, Entries.ALL, none, none)
 
     def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, theta: Array) -> Sides:
         """Return r less N_kj S_j g_k and theta_k h_k, tangent to the spheres."""
@@ -134,7 +115,7 @@ class OffDiagonal:
     def in_basis(self, geometry: Geometry, bases: Sides) -> InBasis:
         """Return the metric in bases, where q depends on h = V y."""
         left, right = (np.ascontiguousarray(V) for V in (bases[0], bases[-1]))
-        return InBasis(geometry, OFF_DIAGONAL, left, right)
+        return InBasis(geometry, Entries.OFF_DIAGONAL, left, right)
 
     def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, theta: Array) -> Sides:
         """Return gradients as for all entries, with what the diagonal gives back."""

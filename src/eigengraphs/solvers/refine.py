@@ -30,7 +30,6 @@ from scipy import linalg
 
 from eigengraphs.solvers.basis import (
     CoreBasis,
-    ProductBasis,
     basis_width,
     grow,
     orthonormal,
@@ -149,7 +148,7 @@ class _Rounds:
         self._noise = float(weights @ graphs.rounding())
         whole = whole_pays(m, n, graphs.directed, options)
         products = keep == "products" and not whole
-        self._basis = (ProductBasis if products else CoreBasis)(graphs, weights)
+        self._basis = CoreBasis(graphs, weights, products=products)
         none = np.zeros((n, 0))
         self._basis.append(tuple(np.eye(n) if whole else orthonormal(h, none) for h in sides))
         self._width = basis_width(m, keep == "products", graphs.directed, options)

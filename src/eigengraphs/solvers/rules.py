@@ -68,6 +68,8 @@ class LoadingRule:
 
     # Loadings are linear in Psi: rows of a root may stand for graphs.
     linear: ClassVar[bool] = False
+    # A graph may have to give up a loading for a further one.
+    limited: ClassVar[bool] = False
     nonnegative: bool = False
     penalty = 0.0
 
@@ -180,6 +182,7 @@ class SparseLoadings(LoadingRule):
         No loading is below zero.
     """
 
+    limited: ClassVar[bool] = True
     max_nonzeros: int
     nonnegative: bool = False
 

@@ -13,6 +13,7 @@ follow. On few vertices the basis is everything, and one pass is enough.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,7 +23,6 @@ from eigengraphs.solvers.basis import (
     Basis,
     CoreBasis,
     MomentBasis,
-    ProductBasis,
     RowBasis,
     basis_width,
     first_bases,
@@ -79,7 +79,7 @@ class _Job:
     watch: Watcher | None
     options: SolverOptions
 
-    @property
+    @cached_property
     def total(self) -> float:
         """sum_i w_i ||A_i||^2."""
         return float(self.sizes.sum())
@@ -95,7 +95,7 @@ class _Job:
         rounding = 100 * int(self.graphs.n_vertices) * _EPS
         return max(rounding**2 * self.total, 4 * self.noise)
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether the basis is everything."""
         graphs = self.graphs
@@ -362,10 +362,9 @@ def _first_basis(job: _Job, frozen: _Frozen, given: Sides, rng: np.random.Genera
         basis = MomentBasis(graphs, job.weights, frozen.sides)
     elif job.keep == "rows":
         basis = RowBasis(graphs, job.weights, frozen.sides)
-    elif job.keep == "products" and not job.whole:
-        basis = ProductBasis(graphs, job.weights)
     else:
-        basis = CoreBasis(graphs, job.weights)
+        products = job.keep == "products" and not job.whole
+        basis = CoreBasis(graphs, job.weights, products=products)
     if job.whole:
         basis.append(tuple(np.eye(graphs.n_vertices) for _ in given))
         return basis

@@ -24,16 +24,16 @@ function graphLines(i) {
 }
 
 function loadingsSection() {
-  const [xSelect, ySelect, colourSelect] = ["loadings-x", "loadings-y", "loadings-colour"].map(byId);
+  const [xSelect, ySelect, colorSelect] = ["loadings-x", "loadings-y", "loadings-color"].map(byId);
   const legend = byId("loadings-legend");
   const table = graphTable();
   const settings = () => {
     const [x, y] = [axisOf(xSelect.value), axisOf(ySelect.value)];
-    const column = colourSelect.value === "" ? null : DATA.columns[Number(colourSelect.value)];
-    const colours = colouring(column);
-    legend.replaceChildren(...[colours.legend()].filter(Boolean));
+    const column = colorSelect.value === "" ? null : DATA.columns[Number(colorSelect.value)];
+    const colors = coloring(column);
+    legend.replaceChildren(...[colors.legend()].filter(Boolean));
     return {
-      x: x.of, y: y.of, xTitle: x.title, yTitle: y.title, style: colours.of,
+      x: x.of, y: y.of, xTitle: x.title, yTitle: y.title, style: colors.of,
     };
   };
   const plot = scatter(byId("loadings-plot"), {
@@ -43,7 +43,7 @@ function loadingsSection() {
     brush: (set) => table.choose(set),
     ...settings(),
   });
-  for (const select of [xSelect, ySelect, colourSelect]) {
+  for (const select of [xSelect, ySelect, colorSelect]) {
     select.addEventListener("change", () => plot.redraw(settings()));
   }
   byId("loadings-reset").addEventListener("click", () => {

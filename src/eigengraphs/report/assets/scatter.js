@@ -87,7 +87,7 @@ function scatter(holder, settings) {
       nodes.push(
         svg("path", {
           d: SHAPES[style.shape],
-          fill: style.colour,
+          fill: style.color,
           transform: `translate(${at[0].toFixed(2)},${at[1].toFixed(2)}) scale(${size.toFixed(2)})`,
           class: "point",
           role: "img",

@@ -17,21 +17,21 @@ function vertexAxis(key) {
 }
 
 function positionsPlot() {
-  const [xSelect, ySelect, colourSelect] = ["vertices-x", "vertices-y", "vertices-colour"].map(byId);
+  const [xSelect, ySelect, colorSelect] = ["vertices-x", "vertices-y", "vertices-color"].map(byId);
   const settings = () => {
     const [x, y] = [vertexAxis(xSelect.value), vertexAxis(ySelect.value)];
-    const column = colourSelect.value === "" ? null : DATA.vertexColumns[Number(colourSelect.value)];
-    const colours = colouring(column);
-    byId("vertices-legend").replaceChildren(...[colours.legend()].filter(Boolean));
+    const column = colorSelect.value === "" ? null : DATA.vertexColumns[Number(colorSelect.value)];
+    const colors = coloring(column);
+    byId("vertices-legend").replaceChildren(...[colors.legend()].filter(Boolean));
     const lines = (i) => [...vertexLines(i), `${x.title}: ${number(x.of(i))}`, `${y.title}: ${number(y.of(i))}`];
-    return { x: x.of, y: y.of, xTitle: x.title, yTitle: y.title, style: colours.of, lines };
+    return { x: x.of, y: y.of, xTitle: x.title, yTitle: y.title, style: colors.of, lines };
   };
   const plot = scatter(byId("vertices-plot"), {
     count: DATA.vertices.length,
     label: "Vertices by their positions",
     ...settings(),
   });
-  for (const select of [xSelect, ySelect, colourSelect]) {
+  for (const select of [xSelect, ySelect, colorSelect]) {
     select.addEventListener("change", () => plot.redraw(settings()));
   }
 }
@@ -51,7 +51,7 @@ function maps() {
     const axis = vertexAxis(select.value);
     const largest = Math.max(...DATA.vertices.map((_, i) => Math.abs(axis.of(i)))) || 1;
     return {
-      style: (i) => ({ colour: css(along(TWO_ENDS, (axis.of(i) / largest + 1) / 2)), shape: axis.of(i) < 0 ? "square" : "circle" }),
+      style: (i) => ({ color: css(along(TWO_ENDS, (axis.of(i) / largest + 1) / 2)), shape: axis.of(i) < 0 ? "square" : "circle" }),
       size: (i) => 0.45 + 1.1 * Math.sqrt(Math.abs(axis.of(i)) / largest),
       lines: (i) => [...vertexLines(i), `${axis.title}: ${number(axis.of(i))}`],
     };

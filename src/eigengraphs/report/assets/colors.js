@@ -1,7 +1,6 @@
-// Colours that colour-blind readers can tell apart, and a shape beside each.
+// Colors that color-blind readers can tell apart, and a shape beside each.
 const HUES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8a6100", "#56B4E9", "#444444"];
-const UNKNOWN = { colour: "#9a9a9a", shape: "cross" };
-const MOST_CATEGORIES = 28; // more cannot be told apart by eye
+const UNKNOWN = { color: "#9a9a9a", shape: "cross" };
 
 const SHAPES = {
   circle: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z",
@@ -39,16 +38,12 @@ function css(rgb) {
 
 function categoryStyle(c) {
   // Neighbours differ in both; 49 pairs before one comes again.
-  return { colour: HUES[c % 7], shape: MARKS[(c + Math.floor(c / 7)) % 7] };
+  return { color: HUES[c % 7], shape: MARKS[(c + Math.floor(c / 7)) % 7] };
 }
 
-function canColour(column) {
-  return column.kind === "number" || column.categories.length <= MOST_CATEGORIES;
-}
-
-// What a column makes of each point: its colour and shape, and a legend.
-function colouring(column) {
-  if (!column) return { of: () => ({ colour: HUES[0], shape: "circle" }), legend: () => null };
+// What a column makes of each point: its color and shape, and a legend.
+function coloring(column) {
+  if (!column) return { of: () => ({ color: HUES[0], shape: "circle" }), legend: () => null };
   const someUnknown = column.values.some((value) => value === null);
   if (column.kind === "category") {
     const of = (i) => (column.values[i] === null ? UNKNOWN : categoryStyle(column.values[i]));
@@ -64,14 +59,14 @@ function colouring(column) {
   const of = (i) => {
     const value = column.values[i];
     if (value === null) return UNKNOWN;
-    return { colour: css(along(RAMP, (value - low) / width)), shape: "circle" };
+    return { color: css(along(RAMP, (value - low) / width)), shape: "circle" };
   };
   return { of, legend: () => rampLegend(column.name, low, high, someUnknown) };
 }
 
 function mark(style) {
   const picture = svg("svg", { width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" });
-  picture.append(svg("path", { d: SHAPES[style.shape], fill: style.colour }));
+  picture.append(svg("path", { d: SHAPES[style.shape], fill: style.color }));
   return picture;
 }
 
@@ -82,7 +77,7 @@ function legendItem(style, text) {
 function categoryLegend(column, someUnknown) {
   const counts = new Array(column.categories.length).fill(0);
   for (const value of column.values) if (value !== null) counts[value] += 1;
-  const list = el("ul", { class: "legend", "aria-label": `Colours and shapes: ${column.name}` });
+  const list = el("ul", { class: "legend", "aria-label": `Colors and shapes: ${column.name}` });
   column.categories.forEach((name, c) => {
     list.append(legendItem(categoryStyle(c), `${name} (${counts[c]})`));
   });
@@ -97,7 +92,7 @@ function rampLegend(name, low, high, someUnknown) {
   }
   return el(
     "div",
-    { class: "legend", "aria-label": `Colours: ${name} from ${number(low)} to ${number(high)}` },
+    { class: "legend", "aria-label": `Colors: ${name} from ${number(low)} to ${number(high)}` },
     el("span", { text: number(low) }),
     bar,
     el("span", { text: number(high) }),

@@ -12,13 +12,11 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.protocol import with_signs
 
-__all__ = ["FEW", "Order", "as_dense", "leading", "roots", "rounding", "sums_are_cheap"]
-
-Order = Literal["magnitude", "value"]
+__all__ = ["FEW", "as_dense", "leading", "roots", "rounding", "sums_are_cheap"]
 
 FEW = 300  # vertices up to which all eigenvectors take less time than Lanczos' first few
-_MEDIUM = 3000  # and up to which they are still to be had, where many of them are wanted
-_SUMS_DENSE, _SUMS_SPARSE = 1500, 500  # up to which one product a graph takes less than Lanczos
+_MEDIUM = 3000  # and up to which they are still computed where many of them are wanted
+_SUMS_DENSE, _SUMS_SPARSE = 1500, 500  # up to which one product per graph is faster than Lanczos
 
 
 def as_dense(A: Any) -> NDArray[np.float64]:
@@ -28,8 +26,8 @@ def as_dense(A: Any) -> NDArray[np.float64]:
     return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())
 
 
-def leading(A: Any, d: int, order: Order = "magnitude") -> tuple[Any, Any]:
-    """Return the d leading eigenvalues (d,), falling, and unit eigenvectors (n, d).
+def leading(A: Any, d: int, order: Literal["magnitude", "value"] = "magnitude") -> tuple[Any, Any]:
+    """Return the d leading eigenvalues (d,), in decreasing order, and unit eigenvectors (n, d).
 
     The first of the largest entries of each eigenvector is positive.
 
@@ -44,20 +42,19 @@ def leading(A: Any, d: int, order: Order = "magnitude") -> tuple[Any, Any]:
     """
     n = A.shape[0]
     if n > FEW and (20 * d <= n or (n > _MEDIUM and 2 * d <= n)):
-        values, vectors = _lanczos(A, d, order)
+        values, vectors = _lanczos(A, d, "LM" if order == "magnitude" else "LA")
     elif order == "value":
         # A part of the spectrum from one end takes half the time of the whole.
         values, vectors = linalg.eigh(as_dense(A), subset_by_index=[n - d, n - 1])
     else:
         values, vectors = np.linalg.eigh(as_dense(A))
-    sizes = values
-    if order == "magnitude":  # of lam and -lam the positive one first: rounding must not decide
-        sizes = np.abs(values) * (1 + 1e-12 * np.sign(values))
+    # Of lam and -lam the positive one comes first: rounding must not decide.
+    sizes = values if order == "value" else np.abs(values) * (1 + 1e-12 * np.sign(values))
     first = np.argsort(-sizes, kind="stable")[:d]
     return values[first], with_signs(vectors[:, first])
 
 
-def _lanczos(A: Any, d: int, order: Order) -> tuple[Any, Any]:
+def _lanczos(A: Any, d: int, which: Any) -> tuple[Any, Any]:
     n = A.shape[0]
     v0 = np.random.default_rng(0).standard_normal(n)  # the same for all graphs and runs
     size = float(linalg.norm(A @ v0))
@@ -66,7 +63,6 @@ def _lanczos(A: Any, d: int, order: Order) -> tuple[Any, Any]:
     # ARPACK takes eigenvalues far below 1 for converged: bring them near 1, without rounding.
     scale = 2.0 ** -float(np.floor(np.log2(size / linalg.norm(v0))))
     operator = LinearOperator((n, n), matvec=lambda v: scale * (A @ v), dtype=np.float64)
-    which: Any = "LM" if order == "magnitude" else "LA"
     for width in (max(2 * d + 1, 20), max(6 * d, 100)):
         try:
             values, vectors = eigsh(operator, d, which=which, v0=v0, ncv=min(n, width))
@@ -91,8 +87,8 @@ def roots(values: NDArray[np.float64], least: float) -> tuple[Any, Any]:
 
 
 def sums_are_cheap(n: int, *, is_sparse: bool) -> bool:
-    """Tell whether to make sums of squared graphs (n, n) rather than multiply by all of them.
+    """Tell whether to form sums of squared graphs (n, n) rather than multiply by all of them.
 
-    Lanczos' method may be quicker, but takes ten times as long where eigenvalues are close.
+    Lanczos' method may be faster, but takes ten times as long where eigenvalues are close.
     """
     return n <= (_SUMS_SPARSE if is_sparse else _SUMS_DENSE)

@@ -1,36 +1,46 @@
-"""What all baselines share: scikit-learn's interface, checks of input, and distances of graphs."""
+"""What all baselines share: checks of input, scikit-learn's interface, distances of graphs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigengraphs.baselines.inputs import as_stack, like_training
-from eigengraphs.fitting.settings import name_rows
+from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.fitting.settings import check_count, name_rows
+from eigengraphs.solvers.protocol import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread
 
-__all__ = ["Array", "GraphBaseline", "PositionsBaseline"]
+__all__ = ["GraphBaseline", "PositionsBaseline", "each_graph", "rows"]
 
-Array = NDArray[np.float64]
+
+def each_graph(stack: GraphStack) -> Iterator[Any]:
+    """Yield the graphs one by one, arrays or CSR (n, n)."""
+    if not stack.is_sparse:
+        return iter(stack.dense)
+    n = stack.n_vertices
+    return (stack.flat[i * n : (i + 1) * n] for i in range(stack.n_graphs))
+
+
+def rows(stack: GraphStack) -> Any:
+    """Return all graphs below each other, array or CSR (m * n, n)."""
+    return stack.flat if stack.is_sparse else stack.dense.reshape(-1, stack.n_vertices)
 
 
 class GraphBaseline(TransformerMixin, BaseEstimator):
     """A method that turns each graph into an array, and compares graphs by these arrays.
 
-    A subclass gives ``_check``, ``_embed`` and names of features; ``_learn`` where training graphs
+    A subclass gives ``_embed`` and the names of its features; ``_learn`` where training graphs
     decide something; ``_features`` and ``_distances`` where arrays are not compared entry by entry.
+    Parameters are checked here: ``n_components``, ``diagonal``, and all others are True or False.
     """
-
-    n_vertices_: int
-
-    def _check(self, stack: GraphStack) -> None:
-        """Raise an error for settings that are wrong, or do not go with these graphs."""
 
     def _learn(self, stack: GraphStack) -> Array:
         """Set fitted attributes, and return the arrays of the training graphs, (m, ...)."""
@@ -50,6 +60,10 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
 
     def _feature_names(self) -> list[str]:
         raise NotImplementedError
+
+    def _most_components(self, n: int) -> tuple[int, str]:
+        """Return the largest ``n_components`` on n vertices, and what it is the number of."""
+        return n, "the number of vertices"
 
     def fit(self, graphs: Any, y: Any = None) -> Self:
         """Learn from training graphs.
@@ -74,14 +88,19 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         >>> eg.baselines.Omnibus(2).fit(graphs).n_vertices_
         10
         """
-        stack = as_stack(graphs)
-        self._check(stack)
+        stack = _as_stack(graphs)
+        settings = self.get_params(deep=False)
+        for name, value in settings.items():
+            if name == "n_components":
+                self._check_dimension(value, stack.n_vertices)
+            else:
+                _check_choice(name, value)
         before = self.__dict__.copy()
-        # New graphs meet the settings of the fit, whatever the parameters are then.
-        self._settings = self.get_params(deep=False)
+        # New graphs are treated by the settings of the fit, whatever the parameters are then.
+        self._settings = settings
         try:
             with one_blas_thread():
-                embedded = self._learn(stack)
+                embedded = self._learn(self._with_diagonal(stack))
         except BaseException:
             self.__dict__ = before  # an older fit stays whole
             raise
@@ -110,7 +129,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         (2, 2)
         """
         check_is_fitted(self)
-        stack = as_stack(graphs)
+        stack = _as_stack(graphs)
         found = self._features(self._embedded_graphs(stack)).copy()
         return name_rows(self, found, stack._graph_names)
 
@@ -129,7 +148,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         >>> eg.baselines.VectorizedPCA(2).fit_transform(graphs).shape
         (6, 2)
         """
-        stack = as_stack(graphs)
+        stack = _as_stack(graphs)
         found = self._features(self.fit(stack, y)._embedded).copy()
         return name_rows(self, found, stack._graph_names)
 
@@ -176,10 +195,42 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if graphs is None:
             return self._embedded
-        names, have_names = self.vertex_names_, self._has_vertex_names
-        stack = like_training(as_stack(graphs), names, have_names=have_names)
+        stack, names = _as_stack(graphs), self.vertex_names_
+        if stack.n_vertices != len(names):
+            raise AlignmentError(
+                f"the graphs have {stack.n_vertices} vertices, expected {len(names)} as in the "
+                "training graphs"
+            )
+        # Where only one side has names, vertices are taken in their order.
+        both_named = stack.has_vertex_names and self._has_vertex_names
+        if both_named or set(stack.vertex_names) == set(names):
+            stack = stack.in_order_of(names)
         with one_blas_thread():
-            return self._embed(stack)
+            return self._embed(self._with_diagonal(stack))
+
+    def _with_diagonal(self, stack: GraphStack) -> GraphStack:
+        """Return the graphs as they are, or with a diagonal of row means if it is "filled".
+
+        The mean is that of the n - 1 other entries of a row: degree / (n - 1).
+        """
+        if self._settings.get("diagonal", "observed") == "observed":
+            return stack
+        m, n, _ = stack.shape
+        F, old = rows(stack), stack.diagonals()
+        mean = (np.asarray(F.sum(axis=1)).reshape(m, n) - old) / max(n - 1, 1)
+        if not stack.is_sparse:
+            A = stack.dense.copy()
+            np.einsum("iss->is", A)[...] = mean
+            return GraphStack(A, copy=False)
+        places = np.tile(np.arange(n), m), np.arange(m * n + 1)
+        change = sparse.csr_array(((mean - old).ravel(), *places), F.shape)
+        return GraphStack.from_flat(sparse.csr_array(F + change), m)
+
+    def _check_dimension(self, d: Any, n: int) -> None:
+        check_count("n_components", d)
+        most, what = self._most_components(n)
+        if d > most:
+            raise InputError(f"n_components={d} is more than {most}, {what}; ask for fewer")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -191,6 +242,10 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
 
 class PositionsBaseline(GraphBaseline):
     """A method that gives every vertex a position in every graph; compared entry by entry."""
+
+    def __init__(self, n_components: int = 2, *, diagonal: str = "observed") -> None:
+        self.n_components = n_components
+        self.diagonal = diagonal
 
     @property
     def positions_(self) -> Array:
@@ -217,3 +272,25 @@ class PositionsBaseline(GraphBaseline):
     def _feature_names(self) -> list[str]:
         d = self._embedded.shape[2]
         return [f"{name}_{k + 1}" for name in self.vertex_names_ for k in range(d)]
+
+
+def _as_stack(graphs: Any) -> GraphStack:
+    """Return graphs of any supported kind as one checked stack of float64."""
+    # No copy: a stack made here is read at once and not kept.
+    stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
+    stack.require_complete(
+        "baselines take only complete graphs: fill the entries, or use "
+        "JointEmbedding(missing='unobserved')"
+    )
+    stack.require_undirected(
+        "baselines take only undirected graphs: use GraphStack(graphs).symmetrize()"
+    )
+    return stack if stack.dtype == np.float64 else stack.astype(np.float64)
+
+
+def _check_choice(name: str, value: Any) -> None:
+    allowed: tuple[Any, ...] = ("observed", "filled") if name == "diagonal" else (False, True)
+    kind = str if name == "diagonal" else bool | np.bool_
+    if not isinstance(value, kind) or value not in allowed:
+        listed = ", ".join(map(repr, allowed))
+        raise InputError(f"{name} must be one of {listed}, got {name}={value!r}")
