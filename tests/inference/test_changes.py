@@ -11,8 +11,14 @@ from tests.inference.calibrate_changes import autoregression, false_alarm
 import eigengraphs as eg
 from eigengraphs.errors import DatasetError, InputError, ManyAnomaliesWarning
 from eigengraphs.inference import anomalies, change_points
-from eigengraphs.inference.changes import first_autocorrelation, later_autocorrelation
-from eigengraphs.inference.segments import largest_penalty, places, segment, segment_costs
+from eigengraphs.inference.changes_and_anomalies import (
+    first_autocorrelation,
+    largest_penalty,
+    later_autocorrelation,
+    places,
+    segment,
+    segment_costs,
+)
 
 
 def written_out(Y, cuts):

@@ -65,11 +65,9 @@ def test_f_is_that_of_equal_spreads_where_they_are_and_welchs_where_they_are_not
 
 
 def test_the_joint_test_does_not_depend_on_the_axes_without_shrinkage(monkeypatch):
-    from eigengraphs.inference import statistics
+    from eigengraphs.inference import effects
 
-    monkeypatch.setattr(
-        statistics, "ledoit_wolf", lambda S, assume_centered: (S.T @ S / len(S), 0.0)
-    )
+    monkeypatch.setattr(effects, "ledoit_wolf", lambda S, assume_centered: (S.T @ S / len(S), 0.0))
     rng = np.random.default_rng(1)
     Lam, group = rng.normal(size=(8, 2)), np.arange(8) % 2
     mixed = Lam @ np.array([[1.0, 0.9], [0.0, 0.3]])
@@ -231,9 +229,9 @@ def test_the_unit_of_a_quantity_does_not_matter():
 
 
 def test_a_statistic_that_is_nan_is_no_evidence(monkeypatch):
-    from eigengraphs.inference import statistics
+    from eigengraphs.inference import effects
 
-    monkeypatch.setattr(statistics, "fdtrc", lambda q, df, F: np.full_like(F, np.nan))
+    monkeypatch.setattr(effects, "fdtrc", lambda q, df, F: np.full_like(F, np.nan))
     Lam = np.random.default_rng(0).normal(size=(8, 2))
     for most in (9999, 9):  # all arrangements, and some
         found = quick(Lam, np.arange(8) % 2, n_permutations=most)
@@ -293,11 +291,11 @@ def test_constant_and_degenerate_components_are_not_tested():
     ("group", "options", "words"),
     [
         (["a"] * 12, {}, "same for all graphs"),
-        (np.arange(11), {}, "one value for each graph, 12"),
-        (np.arange(12) % 2, {"covariates": {"site": np.arange(12) % 4 // 1 % 2}}, "told by site"),
-        (np.arange(12) % 2, {"covariates": {"id": [f"p{i}" for i in range(12)]}}, "told by id"),
+        (np.arange(11), {}, "one value for each of the 12 graphs"),
+        (np.arange(12) % 2, {"covariates": {"site": np.arange(12) % 2}}, "determined by site"),
+        (np.arange(12) % 2, {"covariates": {"id": list("abcdefghijkl")}}, "determined by id"),
         (np.arange(12) % 2, {"covariates": np.random.default_rng(0).normal(size=(12, 10))},
-         "too few for 12 coefficients; leave covariates out"),
+         "too few for 12 coefficients; leave out covariates"),
         ([f"p{i}" for i in range(12)], {}, "^each of the 12 groups of '[^']*' has one graph"),
         ([f"p{i // 2}" for i in range(12)], {"subjects": [f"s{i // 2}" for i in range(12)]},
          "^each of the 6 groups of '[^']*' has one subject"),

@@ -8,8 +8,8 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.inference import METHODS, evaluate
-from eigengraphs.inference.folds import make_folds
-from eigengraphs.inference.rules import make_rule
+from eigengraphs.inference.label_prediction import make_folds
+from eigengraphs.inference.prediction_pipelines import make_rule
 
 N, M, CV, SHUFFLES = 12, 48, 3, 5
 RULES = ("1-NN", "linear")
@@ -152,9 +152,9 @@ def test_folds_by_a_column_hold_out_one_value_or_all_others():
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"y": ["a"] * 47}, "48 graphs, got 47"),
+        ({"y": ["a"] * 47}, "48 graphs, got shape"),
         ({"y": ["a"] * 48}, "same value"),
-        ({"y": ["a"] * 47 + ["b"]}, "but one graph"),
+        ({"y": ["a"] * 47 + ["b"]}, "only one graph"),
         ({"y": [None] * 48}, "no graph has a value"),
         ({"methods": ["PCB"]}, "methods are: joint embedding, PCA"),
         ({"rules": "2-NN"}, "a rule must be"),
@@ -262,7 +262,7 @@ def test_groups_with_several_classes_are_never_torn_apart():
     # Classes a and b are both of site 1: a site is no class, and must stay together.
     y = np.repeat(["a", "b", "c"], 6)
     site = np.repeat([1, 1, 2], 6)
-    with pytest.raises(InputError, match="there is but one graph or participant"):
+    with pytest.raises(InputError, match="only one graph or participant"):
         make_folds(y, cv=3, groups=site)
     apart = make_folds(y, cv=3, groups=np.repeat([1, 2, 3], 6))  # each class is one group
     assert len(apart.splits) == 3

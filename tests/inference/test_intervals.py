@@ -7,8 +7,10 @@ from experiments.designs import draw_5_1
 import eigengraphs as eg
 from eigengraphs.errors import InputError, WeakPositionsWarning
 from eigengraphs.inference import loading_intervals
-from eigengraphs.inference.cross_fitting import cosines_squared
-from eigengraphs.inference.loading_variance import LoadingVariance, bernoulli_variances
+from eigengraphs.inference.intervals_and_bootstrap import (
+    LoadingVariance,
+    cosines_squared,
+)
 
 from .coverage import coverage
 
@@ -60,7 +62,7 @@ def test_variances_of_0_1_edges_are_not_too_small():
     X = np.einsum("sk,tk->stk", H, H)[off]
     Lam = np.linalg.lstsq(X, graphs.dense[:, off].T, rcond=None)[0].T
     where = LoadingVariance(H, None, X.T @ X, True)
-    said = np.mean([where.covariance(bernoulli_variances(where, one)).diagonal() for one in Lam], 0)
+    said = np.mean([where.covariance(where.bernoulli_variances(one)).diagonal() for one in Lam], 0)
     true = Lam.var(axis=0)
     assert said == pytest.approx(true, rel=0.1)  # 3 standard errors of a variance of 2000
 

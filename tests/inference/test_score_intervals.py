@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eigengraphs.inference.folds import make_folds
-from eigengraphs.inference.rules import Linear, Nearest, make_rule
-from eigengraphs.inference.score_intervals import (
+from eigengraphs.inference.label_prediction import (
     accuracy_interval,
     compare_crossed,
     compare_folds,
     explained_interval,
     holm,
+    make_folds,
 )
+from eigengraphs.inference.prediction_pipelines import _Linear, _Nearest, make_rule
 
 
 @pytest.mark.parametrize(("k", "m"), [(0, 10), (7, 10), (10, 10), (263, 300)])
@@ -98,7 +98,7 @@ def test_a_linear_rule_in_the_span_of_training_graphs_is_that_of_all_columns(is_
     rng = np.random.default_rng(0)
     Z, new = rng.normal(size=(20, 60)) * 3 + 1, rng.normal(size=(15, 60)) * 3 + 1
     y = Z[:, 0] + Z[:, 1] if is_quantity else np.where(Z[:, 0] > 1, "a", "b")
-    rule = Linear(is_quantity, one_scale=False).fit(Z, y)
+    rule = _Linear(is_quantity, one_scale=False).fit(Z, y)
     X = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     full = type(rule._model)(**rule._model.get_params()).fit(X, y)
     expected = full.predict((new - Z.mean(axis=0)) / Z.std(axis=0))
@@ -113,9 +113,9 @@ def test_the_nearest_of_distances_is_the_nearest_of_features():
     Z, new = rng.normal(size=(20, 3)), rng.normal(size=(9, 3))
     y = rng.integers(0, 4, 20).astype(str)
     D = [np.linalg.norm(X[:, None] - Z, axis=2) for X in (Z, new)]
-    by_distance = Nearest(distances=True).fit(D[0], y).predict(D[1])
+    by_distance = _Nearest(distances=True).fit(D[0], y).predict(D[1])
     assert (by_distance == y[D[1].argmin(axis=1)]).all()
-    assert (by_distance == Nearest(distances=False).fit(Z, y).predict(new)).all()
+    assert (by_distance == _Nearest(distances=False).fit(Z, y).predict(new)).all()
 
 
 def test_differences_of_crossed_samples_cover():

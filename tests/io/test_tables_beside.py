@@ -5,7 +5,7 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import ReadError
-from eigengraphs.inference.variables import read_variable
+from eigengraphs.inference.designs import read_variable
 from eigengraphs.report.columns import make_column
 
 HEAD = "participant_id\tage\tgroup\thand\n"

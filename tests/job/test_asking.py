@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eigengraphs.inference.cross_fitting import cosines_squared
+from eigengraphs.inference.intervals_and_bootstrap import cosines_squared
 from eigengraphs.job.finished import FinishedFit
 
 

@@ -114,7 +114,7 @@ def test_numbers_are_quantities_and_codes_are_classes(stack, values, kind):
     ("values", "why"),
     [
         (["a"] * 24, "same value"),
-        (["a"] * 23 + ["b"], "but one graph"),
+        (["a"] * 23 + ["b"], "only one graph"),
         (["a"] * 2 + [None] * 22, "same"),
         ([37.5] * 24, "same value, '37.5'"),
         ([None, float("nan"), "n/a", ""] * 6, "no graph has a value"),

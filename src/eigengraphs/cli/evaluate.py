@@ -12,7 +12,7 @@ from eigengraphs.cli.options import Json
 from eigengraphs.cli.wording import say, say_notes, table_width
 
 if TYPE_CHECKING:
-    from eigengraphs.inference.evaluation import Evaluation
+    from eigengraphs.inference.label_prediction import Evaluation
 
 __all__ = ["Cv", "Folds", "Groups", "Jobs", "Methods", "Repeats", "evaluate", "method_names",
            "number_or_word"]  # fmt: skip

@@ -16,7 +16,7 @@ from sklearn.mixture import GaussianMixture
 
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.variables import units
+from eigengraphs.inference.designs import units
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 

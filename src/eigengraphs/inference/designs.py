@@ -1,24 +1,265 @@
-"""From groups, covariates and subjects to a linear model whose rows may change places."""
+"""Groups, covariates and participants as a linear model, and which of its rows may change places.
+
+:func:`read_variable` and :func:`read_table` take what users know of their graphs,
+:func:`make_design` makes a linear model of it, and :class:`Permutations` holds the rearrangements
+of its rows that the hypothesis of no effect allows.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
-from eigengraphs.inference.variables import Array, Variable, words
+from eigengraphs.system.labels import UNKNOWN, without_none
 
-__all__ = ["Design", "independent_columns", "make_design"]
+__all__ = [
+    "Array", "Design", "DesignKind", "Indices", "Permutations", "Variable", "counted",
+    "graph_values", "independent_columns", "is_number", "left_out", "make_design", "read_loadings",
+    "read_table", "read_variable", "table_columns", "units", "usable_components", "words",
+]  # fmt: skip
 
+Array: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+DesignKind: TypeAlias = Literal["single", "between", "within"]
 _SAME = 1e-8  # of the size of a column: less is rounding
+_BLOCK = 4_000_000  # numbers that are held at once
+
+
+# Values and loadings as users give them
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One value for each graph."""
+
+    name: str
+    kind: Literal["groups", "quantity"]
+    values: Array
+    """(m,), numbers, or places in ``levels``; nan where it is not known."""
+    levels: tuple[str, ...] = ()
+    """Names of the groups: in alphabetical order, numbers by size."""
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Where there is a value, (m,)."""
+        return ~np.isnan(self.values)
+
+    def rows(self, keep: NDArray[Any]) -> Variable:
+        """Return it for some graphs (a mask or indices); groups without a graph are dropped."""
+        values = self.values[keep]
+        if self.kind == "quantity":
+            return Variable(self.name, self.kind, values)
+        present, codes = np.unique(values, return_inverse=True)
+        levels = tuple(self.levels[int(level)] for level in present)
+        return Variable(self.name, self.kind, codes.astype(np.float64), levels)
+
+    def scaled(self) -> tuple[Variable, float]:
+        """Return it in a unit near its largest value, and that unit; groups stay as they are."""
+        if self.kind == "groups":
+            return self, 1.0
+        unit = float(units(self.values[self.known][:, None])[0])
+        return Variable(self.name, self.kind, self.values / unit), unit
+
+    def coded(self) -> Array:
+        """Return columns of numbers, (m, q): a quantity, or every group but the first as 0 or 1."""
+        if self.kind == "quantity":
+            return self.values[:, None]
+        return np.asarray(self.values[:, None] == np.arange(1, len(self.levels)), dtype=np.float64)
+
+
+def graph_values(name: str, given: Any, n_graphs: int) -> list[Any]:
+    """Return one plain value per graph; None for None, nan, pandas' NA, "" and "n/a"."""
+    if not isinstance(given, Sequence | np.ndarray) and hasattr(given, "__iter__"):
+        given = list(given)
+    if isinstance(given, str) or np.ndim(given) != 1 or len(given) != n_graphs:
+        came = "one text" if isinstance(given, str) else f"shape {np.shape(given)}"
+        raise InputError(
+            f"{name!r} must have one value for each of the {n_graphs} graphs, got {came}"
+        )
+    return [_plain(name, value) for value in list(given)]
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a plain value is a number, and not a truth value."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def read_variable(
+    name: str,
+    given: Any,
+    n_graphs: int,
+    kind: str | None = None,
+    levels: tuple[str, ...] | None = None,
+) -> Variable:
+    """Make a variable of numbers or texts.
+
+    Numbers of three or more values are a quantity; all else are groups. Texts are never numbers.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    given
+        One value for each graph; see :func:`graph_values`.
+    n_graphs
+        How many there must be.
+    kind
+        ``"groups"`` or ``"quantity"`` where the values must not decide.
+    levels
+        Groups that are known already; others are unknown values then.
+    """
+    values = without_none(graph_values(name, given, n_graphs))
+    known = [value for value in values if value is not None]
+    if not known and kind is None:
+        raise InputError(f"{name!r} has no value for any graph")
+    numbers = all(map(is_number, known))
+    if kind is None:
+        kind = "quantity" if numbers and len(set(known)) > 2 else "groups"
+    if kind == "quantity":
+        if not numbers:
+            i = next(i for i, x in enumerate(values) if x is not None and not is_number(x))
+            raise InputError(
+                f"{name!r} is a quantity and needs numbers; {counted(i)} has {values[i]!r}"
+            )
+        filled = [math.nan if value is None else float(value) for value in values]
+        return Variable(name, "quantity", np.array(filled))
+    if levels is None:
+        ordered = sorted(set(known)) if numbers else sorted({_word(value) for value in known})
+        levels = tuple(_word(level) for level in ordered)
+    place = {text: float(i) for i, text in enumerate(levels)}
+    codes = [math.nan if value is None else place.get(_word(value), math.nan) for value in values]
+    return Variable(name, "groups", np.array(codes), levels)
+
+
+def read_table(given: Any, n_graphs: int) -> tuple[Variable, ...]:
+    """Make variables of a mapping, a pandas table, an array of numbers (m, q), or None."""
+    columns = table_columns(given, n_graphs)
+    return tuple(read_variable(name, values, n_graphs) for name, values in columns.items())
+
+
+def table_columns(given: Any, n_graphs: int) -> dict[str, Any]:
+    """Return columns by their names, as :func:`read_table` takes them."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {str(name): values for name, values in given.items()}
+    if hasattr(given, "columns") and hasattr(given, "iloc"):
+        return {str(name): given[name].tolist() for name in given.columns}
+    table = np.asarray(given)
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or len(table) != n_graphs:
+        raise InputError(
+            f"covariates must be a mapping of names to columns, or an array of {n_graphs} rows; "
+            f"got shape {table.shape}"
+        )
+    return {f"covariate {j + 1}": table[:, j].tolist() for j in range(table.shape[1])}
+
+
+def read_loadings(given: Any, least: int = 3) -> Array:
+    """Return loadings (m, d) as finite numbers."""
+    try:
+        Y = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("loadings must be an array of numbers, one row per graph") from None
+    if Y.ndim == 1:
+        Y = Y[:, None]
+    if Y.ndim != 2 or Y.shape[1] == 0:
+        raise InputError(f"loadings must have shape (graphs, components), got {np.shape(given)}")
+    if len(Y) < least:
+        raise InputError(f"loadings of at least {least} graphs are needed, got {len(Y)}")
+    if not np.isfinite(Y).all():
+        i, k = np.argwhere(~np.isfinite(Y))[0]
+        raise InputError(
+            f"loadings must be finite; that of {counted(i)}, component {k + 1}, is not"
+        )
+    return Y
+
+
+def left_out(leave_out: Any, d: int) -> NDArray[np.bool_]:
+    """Return which of d components are not to be looked at, (d,)."""
+    out = np.zeros(d, bool) if leave_out is None else np.asarray(leave_out, dtype=bool)
+    if out.shape != (d,):
+        raise InputError(f"leave_out must have one value for each of {d} components")
+    return out
+
+
+def usable_components(
+    constant: NDArray[np.bool_], alike: str, components: Sequence[str] | None, leave_out: Any
+) -> tuple[NDArray[np.bool_], list[str], list[str]]:
+    """Return which components can be tested, (d,), their names, and notes on the others.
+
+    Parameters
+    ----------
+    constant : (d,)
+        Components whose loadings are ``alike`` (in words).
+    components, leave_out
+        Names, ``je1``, ``je2``, ... by default, and which components are left out.
+    """
+    d = len(constant)
+    names = np.array([f"je{k + 1}" for k in range(d)] if components is None else list(components))
+    if len(names) != d:
+        raise InputError(f"got {len(names)} names for {d} components")
+    out = left_out(leave_out, d)
+    notes = [
+        f"not tested, because loadings are {why}: {', '.join(names[which])}"
+        for which, why in ((out, "degenerate"), (constant & ~out, alike))
+        if which.any()
+    ]
+    keep = ~(out | constant)
+    if not keep.any():
+        raise InputError("no component is left to test: loadings are constant or degenerate")
+    return keep, names[keep].tolist(), notes
+
+
+def units(Y: Array) -> Array:
+    """Return a power of two near the largest value of each column, (d,).
+
+    Division by it loses no digit, and squares of what is left neither overflow nor vanish.
+    """
+    largest = np.abs(Y).max(axis=0, initial=0.0)
+    return np.asarray(np.ldexp(1.0, np.frexp(largest)[1] - 1))
+
+
+def counted(i: int) -> str:
+    """Return words for a graph without a name; people count from 1, Python from 0."""
+    return f"graph {i + 1} (index {i})"
+
+
+def words(items: Sequence[str], most: int = 4) -> str:
+    """Return names with commas, the first few of them."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
+
+
+def _plain(name: str, value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str):
+        return None if value.strip().lower() in UNKNOWN else value
+    if isinstance(value, float) and math.isinf(value):
+        raise InputError(f"{name!r} must be finite, got {value}; write nan where it is unknown")
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return None  # the types are pandas' own; nan is not equal to itself
+    return value if isinstance(value, bool | int | float) else str(value)
+
+
+def _word(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# The linear model
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Loadings, what they are compared by, and what is held constant, a row for each unit.
+    """Loadings, what they are compared by, and what is held constant; one row per unit.
 
     Columns of ``X``, ``Z`` and ``Y`` sum to zero (within each block, if there are blocks), which
     stands for an intercept (for each block).
@@ -27,41 +268,49 @@ class Design:
     X: Array
     """(u, q), groups or a quantity."""
     Z: Array
-    """(u, r), covariates, of full rank; none of them is constant."""
+    """(u, r), an orthonormal basis of the covariates; none of them is constant."""
     Y: Array
     """(u, d), loadings."""
     raw: Array
-    """(u, q + r), X and Z before they were centred: equal rows are interchangeable."""
-    blocks: NDArray[np.intp] | None
+    """(u, q + r'), X and covariates before centering: equal rows are interchangeable."""
+    blocks: Indices | None
     """(u,), subjects within whom rows change places; None if all rows may."""
-    strata: NDArray[np.intp]
-    """(u,), groups of rows that a bootstrap draws from one by one."""
     group: Variable
     """Of the rows; groups between subjects: of the subjects."""
-    kind: Literal["single", "between", "within"]
+    kind: DesignKind
     means: Array
     """(d,), mean loadings of all rows."""
     n_graphs: int
-    absorbed: tuple[str, ...]
-    """Covariates that are told by the subjects or by other covariates already."""
     notes: tuple[str, ...]
 
     @property
-    def n_intercepts(self) -> int:
-        """One, or one for each subject."""
-        return 1 if self.blocks is None else len(np.unique(self.blocks))
+    def strata(self) -> Indices:
+        """Groups of rows that a bootstrap draws from one by one, (u,)."""
+        apart = self.group.kind == "groups" and self.blocks is None
+        return (self.group.values if apart else np.zeros(len(self.Y))).astype(np.intp)
+
+    @property
+    def intercepts(self) -> Indices:
+        """Which intercept each row has, (u,): all the same one, or one for each subject."""
+        return np.zeros(len(self.Y), dtype=np.intp) if self.blocks is None else self.blocks
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of intercepts, covariates and effects."""
+        return int(self.intercepts.max() + 1 + self.Z.shape[1] + self.X.shape[1])
 
     @property
     def df_error(self) -> int:
         """Degrees of freedom that the model leaves."""
-        return int(len(self.Y) - self.n_intercepts - self.Z.shape[1] - self.X.shape[1])
+        return len(self.Y) - self.n_coefficients
+
+    def without_covariates(self, A: Array) -> Array:
+        """Return what the covariates do not explain of columns A (u, k)."""
+        return np.asarray(A - self.Z @ (self.Z.T @ A))
 
 
 def make_design(
-    Y: Array,
-    group: Variable,
-    covariates: tuple[Variable, ...],
-    subjects: Variable | None,
+    Y: Array, group: Variable, covariates: Sequence[Variable] = (), subjects: Variable | None = None
 ) -> Design:
     """Build the model of complete rows.
 
@@ -72,71 +321,75 @@ def make_design(
     Raises
     ------
     InputError
-        If the group is constant, varies within some subjects alone, or is told by the covariates.
+        If the group is constant, varies within some subjects alone, or is determined by the
+        covariates.
     """
     X, Zs = group.coded(), [variable.coded() for variable in covariates]
     _check_differs(X, group.name)
     notes: list[str] = []
     n_graphs = len(Y)
-    kind: Literal["single", "between", "within"] = "single"
-    blocks: NDArray[np.intp] | None = None
-    if subjects is not None:
-        codes = subjects.values.astype(np.intp)
-        counts = np.bincount(codes)
-        if (counts > 1).any():
-            kind = _kind(X, codes, counts, group.name, subjects)
-        if kind == "between":
-            first = np.zeros(len(codes), dtype=bool)
-            first[np.unique(codes, return_index=True)[1]] = True
-            X, Y, *Zs = (_subject_means(each, codes, counts) for each in (X, Y, *Zs))
-            group = group.rows(first)
-            group = _in_order(group, codes[first])
-            if len(set(counts.tolist())) > 1:
-                notes.append(
-                    f"subjects have {counts.min()} to {counts.max()} graphs each; their means are "
-                    "taken as equally precise"
-                )
-        elif kind == "within":
-            alone = int((counts == 1).sum())
-            if alone:
-                keep = counts[codes] > 1
-                X, Y, *Zs = (each[keep] for each in (X, Y, *Zs))
-                group, codes = group.rows(keep), np.unique(codes[keep], return_inverse=True)[1]
-                X = group.coded()
-                notes.append(f"{alone} subjects with one graph say nothing of change within "
-                             "subjects and are left out")  # fmt: skip
-            blocks = codes
+    kind: DesignKind = "single"
+    blocks: Indices | None = None
+    codes = np.arange(len(Y)) if subjects is None else subjects.values.astype(np.intp)
+    counts = np.bincount(codes)
+    if subjects is not None and (counts > 1).any():
+        kind = _kind(X, codes, group.name, subjects)
+    if kind == "between":
+        X, Y, *Zs = (_means(each, codes) for each in (X, Y, *Zs))
+        group = group.rows(np.unique(codes, return_index=True)[1])
+        if len(set(counts.tolist())) > 1:
+            notes.append(
+                f"subjects have {counts.min()} to {counts.max()} graphs each; their means are "
+                "treated as equally precise"
+            )
+    elif kind == "within":
+        keep = counts[codes] > 1
+        if not keep.all():
+            Y, *Zs = (each[keep] for each in (Y, *Zs))
+            group, codes = group.rows(keep), np.unique(codes[keep], return_inverse=True)[1]
+            X = group.coded()
+            notes.append(
+                f"{int((~keep).sum())} subjects with one graph carry no information on change "
+                "within subjects and are left out"
+            )
+        blocks = codes
     _check_differs(X, group.name)
     names = [variable.name for variable in covariates]
-    Z, absorbed = _independent(Zs, names, blocks, len(Y))
-    kept = [each for name, each in zip(names, Zs, strict=True) if name not in absorbed]
-    raw = np.hstack([X, *kept])
-    Xc = _centred(X, blocks)
-    left = (Xc - _fitted(Z, Xc)) / _scale(X - X.mean(axis=0))
-    if np.linalg.matrix_rank(left, tol=_SAME) < X.shape[1]:
+    Z, kept = np.zeros((len(Y), 0)), [X]
+    for name, each in zip(names, Zs, strict=True):
+        new = independent_columns(_left(each, Z, blocks))
+        if new.shape[1]:
+            Z, kept = np.hstack([Z, new]), [*kept, each]
+        else:
+            notes.append(f"the covariate {name!r} adds nothing to subjects or other covariates")
+    if np.linalg.matrix_rank(_left(X, Z, blocks), tol=_SAME) < X.shape[1]:
         by = words(names) or "the subjects"
         raise InputError(
-            f"{group.name!r} is told by {by} altogether, so that its effect cannot be told from "
-            "theirs; leave a covariate out"
+            f"{group.name!r} is determined by {by}, so that its effect cannot be told from theirs; "
+            "leave out a covariate"
         )
-    strata = group.values if group.kind == "groups" and blocks is None else np.zeros(len(X))
     design = Design(
-        Xc, Z, _centred(Y, blocks), raw, blocks, strata.astype(np.intp), group, kind,
-        Y.mean(axis=0), n_graphs, tuple(absorbed), tuple(notes),
+        _centered(X, blocks), Z, _centered(Y, blocks), np.hstack(kept), blocks, group, kind,
+        Y.mean(axis=0), n_graphs, tuple(notes),
     )  # fmt: skip
     if design.df_error < 1:
         unit = "subject" if kind == "between" else "graph"
-        if group.kind == "groups" and len(group.levels) == len(Y):
+        if len(group.levels) == len(Y):
             raise InputError(
-                f"each of the {len(Y)} groups of {group.name!r} has one {unit}, so that nothing "
-                "tells groups from chance; name a column with several in a group"
+                f"each of the {len(Y)} groups of {group.name!r} has one {unit}, so that groups "
+                "cannot be told from chance; name a column with several in a group"
             )
         raise InputError(
-            f"{len(Y)} {unit}s are too few for "
-            f"{design.n_intercepts + Z.shape[1] + X.shape[1]} coefficients"
-            f"{'; leave covariates out' if names else ''}"
+            f"{len(Y)} {unit}s are too few for {design.n_coefficients} coefficients"
+            f"{'; leave out covariates' if names else ''}"
         )
     return design
+
+
+def independent_columns(A: Array) -> Array:
+    """Return an orthonormal basis of the columns of A, (u, rank); what is below 1e-8 is nothing."""
+    U, s, _ = np.linalg.svd(A, full_matrices=False)
+    return np.asarray(U[:, s > _SAME])
 
 
 def _check_differs(X: Array, name: str) -> None:
@@ -146,71 +399,122 @@ def _check_differs(X: Array, name: str) -> None:
         )
 
 
-def independent_columns(A: Array) -> Array:
-    """Return an orthonormal basis of the columns of A, (u, rank); what is below 1e-8 is nothing."""
-    U, s, _ = np.linalg.svd(A, full_matrices=False)
-    return np.asarray(U[:, s > _SAME])
-
-
-def _kind(
-    X: Array, codes: NDArray[np.intp], counts: NDArray[np.intp], name: str, subjects: Variable
-) -> Literal["between", "within"]:
-    spread = np.abs(X - _subject_means(X, codes, counts)[codes]).max(axis=1)
-    scale = max(float(np.ptp(X)), 1e-300)
-    varies = np.bincount(codes, weights=spread > 1e-12 * scale) > 0
-    several = counts > 1
-    if not varies.any():
-        return "between"
-    if (varies == several).all():
-        return "within"
-    some = words([subjects.levels[i] for i in np.flatnonzero(several & ~varies)])
+def _kind(X: Array, codes: Indices, name: str, subjects: Variable) -> DesignKind:
+    spread = np.abs(X - _means(X, codes)[codes]).max(axis=1)
+    varies = np.bincount(codes, weights=spread > 1e-12 * max(float(np.ptp(X)), 1e-300)) > 0
+    constant = (np.bincount(codes) > 1) & ~varies
+    if not varies.any() or not constant.any():
+        return "within" if varies.any() else "between"
+    some = words([subjects.levels[i] for i in np.flatnonzero(constant)])
     raise InputError(
         f"{name!r} varies within {int(varies.sum())} subjects and is the same for all graphs of "
-        f"{int((several & ~varies).sum())} others ({some}). Differences between and within "
-        "subjects are different questions, with different permutations: keep the subjects in whom "
-        "it varies, or one graph of each subject"
+        f"{int(constant.sum())} others ({some}). Differences between and within subjects are "
+        "different questions, with different permutations: keep the subjects in whom it varies, "
+        "or one graph of each subject"
     )
 
 
-def _subject_means(A: Array, codes: NDArray[np.intp], counts: NDArray[np.intp]) -> Array:
+def _means(A: Array, codes: Indices) -> Array:
+    """Return means over the rows of each code, (codes, k)."""
+    counts = np.bincount(codes)
     sums = np.zeros((len(counts), A.shape[1]))
     np.add.at(sums, codes, A)
     return sums / counts[:, None]
 
 
-def _in_order(group: Variable, codes: NDArray[np.intp]) -> Variable:
-    """Put values of subjects, met in the order of ``codes``, in the order of their numbers."""
-    return Variable(group.name, group.kind, group.values[np.argsort(codes)], group.levels)
+def _centered(A: Array, blocks: Indices | None) -> Array:
+    return np.asarray(A - (A.mean(axis=0) if blocks is None else _means(A, blocks)[blocks]))
 
 
-def _centred(A: Array, blocks: NDArray[np.intp] | None) -> Array:
-    if blocks is None:
-        return np.asarray(A - A.mean(axis=0))
-    return np.asarray(A - _subject_means(A, blocks, np.bincount(blocks))[blocks])
+def _left(A: Array, basis: Array, blocks: Indices | None) -> Array:
+    """Return what intercepts and an orthonormal basis leave of columns, over their size before.
+
+    What is left of a column may be rounding alone.
+    """
+    centered = _centered(A, blocks)
+    size = np.linalg.norm(A - A.mean(axis=0), axis=0)
+    return np.asarray((centered - basis @ (basis.T @ centered)) / np.where(size > 0, size, 1.0))
 
 
-def _independent(
-    Zs: list[Array], names: list[str], blocks: NDArray[np.intp] | None, n_rows: int
-) -> tuple[Array, list[str]]:
-    """Return a basis of all covariates, and the names of those that add nothing to it."""
-    basis = np.zeros((n_rows, 0))
-    absorbed = []
-    for name, Z in zip(names, Zs, strict=True):
-        Zc = _centred(Z, blocks)
-        # Against its size before: what is left of it may be rounding alone.
-        left = (Zc - _fitted(basis, Zc)) / _scale(Z - Z.mean(axis=0))
-        new = independent_columns(left)
-        if new.shape[1] == 0:
-            absorbed.append(name)
-        basis = np.hstack([basis, new])
-    return basis, absorbed
+# Rearrangements of its rows
 
 
-def _fitted(basis: Array, A: Array) -> Array:
-    """Return the part of A that an orthonormal basis explains."""
-    return np.asarray(basis @ (basis.T @ A)) if basis.size else np.zeros_like(A)
+class Permutations:
+    """Rearrangements of the rows of a design, against which an observation is judged.
+
+    Two orders that put equal rows in equal places are one arrangement. If there are no more
+    arrangements than ``most``, each is taken once, the observed one among them, and p-values are
+    exact. Otherwise ``most`` orders are drawn, and the observed one is added.
+
+    Parameters
+    ----------
+    rows : (u, p)
+        Rows of the design; equal rows are interchangeable.
+    blocks : (u,)
+        Rows change places only with rows of the same block.
+    most
+        How many are looked at.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether all arrangements are looked at.
+    """
+
+    def __init__(self, rows: Array, blocks: Indices, most: int) -> None:
+        self.most = most
+        self._ids = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+        self._members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
+        count = 1
+        for members in self._members:
+            alike = np.unique(self._ids[members], return_counts=True)[1]
+            count *= math.factorial(len(members)) // math.prod(map(math.factorial, alike.tolist()))
+        self.exact = count <= most
+
+    def orders(self, rng: np.random.Generator, width: int) -> Iterator[Indices]:
+        """Yield blocks of orders, each (some, u); the observed one is among them if exact.
+
+        ``width`` is how many numbers are held for each order.
+        """
+        u = len(self._ids)
+        size = max(1, _BLOCK // width)
+        if self.exact:
+            every = self._every()
+            yield from (every[start : start + size] for start in range(0, len(every), size))
+            return
+        order = np.concatenate(self._members)
+        block = np.repeat(np.arange(len(self._members)), [len(m) for m in self._members])
+        for start in range(0, self.most, size):
+            some = min(size, self.most - start)
+            if len(self._members) == 1:
+                yield rng.permuted(np.tile(np.arange(u), (some, 1)), axis=1)
+                continue
+            orders = np.empty((some, u), dtype=np.intp)
+            # Random numbers that stay within the range of their block, sorted.
+            orders[:, order] = order[np.argsort(rng.random((some, u)) + block, axis=1)]
+            yield orders
+
+    def _every(self) -> Indices:
+        """Return orders (count, u) that give all different arrangements."""
+        whole = np.arange(len(self._ids))[None, :]
+        for members in self._members:
+            inner = members[np.array(list(_arrangements(self._ids[members])))]
+            whole = np.repeat(whole, len(inner), axis=0)
+            whole[:, members] = np.tile(inner, (len(whole) // len(inner), 1))
+        return whole
 
 
-def _scale(A: Array) -> Array:
-    norms = np.linalg.norm(A, axis=0)
-    return np.asarray(np.where(norms > 0, norms, 1.0))
+def _arrangements(ids: Indices) -> Iterator[Indices]:
+    """Yield orders (u,) such that ``ids[order]`` are all different arrangements of ids."""
+    places = [np.flatnonzero(ids == one) for one in np.unique(ids)]
+    order = np.zeros(len(ids), dtype=np.intp)
+
+    def fill(free: Indices, kind: int) -> Iterator[Indices]:
+        if kind == len(places):
+            yield order.copy()
+            return
+        for chosen in combinations(range(len(free)), len(places[kind])):
+            order[free[list(chosen)]] = places[kind]
+            yield from fill(np.delete(free, list(chosen)), kind + 1)
+
+    return fill(np.arange(len(ids)), 0)

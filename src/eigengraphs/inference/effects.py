@@ -1,30 +1,226 @@
-"""Sizes of effects, and bootstrap intervals around them."""
+"""Effects in a design: tests by permutation, sizes, and intervals around sizes.
+
+:func:`permutation_tests` tells whether there is an effect, by Welch's F of a linear model whose
+rows are rearranged; :func:`effect_sizes` how large it is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import lgamma
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import fdtrc
 from scipy.stats import norm
+from sklearn.covariance import ledoit_wolf
 
-from eigengraphs.inference.designs import Design
-from eigengraphs.inference.inversion import FEWEST, invert
-from eigengraphs.inference.variables import Array
+from eigengraphs.inference.designs import (
+    Array,
+    Design,
+    Indices,
+    Permutations,
+    independent_columns,
+)
 
-__all__ = ["Effects", "bca", "effect_sizes"]
+__all__ = ["Effects", "Tests", "bca", "effect_sizes", "permutation_tests"]
 
-_BLOCK = 2_000_000  # numbers that are held at once
+_TIES = 1e-9  # statistics that differ by less are equal, whatever the order of sums was
+_TINY = 1e-14  # of all squares: less is rounding, and a perfect fit is as good as another
+# How far variances of groups are drawn together, and by how much their degrees of freedom are
+# divided. Measured by tests.inference.calibrate_compare: without the first, 5 graphs against 20 of
+# the same spread lose 14 points of power; without the second, the largest of several statistics
+# rejects too often where spreads differ.
+_EQUAL, _ALIKE, _PENALTY = 0.4, 1.0, 2.0
 _UNITS, _ALL_UNITS = 5, 8  # in each group, or in all: with fewer, there is too little to draw from
+_FEWEST = 10  # degrees of freedom, below which errors are normal ones and not drawn residuals
+_BLOCK = 2_000_000  # numbers that are held at once
+_HALVINGS = 60
+
+
+# Tests by permutation
+
+
+@dataclass(frozen=True, eq=False)
+class Tests:
+    """What was observed, and how often rearranged rows gave as much."""
+
+    F: Array
+    """(d,), each component."""
+    joint_F: float
+    """All components together: F of the whitened loadings."""
+    p_values: Array
+    """(d,)."""
+    p_family: Array
+    """(d,), against the most unusual of all components."""
+    joint_p: float
+    n_permutations: int
+    """Arrangements looked at, the observed one included."""
+    exact: bool
+
+
+def permutation_tests(design: Design, most: int, rng: np.random.Generator) -> Tests:
+    """Test each component, and all together, by the same rearrangements.
+
+    With covariates Z it is the method of Freedman and Lane: residuals E of Y on Z change places,
+    and the statistic is that of X in the model of X and Z. Arrangements are compared by the tail
+    of Welch's F under normality and not by F itself, since its degrees of freedom change from
+    one arrangement to the next. A statistic that is nan counts as no evidence.
+    """
+    welch = _Welch(design)
+    observed, F = welch.tails(np.arange(len(design.Y))[None, :])
+    mark = observed[0] * (1 + _TIES)
+    d = design.Y.shape[1]
+    permutations = Permutations(design.raw, design.intercepts, most)
+    count = 0 if permutations.exact else 1  # the observed arrangement
+    as_small, family = np.full(d + 1, float(count)), np.full(d, float(count))
+    for orders in permutations.orders(rng, welch.width):
+        tails, _ = welch.tails(orders)
+        as_small += (~(tails > mark)).sum(axis=0)
+        family += (~(tails[:, :d].min(axis=1)[:, None] > mark[:d])).sum(axis=0)
+        count += len(orders)
+    p = as_small / count
+    return Tests(
+        F[0, :d], float(F[0, d]), p[:d], family / count, float(p[d]), count, permutations.exact
+    )
+
+
+class _Welch:
+    """Welch's F of rows in any order.
+
+    The coefficients b of X have the covariance V = sum_g s_g^2 A_g, with s_g^2 the variance around
+    the model in group g and A_g = sum_(i in g) Q_i Q_i^T: b^T V^-1 b is Welch's statistic (1951),
+    with the degrees of freedom of Johansen (1980). Variances are drawn together as far as chance
+    would make them differ: first those that all components share towards equality, then those of
+    each component towards the shared ones. For a slope, g are ranges of the quantity.
+    """
+
+    def __init__(self, design: Design) -> None:
+        Y, blocks = design.Y, design.intercepts
+        E, X = design.without_covariates(Y), design.without_covariates(design.X)
+        Q = independent_columns(X / np.linalg.norm(design.X, axis=0))
+        left, whole = np.linalg.norm(E, axis=0), np.linalg.norm(Y, axis=0)
+        # What covariates leave of a component may be rounding alone: then nothing is left.
+        some = left > 1e-8 * whole
+        S = np.where(some, E, 0.0) / np.where(some, left / np.sqrt(len(Y)), 1.0)
+        self._columns = np.hstack([S, _whitened(S)])
+        self._basis = np.hstack([Q, design.Z])
+        self._q, self._d = Q.shape[1], Y.shape[1]
+        free = 1.0 - 1.0 / np.bincount(blocks)[blocks] - (self._basis**2).sum(axis=1)
+        members = _cells(design)
+        freedom = members @ free
+        self._known = freedom > 0.5  # one graph has no spread: it gets that of the others
+        if not self._known.any():
+            self._known[:] = True
+        self._freedom = np.where(self._known, freedom, 0.0)
+        self._sums = members / np.where(self._known, freedom, 1.0)[:, None]
+        self._A = np.einsum("gu,ui,uj->gij", members, Q, Q)
+        # So many independent components would tell as much of spreads that all share.
+        self._worth = self._d**2 / max(float(((S.T @ S / len(S)) ** 2).sum()), 1.0)
+        self.width = self._columns.size + 4 * self._d * max(self._q, len(self._A)) ** 2
+
+    def tails(self, orders: Indices) -> tuple[Array, Array]:
+        """Return tails of F under normality, and F, of each component and of all, (B, d + 1)."""
+        d, q = self._d, self._q
+        # Row i of the design takes the place of row orders[i]: so do residuals the other way.
+        e = self._columns[np.argsort(orders, axis=1)]  # (B, u, 2 d)
+        on_basis = self._basis.T @ e
+        e -= self._basis @ on_basis
+        b = np.swapaxes(on_basis[:, :q], 1, 2)
+        s2 = np.maximum(self._sums @ e**2, _TINY)  # (B, groups, 2 d)
+        own, whole = s2[:, :, :d], s2[:, :, d:].mean(axis=2, keepdims=True)
+        shared = (own / self._pooled(own)).mean(axis=2, keepdims=True)
+        total = self._freedom.sum()
+        shared, rough = self._moderated(shared, 1.0, 1 / total / self._worth, _EQUAL, self._worth)
+        rough = np.maximum(rough, 1 / total)
+        if d > 1:
+            own, rough = self._moderated(own, shared, rough, _ALIKE)
+        else:
+            own = shared * self._pooled(own)
+        whole, rough_whole = self._moderated(whole, 1.0, 1 / total / d, _EQUAL, d)
+        inverse, df, c = self._welch(own, rough)
+        F = np.einsum("bki,bkij,bkj->bk", b[:, :d], inverse, b[:, :d]) / c
+        inverse, df_whole, c = self._welch(whole, rough_whole)
+        F_whole = np.einsum("bki,bij,bkj->b", b[:, d:], inverse[:, 0], b[:, d:])[:, None] / (c * d)
+        tails = [fdtrc(q, df, F), fdtrc(q * d, df_whole, F_whole)]
+        return np.hstack(tails), np.hstack([F, F_whole])
+
+    def _pooled(self, s2: Array) -> Array:
+        share = self._freedom / self._freedom.sum()
+        return np.asarray(np.einsum("g,bgk->bk", share, s2)[:, None])
+
+    def _moderated(
+        self, s2: Array, toward: Array | float, rough: Array | float, reach: float, worth: float = 1
+    ) -> tuple[Array, Array]:
+        """Draw variances of groups towards proportions, and return one over their freedom, too.
+
+        They go there all the way if Bartlett's statistic is below ``reach`` times what it is on
+        average where the proportions are true, and less the larger it is.
+
+        Parameters
+        ----------
+        s2 : (B, groups, k)
+            Variances.
+        toward : (B, groups, 1)
+            Proportions; 1 for equal variances.
+        rough
+            One over the degrees of freedom of these.
+        reach, worth
+            See above, and how many columns ``s2`` is the mean of.
+        """
+        freedom, known = self._freedom[:, None] * worth, self._known[:, None]
+        ratio = s2 / toward
+        pooled = self._pooled(ratio)
+        distance = (freedom * (np.log(pooled) - np.log(ratio))).sum(axis=1, keepdims=True)
+        some = np.where(known, freedom, np.inf)
+        usual = max(known.sum() - 1 + ((1 / some).sum() - 1 / freedom.sum()) / 3, 0.0)
+        share = np.minimum(1.0, reach * usual / np.maximum(distance, _TINY))
+        share = np.where(known, share, 1.0)
+        drawn = (1 - share) * s2 + share * pooled * toward
+        return drawn, (1 - share) * _PENALTY / some + share * rough
+
+    def _welch(self, s2: Array, rough: Array) -> tuple[Array, Array, Array]:
+        """Return V^-1 (B, k, q, q), Johansen's degrees of freedom and his factor of F, (B, k)."""
+        q = self._q
+        inverse = np.linalg.inv(np.einsum("bgk,gij->bkij", s2, self._A))
+        shares = s2 * np.einsum("bkij,gij->bgk", inverse, self._A)
+        a = (shares**2 * rough).sum(axis=1)
+        return inverse, q * (q + 2) / (3 * a), q + 2 * a - 6 * a / (q + 2)
+
+
+def _cells(design: Design) -> Array:
+    """Return rows that are taken to have one spread, (cells, u), 1 where a row is in a cell.
+
+    Groups; of a quantity, quarters of the rows by their distance from its mean.
+    """
+    x = design.group.values
+    if not design.group.levels:
+        far = np.abs(design.X[:, 0])
+        x = np.searchsorted(np.quantile(far, [0.25, 0.5, 0.75]), far).astype(np.float64)
+    return np.asarray(x == np.unique(x)[:, None], dtype=np.float64)
+
+
+def _whitened(S: Array) -> Array:
+    """Return columns of one variance that are hardly correlated, (u, d), from standardized ones.
+
+    The correlations are shrunk as by Ledoit and Wolf, which leaves a test where there are as many
+    components as graphs. All rows count alike: groups take no part, so that rows stay exchangeable.
+    """
+    covariance = ledoit_wolf(S, assume_centered=True)[0]
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(S @ (vectors / np.sqrt(np.maximum(values, max(1e-12 * values[-1], _TINY)))))
+
+
+# Sizes, and bootstrap intervals around them
 
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """One number for each component, and how sure it is."""
+    """One number for each component, and how precise it is."""
 
-    name: str
+    name: Literal["Hedges g", "omega squared", "partial correlation"]
     size: Array
     """(d,)."""
     low: Array
@@ -47,26 +243,25 @@ def effect_sizes(
 
     Two groups: Hedges' g, the second less the first, in standard deviations around the model. More
     groups: omega squared, the share of the variance that groups explain beyond covariates, at least
-    zero. A
-    quantity: the partial correlation, which is the slope when both are standardised.
+    zero. A quantity: the partial correlation, which is the slope when both are standardized.
     """
     units = np.arange(len(design.Y)) if design.blocks is None else design.blocks
     n = int(units.max()) + 1
-    strata = design.strata if design.blocks is None else np.zeros(n, dtype=np.intp)
-    model = _Model(design)
+    strata = design.strata[:n]  # within subjects: one stratum
+    model = _CountedRows(design)
 
     def sizes(counts: Array) -> Array:
         return model.sizes(counts[:, units])
 
     size = sizes(np.ones((1, n)))[0]
-    b = model.coefficients(np.ones((1, len(units))))[0]
-    perfect = model.perfect()
+    b, perfect = model.observed()
     if model.name == "Hedges g":
         size = np.where(perfect, np.copysign(np.inf, size), size)
-    if model.name == "omega squared" or _too_few(design, strata, n):
-        ends = invert(design, model.name != "omega squared", n_bootstrap, confidence, rng)
+    fewest = _UNITS if strata.any() else _ALL_UNITS
+    if model.name == "omega squared" or np.bincount(strata).min() < fewest:
+        ends = _invert(design, model.name != "omega squared", n_bootstrap, confidence, rng)
         low, high = (_as_size(design, model.name, end) for end in ends)
-        by: Literal["residuals", "normal"] = "normal" if design.df_error < FEWEST else "residuals"
+        by: Literal["residuals", "normal"] = "normal" if design.df_error < _FEWEST else "residuals"
         return Effects(model.name, size, low, high, b, by, perfect)
     drawn = np.empty((n_bootstrap, design.Y.shape[1]))
     step = max(1, _BLOCK // max(n, model.width))
@@ -74,50 +269,41 @@ def effect_sizes(
         some = min(step, n_bootstrap - start)
         drawn[start : start + some] = sizes(_counts(strata, some, rng))
     without = sizes(1.0 - np.eye(n)) if n * n <= 50 * _BLOCK else np.tile(size, (n, 1))
-    low, high = bca(size, drawn, without, strata, confidence)
-    low, high = (np.where(perfect, np.nan, end) for end in (low, high))
+    ends = bca(size, drawn, without, strata, confidence)
+    low, high = (np.where(perfect, np.nan, end) for end in ends)
     return Effects(model.name, size, low, high, b, "BCa", perfect)
-
-
-def _too_few(design: Design, strata: NDArray[np.intp], n: int) -> bool:
-    if design.group.kind == "groups" and design.blocks is None:
-        return int(np.bincount(strata).min()) < _UNITS
-    return n < _ALL_UNITS
 
 
 def _as_size(design: Design, name: str, length: Array) -> Array:
     """Return effects of a length, in standard deviations over all units, as sizes."""
-    u = len(design.Y)
-    if name == "omega squared":
-        return np.asarray(length**2 / (length**2 + u))
-    if name == "partial correlation":
-        return np.asarray(length / np.sqrt(length**2 + u))
-    X = design.X - design.Z @ (design.Z.T @ design.X)
-    return np.asarray(length / np.linalg.norm(X))
+    if name == "Hedges g":
+        return np.asarray(length / np.linalg.norm(design.without_covariates(design.X)))
+    total = length**2 + len(design.Y)
+    return np.asarray(length**2 / total if name == "omega squared" else length / np.sqrt(total))
 
 
-class _Model:
+class _CountedRows:
     """Least squares with rows counted several times, for many counts at once."""
 
     def __init__(self, design: Design) -> None:
         X, Z, Y = design.X, design.Z, design.Y
-        ones = np.ones((len(Y), 1 if design.blocks is None else 0))
-        scale = np.linalg.norm(X, axis=0) / np.sqrt(len(X))
-        # Centred and scaled: products of these lose no digits.
-        D = np.hstack([Z * np.sqrt(len(Z)), ones, X / scale])
-        self._r, self._scale = Z.shape[1] + ones.shape[1], scale
+        self._within = design.blocks is not None
+        ones = np.ones((len(Y), 0 if self._within else 1))
+        self._scale = np.linalg.norm(X, axis=0) / np.sqrt(len(X))
+        # Centered and scaled: products of these lose no digits.
+        D = np.hstack([Z * np.sqrt(len(Z)), ones, X / self._scale])
+        self._r = Z.shape[1] + ones.shape[1]
         self._unit = np.where((unit := np.sqrt((Y**2).mean(axis=0))) > 0, unit, 1.0)
         V = Y / self._unit
-        p, d = D.shape[1], V.shape[1]
-        self._shape = (p, d)
+        p, d = self._shape = (D.shape[1], V.shape[1])
         self._DD = (D[:, :, None] * D[:, None, :]).reshape(len(D), p * p)
         self._DY = (D[:, :, None] * V[:, None, :]).reshape(len(D), p * d)
         self._YY = V**2
         self._df, self._q, self._u = design.df_error, X.shape[1], len(Y)
-        self._within = design.blocks is not None
-        groups = design.group.kind == "groups"
-        self.name = ("Hedges g" if self._q == 1 else "omega squared") if groups else (
-            "partial correlation")  # fmt: skip
+        self.name: Literal["Hedges g", "omega squared", "partial correlation"] = (
+            "partial correlation" if design.group.kind == "quantity"
+            else "Hedges g" if self._q == 1 else "omega squared"
+        )  # fmt: skip
         self.width = p * p + p * d
 
     def _solve(self, counts: Array) -> tuple[Array, Array, Array]:
@@ -133,16 +319,15 @@ class _Model:
         reduced = YY - (less * R[:, :r]).sum(axis=1)
         return b, np.maximum(full, 1e-14 * YY), np.maximum(reduced, full)
 
-    def coefficients(self, counts: Array) -> Array:
-        """Return coefficients of X in units of the loadings, (B, q, d)."""
-        b = self._solve(counts)[0][:, self._r :]
-        return np.asarray(b * self._unit / self._scale[:, None])
+    def observed(self) -> tuple[Array, NDArray[np.bool_]]:
+        """Return coefficients of X in units of the loadings, (q, d), and where the fit is perfect.
 
-    def perfect(self) -> NDArray[np.bool_]:
-        """Tell where X leaves no more than rounding of what varies, (d,)."""
-        _, full, reduced = self._solve(np.ones((1, self._u)))
-        squares = self._YY.sum(axis=0)
-        return np.asarray((full[0] <= 1e-13 * squares) & (reduced[0] > 1e-13 * squares))
+        There X leaves no more than rounding of what varies.
+        """
+        (b,), (full,), (reduced,) = self._solve(np.ones((1, self._u)))
+        rounding = 1e-13 * self._YY.sum(axis=0)
+        perfect = (full <= rounding) & (reduced > rounding)
+        return np.asarray(b[self._r :] * self._unit / self._scale[:, None]), np.asarray(perfect)
 
     def sizes(self, counts: Array) -> Array:
         """Return sizes of effects, (B, d); nan where a sample leaves no variance."""
@@ -153,18 +338,18 @@ class _Model:
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.name == "Hedges g":
                 d = b[:, self._r] / self._scale[0] / np.sqrt(full / df)
-                size = d * _hedges(self._df)
-            elif self.name == "omega squared":
+                return np.asarray(d * _hedges(self._df))
+            if self.name == "omega squared":
                 error = full / df
-                size = np.maximum(0.0, (reduced - full - self._q * error) / (
-                    reduced - full + (self._u - self._q) * error))  # fmt: skip
-            else:
-                size = np.sign(b[:, self._r]) * np.sqrt(np.maximum(1 - full / reduced, 0.0))
-        return np.asarray(size)
+                share = (reduced - full - self._q * error) / (
+                    reduced - full + (self._u - self._q) * error)  # fmt: skip
+                return np.asarray(np.maximum(0.0, share))
+            explained = np.maximum(1 - full / reduced, 0.0)
+            return np.asarray(np.sign(b[:, self._r]) * np.sqrt(explained))
 
 
 def bca(
-    size: Array, drawn: Array, without: Array, strata: NDArray[np.intp], confidence: float
+    size: Array, drawn: Array, without: Array, strata: Indices, confidence: float
 ) -> tuple[Array, Array]:
     """Return the ends of bias-corrected and accelerated bootstrap intervals, (d,) and (d,).
 
@@ -181,30 +366,26 @@ def bca(
     confidence
         Such as 0.95.
     """
-    low, high = np.full(size.shape, np.nan), np.full(size.shape, np.nan)
+    low, high = np.full((2, len(size)), np.nan)
     tail = norm.ppf((1 - confidence) / 2)
     for k in range(len(size)):
         values = np.sort(drawn[np.isfinite(drawn[:, k]), k])
-        if len(values) < 2 or not np.isfinite(size[k]):
+        B = len(values)
+        if B < 2 or not np.isfinite(size[k]):
             continue
-        below = (np.searchsorted(values, size[k], "left")
-                 + np.searchsorted(values, size[k], "right")) / 2  # fmt: skip
-        share = np.clip(below / len(values), 1 / (len(values) + 1), len(values) / (len(values) + 1))
-        z0 = norm.ppf(share)
+        below = np.searchsorted(values, size[k], "left") + np.searchsorted(values, size[k], "right")
+        z0 = norm.ppf(np.clip(below / 2 / B, 1 / (B + 1), B / (B + 1)))
         influence = _influence(without[:, k], strata)
         spread = (influence**2).sum() ** 1.5
         a = (influence**3).sum() / (6 * spread) if spread > 0 else 0.0
-        ends = []
-        for z in (tail, -tail):
-            moved = z0 + z
-            # An acceleration that would turn the order round is not followed.
-            slope = max(1 - a * moved, 0.1)
-            ends.append(np.quantile(values, norm.cdf(z0 + moved / slope)))
-        low[k], high[k] = ends
+        moved = z0 + np.array([tail, -tail])
+        # An acceleration that would turn the order round is not followed.
+        slope = np.maximum(1 - a * moved, 0.1)
+        low[k], high[k] = np.quantile(values, norm.cdf(z0 + moved / slope))
     return low, high
 
 
-def _influence(without: Array, strata: NDArray[np.intp]) -> Array:
+def _influence(without: Array, strata: Indices) -> Array:
     """Return how far each unit moves the estimate, (n,)."""
     found = np.zeros(len(without))
     for stratum in np.unique(strata):
@@ -214,7 +395,7 @@ def _influence(without: Array, strata: NDArray[np.intp]) -> Array:
     return found
 
 
-def _counts(strata: NDArray[np.intp], n: int, rng: np.random.Generator) -> Array:
+def _counts(strata: Indices, n: int, rng: np.random.Generator) -> Array:
     """Return how often each unit is in each of n samples, (n, units)."""
     counts = np.zeros((n, len(strata)))
     for stratum in np.unique(strata):
@@ -224,7 +405,108 @@ def _counts(strata: NDArray[np.intp], n: int, rng: np.random.Generator) -> Array
 
 
 def _hedges(df: int) -> float:
-    """Return the factor that makes a standardised difference unbiased under normality."""
+    """Return the factor that makes a standardized difference unbiased under normality."""
     if df < 2:
         return 1.0
     return float(np.exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / np.sqrt(df / 2))
+
+
+# Intervals by inversion of bootstrap tests. A share of variance cannot be below zero, and a group
+# of two or three graphs can hardly be drawn from: percentiles of resampled sizes are far off there.
+# Instead, errors are drawn around effects of every size, and those sizes are kept under which the
+# observed statistic would not be unusual.
+
+
+def _invert(
+    design: Design, signed: bool, n_bootstrap: int, confidence: float, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return the least and the largest effect that the observed statistic allows, (d,) and (d,).
+
+    Errors are residuals of all units alike, at the size that the degrees of freedom tell, or
+    normal ones where these are few. For groups of one spread the law of F depends on the effects
+    by their size alone.
+
+    Parameters
+    ----------
+    design
+        Loadings and groups.
+    signed
+        For one column of X: the t statistic, and effects of either sign. Else F, and sizes.
+    n_bootstrap, confidence, rng
+        Samples, such as 0.95, and random numbers.
+
+    Returns
+    -------
+    low, high : (d,)
+        The length of the effect over all units, in standard deviations of errors: the root of the
+        noncentrality of F, or the mean of the numerator of t.
+    """
+    Y, df = design.Y, design.df_error
+    X = design.without_covariates(design.X)
+    Q = X / np.linalg.norm(X) if signed else independent_columns(
+        X / np.linalg.norm(design.X, axis=0))  # fmt: skip
+    told = Q.T @ Y  # (q, d)
+    R = design.without_covariates(Y) - Q @ told
+    sigma = np.sqrt((R**2).sum(axis=0) / df)
+    usable = sigma > 1e-7 * np.sqrt((Y**2).sum(axis=0))
+    sigma = np.where(usable, sigma, 1.0)
+    told = told / sigma
+    length = np.linalg.norm(told, axis=0)
+    way = told / np.where(length > 0, length, 1.0)
+    way[0, length == 0] = 1.0
+    along, across, rest = _errors(
+        design, Q, way, R / sigma * np.sqrt(len(Y) / df), n_bootstrap, rng
+    )
+    rest = np.maximum(rest, 1e-12) / df
+    observed = told[0] if signed else length**2
+
+    def above(shift: Array) -> Array:
+        """Return how often samples around effects of this size reach what was observed, (d,)."""
+        if signed:
+            return np.asarray(((shift + way[0] * along) / np.sqrt(rest) >= observed).mean(0))
+        return np.asarray((((shift + along) ** 2 + across) / rest >= observed).mean(0))
+
+    reach = 50.0 * (1.0 + (np.abs(observed) if signed else length))
+    start, end = (observed - reach, observed + reach) if signed else (np.zeros_like(reach), reach)
+    tail = (1 - confidence) / 2
+    low, high = (_solve(above, share, start, end) for share in (tail, 1 - tail))
+    return np.where(usable, low, np.nan), np.where(usable, high, np.nan)
+
+
+def _errors(
+    design: Design, Q: Array, way: Array, pool: Array, n: int, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """Return errors along the effects, and squares beside them and around the model, (n, d) each.
+
+    Squares beside the effects are those of the other columns of X.
+    """
+    u, d = pool.shape
+    along, across, rest = np.empty((3, n, d))
+    members = np.eye(int(design.intercepts.max()) + 1)[design.intercepts]
+    members /= np.sqrt(members.sum(axis=0))  # orthonormal: the intercepts
+    model = np.hstack([design.Z, members])
+    step = max(1, 2 * _BLOCK // (u * d))
+    for start in range(0, n, step):
+        part = slice(start, min(start + step, n))
+        some = part.stop - start
+        if design.df_error < _FEWEST:
+            errors = rng.normal(size=(some, u, d))
+        else:
+            errors = pool[rng.integers(u, size=(some, u))]
+        on_x = np.einsum("uq,bud->bqd", Q, errors)
+        on_model = np.einsum("ur,bud->brd", model, errors)
+        square = (on_x**2).sum(axis=1)
+        along[part] = (on_x * way).sum(axis=1)
+        across[part] = square - along[part] ** 2
+        rest[part] = (errors**2).sum(axis=1) - square - (on_model**2).sum(axis=1)
+    return along, across, rest
+
+
+def _solve(rising: Callable[[Array], Array], share: float, low: Array, high: Array) -> Array:
+    """Return where functions that rise reach a share; an end, where they do not in between."""
+    least, there = low, rising(low) >= share
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        under = rising(middle) < share
+        low, high = np.where(under, middle, low), np.where(under, high, middle)
+    return np.where(there, least, high)

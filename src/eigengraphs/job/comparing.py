@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import InputError, ManyAnomaliesWarning
-from eigengraphs.inference.changes import Changes, change_points
-from eigengraphs.inference.comparing import compare
-from eigengraphs.inference.comparison import Comparison
-from eigengraphs.inference.outliers import Anomalies, anomalies
+from eigengraphs.inference.changes_and_anomalies import Anomalies, Changes, anomalies, change_points
+from eigengraphs.inference.group_differences import Comparison, compare
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.job.people import NOBODY
 from eigengraphs.report.columns import time_line

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from eigengraphs.errors import InputError
-from eigengraphs.inference.contesting import CONTESTANTS, Contest, contest
-from eigengraphs.inference.methods import MethodsLike
+from eigengraphs.inference.method_contest import CONTESTANTS, Contest, contest
+from eigengraphs.inference.prediction_pipelines import MethodsLike
 from eigengraphs.job.analysis import FitSettings
 from eigengraphs.job.evaluating import HoldingOut, people_for
 from eigengraphs.job.events import Event, Listener, silent

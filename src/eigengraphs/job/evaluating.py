@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from eigengraphs.errors import InputError
-from eigengraphs.inference.evaluating import evaluate
-from eigengraphs.inference.evaluation import CHANCE, Evaluation
-from eigengraphs.inference.methods import MethodsLike, quiet
-from eigengraphs.inference.rules import RULES
+from eigengraphs.inference.label_prediction import CHANCE, Evaluation, evaluate
+from eigengraphs.inference.prediction_pipelines import RULES, MethodsLike, quiet
 from eigengraphs.job.comparing import file_name
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.finished import FinishedFit

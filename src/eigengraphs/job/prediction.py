@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.evaluating import evaluate
-from eigengraphs.inference.evaluation import CHANCE, PipelineScore
-from eigengraphs.inference.folds import Split, make_folds
-from eigengraphs.inference.methods import quiet
+from eigengraphs.inference.label_prediction import CHANCE, PipelineScore, evaluate, make_folds
+from eigengraphs.inference.prediction_pipelines import Split, quiet
 from eigengraphs.report.columns import make_column, says_number
 from eigengraphs.report.records import Column, MethodScore, Prediction
 from eigengraphs.stack import GraphStack

@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import WeakPositionsWarning
-from eigengraphs.inference.bootstrapping import Bootstrap, bootstrap
-from eigengraphs.inference.cross_fitting import N_SPLITS
-from eigengraphs.inference.intervals import LoadingIntervals, loading_intervals
-from eigengraphs.inference.reading import ComponentReading, read_components
+from eigengraphs.inference.component_meaning import ComponentReading, read_components
+from eigengraphs.inference.intervals_and_bootstrap import (
+    N_SPLITS,
+    Bootstrap,
+    LoadingIntervals,
+    bootstrap,
+    loading_intervals,
+)
 from eigengraphs.job.events import Event, Listener, silent
 from eigengraphs.job.finished import FinishedFit
 from eigengraphs.job.inputs import Inputs

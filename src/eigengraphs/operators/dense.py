@@ -59,10 +59,6 @@ class DenseGraphs:
 
     # ------------------------------------------------------------------ some graphs at a time
 
-    def _steps(self, lo: int, hi: int, again: bool) -> list[tuple[int, int]]:
-        step = self._again if again else self._once
-        return [(first, min(hi, first + step)) for first in range(lo, hi, step)]
-
     def _times(
         self, one: _Ready, lo: int, hi: int, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
@@ -91,9 +87,11 @@ class DenseGraphs:
     def products(self, columns: Sequence[Columns], out: Sequence[NDArray[Any]]) -> None:
         """Fill ``out`` (m, b, n) with the products of each."""
         ready = [_Ready(one, self._directed) for one in columns]
+        step = self._again if len(columns) > 1 else self._once
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._steps(lo, hi, len(columns) > 1):
+            for first in range(lo, hi, step):
+                last = min(hi, first + step)
                 for one, place in zip(ready, out, strict=True):
                     self._times(one, first, last, place[first:last])
 
@@ -109,9 +107,11 @@ class DenseGraphs:
         found = tuple(
             np.zeros((m, one.B.shape[1], Z.shape[1])) for one, Z in zip(columns, Zs, strict=True)
         )
+        step = self._again if len(columns) > 1 else self._once
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._steps(lo, hi, len(columns) > 1):
+            for first in range(lo, hi, step):
+                last = min(hi, first + step)
                 for one, Z, cores in zip(ready, Zs, found, strict=True):
                     b, z = cores.shape[1:]
                     if b == 0 or z == 0:
@@ -133,16 +133,20 @@ class DenseGraphs:
 
         def few(lo: int, hi: int) -> Array:
             parts = np.zeros((W.shape[1], n * n))
-            for first, last in self._steps(lo, hi, again=True):
+            for first in range(lo, hi, self._again):
+                last = min(hi, first + self._again)
                 parts += W_typed[first:last].T @ self._A[first:last].reshape(-1, n * n)
             sums = parts.reshape(-1, n, n)  # of graphs, one for each column
             return np.stack([
                 np.einsum("kts,kt->ks" if one.left else "kst,kt->ks", sums, one.BT) for one in ready
             ])  # fmt: skip
 
+        step = self._again if len(columns) > 1 else self._once
+
         def many(lo: int, hi: int) -> Array:
             parts = np.zeros_like(totals)
-            for first, last in self._steps(lo, hi, len(columns) > 1):
+            for first in range(lo, hi, step):
+                last = min(hi, first + step)
                 for one, part in zip(ready, parts, strict=True):
                     P = self._times(one, first, last)
                     part += np.einsum("ik,iks->ks", W_typed[first:last], P)
@@ -161,9 +165,11 @@ class DenseGraphs:
         tiny = n * self._A.itemsize < LINE_BYTES  # rows too short for the kernel
         if tiny:
             outer = (HT[:, :, None] * GT[:, None, :]).reshape(-1, n * n).T.copy()
+        step = self._again if tiny else self._once
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._steps(lo, hi, again=tiny):
+            for first in range(lo, hi, step):
+                last = min(hi, first + step)
                 if tiny:
                     forms[first:last] = self._A[first:last].reshape(-1, n * n) @ outer
                     continue
@@ -182,7 +188,8 @@ class DenseGraphs:
 
         def work(lo: int, hi: int) -> Array:
             parts = np.zeros_like(totals)
-            for first, last in self._steps(lo, hi, again=True):
+            for first in range(lo, hi, self._again):
+                last = min(hi, first + self._again)
                 if not weights[first:last].any():
                     continue
                 for one, back, part in zip(ready, lefts, parts, strict=True):
@@ -208,7 +215,8 @@ class DenseGraphs:
         ones = np.ones(self._A.shape[1], self._A.dtype)
 
         def work(lo: int, hi: int) -> None:
-            for first, last in self._steps(lo, hi, again=True):
+            for first in range(lo, hi, self._again):
+                last = min(hi, first + self._again)
                 A = np.abs(self._A[first:last]) if absolute else self._A[first:last]
                 # Few terms, or in pairs: the type of the graphs may take these sums.
                 sums[0, first:last] = A @ ones if len(ones) <= _SUM else A.sum(axis=2)

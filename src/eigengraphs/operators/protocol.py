@@ -8,8 +8,7 @@ that say otherwise reads all graphs once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,8 +131,7 @@ class ObservedOperator(Operator, Protocol):
 # ---------------------------------------------------------------- graphs as they are stored
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Columns B of one side, and what the treatment does to products with them.
 
     The products are B^T (A_i + Diag(D_i)) - C^T on the left, and the same with A_i^T on the right.
@@ -144,10 +142,6 @@ class Columns:
     B: NDArray[Any]  # (n, b), in the type of the graphs, as is C
     D: Array | None = None  # (m, n)
     C: NDArray[Any] | None = None  # (n, b)
-
-    def back(self) -> Self:
-        """Return what multiplies products with these columns by the graphs again, to squares."""
-        return replace(self, left=not self.left, C=None)
 
 
 class Raw(Protocol):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.errors import MissingExtraError
-from eigengraphs.inference.contesting import Contest
-from eigengraphs.inference.evaluation import CHANCE
+from eigengraphs.inference.label_prediction import CHANCE
+from eigengraphs.inference.method_contest import Contest
 from eigengraphs.plot.axes import HUES, MARKERS
 
 __all__ = ["contest_figure"]

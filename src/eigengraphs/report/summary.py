@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
-from eigengraphs.inference.carriers import ends, strongest_pairs
+from eigengraphs.inference.component_meaning import ends, strongest_pairs
 from eigengraphs.report.columns import make_columns, time_line
 from eigengraphs.report.input_quality import QualityTable, describe_graphs
 from eigengraphs.report.odd_graphs import mirror_images

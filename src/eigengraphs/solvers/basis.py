@@ -163,8 +163,10 @@ class CoreBasis(Basis):
             return sides
         # left^T A_i belongs to the right side of the sum, and the other way round.
         points = sides_of(X, self.geometry.widths)
-        both = zip(self._parts[::-1], points[::-1], strict=True)
-        return tuple(_combined(parts, W, mine) for parts, mine in both)
+        found = []
+        for parts, mine in zip(self._parts[::-1], points[::-1], strict=True):
+            found.append(_combined(parts, W, mine))
+        return tuple(found)
 
     def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
         """Return sums over graphs with weights that are linear in their forms."""

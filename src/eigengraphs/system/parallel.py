@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 from numba.core import event
@@ -135,7 +135,7 @@ def on_blocks(
     try:
         for _ in range(threads - 1):
             others.append(pool.submit(queue.run))
-        queue.run_here(gather)
+        queue.run(gather, here=True)
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
         queue.stop()
@@ -177,40 +177,51 @@ class _Queue(Generic[T]):
         self._errors: dict[int, BaseException] = {}
         self._stopped = False
 
-    def run(self) -> None:
-        """Do blocks until there are none."""
+    def run(self, gather: Callable[[T], Any] | None = None, *, here: bool = False) -> None:
+        """Do blocks until there are none.
+
+        ``here``, in the thread that asked, gather results in their order, and wait for all.
+        """
+        has_news = partial(self._has_news, here)
         while True:
             with self._lock:
-                self._changed.wait_for(lambda: self._stopped or self._is_over() or self._is_open())
-                k = self._take()
-            if k is None:
-                return
-            self._do(k)
-
-    def run_here(self, gather: Callable[[T], Any] | None) -> None:
-        """Do blocks, gather results in their order, and wait for those of others."""
-        while not self._stopped:
-            while gather is not None and self._n_gathered in self._results:
-                gather(self._results.pop(self._n_gathered))
+                self._changed.wait_for(has_news)
+                if self._stopped:
+                    return
+                k, gathered = self._next, self._n_gathered
+                has_result = here and gathered in self._results
+                if not has_result:
+                    if k == len(self._blocks):
+                        return
+                    self._next += 1
+            if has_result:
+                assert gather is not None
+                gather(self._results.pop(gathered))
                 with self._lock:
                     self._n_gathered += 1
                     self._changed.notify_all()
+                continue
+            try:
+                result = self._work(*self._blocks[k])
+            except BaseException as error:  # of any thread, to be raised in the one that asked
+                self._errors[k] = error
+                self.stop()
+                return
             with self._lock:
-                k = self._take()
-                if k is None:
-                    if gather is None and self._n_done == len(self._blocks):
-                        return
-                    if self._n_gathered == len(self._blocks):
-                        return
-                    self._changed.wait_for(
-                        lambda: (
-                            self._stopped
-                            or self._n_gathered in self._results
-                            or self._n_done == len(self._blocks)
-                        )
-                    )
-            if k is not None:
-                self._do(k)
+                if self._ahead is not None:
+                    self._results[k] = result
+                self._n_done += 1
+                self._changed.notify_all()
+            del result
+
+    def _has_news(self, here: bool) -> bool:
+        """Tell whether there is a block to do, a result to gather, or nothing more to wait for."""
+        if self._stopped or (here and self._n_gathered in self._results):
+            return True
+        if self._next < len(self._blocks):
+            return self._ahead is None or self._next < self._n_gathered + self._ahead
+        done = self._n_done if self._ahead is None else self._n_gathered
+        return not here or done == len(self._blocks)
 
     def stop(self) -> None:
         """Begin no further block."""
@@ -226,34 +237,6 @@ class _Queue(Generic[T]):
         self._results.clear()
         del self._work
         return errors[0] if errors else None
-
-    def _is_over(self) -> bool:
-        return self._next == len(self._blocks)
-
-    def _is_open(self) -> bool:
-        return self._ahead is None or self._next < self._n_gathered + self._ahead
-
-    def _take(self) -> int | None:
-        """Return the number of the next block, if it may begin; called with the lock."""
-        if self._stopped or self._is_over() or not self._is_open():
-            return None
-        self._next += 1
-        return self._next - 1
-
-    def _do(self, k: int) -> None:
-        try:
-            result = self._work(*self._blocks[k])
-        except BaseException as error:  # of any thread, to be raised in the one that asked
-            with self._lock:
-                self._errors[k] = error
-                self._stopped = True
-                self._changed.notify_all()
-            return
-        with self._lock:
-            if self._ahead is not None:
-                self._results[k] = result
-            self._n_done += 1
-            self._changed.notify_all()
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

@@ -1,4 +1,4 @@
-"""What a component is, who expresses it, and whether it is more than noise."""
+"""What a component is, which graphs express it, and whether it is more than noise."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from eigengraphs.dimension.halves import chance
 from eigengraphs.dimension.held_out import combined, noise_p_values
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.carriers import effective_vertices, ends, strongest_pairs
-from eigengraphs.inference.cross_fitting import N_SPLITS, halvings, numbered
-from eigengraphs.stack import GraphStack
+from eigengraphs.inference.designs import Array, Indices
+from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS, halvings, numbered
 from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
+__all__ = ["ComponentReading", "Trust", "ends", "read_components", "strongest_pairs",
+           "trust_components"]  # fmt: skip
 
-Array = NDArray[np.float64]
+
+_UNTESTED = dict.fromkeys(("replicability", "p_not_replicated", "p_noise"))
 
 
 @dataclass(frozen=True)
@@ -182,27 +183,32 @@ def read_components(
     right = getattr(embedding, "latent_positions_right_", None)
     # And not loadings_, which are of the graphs of the fit in their order, or of the last batch.
     Lam = np.asarray(embedding.transform(stack), dtype=np.float64)
-    names, ids = embedding.vertex_names_, stack.graph_names
+    vertices, graph_names = embedding.vertex_names_, stack.graph_names
     found = []
-    for k in range(H.shape[1]):
-        h = H[:, k]
+    for k, (h, lam) in enumerate(zip(H.T, Lam.T, strict=True)):
         g = None if right is None else np.asarray(right[:, k], dtype=np.float64)
-        high, low = ends(h, most)
+        high, low = (tuple((vertices[s], float(h[s])) for s in side) for side in ends(h, most))
         pairs = strongest_pairs(h, g, loops=not fit.treatment.hollow, most=most)
-        order = np.argsort(-Lam[:, k], kind="stable")
+        order = np.argsort(-lam, kind="stable")
+        largest, smallest = (
+            tuple((graph_names[i], float(lam[i])) for i in some[:most])
+            for some in (order, order[::-1])
+        )
+        evidence: dict[str, float | None] = {
+            name: None if values is None else float(values[k])
+            for name, values in (vars(trust) if trust else _UNTESTED).items()
+        }
         found.append(
             ComponentReading(
-                number=k + 1,
-                explained=float(embedding.explained_ratio_[k]),
-                spread=effective_vertices(h),
-                high=tuple((names[s], float(h[s])) for s in high),
-                low=tuple((names[s], float(h[s])) for s in low),
-                pairs=tuple((names[s], names[t], weight) for s, t, weight in pairs),
-                most=tuple((ids[i], float(Lam[i, k])) for i in order[:most]),
-                least=tuple((ids[i], float(Lam[i, k])) for i in order[::-1][:most]),
-                replicability=None if trust is None else float(trust.replicability[k]),
-                p_not_replicated=None if trust is None else float(trust.p_not_replicated[k]),
-                p_noise=None if trust is None or trust.p_noise is None else float(trust.p_noise[k]),
+                k + 1,
+                float(embedding.explained_ratio_[k]),
+                float(1.0 / max(float((h**4).sum()), 1e-300)),
+                high,
+                low,
+                tuple((vertices[s], vertices[t], weight) for s, t, weight in pairs),
+                largest,
+                smallest,
+                **evidence,
                 degenerate=bool(embedding.degenerate_[k]),
             )
         )
@@ -264,8 +270,7 @@ def trust_components(
             "components of a fit with loadings='class' depend on the classes, and are not tested "
             "on halves; fit with loadings='free'"
         )
-    together = numbered(groups, stack.n_graphs)
-    many = int(together.max()) + 1
+    together, many = numbered(groups, stack.n_graphs)
     if many < 4:
         raise InputError(f"halves need at least 4 graphs (or groups of them), got {many}")
     testable = not fit.directed and not stack.has_missing
@@ -276,11 +281,19 @@ def trust_components(
         cosines.append(half.agreement)
         same = [chance(x) for x in (places[0] * places[1]).T]
         p_same.append(np.array(same) * half.prices[0] * half.prices[1])
-        if testable:
-            for own, other in ((0, 1), (1, 0)):
-                trained = half.graphs[own].n_graphs
-                p = _noise(half.fits[other], half.graphs[other], places[own], trained, rng)
-                p_noise.append(p * half.prices[own])
+        for own, other in ((0, 1), (1, 0)) if testable else ():
+            # Seen as the fit to these very graphs sees them: centered by a mean of their own.
+            view = FitView.of(half.fits[other])
+            with one_blas_thread():
+                p = noise_p_values(
+                    view.treatment.operator(view.aligned(half.graphs[other]), loss=True),
+                    places[own],
+                    rng,
+                    hollow=view.treatment.hollow,
+                    centered=view.treatment.mean is not None,
+                    n_training=half.graphs[own].n_graphs,
+                )
+            p_noise.append(p * half.prices[own])
         if on_split is not None:
             on_split(b + 1, n_splits)
     return Trust(
@@ -290,18 +303,34 @@ def trust_components(
     )
 
 
-def _noise(
-    fitted: Any, graphs: GraphStack, H: Array, n_training: int, rng: np.random.Generator
-) -> Array:
-    """Return p-values of noise for components H, found elsewhere, on these graphs, (d,)."""
-    # Seen as the fit to these very graphs sees them: centred graphs by a mean of their own.
-    view = FitView.of(fitted)
-    with one_blas_thread():
-        return noise_p_values(
-            view.treatment.operator(view.aligned(graphs), loss=True),
-            H,
-            rng,
-            hollow=view.treatment.hollow,
-            centered=view.treatment.mean is not None,
-            n_training=n_training,
-        )
+def ends(h: Array, most: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the vertices with the largest positive positions, and with the most negative ones."""
+    order = np.argsort(-h, kind="stable")
+    high = tuple(int(s) for s in order[:most] if h[s] > 0)
+    low = tuple(int(s) for s in order[::-1][:most] if h[s] < 0)
+    return high, low
+
+
+def strongest_pairs(
+    h: Array, g: Array | None, *, loops: bool, most: int
+) -> list[tuple[int, int, float]]:
+    """Return the pairs with the largest |h_s h_t| (s < t), or |h_s g_t|, the largest first.
+
+    They are among the first most + 1 vertices by |h|, and by |g|: a vertex further down is beaten
+    by all pairs of those above it with the same other vertex.
+    """
+    s = _strongest(h, most + 1)
+    t = s if g is None else _strongest(g, most + 1)
+    right = h if g is None else g
+    pairs = [
+        (a, b, float(h[a] * right[b]))
+        for a in s.tolist()
+        for b in t.tolist()
+        if (loops and a == b) or (a < b if g is None else a != b)
+    ]
+    kept = [pair for pair in pairs if pair[2] != 0.0]
+    return sorted(kept, key=lambda pair: (-abs(pair[2]), pair[0], pair[1]))[:most]
+
+
+def _strongest(h: Array, most: int) -> Indices:
+    return np.argsort(-np.abs(h), kind="stable")[:most]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.fitting.messages import explained_of
-from eigengraphs.inference.evaluating import Run, run
-from eigengraphs.inference.evaluation import CHANCE, Evaluation
-from eigengraphs.inference.methods import JOINT, MethodsLike
-from eigengraphs.inference.reconstruction import Explained, coefficients, explain
-from eigengraphs.inference.rules import RULES, rule_name
-from eigengraphs.inference.targets import Task
+from eigengraphs.inference.designs import Array
+from eigengraphs.inference.label_prediction import CHANCE, Evaluation, Task, evaluate
+from eigengraphs.inference.prediction_pipelines import JOINT, RULES, MethodsLike, Trained
+from eigengraphs.solvers.geometry import Symmetric
+from eigengraphs.stack import GraphStack
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["CONTESTANTS", "Contest", "ContestRow", "contest"]
 
+_MOST = 4000  # vertices; beyond, matrices of all pairs are not made
+_RECONSTRUCTING = (JOINT, "PCA", "Multiple ASE", "Omnibus", "Unfolded ASE")
 CONTESTANTS = ("Multiple ASE", "Omnibus", "Unfolded ASE", "PCA", "ASE")
 Cell = str | float | None
 
@@ -89,13 +90,13 @@ class Contest:
     def header(self) -> tuple[str, ...]:
         """Names of the columns of :meth:`table`."""
         measure = self.evaluation.measure.replace(" ", "_")
-        rules = dict.fromkeys(score.rule for score in self.evaluation.scores if score.rule)
-        scores = [f"{measure}_{rule}{end}" for rule in rules for end in ("", "_low", "_high")]
+        ends = ("", "_low", "_high")
+        scores = [f"{measure}_{rule}{end}" for rule in self.evaluation.rules for end in ends]
         return ("method", "explained", "coefficients_a_graph", *scores, "seconds_fit",
                 "seconds_new_graphs", "parameters")  # fmt: skip
 
     def table(self) -> tuple[tuple[Cell, ...], ...]:
-        """Return a row for each method, and one for chance.
+        """Return one row for each method, and one for chance.
 
         Examples
         --------
@@ -109,19 +110,15 @@ class Contest:
         >>> [row[0] for row in found.table()]
         ['joint embedding', 'PCA', 'chance']
         """
-        rules = list(dict.fromkeys(s.rule for s in self.evaluation.scores if s.rule))
         found: list[tuple[Cell, ...]] = []
         for row in self.rows:
-            scores: list[Cell] = []
-            for rule in rules:
-                score = self.evaluation.score(row.method, rule)
-                scores += [score.score, score.low, score.high]
-            found.append((row.method, row.explained, row.n_coefficients, *scores, row.seconds_fit,
+            scores = [self.evaluation.score(row.method, rule) for rule in self.evaluation.rules]
+            cells = [cell for s in scores for cell in (s.score, s.low, s.high)]
+            found.append((row.method, row.explained, row.n_coefficients, *cells, row.seconds_fit,
                           row.seconds_new, row.n_parameters))  # fmt: skip
         chance = self.evaluation.score(CHANCE)
-        same = [chance.score, chance.low, chance.high] * len(rules)
-        found.append((CHANCE, None, None, *same, None, None, None))
-        return tuple(found)
+        same = [chance.score, chance.low, chance.high] * len(self.evaluation.rules)
+        return (*found, (CHANCE, None, None, *same, None, None, None))
 
     def __str__(self) -> str:
         rows = [self.header, *(
@@ -152,7 +149,7 @@ def contest(
     n_jobs: int = 1,
     on_fold: Callable[[int, int], None] | None = None,
 ) -> Contest:
-    """Let joint embedding and other methods meet the same held-out graphs.
+    """Compare joint embedding and other methods on the same held-out graphs.
 
     All methods get the same weights (``preprocess``) and the same number of dimensions.
 
@@ -186,51 +183,122 @@ def contest(
     >>> found.evaluation.score("PCA").score
     1.0
     """
-    done = run(
+    found = evaluate(
         graphs, y, embedding=embedding, methods=methods, rules=rules, task=task, cv=cv,
-        repeats=repeats, groups=groups, folds=folds, learn_from=learn_from, seed=seed,
-        n_jobs=n_jobs, on_fold=on_fold, judge=explain,
+        repeats=repeats, groups=groups, folds=folds, learn_from=learn_from, level=level, seed=seed,
+        n_jobs=n_jobs, on_fold=on_fold, judge=_explain,
     )  # fmt: skip
-    found = done.evaluation(level)
-    d = max(done.n_components)
-    dimensions = f"{d} dimensions" if min(done.n_components) == d else f"at most {d} dimensions"
-    names = ", ".join(rule_name(rule, done.target.is_quantity) for rule in done.asked.rules)
+    d = max(found.n_components)
+    dimensions = f"{d} dimensions" if min(found.n_components) == d else f"at most {d} dimensions"
+    centered = embedding is not None and bool(embedding.center)
+    shares = explained_of(centered) + " (below zero: worse than the mean graph alone)" * centered
+    parameters = {s.method: s.n_parameters for s in found.scores if s.method != CHANCE}
     return Contest(
-        tuple(_row(done, method.name, method.n_parameters, d) for method in done.methods),
+        tuple(_row(found, *item) for item in parameters.items()),
         found,
         (
-            f"Every method has {dimensions}. Prediction is by {names}.",
-            f"explained: share of {_whole(done)} of held-out graphs, over pairs of different "
-            "vertices if graphs have no loops, that is reconstructed from learnt positions and as "
-            "many coefficients per graph as the table says; PCA also has the mean graph. Methods "
-            "that learn no positions reconstruct nothing.",
+            f"Every method has {dimensions}. Prediction is by {', '.join(found.rules)}.",
+            f"explained: share of {shares} of held-out graphs, over pairs of different vertices if "
+            "graphs have no loops, that is reconstructed from learnt positions and as many "
+            "coefficients per graph as the table says; PCA also has the mean graph. Methods that "
+            "learn no positions reconstruct nothing.",
             "seconds: median over folds; parameters: numbers that describe all graphs, besides a "
             "mean graph.",
         ),
     )
 
 
-def _whole(done: Run) -> str:
-    center = bool(done.asked.embedding.center)
-    return explained_of(center) + (" (below zero: worse than the mean graph alone)" * center)
-
-
-def _row(done: Run, name: str, n_parameters: Callable[[int, int, int], int], d: int) -> ContestRow:
-    m, n = done.graphs.n_graphs, done.graphs.n_vertices
-    judged: list[Explained] = [
-        Explained(outcome.judged[name].left, outcome.judged[JOINT].total)  # one whole for all
-        for outcome in done.outcomes
-        if outcome.judged.get(name) is not None
-    ]
-    total = sum(part.total for part in judged)
-    times = np.array([outcome.seconds[name] for outcome in done.outcomes])
-    fit, new = np.median(times, axis=0)
+def _row(found: Evaluation, name: str, n_parameters: int | None) -> ContestRow:
+    judged = [outcome.judged[name] for outcome in found.outcomes]
+    left, total, folds = 0.0, 0.0, []
+    for outcome in found.outcomes:
+        if outcome.judged[name] is not None:
+            whole = outcome.judged[JOINT].total  # one whole for all
+            left, total = left + outcome.judged[name].left, total + whole
+            if whole:
+                folds.append(1.0 - outcome.judged[name].left / whole)
+    fit, new = np.median([outcome.seconds[name] for outcome in found.outcomes], axis=0)
     return ContestRow(
         method=name,
-        explained=1.0 - sum(part.left for part in judged) / total if total else None,
-        explained_folds=tuple(1.0 - part.left / part.total for part in judged if part.total),
-        n_coefficients=coefficients(name, n, d) if judged else None,
-        n_parameters=n_parameters(m, n, d) or None,
+        explained=1.0 - left / total if total else None,
+        explained_folds=tuple(folds),
+        n_coefficients=max((part.n_coefficients for part in judged if part), default=None),
+        n_parameters=n_parameters,
         seconds_fit=float(fit),
         seconds_new=float(new),
     )
+
+
+class _Explained(NamedTuple):
+    """What a method leaves of held-out graphs, and what there was."""
+
+    left: float
+    total: float
+    """Sum of squares; around the mean graph that the method learnt, if it centers."""
+    n_coefficients: int
+    """Numbers that each graph gets."""
+
+
+def _explain(trained: Trained, graphs: GraphStack, hollow: bool) -> _Explained | None:
+    """Reconstruct held-out graphs from what was learnt and their own coefficients.
+
+    Weights are those after ``preprocess``. Where nothing was learnt (embeddings of each graph by
+    itself), nothing is predicted: None.
+
+    Parameters
+    ----------
+    trained
+        A method, learnt from other graphs.
+    graphs
+        Complete graphs.
+    hollow
+        Whether pairs s != t alone count, as in graphs without loops; else all entries do.
+    """
+    name, estimator = trained.method, trained.estimator
+    if name not in _RECONSTRUCTING or graphs.has_missing or graphs.n_vertices > _MOST:
+        return None
+    stack = trained.steps.apply(graphs)
+    seen = stack if name != JOINT else estimator._steps.apply(stack)
+    features = estimator.transform(stack)
+    mean: Any = getattr(estimator, "mean_graph_", None)
+    if mean is not None and not isinstance(mean, np.ndarray):
+        mean = mean.toarray()
+    left = total = 0.0
+    for i in range(graphs.n_graphs):
+        A = np.asarray(seen[i : i + 1].to_dense().dense[0], dtype=np.float64)
+        off = A - _reconstructed(name, estimator, A, features[i], hollow)
+        whole = A.copy() if mean is None else A - mean
+        if hollow:
+            np.fill_diagonal(whole, 0.0)
+            np.fill_diagonal(off, 0.0)
+        left += float(np.vdot(off, off))
+        total += float(np.vdot(whole, whole))
+    return _Explained(left, total, features[0].size)
+
+
+def _reconstructed(name: str, estimator: Any, A: Array, features: Array, hollow: bool) -> Array:
+    """Return what a method makes of one graph (n, n)."""
+    if name in (JOINT, "PCA"):
+        return np.asarray(estimator.inverse_transform(features[None])[0], dtype=np.float64)
+    n = len(A)
+    if name == "Multiple ASE":
+        V = estimator.latent_positions_
+        return np.asarray(V @ _scores(V, A, hollow) @ V.T)
+    if name == "Omnibus":
+        X = features.reshape(n, -1)
+        return np.asarray(X * np.sign(estimator.eigenvalues_) @ X.T)
+    # Unfolded: A is about U S^(1/2) Y^T, and Y = A U S^(-1/2).
+    return np.asarray(estimator.latent_positions_ @ features.reshape(n, -1).T)
+
+
+def _scores(V: Array, A: Array, hollow: bool) -> Array:
+    """Return R (d, d) with the least squares of A - V R V^T, over pairs s != t if ``hollow``."""
+    R = V.T @ A @ V
+    if not hollow:
+        return np.asarray(R)
+    # What the components v_j v_k^T have on the diagonal is taken off both sides.
+    packing = Symmetric(V.shape[1])
+    diagonals = packing.pack(V[:, :, None] * V[:, None, :])  # (n, p)
+    Gamma = np.eye(packing.n_entries) - diagonals.T @ diagonals
+    psi = packing.pack(R[None])[0] - diagonals.T @ np.diag(A)
+    return np.asarray(packing.unpack(np.linalg.lstsq(Gamma, psi, rcond=None)[0][None])[0])

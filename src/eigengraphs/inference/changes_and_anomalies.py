@@ -1,0 +1,847 @@
+"""Change points of ordered graphs, and graphs that are unlike the others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.signal import lfilter
+from scipy.special import lambertw
+from scipy.stats import beta, chi2, false_discovery_control
+
+from eigengraphs.errors import InputError, ManyAnomaliesWarning
+from eigengraphs.inference.designs import (
+    Array,
+    Indices,
+    counted,
+    left_out,
+    read_loadings,
+    units,
+    usable_components,
+    words,
+)
+from eigengraphs.system.randomness import RandomState, generator
+
+__all__ = [
+    "Anomalies", "Changes", "anomalies", "change_points", "first_autocorrelation",
+    "largest_penalty", "later_autocorrelation", "places", "segment", "segment_costs",
+]  # fmt: skip
+
+_NORMAL = 0.6745  # median of |x| of a standard normal x
+_TENTH = 1.2816  # its upper decile
+_DECILE = 1.6449  # the upper decile of |x|
+_BLOCK = 2_000_000  # numbers that are held at once
+# Change points
+_FAR = 4.0  # standard deviations beyond which a graph is an outlier, and says nothing of levels
+_MOST = 0.9  # autocorrelation above is taken as this: a random walk has no level to change
+_MULTIPLIERS = np.sqrt([0.25, 1.75])  # sizes of random factors; their mean square is 1
+# Anomalies
+_STEPS = 15  # of concentration; more change nothing
+_MANY = 0.1  # beyond this share, margins are not fitted to quantiles of usual graphs
+
+
+# Change points
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Changes:
+    """Change points of ordered graphs.
+
+    What :func:`change_points` returns.
+
+    Attributes
+    ----------
+    p_value : float
+        Of no change at all.
+    places : tuple of int
+        Index (from 0) of the first graph after each change, in the order of the rows; empty if p
+        is above the level.
+    gains : (changes,)
+        By how much each lowers the squared distance from levels, in penalties; all are
+        above 1, and the largest is the clearest.
+    levels : (changes + 1, d)
+        Median loadings between changes.
+    segments : (m,)
+        Which level each graph has.
+    autocorrelation : (d,)
+        Of neighbors around their levels, that was taken off.
+    penalty : float
+        Gain that a change must bring, in squared standard deviations.
+    level : float
+        Probability of finding any change where there is none.
+    n_permutations : int
+        Series without change that the penalty came from.
+    smallest : int
+        Graphs that must be between changes.
+    components : tuple of str
+        Names of the components that were looked at.
+    notes : tuple of str
+        What was left out, and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(1).normal(size=(40, 2))
+    >>> Lam[25:] += 4.0
+    >>> found = eg.inference.change_points(Lam, n_permutations=99, random_state=0)
+    >>> found
+    Changes(40 graphs, p = 0.01, at (25,))
+    >>> found.levels.shape, found.segments.shape
+    ((2, 2), (40,))
+    """
+
+    p_value: float
+    places: tuple[int, ...]
+    gains: Array
+    levels: Array
+    segments: Indices
+    autocorrelation: Array
+    penalty: float
+    level: float
+    n_permutations: int
+    smallest: int
+    components: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def methods(self) -> str:
+        """How it was done, for a paper."""
+        rho = self.autocorrelation
+        return (
+            f"Change points of the loadings of {len(self.segments)} ordered graphs on "
+            f"{len(rho)} components were found by penalized least squares, exactly (dynamic "
+            f"programming; at least {self.smallest} graphs between changes), after each component "
+            "was brought to a symmetric scale (quartile deviations on either side of the median, "
+            "inverse hyperbolic sine), single outliers were moved to four standard deviations "
+            "from the median of their neighbors, and the autocorrelation of neighbors was taken "
+            f"off ({rho.min():.2f} to {rho.max():.2f}, estimated around levels). "
+            f"The penalty is the {1 - self.level:.0%} quantile of the "
+            f"largest mean gain of a cut in {self.n_permutations:,} series without change (wild "
+            "bootstrap: innovations with random signs and sizes, in their own order and with the "
+            "same autocorrelation, so that spreads may differ in time); a series without any "
+            f"change of level is cut with probability {self.level:.0%}, nearly."
+        )
+
+    def words(self, labels: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the answer in sentences.
+
+        Parameters
+        ----------
+        labels : sequence of str, optional
+            Names of the graphs, or when they were, in order; by default their numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> Lam = np.random.default_rng(1).normal(size=(40, 2))
+        >>> Lam[25:] += 4.0
+        >>> found = eg.inference.change_points(Lam, n_permutations=99, random_state=0)
+        >>> print(found.words()[0])
+        The level of the loadings changes (p = 0.01): 1 change, first seen in graph 26 (index 25).
+        """
+        if not self.places:
+            return (f"No change of level is shown (p = {self.p_value:.2g}).",)
+        names = {i: counted(i) if labels is None else labels[i] for i in self.places}
+        clearest = self.places[int(self.gains.argmax())]
+        count = len(self.places)
+        found = ", ".join(names.values())
+        return (
+            f"The level of the loadings changes (p = {self.p_value:.2g}): "
+            f"{count} change{'s' if count > 1 else ''}, first seen in {found}.",
+            *([f"The clearest change is the one in {names[clearest]}."] if count > 1 else []),
+        )
+
+    def __repr__(self) -> str:
+        return f"Changes({len(self.segments)} graphs, p = {self.p_value:.2g}, at {self.places})"
+
+
+def change_points(
+    loadings: Any,
+    *,
+    components: Sequence[str] | None = None,
+    leave_out: Any = None,
+    smallest: int = 3,
+    level: float = 0.05,
+    n_permutations: int = 999,
+    random_state: RandomState = None,
+) -> Changes:
+    """Find where the loadings of ordered graphs change their level.
+
+    Parameters
+    ----------
+    loadings : (m, d)
+        One row per graph, in their order.
+    components : sequence of str, optional
+        Names of the components.
+    leave_out : (d,) of bool, optional
+        Components that are not looked at: ``embedding.degenerate_``.
+    smallest : int
+        Graphs that must be between two changes; one odd graph is an anomaly, no change.
+    level : float
+        Probability of finding any change where there is none.
+    n_permutations : int
+        Series without change that the penalty comes from.
+    random_state : int, Generator, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    Changes
+
+    Notes
+    -----
+    Skewness, heavy tails and single wild graphs are taken off first. Neighbors in time are alike
+    even without a change. The autocorrelation of each component is estimated from differences of
+    first and second neighbors, where levels cancel, and then once more around the levels that this
+    gives. What is cut is (y_t - rho y_(t-1)) / (1 - rho), which has the levels of y. Series without
+    change are made of innovations that keep their places and get random signs and sizes (a wild
+    bootstrap), so that a spread that changes in time is no change of level; everything is estimated
+    anew in each of them. Slow trends and seasons are changes of level, too: take a season off
+    before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(1).normal(size=(40, 2))
+    >>> Lam[25:] += 4.0
+    >>> found = eg.inference.change_points(Lam, n_permutations=99, random_state=0)
+    >>> found.places
+    (25,)
+    """
+    Y = read_loadings(loadings, least=1)
+    unit = units(Y)
+    Y = Y / unit
+    constant = np.median(np.abs(np.diff(Y, axis=0)), axis=0) <= 1e-12 * np.abs(Y).max(axis=0)
+    keep, names, notes = usable_components(
+        constant, "the same for most graphs", components, leave_out
+    )
+    if not isinstance(smallest, int | np.integer) or smallest < 2:
+        raise InputError(f"smallest must be a whole number >= 2, got {smallest!r}")
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, got {level!r}")
+    if n_permutations < 1 / level - 1:
+        raise InputError(
+            f"level {level} needs at least {int(np.ceil(1 / level - 1))} permutations, got "
+            f"{n_permutations}"
+        )
+    fewest = max(2 * smallest + 1, 10)
+    if len(Y) < fewest:
+        raise InputError(
+            f"{len(Y)} graphs are too few for changes with {smallest} graphs on either side; at "
+            f"least {fewest} are needed"
+        )
+    Y, unit = Y[:, keep], unit[keep]
+    m = len(Y)
+    tamed = _tamed(Y[None], smallest)
+    costs, rhos = _cuttable(tamed, smallest)
+    observed = float(largest_penalty(costs)[0])
+    innovations, rng = _innovations(tamed[0], costs, rhos[0]), generator(random_state)
+    null = []
+    step = max(1, 2 * _BLOCK // (m * m))
+    for start in range(0, n_permutations, step):
+        series = _without_change(innovations, rhos[0], min(step, n_permutations - start), rng)
+        null.append(largest_penalty(_cuttable(_tamed(series, smallest), smallest)[0]))
+    gains = np.nan_to_num(np.concatenate(null), nan=np.inf)
+    # So that a gain that is no number has a p of 1.
+    p = (1 + int((~(gains < observed * (1 - 1e-9))).sum())) / (1 + n_permutations)
+    # The smallest gain whose own p value would be at most the level.
+    rank = int(np.floor(level * (1 + n_permutations))) - 1
+    penalty = float(np.sort(gains)[::-1][rank]) * (1 + 1e-9)
+    found = _places(costs, penalty) if p <= level else []
+    edges = [0, *found, m]
+    gain = [
+        costs[0, max(a - 1, 0), b - 2] - costs[0, max(a - 1, 0), c - 2] - costs[0, c - 1, b - 2]
+        for a, c, b in zip(edges, edges[1:], edges[2:], strict=False)
+    ]
+    return Changes(
+        p_value=p,
+        places=tuple(found),
+        gains=np.array(gain) / penalty,
+        levels=np.array([np.median(Y[a:b], axis=0) for a, b in pairwise(edges)]) * unit,
+        segments=np.repeat(np.arange(len(edges) - 1), np.diff(edges)),
+        autocorrelation=rhos[0],
+        penalty=penalty,
+        level=level,
+        n_permutations=n_permutations,
+        smallest=int(smallest),
+        components=tuple(names),
+        notes=tuple(notes),
+    )
+
+
+def _innovations(tamed: Array, costs: Array, rho: Array) -> Array:
+    """Return innovations (m, d) of a series around the levels between its clear changes.
+
+    These must not make the series without change wilder than the noise is. No cut of normal noise
+    gains more than what is called clear, nearly. Medians, so that an outlier among few stays one,
+    and larger by what fitting took.
+    """
+    m, d = tamed.shape
+    clear = d + 2 * np.sqrt(d * np.log(m)) + 2 * np.log(m)
+    quiet = np.concatenate([
+        (part - np.median(part, axis=0)) * np.sqrt(len(part) / (len(part) - 1))
+        for part in np.split(tamed, _places(costs, clear))
+    ])  # fmt: skip
+    innovations = np.concatenate([quiet[:1], quiet[1:] - rho * quiet[:-1]])
+    most = _FAR * np.sqrt(_mean_square(innovations[None]))[0]
+    # Beside a change that was cut a graph too late.
+    return np.asarray(np.clip(innovations, -most, most))
+
+
+def _tamed(Y: Array, smallest: int) -> Array:
+    """Return series (B, m, d) without skewness, heavy tails and single wild graphs.
+
+    Each side of the median is divided by its own deviation, and far values are brought nearer; a
+    level that changes still does. Then no row is far from the median of its neighbors.
+    """
+    low, middle, high = np.quantile(Y, [0.25, 0.5, 0.75], axis=1)[:, :, None]
+    up, down = high - middle, middle - low
+    up, down = np.maximum(up, down / 20), np.maximum(down, up / 20)  # ties
+    x = (Y - middle) * _NORMAL
+    x = np.arcsinh(x / (2 * np.where(x > 0, up, down)))
+    side = min(smallest, 3) - 1
+    wide = np.pad(x, ((0, 0), (side, side), (0, 0)), mode="reflect")
+    windows = np.lib.stride_tricks.sliding_window_view(wide, 2 * side + 1, axis=1)
+    near = np.median(windows, axis=3)
+    most = _FAR * np.sqrt(_mean_square(x - near))[:, None]
+    return np.asarray(np.clip(x, near - most, near + most))
+
+
+def _places(costs: Array, penalty: float) -> list[int]:
+    """Return the rows where the series of these costs (1, m - 1, m - 1) is cut."""
+    # The first row was spent on the second's innovation.
+    return [place + 1 for place in places(segment(costs, np.array([penalty]))[2][0])]
+
+
+def _cuttable(Y: Array, smallest: int) -> tuple[Array, Array]:
+    """Return costs of segments without autocorrelation, and autocorrelations.
+
+    Differences give a first autocorrelation whatever the changes, but a rough one. The best cutting
+    under it has levels, (B, m, d), and what is left around these gives a better one, (B, d).
+    """
+    costs = segment_costs(_flat(Y, first_autocorrelation(Y)), smallest)
+    best = largest_penalty(costs)
+    starts = segment(costs, best * (1 - 1e-9))[2]
+    rho = later_autocorrelation(Y, _levels(Y, starts))
+    return segment_costs(_flat(Y, rho), smallest), rho
+
+
+def _levels(Y: Array, starts: Indices) -> Array:
+    """Return the mean of each row's segment, (B, m, d); segments are of rows 1 to m - 1."""
+    B, m, d = Y.shape
+    first = np.zeros((B, m), dtype=bool)
+    each, t = np.arange(B), np.full(B, m - 1)
+    while t.any():
+        t = np.where(t > 0, starts[each, t - 1], 0)
+        first[each[t > 0], t[t > 0] + 1] = True  # row 0 belongs to the first segment
+    which = np.cumsum(first, axis=1) + each[:, None] * m
+    counts = np.bincount(which.ravel(), minlength=B * m)
+    sums = np.stack([
+        np.bincount(which.ravel(), weights=Y[:, :, k].ravel(), minlength=B * m) for k in range(d)
+    ], axis=1)  # fmt: skip
+    return np.asarray((sums / np.maximum(counts, 1)[:, None])[which])
+
+
+def first_autocorrelation(Y: Array) -> Array:
+    """Return the autocorrelation of neighbors, (B, d), as if series had no changes; Y (B, m, d).
+
+    For a first-order autoregression the mean square of differences at lag k is proportional to
+    1 - rho^k. Differences beyond three standard deviations, as at changes, do not count.
+    """
+    first, second = (_mean_square(Y[:, lag:] - Y[:, :-lag]) for lag in (1, 2))
+    return np.asarray(np.clip(second / np.where(first > 0, first, np.inf) - 1, 0.0, _MOST))
+
+
+def later_autocorrelation(Y: Array, levels: Array) -> Array:
+    """Return the autocorrelation of neighbors around levels, (B, d)."""
+    left = Y - levels
+    unit = np.sqrt(_mean_square(left))[:, None]
+    left = np.clip(left, -3 * unit, 3 * unit)  # an odd graph or two
+    rho = (left[:, 1:] * left[:, :-1]).sum(axis=1) / np.maximum((left**2).sum(axis=1), 1e-300)
+    # Each mean that was taken off lowers it by about (1 + 3 rho) / m.
+    means = 1 + (np.diff(levels, axis=1) != 0).any(axis=2).sum(axis=1)[:, None]
+    rho = rho + means * (1 + 3 * np.maximum(rho, 0.0)) / Y.shape[1]
+    return np.asarray(np.clip(rho, 0.0, _MOST))
+
+
+def _mean_square(D: Array) -> Array:
+    """Return mean squares over rows, (B, d), without what is beyond three robust deviations."""
+    D = np.abs(D)
+    unit = np.median(D, axis=1, keepdims=True) / _NORMAL
+    usual = np.less_equal(D, 3 * unit)
+    return np.asarray((np.where(usual, D, 0.0) ** 2).sum(axis=1) / usual.sum(axis=1))
+
+
+def _flat(Y: Array, rho: Array) -> Array:
+    """Return series (B, m - 1, d) without autocorrelation, of unit variance around their levels."""
+    r = rho[:, None]
+    Z = (Y[:, 1:] - r * Y[:, :-1]) / (1 - r)
+    unit = np.sqrt(_mean_square(np.diff(Z, axis=1)) / 2)[:, None]
+    return np.asarray(Z / np.where(unit > 0, unit, np.inf))
+
+
+def _without_change(innovations: Array, rho: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return series (count, m, d) of innovations with random factors, one for all components.
+
+    Signs alone would be too tame: what is left around levels that were fitted has smaller tails
+    than the noise.
+    """
+    size = (count, len(innovations), 1)
+    factors = rng.choice([-1.0, 1.0], size=size) * rng.choice(_MULTIPLIERS, size=size)
+    drawn = factors * innovations
+    made = [lfilter([1.0], [1.0, -float(r)], drawn[:, :, k], axis=1) for k, r in enumerate(rho)]
+    return np.stack(made, axis=2)
+
+
+# Cutting a series into segments of one level each, by penalized least squares, exactly
+
+
+def segment_costs(Y: Array, least: int) -> Array:
+    """Return the squares around the mean of every segment, (B, m, m).
+
+    Entry ``[b, s, t]`` is of rows s to t of series b; infinite where these are too few.
+
+    Parameters
+    ----------
+    Y : (B, m, d)
+        Series.
+    least
+        Number of rows that a segment must have.
+    """
+    B, m, d = Y.shape
+    Y = Y - Y.mean(axis=1, keepdims=True)
+    S = np.zeros((B, m + 1, d))
+    np.cumsum(Y, axis=1, out=S[:, 1:])
+    squares = np.zeros((B, m + 1))
+    np.cumsum((Y**2).sum(axis=2), axis=1, out=squares[:, 1:])
+    norms = (S**2).sum(axis=2)
+    # |S_t - S_s|^2 by a product of matrices, for all pairs at once.
+    moved = norms[:, None, 1:] + norms[:, :-1, None] - 2 * (S[:, :-1] @ S[:, 1:].transpose(0, 2, 1))
+    length = np.arange(1, m + 1) - np.arange(m)[:, None]  # (s, t)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        costs = squares[:, None, 1:] - squares[:, :-1, None] - moved / length
+    costs[:, length < least] = np.inf
+    return np.asarray(np.maximum(costs, 0.0))
+
+
+def segment(costs: Array, penalties: Array) -> tuple[Array, Indices, Indices]:
+    """Cut series where that lowers their cost by more than a penalty for each cut.
+
+    Dynamic programming over all places of all cuts, for each series.
+
+    Parameters
+    ----------
+    costs : (B, m, m)
+        From :func:`segment_costs`.
+    penalties : (B,)
+        Price of a cut.
+
+    Returns
+    -------
+    cost : (B,)
+        Of the segments, without penalties.
+    cuts : (B,)
+        Their number.
+    starts : (B, m)
+        First row of the last segment of the best cutting of rows 0 to t.
+    """
+    B, m, _ = costs.shape
+    best = np.full((B, m + 1), np.inf)
+    best[:, 0] = -penalties  # the first segment begins without a cut
+    cuts = np.full((B, m + 1), -1, dtype=np.intp)
+    starts = np.zeros((B, m), dtype=np.intp)
+    each = np.arange(B)
+    for t in range(m):
+        ways = best[:, : t + 1] + costs[:, : t + 1, t] + penalties[:, None]
+        starts[:, t] = ways.argmin(axis=1)
+        best[:, t + 1] = ways[each, starts[:, t]]
+        cuts[:, t + 1] = cuts[each, starts[:, t]] + 1
+    return best[:, -1] - penalties * cuts[:, -1], cuts[:, -1], starts
+
+
+def largest_penalty(costs: Array) -> Array:
+    """Return the largest penalty at which each series is still cut, (B,).
+
+    It is the largest mean gain of a cut, over all numbers and places of cuts: max over K of
+    (cost of no cut - cost of K cuts) / K. Each round finds the best cutting at the last penalty,
+    and its mean gain is the next one; this rises to the answer in a few rounds.
+    """
+    whole = costs[:, 0, -1]
+    m = costs.shape[1]
+    one = (costs[:, 0, : m - 1] + costs[:, np.arange(1, m), m - 1]).min(axis=1)
+    found = np.where(np.isfinite(one), whole - one, 0.0)
+    active = np.isfinite(one)
+    while active.any():
+        rows = np.flatnonzero(active)
+        cost, cuts, _ = segment(costs[rows], found[rows])
+        gain = (whole[rows] - cost) / np.maximum(cuts, 1)
+        better = (cuts > 0) & (gain > found[rows] * (1 + 1e-12) + 1e-300)
+        found[rows[better]] = gain[better]
+        active[rows[~better]] = False
+    return np.asarray(found)
+
+
+def places(starts: Indices) -> list[int]:
+    """Return the first rows of all segments but the first, from one row of ``starts``."""
+    found: list[int] = []
+    t = len(starts)
+    while t > 0:
+        t = int(starts[t - 1])
+        if t > 0:
+            found.append(t)
+    return found[::-1]
+
+
+# Graphs unlike the others: by their loadings, and by what the components leave of them
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Anomalies:
+    """How far each graph is from the others, and how likely that would be of a usual graph.
+
+    What :func:`anomalies` returns.
+
+    Attributes
+    ----------
+    distances : (m,)
+        Robust Mahalanobis distances of the loadings, after the skewness and the heavy tails of the
+        components were taken off.
+    residuals : (m,)
+        Logarithms of the shares that the components leave, in robust deviations from the usual
+        one, skewness and heavy tails taken off; nan if they were not given.
+    p_distances : (m,)
+        p-values of the distances.
+    p_residuals : (m,)
+        p-values of the residuals; nan if they were not given.
+    p_fdr : (m,)
+        The smaller of the two (doubled), adjusted by the false discovery rate.
+    level : float
+        False discovery rate.
+    n_simulations : int
+        Samples that distances and residuals were referred to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+    >>> Lam[4] = 9.0
+    >>> found = eg.inference.anomalies(Lam, n_simulations=99, random_state=0)
+    >>> found
+    Anomalies(30 graphs, found: (4,))
+    """
+
+    distances: Array
+    residuals: Array
+    p_distances: Array
+    p_residuals: Array
+    p_fdr: Array
+    level: float
+    n_simulations: int
+
+    @property
+    def found(self) -> tuple[int, ...]:
+        """Indices (from 0) of the anomalous graphs, the oddest first."""
+        odd = np.flatnonzero(self.p_fdr <= self.level)
+        return tuple(int(i) for i in odd[np.argsort(self.p_fdr[odd], kind="stable")])
+
+    @property
+    def methods(self) -> str:
+        """How it was done, for a paper."""
+        return (
+            "Anomalous graphs were found by robust Mahalanobis distances of their loadings and by "
+            "the logarithm of their residual shares. Components were whitened by a robust "
+            "covariance (half of the graphs with the smallest scatter, then reweighted), and "
+            "brought to normal margins in the middle 80% of the graphs (skewness by a shifted "
+            "logarithm, heavy tails by the inverse of Tukey's h). Distances were referred to "
+            "normal samples of the same size, treated likewise, times a lognormal volume common "
+            "to all components, where distances are spread more widely "
+            f"({self.n_simulations:,} simulations), at a false discovery rate of {self.level:.0%}."
+        )
+
+    def words(self, names: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the answer in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the m graphs; by default their numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigengraphs as eg
+        >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+        >>> Lam[4] = 9.0
+        >>> found = eg.inference.anomalies(Lam, n_simulations=99, random_state=0)
+        >>> found.words([f"scan {i}" for i in range(30)])
+        ('1 graph is anomalous (false discovery rate 5%): scan 4.',)
+        >>> found.words()
+        ('1 graph is anomalous (false discovery rate 5%): graph 5 (index 4).',)
+        """
+        if not self.found:
+            return (f"No graph is anomalous (false discovery rate {self.level:.0%}).",)
+        count = len(self.found)
+        listed = [counted(i) if names is None else names[i] for i in self.found]
+        return (
+            f"{count} graph{'s are' if count > 1 else ' is'} anomalous (false discovery rate "
+            f"{self.level:.0%}): {words(listed, 10)}.",
+            *([f"{_many(count, len(self.p_fdr))}."] if count > _MANY * len(self.p_fdr) else []),
+        )
+
+    def __repr__(self) -> str:
+        return f"Anomalies({len(self.distances)} graphs, found: {self.found})"
+
+
+def anomalies(
+    loadings: Any,
+    residual_share: Any = None,
+    *,
+    segments: Any = None,
+    leave_out: Any = None,
+    level: float = 0.05,
+    n_simulations: int = 499,
+    random_state: RandomState = None,
+) -> Anomalies:
+    """Find graphs that are unlike the others.
+
+    Parameters
+    ----------
+    loadings : (m, d)
+        One row per graph.
+    residual_share : (m,), optional
+        Share of each graph that the components leave: ``embedding.residuals(graphs)``.
+    segments : (m,), optional
+        Which graphs belong together, such as :attr:`Changes.segments`: each graph is then compared
+        with the level of its own segment.
+    leave_out : (d,) of bool, optional
+        Components that are not looked at: ``embedding.degenerate_``.
+    level : float
+        False discovery rate.
+    n_simulations : int
+        Samples of the same size and correlations that distances are referred to.
+    random_state : int, Generator, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    Anomalies
+
+    Warns
+    -----
+    ManyAnomaliesWarning
+        If more than 10 % of the graphs are found.
+
+    Notes
+    -----
+    What a usual graph can have is told by the middle 80 % of the graphs, and extrapolated: each
+    component may be skewed (up to a lognormal) and all may have heavy tails or a common volume. So
+    anomalies are taken to be fewer than a tenth of the graphs, and the others to be one group. Of
+    skewed or heavy-tailed loadings, only graphs far beyond such a tail are found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigengraphs as eg
+    >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
+    >>> Lam[4] = 9.0
+    >>> eg.inference.anomalies(Lam, n_simulations=99, random_state=0).found
+    (4,)
+    """
+    Y = read_loadings(loadings, least=8)
+    Y = Y / units(Y)
+    Y = Y[:, ~left_out(leave_out, Y.shape[1])]
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, got {level!r}")
+    if n_simulations < 1:
+        raise InputError(f"n_simulations must be at least 1, got {n_simulations!r}")
+    m = len(Y)
+    parts = np.zeros(m, dtype=np.intp)
+    if segments is not None:
+        if np.shape(segments) != (m,):
+            raise InputError(f"segments must have one value for each of {m} graphs")
+        parts = np.unique(np.asarray(segments), return_inverse=True)[1]
+    Y = _varying(Y, parts)
+    if Y.shape[1] == 0:
+        raise InputError("no component is left: loadings are the same for most graphs")
+    rng = generator(random_state)
+    distances, p_distances = _judged(Y, parts, n_simulations, rng)
+    left, p_residuals = np.full((2, m), np.nan)
+    if residual_share is not None:
+        share = np.asarray(residual_share, dtype=np.float64)
+        if share.shape != (m,):
+            raise InputError(f"residual_share must have one value for each of {m} graphs")
+        known = (share > 0) & (share < np.inf)
+        x = _varying(np.log(share[known])[:, None], parts[known])
+        if len(x) >= 8 and x.size:
+            left[known], p_residuals[known] = _judged(
+                x, parts[known], n_simulations, rng, upper=True
+            )
+    smaller = np.fmin(p_distances, p_residuals)
+    both = smaller if residual_share is None else np.minimum(2 * smaller, 1.0)
+    found = Anomalies(
+        distances, left, p_distances, p_residuals, np.asarray(false_discovery_control(both)),
+        level, n_simulations,
+    )  # fmt: skip
+    if len(found.found) > _MANY * m:
+        warnings.warn(_many(len(found.found), m), ManyAnomaliesWarning, stacklevel=2)
+    return found
+
+
+def _many(count: int, m: int) -> str:
+    return (
+        f"{count} of {m} graphs is more than a tenth: these are rather another group, or a new "
+        "level, than single anomalies. Compare groups (compare), or give segments"
+    )
+
+
+def _varying(Y: Array, parts: Indices) -> Array:
+    """Return the columns in which most rows differ from the median of their part."""
+    unit = _deviation(_from_levels(Y[None], parts))[0]
+    return Y[:, unit > 1e-12 * np.abs(Y).max(axis=0, initial=0.0)]
+
+
+def _from_levels(Y: Array, parts: Indices) -> Array:
+    """Return the differences from the median of each graph's part, (B, m, d)."""
+    moved = Y.copy()
+    for part in np.unique(parts):
+        rows = parts == part
+        moved[:, rows] -= np.median(Y[:, rows], axis=1, keepdims=True)
+    return np.asarray(moved)
+
+
+def _deviation(Y: Array) -> Array:
+    """Return the robust standard deviation of each column, (B, d)."""
+    return np.asarray(np.median(np.abs(Y - np.median(Y, axis=1, keepdims=True)), axis=1) / _NORMAL)
+
+
+def _judged(
+    Y: Array,
+    parts: Indices,
+    n_simulations: int,
+    rng: np.random.Generator,
+    upper: bool = False,
+) -> tuple[Array, Array]:
+    """Return distances of rows, or scores of a single column if upper, and p-values, (m,) each."""
+    m, d = Y.shape
+
+    def measured(scores: Array) -> Array:
+        return np.asarray(scores[:, :, 0] if upper else np.sqrt((scores**2).sum(axis=2)))
+
+    scores, S = _normal_scores(Y[None], parts)
+    observed = measured(scores)[0]
+    root = np.linalg.cholesky(S[0])
+    drawn = []
+    step = max(1, _BLOCK // (m * d))
+    for start in range(0, n_simulations, step):
+        sample = rng.normal(size=(min(step, n_simulations - start), m, d)) @ root.T
+        drawn.append(measured(_normal_scores(sample, parts)[0]).ravel())
+    reference = np.concatenate(drawn)
+    if not upper:
+        # A volume that all components share spreads the logarithms of distances.
+        wide, usual = (np.log(np.quantile(x, 0.9) / np.median(x)) for x in (observed, reference))
+        volume = np.sqrt(max(wide**2 - usual**2, 0.0)) / _TENTH
+        reference = reference * np.exp(volume * rng.normal(size=reference.shape))
+    return observed, _tail(observed, reference)
+
+
+def _normal_scores(Y: Array, parts: Indices) -> tuple[Array, Array]:
+    """Return uncorrelated columns (B, m, d) that are standard normal in the middle, and scatters.
+
+    Whitening is symmetric, so that columns stay as near as possible to the components: sums of
+    skewed components would look normal in the middle and have the tails of each.
+    """
+    moved = _from_levels(Y, parts)
+    Z = moved / _deviation(moved)[:, None]
+    S = _scatter(Z)
+    values, vectors = np.linalg.eigh(S)
+    W = Z @ (vectors / np.sqrt(values)[:, None] @ vectors.transpose(0, 2, 1))
+    return _light_tailed(_symmetric(W)), S
+
+
+def _symmetric(W: Array) -> Array:
+    """Take off skewness: the longer side of each column is s (exp(g z) - 1) / g of a normal z.
+
+    g is told by the upper and the lower tenth, less some of its own error, and the shorter side is
+    only divided by its deviation: its bound is not known well enough to extrapolate to.
+    """
+    lower, middle, upper = np.quantile(W, [0.1, 0.5, 0.9], axis=1)[:, :, None]
+    up, down = upper - middle, middle - lower
+    up, down = np.maximum(up, down / 20), np.maximum(down, up / 20)  # ties
+    side = np.where(up >= down, 1.0, -1.0)
+    x = (W - middle) * side
+    longer, shorter = np.maximum(up, down), np.minimum(up, down)
+    g = np.log(longer / shorter) / _TENTH - 1 / np.sqrt(W.shape[1])
+    g = np.maximum(g, 1e-9)
+    unit = longer * g / np.expm1(_TENTH * g)
+    long = np.log1p(g * np.maximum(x, 0.0) / unit) / g
+    return np.asarray(side * np.where(x > 0, long, x * _TENTH / shorter))
+
+
+def _light_tailed(z: Array) -> Array:
+    """Take off heavy tails: columns are s z exp(h z^2 / 2) of a normal z, with one h for all.
+
+    h is told by the directions of rows, which know nothing of a common volume; by the column
+    itself if there is but one.
+    """
+    B, _, d = z.shape
+    size = np.abs(z)
+    ratio = _DECILE / _NORMAL
+    of = size
+    if d > 1:
+        of = size / np.maximum(np.sqrt((z**2).sum(axis=2, keepdims=True)), 1e-300)
+        low, high = np.sqrt(beta.ppf([0.5, 0.9], 0.5, (d - 1) / 2))
+        ratio = high / low
+    low, high = np.quantile(of.reshape(B, -1), [0.5, 0.9], axis=1)
+    h = np.log(high / np.maximum(low, high / 100) / ratio) * 2 / (_DECILE**2 - _NORMAL**2)
+    h = np.maximum(h, 1e-9)[:, None, None]
+    unit = np.median(size.reshape(B, -1), axis=1)[:, None, None] / _NORMAL
+    u = size / (unit * np.exp(-h * _NORMAL**2 / 2))
+    return np.asarray(np.sign(z) * np.sqrt(lambertw(h * u**2).real / h))
+
+
+def _scatter(Z: Array) -> Array:
+    """Return robust covariances (B, d, d) of B samples Z (B, m, d) around zero medians.
+
+    The half of the rows that are nearest to their own mean, in their own metric, found by
+    repetition from medians; then all rows that this half finds usual.
+    """
+    B, m, d = Z.shape
+    half = (m + d + 1) // 2
+    squares = (Z**2).sum(axis=2)
+    for _ in range(_STEPS):
+        chosen = np.argpartition(squares, half - 1, axis=1)[:, :half]
+        weights = np.zeros((B, m))
+        np.put_along_axis(weights, chosen, 1.0, axis=1)
+        squares, _ = _mahalanobis(Z, weights)
+    typical = np.median(squares, axis=1, keepdims=True) / chi2.ppf(0.5, d)
+    usual = squares <= typical * chi2.ppf(0.975, d)
+    S = _mahalanobis(Z, usual.astype(np.float64))[1]
+    unit = np.sqrt(np.diagonal(S, axis1=1, axis2=2))
+    return np.asarray(S / (unit[:, :, None] * unit[:, None]))
+
+
+def _mahalanobis(Z: Array, weights: Array) -> tuple[Array, Array]:
+    count = weights.sum(axis=1)[:, None]
+    mean = (weights[:, None] @ Z) / count[:, None]
+    moved = Z - mean
+    S = (moved * weights[:, :, None]).transpose(0, 2, 1) @ moved / count[:, None]
+    d = Z.shape[2]
+    # A little towards the diagonal: there may be hardly more rows than columns.
+    S *= 1 - (d / (d + count[:, None])) * (1 - np.eye(d))
+    squares = (moved @ np.linalg.inv(S) * moved).sum(axis=2)
+    return np.asarray(squares), np.asarray(S)
+
+
+def _tail(values: Array, usual: Array) -> Array:
+    """Return the share of usual values that are as large, (m,); nan stays."""
+    usual = np.sort(usual)
+    above = len(usual) - np.searchsorted(usual, values, "left")
+    return np.where(np.isnan(values), np.nan, (1 + above) / (1 + len(usual)))

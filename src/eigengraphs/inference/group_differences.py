@@ -1,0 +1,483 @@
+"""Whether loadings differ between groups, or change with a quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import false_discovery_control
+
+from eigengraphs.errors import InputError
+from eigengraphs.inference.designs import (
+    Array,
+    DesignKind,
+    make_design,
+    read_loadings,
+    read_table,
+    read_variable,
+    units,
+    usable_components,
+    words,
+)
+from eigengraphs.inference.effects import effect_sizes, permutation_tests
+from eigengraphs.system.randomness import RandomState, seed_sequence
+
+__all__ = ["Comparison", "compare"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Differences of loadings between groups, or slopes along a quantity.
+
+    A graph with a larger loading on a component has more of its pattern h h^T; in undirected
+    graphs the sign of h does not matter for that.
+
+    Attributes
+    ----------
+    group : str
+        Name of what was compared.
+    kind : str
+        "groups", or "quantity" for a slope.
+    design : str
+        "single": independent graphs; "between": means of subjects; "within": graphs within
+        subjects.
+    components : tuple of str
+        Names of the d components that were tested.
+    levels : tuple of str
+        Groups; empty for a quantity.
+    counts : tuple of int
+        Units (graphs, or subjects) in each group.
+    means : (groups, d)
+        Mean loadings of each group at the mean of the covariates.
+    slopes : (d,)
+        Change of loadings for one unit of a quantity; nan for groups.
+    F : (d,)
+        Welch's F statistic of each component, in which groups have spreads of their own as far as
+        these differ by more than chance.
+    df : tuple of two int
+        Degrees of freedom of the effect, and those that the model leaves.
+    p_values : (d,)
+        Of each component alone.
+    p_fdr : (d,)
+        Adjusted so that the share of false discoveries is held (Benjamini and Hochberg).
+    p_family : (d,)
+        Adjusted so that the chance of any false discovery is held (most
+        unusual component).
+    joint_F : float
+        Welch's F statistic of all components together.
+    joint_p : float
+        p-value of all components together.
+    effect_name : str
+        What sizes of effects are: "Hedges g", "omega squared" or a partial correlation.
+    effect : (d,)
+        Size of the effect; infinite if nothing varies within two groups.
+    effect_low : (d,)
+        Lower end of its interval; nan if nothing varies beside the effect.
+    effect_high : (d,)
+        Upper end of its interval.
+    confidence : float
+        Of the intervals.
+    covariates : tuple of str
+        Names of what was held constant.
+    n_graphs : int
+        Graphs that took part.
+    n_units : int
+        Graphs or subjects that were compared.
+    n_permutations : int
+        Arrangements that F was referred to, the observed one included.
+    exact : bool
+        Whether these were all there are.
+    n_bootstrap : int
+        Samples behind the intervals.
+    notes : tuple of str
+        What was left out, and what to be careful about.
+    intervals_by : {"BCa", "residuals", "normal"}
+        How intervals of effects were found: units drawn, or the test inverted with errors drawn
+        from residuals, or from a normal law where these are few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs.inference import compare
+    >>> group = np.repeat(["a", "b"], 10)
+    >>> Lam = np.random.default_rng(0).normal(size=(20, 2))
+    >>> Lam[10:, 1] += 3.0
+    >>> found = compare(Lam, group, n_permutations=99, n_bootstrap=100, random_state=0)
+    >>> found.levels, found.counts, found.F.shape
+    (('a', 'b'), (10, 10), (2,))
+    >>> print(found.words[0])
+    Loadings of all components together differ between groups of group (10 a, 10 b): p = 0.01.
+    """
+
+    group: str
+    kind: Literal["groups", "quantity"]
+    design: DesignKind
+    components: tuple[str, ...]
+    levels: tuple[str, ...]
+    counts: tuple[int, ...]
+    means: Array
+    slopes: Array
+    F: Array
+    df: tuple[int, int]
+    p_values: Array
+    p_fdr: Array
+    p_family: Array
+    joint_F: float
+    joint_p: float
+    effect_name: str
+    effect: Array
+    effect_low: Array
+    effect_high: Array
+    confidence: float
+    covariates: tuple[str, ...]
+    n_graphs: int
+    n_units: int
+    n_permutations: int
+    exact: bool
+    n_bootstrap: int
+    notes: tuple[str, ...]
+    intervals_by: Literal["BCa", "residuals", "normal"] = "BCa"
+
+    def significant(self, level: float = 0.05) -> tuple[str, ...]:
+        """Return the components that differ, at a false discovery rate.
+
+        Parameters
+        ----------
+        level : float
+            False discovery rate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import compare
+        >>> group = np.repeat(["a", "b"], 10)
+        >>> Lam = np.random.default_rng(0).normal(size=(20, 2))
+        >>> Lam[10:, 1] += 3.0
+        >>> found = compare(Lam, group, n_permutations=99, n_bootstrap=100, random_state=0)
+        >>> found.significant(0.05)
+        ('je2',)
+        """
+        pairs = zip(self.components, self.p_fdr, strict=True)
+        return tuple(name for name, p in pairs if p <= level)
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the columns of :attr:`rows`."""
+        means = tuple(f"mean {level}" for level in self.levels) or ("slope",)
+        effect = (self.effect_name, "low", "high")
+        return ("component", *effect, "F", "p", "p (FDR)", "p (family)", *means)
+
+    @property
+    def rows(self) -> tuple[tuple[str | float, ...], ...]:
+        """One row for each component, and one for all together."""
+        middle = self.means.T if self.levels else self.slopes[:, None]
+        table = np.column_stack([
+            self.effect, self.effect_low, self.effect_high, self.F, self.p_values, self.p_fdr,
+            self.p_family, middle,
+        ])  # fmt: skip
+        together = np.full(table.shape[1], np.nan)
+        together[[3, 4]] = self.joint_F, self.joint_p
+        names, numbers = (*self.components, "all"), np.vstack([table, together]).tolist()
+        return tuple((name, *row) for name, row in zip(names, numbers, strict=True))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The answer in sentences."""
+        what = (
+            f"groups of {self.group} ({self._sizes()})"
+            if self.levels
+            else f"{self.group} ({self._of()})"
+        )
+        verdict = "differ between" if self.levels else "change with"
+        if self.joint_p > 0.05:
+            verdict = f"are not shown to {verdict}"
+        said = [f"Loadings of all components together {verdict} {what}: p = {_p(self.joint_p)}."]
+        found = self.significant()
+        said += [self._sentence(self.components.index(name)) for name in found[:6]]
+        if len(found) > 6:
+            said.append(f"{len(found) - 6} more components are in the table.")
+        if not found:
+            said.append(
+                "No single component does at a false discovery rate of 5 %; the smallest adjusted "
+                f"p is {_p(float(self.p_fdr.min()))}."
+            )
+        return tuple(said)
+
+    def _sentence(self, k: int) -> str:
+        size = f"{self.effect_name} {self.effect[k]:.2f}, "
+        if np.isinf(self.effect[k]):
+            size = "perfect separation, as loadings do not vary within groups, "
+        elif ends := self.interval(k, ".2f"):
+            size += f"{self.confidence:.0%} interval {ends}, "
+        size += f"adjusted p {_p(self.p_fdr[k])}"
+        name = self.components[k]
+        if not self.levels:
+            way = "rises" if self.slopes[k] > 0 else "falls"
+            return f"The loading on {name} {way} with {self.group} ({size})."
+        order = np.argsort(-self.means[:, k])
+        (high, most), *_, (low, least) = ((self.levels[g], self.means[g, k]) for g in order)
+        return (
+            f"The loading on {name} is largest in graphs of {high} (mean {most:.3g}) and smallest "
+            f"in those of {low} ({least:.3g}; {size})."
+        )
+
+    def interval(self, k: int, form: str = ".3g") -> str:
+        """Return the interval around the effect of one component as text; empty without one.
+
+        Parameters
+        ----------
+        k : int
+            Place of the component, from 0.
+        form : str
+            Format of the numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import compare
+        >>> found = compare([[0.0], [0.0], [1.0], [1.0]], ["a", "a", "b", "b"])
+        >>> found.interval(0)
+        ''
+        """
+        low, high = self.effect_low[k], self.effect_high[k]
+        return f"{low:{form}} to {high:{form}}" if np.isfinite([low, high]).all() else ""
+
+    def _sizes(self) -> str:
+        sizes = [
+            f"{count} {'of ' * level[:1].isdigit()}{level}"  # 24 of 2, of session 2
+            for level, count in zip(self.levels, self.counts, strict=True)
+        ]
+        return words(sizes, 8)
+
+    def _of(self) -> str:
+        if self.design == "between":
+            return f"{self.n_units} subjects"
+        subjects = f" of {self.n_units} subjects" if self.design == "within" else ""
+        return f"{self.n_graphs} graphs{subjects}"
+
+    @property
+    def methods(self) -> str:
+        """How it was done, for a paper."""
+        name, d = self.group, len(self.components)
+        what = (
+            f"Loadings were compared between the groups of {name} ({self._sizes()}"
+            if self.levels
+            else f"Loadings were regressed on {name} ({self._of()}"
+        )
+        moved, resampled, within = {
+            "single": ("graphs", "graphs", ""),
+            "between": (
+                "subjects", "subjects",
+                f"; means of the {self.n_graphs} graphs over each of {self.n_units} subjects",
+            ),
+            "within": (
+                "graphs within subjects", "subjects", f"; within {self.n_units} subjects",
+            ),
+        }[self.design]  # fmt: skip
+        what += f"{within})"
+        if self.covariates:
+            what += f", adjusted for {words(self.covariates, 20)}"
+        if self.levels and self.design != "within":
+            resampled += " resampled within groups"
+        else:
+            resampled += " resampled"
+        orders = (
+            f"all {self.n_permutations:,} arrangements of {moved} (exact)"
+            if self.exact
+            else f"{self.n_permutations - 1:,} random permutations of {moved}"
+        )
+        if self.covariates:
+            orders += ", permuting residuals of the covariates (Freedman and Lane, 1983)"
+        cells = "groups" if self.levels else f"quarters of {name} by distance from its mean"
+        size = {
+            "Hedges g": "Hedges' g (the second group minus the first)",
+            "omega squared": "omega squared",
+        }.get(self.effect_name, "partial correlations")
+        samples = f"{self.n_bootstrap:,} samples"
+        intervals = {
+            "BCa": f"BCa bootstrap intervals ({samples}, {resampled})",
+            "residuals": "intervals by inversion of the test, with errors drawn from the residuals "
+            f"({samples})",
+            "normal": f"intervals by inversion of the test, with normal errors ({samples})",
+        }[self.intervals_by]
+        return (
+            f"{what}. {'Means, not spreads, were tested. ' if self.levels else ''}"
+            f"Welch's F statistics of the {d} component{'s' if d > 1 else ''}"
+            + (", and of all together after whitening by their shrunk covariance" if d > 1 else "")
+            + f", with variances of {cells} moderated by their common ones, were referred to "
+            f"{orders}. p values of components were adjusted by the false discovery rate "
+            "(Benjamini and Hochberg, 1995) and by the most unusual component (Westfall and Young, "
+            f"1993). Effect sizes are {size} with {self.confidence:.0%} {intervals}."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.group!r}, {self._of()}, {len(self.components)} components, "
+            f"joint p = {_p(self.joint_p)}, differing: {words(self.significant()) or 'none'})"
+        )
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 1e-4 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+
+
+def compare(
+    loadings: Any,
+    group: Any,
+    *,
+    covariates: Any = None,
+    subjects: Any = None,
+    components: Sequence[str] | None = None,
+    leave_out: Any = None,
+    name: str = "group",
+    n_permutations: int = 9999,
+    n_bootstrap: int = 2000,
+    confidence: float = 0.95,
+    random_state: RandomState = None,
+) -> Comparison:
+    """Compare the loadings of groups of graphs by permutations, each component and all together.
+
+    Means are tested, not spreads: Welch's statistic lets groups have variances of their own. The
+    embedding must have been fitted without the groups; then graphs are exchangeable where groups
+    do not differ at all, and the tests are exact (with covariates, very nearly). Where spreads
+    alone differ, the level is held approximately.
+
+    Parameters
+    ----------
+    loadings : (m, d)
+        One row per graph.
+    group : (m,)
+        Groups (texts, or numbers of two values) or a quantity (numbers of more values). Graphs
+        where it is None, nan or "n/a" are left out.
+    covariates
+        What is held constant: a mapping of names to columns of m values, a pandas table, or an
+        array (m, q). Texts are categories, such as sites. Graphs without a value are left out.
+    subjects : (m,), optional
+        The participant of each graph. If the group is the same in all graphs of a subject, means of
+        subjects are compared; if it varies within all subjects, graphs within subjects.
+    components
+        Names of the components; ``je1``, ``je2``, ... by default.
+    leave_out : (d,) of bool, optional
+        Components that are not tested: ``embedding.degenerate_``.
+    name
+        What the group is called.
+    n_permutations
+        Rearrangements that are drawn; if there are no more different ones, all are taken.
+    n_bootstrap, confidence
+        Samples, and coverage, of the intervals around sizes of effects.
+    random_state
+        Seed.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs.inference import compare
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat(["control", "patient"], 20)
+    >>> Lam = rng.normal(size=(40, 3)) + 2.0 * np.outer(group == "patient", [0, 1, 0])
+    >>> found = compare(Lam, group, random_state=0)
+    >>> found.significant()
+    ('je2',)
+    """
+    Y = read_loadings(loadings)
+    for what, count in (("n_permutations", n_permutations), ("n_bootstrap", n_bootstrap)):
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise InputError(f"{what} must be a whole number >= 1, got {count!r}")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence must be between 0 and 1, got {confidence!r}")
+    unit = units(Y)
+    Y = Y / unit
+    constant = np.ptp(Y, axis=0) <= 1e-12 * np.abs(Y).max(axis=0)
+    keep, names, notes = usable_components(
+        constant, "the same for all graphs", components, leave_out
+    )
+    Y, unit = Y[:, keep], unit[keep]
+    variable, unit_of_group = read_variable(name, group, len(Y)).scaled()
+    table = [covariate.scaled()[0] for covariate in read_table(covariates, len(Y))]
+    who = None if subjects is None else read_variable("subjects", subjects, len(Y), "groups")
+    asked = [variable, *table, *([] if who is None else [who])]
+    rows = np.all([each.known for each in asked], axis=0)
+    if not rows.all():
+        why = ", ".join(
+            f"{int((~each.known).sum())} without {each.name}"
+            for each in asked
+            if not each.known.all()
+        )
+        notes.append(f"{int((~rows).sum())} of {len(rows)} graphs are left out: {why}")
+        if rows.sum() < 3:
+            raise InputError(
+                f"{int(rows.sum())} graphs have all values ({why}); too few to compare"
+            )
+    try:
+        design = make_design(
+            Y[rows],
+            variable.rows(rows),
+            [covariate.rows(rows) for covariate in table],
+            None if who is None else who.rows(rows),
+        )
+    except InputError as error:
+        if rows.all():
+            raise
+        raise InputError(f"{error} ({notes[-1]})") from None
+    notes.extend(design.notes)
+    for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
+    tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
+    effects = effect_sizes(design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap))
+    levels = design.group.levels
+    if effects.perfect.any():
+        what = (
+            "perfect separation: loadings do not vary within groups"
+            if levels
+            else f"perfect fit: loadings do not vary around a line in {name}"
+        )
+        perfect = np.array(names)[effects.perfect].tolist()
+        notes.append(f"{what} ({words(perfect)}), so that the effect has no interval")
+    if effects.by != "BCa" and effects.name != "omega squared":
+        notes.append("few graphs or subjects: intervals assume errors of one spread")
+    if not tests.exact and tests.n_permutations <= 20 * len(names):
+        notes.append("few permutations: p values cannot be small")
+    elif tests.exact and tests.n_permutations < 40:
+        notes.append(
+            f"there are only {tests.n_permutations} arrangements, so that no p value can be below "
+            f"{1 / tests.n_permutations:.2g}"
+        )
+    q, b = design.X.shape[1], effects.coefficients
+    coded = np.vstack([np.zeros(q), np.eye(q)]) if levels else np.zeros((0, q))
+    with np.errstate(over="ignore", under="ignore"):  # infinite beyond what a number can hold
+        slopes = np.full(len(names), np.nan) if levels else b[0] * (unit / unit_of_group)
+    return Comparison(
+        group=name,
+        kind=design.group.kind,
+        design=design.kind,
+        components=tuple(names),
+        levels=levels,
+        counts=tuple(np.bincount(design.group.values.astype(int)).tolist()) if levels else (),
+        means=(design.means + (coded - design.raw[:, :q].mean(axis=0)) @ b) * unit,
+        slopes=slopes,
+        F=tests.F,
+        df=(q, design.df_error),
+        p_values=tests.p_values,
+        p_fdr=np.asarray(false_discovery_control(tests.p_values)),
+        p_family=tests.p_family,
+        joint_F=tests.joint_F,
+        joint_p=tests.joint_p,
+        effect_name=effects.name,
+        effect=effects.size,
+        effect_low=effects.low,
+        effect_high=effects.high,
+        confidence=confidence,
+        covariates=tuple(covariate.name for covariate in table),
+        n_graphs=design.n_graphs,
+        n_units=len(design.Y) if design.blocks is None else int(design.blocks.max()) + 1,
+        n_permutations=tests.n_permutations,
+        exact=tests.exact,
+        n_bootstrap=n_bootstrap,
+        notes=tuple(notes),
+        intervals_by=effects.by,
+    )
