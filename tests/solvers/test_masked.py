@@ -169,8 +169,8 @@ def test_starts():
     many = solve(NOISE, 1, n_init=12).stages[0]
     assert many.gain >= solve(NOISE, 1).stages[0].gain * (1 - 1e-9)
     assert 0 < many.agreement <= 1
-    centred = ObservedGraphs(NOISE, "observed", mean_graph(NOISE, np.ones(10)))
-    assert solve(centred, 1, init="svd").stages[0].start == "squares"  # the mean is nothing
+    centered = ObservedGraphs(NOISE, "observed", mean_graph(NOISE, np.ones(10)))
+    assert solve(centered, 1, init="svd").stages[0].start == "squares"  # the mean is nothing
 
 
 def test_a_start_where_nobody_sees_it_is_replaced():

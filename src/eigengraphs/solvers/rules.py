@@ -12,6 +12,7 @@ free rule take components of norm 1, so that the lengths of the components decid
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -328,6 +329,11 @@ def _solve_each(Gammas: Array, Psi: Array, seen: Seen | None) -> Array:
     those of which a graph sees next to nothing.
     """
     m, d = Psi.shape
+    if seen is None and d:
+        with suppress(np.linalg.LinAlgError):
+            pivots = np.diagonal(np.linalg.cholesky(Gammas), axis1=1, axis2=2)
+            if (pivots.min(axis=1) > 1e-4 * pivots.max(axis=1)).all():  # as in solve_loadings
+                return np.asarray(np.linalg.solve(Gammas, Psi[:, :, None])[:, :, 0])
     T, floor, share = np.eye(d), np.zeros(m), np.ones(m)
     if seen is not None and d:
         values, vectors = linalg.eigh(seen.whole, driver="evd")
