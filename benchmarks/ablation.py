@@ -102,7 +102,6 @@ DEVICES: dict[str, dict[str, Any]] = {
     "no history": {"history": 1},
     "nothing from the mean in the first basis": {"sketch_shared": 0},
     "a first basis of 24 columns": {"sketch": 16, "sketch_shared": 8},
-    "all vertices up to 32 alone": {"whole_most": 0},
     "a core solved to 1e-3 from the beginning": {"rough": 1e-3},
     "narrow bases": {"width": 48},
     "blocks of 6": {"block": 6},

@@ -24,7 +24,7 @@ __all__ = ["run"]
 D, TOL = 10, 1e-5
 WORKERS = 2
 MEMORY, KEPT, READ = "in memory", "cluster, blocks kept", "cluster, blocks read every round"
-MOST = 1.5
+MOST = 3.0
 _BLOCK_BYTES = 2**26
 
 

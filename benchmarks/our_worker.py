@@ -37,13 +37,10 @@ def fit(
     output: str,
     stacked: bool,
     settings: dict[str, Any],
-    halved: bool = False,
 ) -> dict[str, Any]:
-    """Write the latent positions of a joint embedding to a file; of weighted graphs if halved."""
+    """Write the latent positions of a joint embedding to a file."""
     model = JointEmbedding(d, diagonal="observed", tol=tol, **settings)
     source = graphs.stack if stacked else graphs.held
-    if halved:
-        source = source / source.dtype.type(2)
     with counted_reads() as reads:
         start = time.perf_counter()
         model.fit(source)

@@ -42,7 +42,6 @@ def run_ours(
     output: Path,
     *,
     stacked: bool = False,
-    halved: bool = False,
     **settings: Any,
 ) -> Run[dict[str, Any]]:
     """Fit the loaded graphs; the answer holds H (n, d), passes, peak and convergence.
@@ -57,12 +56,10 @@ def run_ours(
         File for the components.
     stacked
         Fit a GraphStack that was made beforehand, instead of what a user holds.
-    halved
-        Halve the entries of an array before, so that the graphs are weighted.
     **settings
         Of the estimator; the solver is :data:`SOLVER` unless given.
     """
     settings = {"solver": SOLVER, "random_state": 0, "max_iter": MAX_ITER, **settings}
-    options = {"output": str(output), "stacked": stacked, "halved": halved}
+    options = {"output": str(output), "stacked": stacked}
     answer = process.run("fit", d=d, tol=tol, settings=settings, **options)
     return Run(answer["seconds"], answer | {"H": np.load(output)})

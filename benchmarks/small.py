@@ -23,7 +23,7 @@ __all__ = ["run"]
 OURS, PAPER = f"eigengraphs {SOLVER}", "the paper's algorithm1"
 TOL = 1e-6
 OBJECTIVE_TOL = 1e-5  # an objective is as good as the lowest up to this share of it
-OVER_VECTORISED = 6
+OVER_VECTORISED = 3
 
 
 class _Answer(NamedTuple):

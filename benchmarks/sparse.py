@@ -31,7 +31,7 @@ D, TOL, DEGREE = 10, 1e-5, 20
 SHARE = 0.99  # of the best known sum of squares beyond the first component
 AGREEMENT = 0.95  # adjusted Rand index of k-means on the positions with the planted blocks
 SEEDS = 2  # other seeds of ours, for the best that is known
-OVER_MASE, OVER_INDEX = 7, 1
+OVER_MASE, OVER_INDEX = 4, 1
 
 
 class SparseCase(NamedTuple):

@@ -16,7 +16,7 @@ from benchmarks.sparse import TOL, D, write_case
 __all__ = ["run"]
 
 ONE, TWO = "1 thread", "2 threads"
-SPEED_UP = 1.6
+SPEED_UP = 1.3
 
 
 def run(quick: bool) -> Report:

@@ -25,9 +25,9 @@ __all__ = ["run"]
 D, TOL = 10, 1e-5
 FREE = "free"
 VARIATIONS: dict[str, tuple[dict[str, Any], float]] = {  # settings, and the bar
-    "shared": ({"loadings": "shared"}, 2.5),
-    "class": ({"loadings": "class"}, 2.5),
-    "directed": ({"directed": True}, 2.5),
+    "shared": ({"loadings": "shared"}, 4.0),
+    "class": ({"loadings": "class"}, 4.0),
+    "directed": ({"directed": True}, 4.0),
     "nonnegative": ({"loadings": "nonnegative"}, 4.0),
     "sparse (2 nonzeros)": ({"loadings": "sparse", "max_nonzeros": 2}, 4.0),
     "sparse (L1, 0.01)": ({"loadings": "sparse", "l1_penalty": 0.01}, 4.0),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eigengraphs.cli.wording import say, visible
+from eigengraphs.cli.terminal import say, visible
 from eigengraphs.errors import EigengraphsError
 
 

@@ -80,9 +80,9 @@ def numpy_files() -> None:
     put("terabytes.npy", "a header of 8 TB, and no data", CAP, header((2**20, 2**20)))
     put("overflow.npy", "a shape whose size is 0 modulo 2**64", CAP, header((2**33, 2**33)))
     put("long_text.npy", "16 texts of 2 GB each", CAP, header((4, 4), "<U500000000"))
-    put("negative.npy", "a negative length", "no file of NumPy", header((-4, -4)))
+    put("negative.npy", "a negative length", "not a file of NumPy", header((-4, -4)))
     deep = raw_header("{'descr': '<f8', 'fortran_order': False, 'shape': (" + "-" * 9000 + "4,)}")
-    put("deep_header.npy", "a header nested 9,000 deep", "no file of NumPy", deep)
+    put("deep_header.npy", "a header nested 9,000 deep", "not a file of NumPy", deep)
     evil = header((1,), "|O") + pickle.dumps(np.array([Code()], dtype=object))
     put("pickle.npy", "a pickle that runs code", "never read because they can run code", evil)
     put("pickle.npz", "the same in a bundle", "never read because they can run code",
@@ -106,7 +106,7 @@ def numpy_files() -> None:
         archive({f"{name}.npy": array(value) for name, value in sparse.items()}))  # fmt: skip
     sparse = {"indices": [10**9], "indptr": [0, 1, 1], "data": [1.0], "shape": [2, 2],
               "format": b"csr"}  # fmt: skip
-    put("beyond.npz", "a sparse matrix with an entry outside of it", "no sparse matrix",
+    put("beyond.npz", "a sparse matrix with an entry outside of it", "not a sparse matrix",
         archive({f"{name}.npy": array(value) for name, value in sparse.items()}))  # fmt: skip
 
 
@@ -119,14 +119,14 @@ def more_numpy_files() -> None:
     sparse = {"indices": [0], "indptr": [0, 1, 1], "data": [1.0], "shape": [2, 2], "format": b"csr"}
     members = {f"{name}.npy": array(value) for name, value in sparse.items()}
     members["data.npy"], members["data"] = array([1.0, 2.0]), raw_header("1L" + " " * 9000 + '"')
-    put("beside.npz", "a second 'data', whose header takes minutes", "no sparse matrix",
+    put("beside.npz", "a second 'data', whose header takes minutes", "not a sparse matrix",
         archive(members))  # fmt: skip
     names = {"graphs.npy": array(np.ones((2, 4, 4))), "graph_names.npy": header((2,), "<U0"),
              "vertex_names.npy": header((10**9,), "<U0")}  # fmt: skip
     put("nothing.npz", "10**9 names of no letters", "holds nothing", archive(names))
 
     half = {"graphs.npy": array(np.ones((2, 4, 4))), "graph_names.npy": array(["a", "\ud800"])}
-    put("half_name.npz", "a graph whose name is half a character", "no text in UTF-8",
+    put("half_name.npz", "a graph whose name is half a character", "not valid UTF-8",
         archive(half))  # fmt: skip
 
 
@@ -143,13 +143,13 @@ def text_files() -> None:
         bytes(large) + small)  # fmt: skip
     put("declared.csv.gz", "a gzip file that declares 4 GB", "not whole", small[:-4] + b"\xff" * 4)
     put("cut.csv.gz", "a gzip file that is cut off", "not whole", small[:-9] + small[-8:-4] + b"\0")
-    put("deep.edgelist", "vertices as JSON, nested 12,000 deep", "no list that JSON knows",
+    put("deep.edgelist", "vertices as JSON, nested 12,000 deep", "not a list in JSON",
         "# vertices: " + "[" * 12_000 + "\na b 1\n")  # fmt: skip
-    put("deep_data.edgelist", "edge data nested 9,000 deep", "is no edge",
+    put("deep_data.edgelist", "edge data nested 9,000 deep", "is not an edge",
         "0 1 {'weight': " + "-" * 9_000 + "1}\n1 2 {'weight': 1}\n")  # fmt: skip
     put("half_a_letter.csv", "UTF-16 that ends within a letter", "begins as UTF-16",
         "0,1\n1,0\n".encode("utf-16") + b"\0")  # fmt: skip
-    put("utf32.csv", "UTF-32", "is no text", "0,1\n1,0\n".encode("utf-32-be"))
+    put("utf32.csv", "UTF-32", "is not a text file", "0,1\n1,0\n".encode("utf-32-be"))
     put("device.tsv", "a manifest that leads to a device", "there is no file '/dev/zero'",
         "path\tid\n/dev/zero\ta\n")  # fmt: skip
     plain = (
@@ -169,7 +169,7 @@ def text_files() -> None:
     put("dtd.graphml", "a document type elsewhere, in UTF-16", "document type",
         (far + plain.format("b", "b")).replace('"1.0"', '"1.0" encoding="utf-16"', 1)
         .encode("utf-16"))  # fmt: skip
-    put("deep.gml", "lists within lists, 2,000 deep", "no GML file",
+    put("deep.gml", "lists within lists, 2,000 deep", "not a GML file",
         "graph [ node [ id 0 " + "a [ " * 2_000)  # fmt: skip
     label = '*Vertices 2\n1 "{}"\n2 "b"\n*Edges\n1 2 1\n'.format("a" * 2_000_000)
     put("label.net.gz", "a label of 2 MB, which takes the square of its length",
@@ -177,9 +177,9 @@ def text_files() -> None:
     literal = "0 1 {'weight': 1, 'more': [" + "1," * 10**7 + "]}\n1 2 {'weight': 1}\n"
     put("literal.edgelist.gz", "edge data of 20 MB, which take 4 GB to parse",
         "characters, more than 10,000", gzip.compress(literal.encode(), mtime=0))  # fmt: skip
-    put("half_name.gml", "a vertex whose name is half a character", "no text in UTF-8",
+    put("half_name.gml", "a vertex whose name is half a character", "not valid UTF-8",
         'graph [ node [ id 0 label "a" ] node [ id 1 label "&#55296;" ] ]')  # fmt: skip
-    put("vertices.net", "a list of 10**12 vertices", "no Pajek file",
+    put("vertices.net", "a list of 10**12 vertices", "not a Pajek file",
         '*Vertices 1000000000000\n1 "a"\n')  # fmt: skip
 
 
@@ -300,7 +300,7 @@ def parquet_files() -> None:
     edges = pa.table({"source": ["a"], "target": ["b"]})
     deep = edges.replace_schema_metadata({"eigengraphs": "[" * 5_000})
     pq.write_table(deep, HERE / "metadata.parquet", compression="none")
-    put("metadata.parquet", "JSON within, nested 5,000 deep", "no Parquet file")
+    put("metadata.parquet", "JSON within, nested 5,000 deep", "not a Parquet file")
     odd = edges.replace_schema_metadata({"eigengraphs": '{"vertices": {"a": 1}}'})
     pq.write_table(odd, HERE / "list.parquet")
     put("list.parquet", "JSON within that is something else", "list of vertices is damaged")

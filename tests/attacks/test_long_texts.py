@@ -13,8 +13,8 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs import errors
+from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.job.finished import FinishedFit
 from eigengraphs.system.limits import read_json
 
 # Of CPU, traced: 1 to 2 on a busy machine and under coverage, 74 where the square was taken.

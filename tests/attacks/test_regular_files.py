@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
+from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.errors import InputError
-from eigengraphs.job.finished import FinishedFit
 from eigengraphs.report import read_summary
 from eigengraphs.simulation.fields import load_recipe
 

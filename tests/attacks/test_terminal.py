@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from eigengraphs.cli.wording import visible
+from eigengraphs.cli.terminal import visible
 
 CODE = "from eigengraphs.cli import main; main()"
 NAMES = ["a\x1b[2Jb", "c\x1b]0;title\x07d", "e\u202egpj", "f\x9b31mg"]
@@ -49,6 +49,6 @@ def test_names_that_are_no_text_are_refused_before_the_fit(tmp_path):
     done.append(run("fit", folder, tmp_path / "out", "--title", odd))
     for end in done:
         assert end.returncode == 3
-        assert b"no text in UTF-8" in end.stderr
+        assert b"UTF-8" in end.stderr
         assert b"Traceback" not in end.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["in"]

@@ -24,11 +24,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import Any
 
 import eigengraphs as eg
 
 from .commands import passes
-from .operations import OPERATIONS, Operation, copy, is_finished, prepare
+from .operations import OPERATIONS, Operation, copy, is_finished, prepare, run_command
 
 #: Of system calls on files: number on x86-64, and where their arguments are. "at" is a handle of a
 #: folder followed by a path in it.
@@ -187,7 +188,7 @@ def _run(folder: Path, words: tuple[str, ...]) -> int:
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     faulthandler.dump_traceback_later(120, exit=True)
-    code = command(words)
+    code = run_command(*words)
     sys.stdout.flush()
     sys.stderr.flush()
     return code
@@ -196,18 +197,6 @@ def _run(folder: Path, words: tuple[str, ...]) -> int:
 def said_by(folder: Path) -> Path:
     """Return the file with what the last command in a folder printed."""
     return folder.with_suffix(".said")
-
-
-def command(words: tuple[str, ...]) -> int:
-    """Run a command in this process, and return its exit code."""
-    from eigengraphs.cli import main
-
-    sys.argv = ["eigengraphs", *words]
-    try:
-        main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
 
 
 def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
@@ -292,9 +281,9 @@ def half_written(operation: Operation, now: Tree, before: Tree, after: Tree) -> 
     """Yield what has a name of its own and is neither as before nor as it should become."""
     old, new = True, True
     for path in now.keys() | before.keys() | after.keys():
-        top, *rest = path.split("/")
-        # What is on the way says so: a temporary name, a journal of a fit, one of experiments.
-        if f"/{path}".count("/.") or top.endswith(".unfinished") or "state" in rest:
+        top = path.split("/")[0]
+        # What is on the way says so: a temporary name, a journal of a fit.
+        if f"/{path}".count("/.") or top.endswith(".unfinished"):
             continue
         if top in operation.outputs and top.endswith(".egs"):
             continue  # store.json says what in it is whole
@@ -308,19 +297,24 @@ def half_written(operation: Operation, now: Tree, before: Tree, after: Tree) -> 
 
 def warm(prepared: Path, work: Path, names: list[str]) -> None:
     """Run commands in this process, so that forks have all modules and kernels."""
-    import eigengraphs.demo as demo
-    import eigengraphs.job.provenance as provenance
+    import eigengraphs.cli.demo as demo
+    import eigengraphs.cli.fit as fit
     import eigengraphs.store.writing as writing
 
     # The same bytes each time: clocks stand still, and every shard counts at once. What takes
     # long in the demo is not the writing, and a large file is not more than a small one.
     time.perf_counter = float  # type: ignore[assignment]
-    provenance.datetime = Stopped  # type: ignore[attr-defined, misc, assignment]
+    fit.datetime = Stopped  # type: ignore[attr-defined, misc, assignment]
     writing.COMMIT_SECONDS = 0
     demo.leave_one_out_predictions = lambda e, g, y, *_: y  # type: ignore[assignment]
-    demo.write = lambda stack, *rest, **more: eg.io.write(
-        eg.GraphStack(stack.to_dense().dense[:3, :9, :9]), *rest, **more
-    )
+    write = eg.io.write
+
+    def write_less(stack: eg.GraphStack, *rest: Any, **more: Any) -> Path:
+        brains = stack.n_vertices == 332
+        stack = eg.GraphStack(stack.to_dense().dense[:3, :9, :9]) if brains else stack
+        return write(stack, *rest, **more)
+
+    eg.io.write = write_less
     quiet, kept = os.open(os.devnull, os.O_WRONLY), [os.dup(1), os.dup(2)]
     for name in names:
         copy(prepared, work)
@@ -328,7 +322,7 @@ def warm(prepared: Path, work: Path, names: list[str]) -> None:
         sys.stdout.flush()
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
-        command(OPERATIONS[name].words)
+        run_command(*OPERATIONS[name].words)
         sys.stdout.flush()
         os.dup2(kept[0], 1)
         os.dup2(kept[1], 2)

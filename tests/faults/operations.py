@@ -114,17 +114,13 @@ OPERATIONS = {
     ),
     "demo": Operation(("demo", "--output", "out", "--components", "2"), memory=False),
     "demo --files": Operation(("demo", "--files", "out"), memory=False, at_once=True),
-    "reproduce": Operation(
-        ("reproduce", "figure4", "--quick", "--output", "out", "--jobs", "1"), goes_on=True,
-        memory=False, apart=True,
-    ),
     "save": Operation(call=lambda: _model().save("old.eg"), outputs=("old.eg",)),
     "write_report": Operation(call=lambda: eg.report.write_report(_summary(), "out")),
     "journal": Operation(call=_journaled, goes_on=True, memory=False, apart=True),
 }  # fmt: skip
 #: These take long, or write as others do that are not here.
 SLOW = {
-    "demo", "demo --files", "reproduce", "fit", "fit of a store over others", "convert to GraphML",
+    "demo", "demo --files", "fit", "fit of a store over others", "convert to GraphML",
     "convert to a table", "simulate a folder", "changes", "contest", "cluster", "uncertainty",
     "read", "evaluate",
 }  # fmt: skip
@@ -142,16 +138,22 @@ def prepare(folder: Path) -> None:
     eg.io.write(other[:3], folder / "more", format="csv")
     for name in ("old.tsv", "old.npz", "old.eg", "old_participants.tsv", "old_truth.json"):
         (folder / name).write_text(f"this is {name}, of last week\n")
-    sys.argv = ["eigengraphs"]
-    from eigengraphs.job.analysis import FitSettings, analyse
-    from eigengraphs.job.inputs import InputSettings
-    from eigengraphs.job.results import write_results
-
     rows = [f"g{i}\t{'ab'[i % 2]}\n" for i in range(12)]
-    (folder / "participants.tsv").write_text("".join(["participant_id\tgroup\n", *rows]))
-    how = InputSettings(participants=folder / "participants.tsv")
-    analysis = analyse(folder / "graphs.npz", how, FitSettings(components=2))
-    write_results(analysis, folder / "results")
+    table = folder / "participants.tsv"
+    table.write_text("".join(["participant_id\tgroup\n", *rows]))
+    run_command("fit", folder / "graphs.npz", folder / "results", "-d", 2, "--participants", table)
+
+
+def run_command(*words: object) -> int:
+    """Run a command in this process, and return its exit code."""
+    from eigengraphs.cli import main
+
+    sys.argv = ["eigengraphs", *map(str, words)]
+    try:
+        main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
 
 
 def copy(source: Path, target: Path) -> None:

@@ -46,9 +46,7 @@ def prepared(tmp_path_factory):
 @pytest.fixture
 def quick_demo(monkeypatch):
     """What takes long in the demo is not the writing."""
-    import eigengraphs.demo as demo
-
-    monkeypatch.setattr(demo, "leave_one_out_predictions", lambda e, g, y, *_: y)
+    monkeypatch.setattr("eigengraphs.cli.demo.leave_one_out_predictions", lambda e, g, y, *_: y)
 
 
 class Bench:
@@ -168,7 +166,7 @@ def test_every_call_fails(
     name, number, lasting, prepared, tmp_path, monkeypatch, capsys, quick_demo
 ):
     bench = Bench(OPERATIONS[name], prepared, tmp_path, monkeypatch, capsys)
-    stride = 5 if name in ("demo", "reproduce") else 1  # which take seconds a time
+    stride = 5 if name == "demo" else 1  # which takes seconds each time
     assert each_call(bench, stride, lambda at: Fault(bench.folder, at, number, lasting)) >= 4
 
 
@@ -287,7 +285,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
 
 
 def test_a_fit_replaces_results_in_which_another_command_was_killed(tmp_path):
-    from eigengraphs.job.results import check_output
+    from eigengraphs.cli.results_folder import check_output
     from eigengraphs.system.whole_files import _beside, _machine
 
     dead = subprocess.Popen([sys.executable, "-c", ""])
@@ -296,7 +294,7 @@ def test_a_fit_replaces_results_in_which_another_command_was_killed(tmp_path):
     (tmp_path / f".report-{_machine()}-{dead.pid}-0123abcd.html").touch()
     check_output(tmp_path)
     _beside(tmp_path / "answer").mkdir()  # of a command that is running
-    with pytest.raises(EigengraphsError, match="holds other things"):
+    with pytest.raises(EigengraphsError, match="holds other files"):
         check_output(tmp_path)
 
 

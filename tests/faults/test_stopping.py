@@ -44,7 +44,7 @@ def test_the_first_signal_keeps_what_there_is(store, number, code, word, warm):
     said = commands.out.read_text()
     assert said.splitlines()[-1] == (
         f"eigengraphs: {word}; what was found is kept in '{name}.unfinished': the same command "
-        "goes on"
+        "continues from there"
     )
     assert "Traceback" not in said
     assert not (store / name).exists()
@@ -66,13 +66,13 @@ def test_it_goes_on_to_the_same_bytes(store, warm):
 # A command whose work is one long call that no handler of Python's interrupts.
 STUCK = """
 import hashlib
-from eigengraphs.cli import stopping
+from eigengraphs.cli.main import Stopped, stoppable
 print("ready", flush=True)
-with stopping.stoppable():
+with stoppable():
     try:
         while True:
             hashlib.pbkdf2_hmac("sha256", b"", b"", {rounds})
-    except stopping.Stopped:
+    except Stopped:
         print("first", flush=True)
         {then}
 """
@@ -99,7 +99,7 @@ def test_the_second_leaves_at_once(number, rounds, then):
 
 
 def test_signals_that_are_ignored_stay_so_and_handlers_are_put_back():
-    from eigengraphs.cli.stopping import Stopped, stoppable
+    from eigengraphs.cli.main import Stopped, stoppable
 
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -118,7 +118,7 @@ def test_signals_that_are_ignored_stay_so_and_handlers_are_put_back():
 def test_a_fork_has_the_signals_of_a_process_of_its_own():
     code = """
 import os, signal, sys, time
-from eigengraphs.cli.stopping import stoppable
+from eigengraphs.cli.main import stoppable
 with stoppable():
     child = os.fork()
     if child == 0:
@@ -157,7 +157,7 @@ def test_ctrl_c_in_a_terminal_ends_the_workers_too(store):
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
-    assert "the same command goes on" in err.splitlines()[-1]
+    assert "the same command continues" in err.splitlines()[-1]
     # Dask keeps two empty locks for the next cluster.
     assert {path.suffix for path in scratch.rglob("*") if path.is_file()} <= {".lock"}
     assert list(scratch.glob("eigengraphs-*")) == []

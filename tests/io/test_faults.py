@@ -118,7 +118,7 @@ def test_one_file_that_makes_all_graphs_directed_is_said(tmp_path):
     A = write_folder(tmp_path)
     A[1][3, 9] += 5
     write_matrix(tmp_path / "sub-02.csv", A[1])
-    with pytest.warns(ReadNotice, match=r"sub-02.csv has other weights.*directed.*vertex 4 to 10"):
+    with pytest.warns(ReadNotice, match=r"sub-02.csv is not symmetric.*directed.*vertex 4 to 10"):
         assert eg.read(tmp_path).is_directed
 
 
@@ -320,7 +320,9 @@ def test_settings_that_do_not_exist(tmp_path):
 def test_a_file_of_another_kind_than_its_ending_says(tmp_path):
     np.save(tmp_path / "a.npy", np.ones((3, 3)))
     (tmp_path / "a.npy").rename(tmp_path / "a.csv")
-    with pytest.raises(ReadError, match=r"a.csv is no text: its first bytes are b'.x93NUMPY"):
+    with pytest.raises(
+        ReadError, match=r"a.csv is not a text file: its first bytes are b'.x93NUMPY"
+    ):
         eg.read(tmp_path / "a.csv")
     for ending in ("npy", "npz", "mat", "parquet", "graphml", "gml", "net"):
         path = tmp_path / f"b.{ending}"

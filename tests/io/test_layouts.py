@@ -246,7 +246,7 @@ def test_a_stray_table_among_matrices_is_left_out_and_said(tmp_path):
     for i, graph in enumerate(random_graphs()):
         np.savetxt(tmp_path / f"s{i}.csv", graph, delimiter=",")
     (tmp_path / "scores.csv").write_text("who,sex,hand,score\ns0,f,l,1\ns1,m,r,2\n")
-    with pytest.warns(ReadNotice, match=r"scores.csv is a table and no graph; left out"):
+    with pytest.warns(ReadNotice, match=r"scores.csv is a table and not a graph; left out"):
         assert eg.read(tmp_path).n_graphs == 4
 
 

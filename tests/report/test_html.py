@@ -168,7 +168,7 @@ def test_a_quantity_is_spoken_of_as_one():
     text = " ".join(found.words)
     assert "joint embedding explains 42.0% of its variance" in text
     assert "PCA 0.1%" in text
-    assert "always naming the mean −3.1%" in text
+    assert "always predicting the mean −3.1%" in text
     page = render(found)
     assert "explained variance of held-out graphs" in page
     assert '<rect width="0.00"' in page  # chance is below zero: no bar, and no negative width

@@ -17,14 +17,14 @@ GRAPHS = eg.GraphStack(np.abs(random_graphs(8, 10).dense))
 @pytest.mark.parametrize(
     ("settings", "said", "unsaid"),
     [
-        ({}, "Weights were taken as they are.", "mean graph"),
+        ({}, "Weights were used as they are.", "mean graph"),
         ({}, "of the sum of squares\\.", "around"),
         ({"preprocess": ["log1p", "unit_norm"]}, r"log\(1 \+ w\).*, then each", "they are"),
         ({"center": True}, "The mean graph was subtracted.*around the mean graph", "squares\\."),
         ({"diagonal": "observed"}, "were part of the data", "mean of its row"),
         ({}, "each was set to the mean of its row", "part of the data"),
-        ({"loadings": "nonnegative"}, "at least zero", "were free"),
-        ({"loadings": "sparse", "max_nonzeros": 1}, "sparse. At most 1 of each graph", "were free"),
+        ({"loadings": "nonnegative"}, "to be nonnegative", "were free"),
+        ({"loadings": "sparse", "max_nonzeros": 1}, "sparse. At most 1 loading ", "were free"),
         ({}, "Loadings were free", "sparse"),
         ({"refine": True}, "then all improved together", "other\\. "),
         ({"n_init": 3}, "n_init 3", "n_init 1"),

@@ -15,7 +15,6 @@ from eigengraphs.report.columns import make_columns
 from eigengraphs.report.input_quality import describe_graphs, isolated_vertices
 from eigengraphs.report.odd_graphs import far_from_usual
 from eigengraphs.report.sentences import between_groups
-from eigengraphs.report.summary import strongest_edges
 from eigengraphs.report.worst_fits import block_means, graph_fits, reconstruction
 
 
@@ -52,17 +51,18 @@ def test_strongest_vertices_and_edges_are_those_of_all_pairs(found):
             assert edge.weight == h[edge.source] * h[edge.target]
 
 
-@pytest.mark.parametrize("loops", [False, True])
-def test_strongest_directed_edges_are_those_of_all_pairs(loops):
-    rng = np.random.default_rng(0)
-    h, g = rng.normal(size=(2, 60))
-    products = np.abs(np.outer(h, g))
-    if not loops:
-        np.fill_diagonal(products, 0)
-    edges = strongest_edges(h, g, loops=loops)
-    best = np.sort(products, axis=None)[::-1][:10]
-    assert np.allclose([abs(edge.weight) for edge in edges], best)
-    assert all(abs(edge.weight) == products[edge.source, edge.target] for edge in edges)
+@pytest.mark.parametrize("diagonal", ["filled", "observed"])
+def test_strongest_directed_edges_are_those_of_all_pairs(diagonal):
+    graphs = np.random.default_rng(0).random((4, 20, 20))
+    embedding = fitted(graphs, 2, directed=True, diagonal=diagonal)
+    for k, part in enumerate(summarize(embedding, graphs, title="").components):
+        h, g = embedding.latent_positions_[:, k], embedding.latent_positions_right_[:, k]
+        products = np.abs(np.outer(h, g))
+        if diagonal == "filled":
+            np.fill_diagonal(products, 0)
+        best = np.sort(products, axis=None)[::-1][:10]
+        assert np.allclose([abs(edge.weight) for edge in part.edges], best)
+        assert all(abs(edge.weight) == products[edge.source, edge.target] for edge in part.edges)
 
 
 @pytest.mark.parametrize("settings", [{}, {"center": True}, {"diagonal": "observed"}])
@@ -169,7 +169,7 @@ def test_what_does_not_fit_is_refused(found):
         summarize(embedding, graphs, title="", columns={"a": [1, 2, 3]})
     with pytest.raises(InputError, match="label 'b' is not among the columns"):
         summarize(embedding, graphs, title="", columns={"a": range(12)}, label="b")
-    with pytest.raises(InputError, match="differ from those of the fit, or stand in another order"):
+    with pytest.raises(InputError, match="differ from those of the fit, or are in another order"):
         summarize(embedding, graphs[::-1], title="")
     with pytest.raises(InputError, match="fitted to 12"):
         summarize(embedding, graphs[:5], title="")
@@ -177,7 +177,7 @@ def test_what_does_not_fit_is_refused(found):
         summarize(embedding, graphs, title="", coordinates=np.zeros((14, 4)))
     with pytest.raises(InputError, match="has no field colour"):
         summarize(embedding, graphs, title="", problems=[{"colour": "red"}])
-    with pytest.raises(InputError, match="cannot be made of"):
+    with pytest.raises(InputError, match="cannot be made from"):
         summarize(embedding, graphs, title="", problems=[{"text": "no level"}])
     with pytest.raises(InputError, match="must be one of"):
         Problem("bad", "")
@@ -205,7 +205,7 @@ def test_a_search_that_was_stopped_is_told():
     assert "did not converge" in summary.problems[0].text
     late = [part for part in summary.components if part.stop_reason == "max_iter"]
     assert late
-    assert all("stopped before it ended" in part.remarks[0] for part in late)
+    assert all("stopped before it converged" in part.remarks[0] for part in late)
 
 
 def test_words_say_what_the_numbers_say(found):
@@ -214,7 +214,7 @@ def test_words_say_what_the_numbers_say(found):
     assert f"{embedding.explained_ratio_.sum():.1%} of the sum of squares" in text
     assert "12 graphs on 14 vertices" in text
     assert "90.0% of the cases by joint embedding (PCA 70.0%, chance 33.3%)" in text
-    assert "1 problem should be looked at first" in text
+    assert "1 problem should be checked first" in text
 
 
 def test_the_share_between_groups_is_that_of_analysis_of_variance(found):
@@ -238,7 +238,7 @@ def test_the_reason_for_the_number_of_components_is_that_of_the_choice():
     assert summary.dimension_reason == choice.explain()
     assert dict(summary.dimension_rules) == choice.choices
     asked = summarize(embedding, graphs, title="")
-    assert "asked for" in asked.dimension_reason
+    assert "requested" in asked.dimension_reason
 
 
 def test_directed_graphs_have_two_sides():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from experiments.designs import SECTION_5_1, SECTION_5_2
 
-from eigengraphs.cli import completions
+from eigengraphs.cli import shared_options
 from eigengraphs.errors import InputError
 from eigengraphs.simulation import DESIGNS, read_design, simulate_blocks, simulate_truth
 from eigengraphs.simulation.recipe import WEIGHTS
@@ -83,8 +83,8 @@ def test_the_papers_designs_are_those_of_the_experiments():
     assert np.allclose(Lam.max(axis=0), [16, 2, 1], atol=0.05)
     truth = simulate_truth(read_design("section5.2"), 0, 50)
     assert {tuple(lam) for lam in truth.loadings.tolist()} == {(25.0, 5.0), (22.5, 2.5)}
-    assert tuple(DESIGNS) == completions.DESIGNS
-    assert ("auto", *WEIGHTS) == completions.WEIGHTS
+    assert tuple(DESIGNS) == shared_options.DESIGNS
+    assert ("auto", *WEIGHTS) == shared_options.WEIGHTS
 
 
 def test_weights_change_the_law_and_nothing_else():

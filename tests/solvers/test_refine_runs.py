@@ -16,7 +16,7 @@ from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import FreeLoadings, NonnegativeLoadings, SparseLoadings
 
 both_geometries = pytest.mark.parametrize("directed", [False, True])
-NEVER_WHOLE = replace(DEFAULTS, whole=0)
+NEVER_WHOLE = replace(DEFAULTS, whole=0, whole_most=0)
 
 
 def errors(found, others):

@@ -1,7 +1,5 @@
 """What the subspace solver finds: stationary, nested, and the same by every road."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from known_graphs import column_errors, noiseless, noiseless_directed, random_symmetric, stored
@@ -36,7 +34,6 @@ from eigengraphs.solvers.rules import solve_loadings
 
 M = 8
 WEIGHTS = np.linspace(0.5, 2, M)
-WHOLE = replace(DEFAULTS, whole=LARGE)
 SIZES = [(14, DEFAULTS), (LARGE, GENERAL)]  # on all vertices at once, and in a growing basis
 
 every_size = pytest.mark.parametrize(("n", "options"), SIZES, ids=["whole", "basis"])
@@ -54,7 +51,8 @@ def test_all_vertices_at_once_are_for_few():
         assert whole_pays(1, 1, directed, DEFAULTS)
         assert whole_pays(10**6, 32, directed, DEFAULTS)
         assert not whole_pays(3000, 40, directed, DEFAULTS)
-        assert not whole_pays(20, 60, directed, DEFAULTS)
+        assert whole_pays(20, 60, directed, DEFAULTS)
+        assert not whole_pays(1, 101, directed, DEFAULTS)
 
 
 # ---------------------------------------------------------------- certificates
@@ -270,7 +268,7 @@ def test_components_that_another_search_found_are_kept_and_gone_on_behind(direct
 def test_all_vertices_at_once_and_a_growing_basis_find_the_same(directed, hollow, rule):
     A, _ = planted(20, LARGE, 2, directed=directed, hollow=hollow)
     settings = {"directed": directed, "hollow": hollow, "rule": rule}
-    whole, general = (solve(A, 2, options=options, **settings) for options in (WHOLE, GENERAL))
+    whole, general = (solve(A, 2, options=options, **settings) for options in (DEFAULTS, GENERAL))
     assert whole.n_passes == 2
     assert general.n_passes > 3
     assert apart(general, whole).max() < 1e-5

@@ -15,7 +15,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.cli import main
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
-from eigengraphs.io import convert_to_store, streams, survey
+from eigengraphs.io import convert_to_store, formats, reading
 from eigengraphs.store import damages
 from eigengraphs.store.layout import Batch
 
@@ -108,8 +108,8 @@ SOURCES = {
 @pytest.fixture(params=["as they are", "as if large"])
 def size(request, monkeypatch):
     if request.param == "as if large":
-        monkeypatch.setattr(streams, "_LARGE", 1)
-        monkeypatch.setattr(survey, "_BLOCK", 1000)
+        monkeypatch.setattr(formats, "_LARGE", 1)
+        monkeypatch.setattr(reading, "_BLOCK", 1000)
 
 
 @pytest.mark.filterwarnings("ignore::eigengraphs.errors.ReadNotice")
@@ -139,7 +139,7 @@ def test_rules_for_vertices_and_direction(tmp_path):
     with pytest.raises(ReadError, match="names differ"):
         convert_to_store(source, tmp_path / "a.egs")
     assert not (tmp_path / "a.egs").exists()
-    with pytest.raises(AlignmentError, match=r"matrix that lacks 1 of .* a store hides nothing"):
+    with pytest.raises(AlignmentError, match=r"matrix that lacks 1 of .* missing=.unobserved"):
         convert_to_store(source, tmp_path / "union.egs", vertices="union")
     assert not (tmp_path / "union.egs").exists()
     convert_to_store(source, tmp_path / "intersection.egs", vertices="intersection")
@@ -152,6 +152,29 @@ def test_rules_for_vertices_and_direction(tmp_path):
     stack = eg.open_store(tmp_path / "d.egs")
     assert stack.is_directed
     assert stack.is_sparse
+
+
+def test_missing_entries_go_into_a_store(tmp_path, run, size):
+    source = matrices(tmp_path / "in", 5, named=True)
+    first, *_, last = sorted(source.glob("*.csv"))
+    first.write_text(first.read_text().replace("v2", "extra"))  # lacks a vertex that others have
+    rows = [line.split(",") for line in last.read_text().splitlines()]
+    rows[1][2] = rows[2][1] = "nan"
+    last.write_text("\n".join(map(",".join, rows)) + "\n")
+    expected = eg.read(source, vertices="union", missing="unobserved", on_notice=lambda _: None)
+    done = run("convert", source, tmp_path / "a.egs", "--align", "union", "--allow-missing")
+    assert done.returncode == 0, done.stderr
+    stack = open_dense(tmp_path / "a.egs")
+    assert stack.vertex_names == expected.vertex_names
+    assert stack.mask == expected.mask
+    assert np.array_equal(stack.dense, expected.dense)
+    with pytest.raises(ReadError, match="Weights must be numbers: pass missing='unobserved'"):
+        convert_to_store(source, tmp_path / "b.egs", vertices="intersection")
+    # Half a matrix has nothing but nan on its other side.
+    (tmp_path / "half.csv").write_text("0\n1,0\n2,3,0\n")
+    convert_to_store(tmp_path / "half.csv", tmp_path / "half.egs")
+    stack = open_dense(tmp_path / "half.egs")
+    assert np.array_equal(stack.dense[0], [[0, 1, 2], [1, 0, 3], [2, 3, 0]])
 
 
 def test_labels_name_the_vertices(tmp_path):
@@ -193,7 +216,7 @@ def test_edge_lists_that_are_added_take_the_vertices_of_the_store(tmp_path):
     assert stack.vertex_names == before
     assert stack.n_graphs == 11
     convert_to_store(edge_lists(tmp_path / "c", 3, directed=True, start=20), tmp_path / "h.egs")
-    with pytest.raises(InputError, match="undirected, and of these some have a direction"):
+    with pytest.raises(InputError, match="undirected, and some of these are directed"):
         convert_to_store(tmp_path / "c", tmp_path / "g.egs", append=True)
 
 
@@ -218,8 +241,8 @@ def open_dense(path):
 
 SLOW = [sys.executable, "-c", """
 import sys, time
-import eigengraphs.store.writing as writing, eigengraphs.io.survey as survey
-writing.COMMIT_SECONDS, writing.SHARD_BYTES, survey._BLOCK = 0, 4 * 288, 1
+import eigengraphs.store.writing as writing, eigengraphs.io.reading as reading
+writing.COMMIT_SECONDS, writing.SHARD_BYTES, reading._BLOCK = 0, 4 * 288, 1
 writing.StoreWriter.__init__.__kwdefaults__["shard_bytes"] = 4 * 288
 add = writing.StoreWriter.add
 def slowly(*args):

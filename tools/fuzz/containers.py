@@ -171,14 +171,13 @@ def change_mat(data: bytes, rng: Random) -> bytes:
     """Change an array of a MATLAB file of version 5."""
     from scipy.io import loadmat, savemat
 
-    from eigengraphs.io.matlab_guard import unpacked
-    from eigengraphs.io.matlab_tags import check_tags
+    from eigengraphs.io.matlab_files import unpack_version_5
     from eigengraphs.system.limits import DEFAULT
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = unpacked(Path("seed.mat"), data, DEFAULT)
-        check_tags(plain)  # what the reader refuses ends scipy's own in a segmentation fault
+        # What this refuses ends scipy's own reader in a segmentation fault.
+        plain = unpack_version_5(Path("seed.mat"), data, DEFAULT)
         given: Any = io.BytesIO(plain)
         arrays = {k: v for k, v in loadmat(given).items() if not k.startswith("__")}
         arrays = _changed(arrays, rng)

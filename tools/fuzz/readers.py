@@ -142,20 +142,14 @@ def _graphs(path: Path, which: int) -> None:
 
 
 def _surveyed(sources: list[Path]) -> None:
-    from eigengraphs.io import streams
-    from eigengraphs.io.survey import survey
-    from eigengraphs.io.text import Notation
-    from eigengraphs.system.limits import DEFAULT
+    from eigengraphs.io import formats, reading
 
-    before, streams._LARGE = streams._LARGE, 0  # so that small files go the way of large ones
+    before, formats._LARGE = formats._LARGE, 0  # so that small files go the way of large ones
     try:
-        found = survey(
-            sources, format="auto", key=None, notation=Notation(), vertices="auto", labels=None,
-            directed="auto", storage="auto", known=None, watch=lambda *_: None, cap=DEFAULT,
-        )  # fmt: skip
-        assert sum(stack.n_graphs for stack, _ in found.blocks()) == found.n_graphs
+        found = reading.survey(sources, formats.HowToRead(), for_store=True)
+        assert sum(stack.n_graphs for stack, _ in found.blocks()) == len(found.names)
     finally:
-        streams._LARGE = before
+        formats._LARGE = before
 
 
 def _manifest(path: Path, which: int) -> None:

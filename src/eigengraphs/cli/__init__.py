@@ -1,4 +1,4 @@
-"""The command line: one thin file a command."""
+"""The command line: each command from its options to its results, and what they share."""
 
 from eigengraphs.cli.main import main
 

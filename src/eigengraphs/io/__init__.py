@@ -15,12 +15,12 @@ done, and :func:`write` writes graphs so that both read them again. :func:`read_
 """
 
 from eigengraphs.errors import ReadError, ReadNotice
-from eigengraphs.io.labels import VertexTable, read_vertices
-from eigengraphs.io.notices import Notice
+from eigengraphs.io.file_graph import Notice
 from eigengraphs.io.participants import Joined, Participants, join, read_participants
 from eigengraphs.io.reading import FileEntry, Reading, read, read_files
-from eigengraphs.io.storing import Stored, convert_to_store
-from eigengraphs.io.writing import write
+from eigengraphs.io.to_store import Stored, convert_to_store
+from eigengraphs.io.vertex_tables import VertexTable, read_vertices
+from eigengraphs.io.write_files import write
 
 __all__ = [
     "FileEntry",

@@ -1,4 +1,4 @@
-"""What is known of people: a table with a row each, and its rows for the graphs."""
+"""Tables of participants, one row for each, and the row of every graph."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.io.bids import entities
-from eigengraphs.io.naming import id_finder
-from eigengraphs.io.notices import Notice, few
+from eigengraphs.io.file_graph import Notice, few
+from eigengraphs.io.find_files import entities, id_finder
 from eigengraphs.io.reading import Reading
-from eigengraphs.io.tables import check_lengths, column_of, read_table
-from eigengraphs.io.text import Notation
+from eigengraphs.io.text_files import Notation, check_lengths, column_of, find_column, read_table
 from eigengraphs.stack.names import spelling
 
 __all__ = ["Joined", "Participants", "join", "read_participants"]
@@ -27,29 +25,20 @@ __all__ = ["Joined", "Participants", "join", "read_participants"]
 Column: TypeAlias = "NDArray[np.float64] | NDArray[np.str_]"
 
 _PERSON = [
-    "participant_id",
-    "participant",
-    "participants",
-    "subject_id",
-    "subject",
-    "subjects",
-    "sub",
-    "subid",
-    "sub_id",
-    "subjectkey",
-    "id",
-]
+    "participant_id", "participant", "participants", "subject_id", "subject", "subjects", "sub",
+    "subid", "sub_id", "subjectkey", "id",
+]  # fmt: skip
 _SESSION = ("session_id", "session", "ses", "ses_id", "visit")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Participants:
-    """A table of people.
+    """A table of participants.
 
     Attributes
     ----------
     ids : tuple of str
-        The people, without ``sub-``.
+        The participants, without ``sub-``.
     sessions : tuple of str or None
         Their sessions without ``ses-``, where the table has a row for each.
     columns : mapping of str to ndarray
@@ -91,14 +80,14 @@ class Joined:
 
     Attributes
     ----------
-    columns : mapping of str to ndarray, each with one value a graph
-        Of graphs that have no row: nan, or ''.
+    columns : mapping of str to ndarray, each with one value per graph
+        For graphs that have no row: nan, or ''.
     rows : ndarray of int
         The row of every graph; -1 for none.
     graphs_without_row : tuple of str
         Names of graphs that the table does not know.
     rows_without_graph : tuple of str
-        People (and sessions) of the table that have no graph.
+        Participants (and sessions) of the table that have no graph.
 
     Examples
     --------
@@ -131,7 +120,7 @@ class Joined:
 def read_participants(
     path: str | os.PathLike[str], *, decimal: str | None = None, thousands: str | None = None
 ) -> Participants:
-    """Read ``participants.tsv``, or another table with a column of people.
+    """Read ``participants.tsv``, or another table of participants.
 
     Parameters
     ----------
@@ -160,30 +149,25 @@ def read_participants(
     (2, None)
     """
     table = read_table(Path(path), Notation(None, decimal, thousands).checked())
-    lower = {name.lower(): name for name in table.columns}
-    person = next((lower[word] for word in _PERSON if word in lower), None)
+    person, session = find_column(table.columns, _PERSON), find_column(table.columns, _SESSION)
     if person is None:
         raise ReadError(
             f"{path} must have a column 'participant_id' (or 'subject', 'sub' or 'id'); it has: "
             f"{', '.join(table.columns)}"
         )
-    session = next((lower[word] for word in _SESSION if word in lower), None)
     ids = tuple(_bare(cell, "sub") for cell in table.columns[person])
     sessions = None
     if session is not None:
         sessions = tuple(_bare(cell, "ses") for cell in table.columns[session])
-    rows: dict[tuple[str, str], list[int]] = {}
+    rows: dict[str, list[str]] = {}
     for i, place in enumerate(table.places):
-        rows.setdefault((ids[i], sessions[i] if sessions else ""), []).append(place)
-    twice = {key: lines for key, lines in rows.items() if len(lines) > 1}
+        rows.setdefault(_label(ids[i], sessions[i] if sessions else ""), []).append(str(place))
+    twice = [f"{row!r} on lines {', '.join(at)}" for row, at in rows.items() if len(at) > 1]
     if twice:
-        shown = few(
-            [f"{_label(*key)!r} on lines {', '.join(map(str, at))}" for key, at in twice.items()], 5
-        )
         raise ReadError(
             f"{path} must have one row for each participant"
             + (" and session" if sessions else "")
-            + f"; it has {shown}: keep one of them"
+            + f"; it has {few(twice, 5)}: keep one of them"
             + ("" if sessions else ", or add a column 'session_id' that tells them apart")
         )
     check_lengths(table.path, table.columns)
@@ -200,28 +184,28 @@ def join(
     id_pattern: str | None = None,
     on_notice: Callable[[Notice], object] | None = None,
 ) -> Joined:
-    """Find the row of every graph in a table of people.
+    """Find the row of every graph in a table of participants.
 
     Parameters
     ----------
     graphs : Reading or sequence of str
-        What :func:`read_files` returned, or names of graphs. The person is the entity ``sub``, or
-        else the name of the graph, or the beginning of it up to ``_``, ``-``, ``.`` or ``/``. If
-        that does not find all, one column may have what is one part of all names, with or without
-        zeros ahead; that is said in a notice.
+        What :func:`read_files` returned, or names of graphs. The participant is the entity
+        ``sub``, or else the name of the graph, or the beginning of it up to ``_``, ``-``, ``.`` or
+        ``/``. If that does not find all, one column may have what is one part of all names, with
+        or without zeros ahead; that is said in a notice.
     participants : Participants
-        The table. Several graphs of one person share a row.
+        The table. Several graphs of one participant share a row.
     missing : {"error", "keep"}
         With "error", a graph without a row is refused.
     id_pattern : str, optional
-        Regular expression with one group that finds the person in the name of a file or graph.
+        Regular expression with one group that finds the participant in the name of a file or graph.
     on_notice : callable, optional
         Called with each notice, which is a warning of class ``ReadNotice`` by default.
 
     Returns
     -------
     Joined
-        One value a graph for each column, and what did not match on either side.
+        One value per graph for each column, and what did not match on either side.
 
     Examples
     --------
@@ -239,23 +223,22 @@ def join(
     """
     if missing not in ("error", "keep"):
         raise InputError(f"missing must be 'error' or 'keep', got {missing!r}")
-    names, known = _people(graphs, id_pattern)
-    place = {
-        (person, participants.sessions[i] if participants.sessions else ""): i
-        for i, person in enumerate(participants.ids)
-    }
+    names, known = _names_and_entities(graphs, id_pattern)
+    sessions = participants.sessions or [""] * len(participants)
+    place = {key: i for i, key in enumerate(zip(participants.ids, sessions, strict=True))}
+    visits = [_bare(of.get("ses", ""), "ses") if participants.sessions else "" for of in known]
     people = set(participants.ids)
     rows = np.full(len(names), -1, dtype=np.intp)
-    cut = dict[str, str]()  # names of which only the beginning is a person
+    cut = dict[str, str]()  # names of which only the beginning is a participant
     for i, name in enumerate(names):
         person = known[i].get("sub") or _beginning(name, people)
-        session = _bare(known[i].get("ses", ""), "ses") if participants.sessions else ""
-        rows[i] = place.get((_bare(person, "sub"), session), -1)
+        rows[i] = place.get((_bare(person, "sub"), visits[i]), -1)
         if rows[i] >= 0 and not known[i].get("sub") and person != name:
             cut[name] = person
     notice = None
     if (rows < 0).any():
-        inside = _inside(names, known, participants, id_pattern is not None)
+        given = id_pattern is not None
+        inside = _inside(names, known, visits, participants, sessions, given)
         if inside is not None:
             rows, notice = inside
     if notice is None and cut:
@@ -272,40 +255,34 @@ def join(
             on_notice(notice)
     without = tuple(name for name, row in zip(names, rows, strict=True) if row < 0)
     used = set(rows.tolist())
-    unused = tuple(
-        _label(person, participants.sessions[i] if participants.sessions else "")
-        for i, person in enumerate(participants.ids)
-        if i not in used
-    )
+    unused = tuple(_label(*key) for key, i in place.items() if i not in used)
     if without and missing == "error":
         _refuse_unmatched(participants, names, without, unused)
     columns = {name: _taken(column, rows) for name, column in participants.columns.items()}
     return Joined(columns, rows, without, unused)
 
 
-def _people(graphs: Any, id_pattern: str | None) -> tuple[list[str], list[Mapping[str, str]]]:
+def _names_and_entities(
+    graphs: Any, id_pattern: str | None
+) -> tuple[list[str], list[Mapping[str, str]]]:
     """Return names of graphs, and the entities that are known of each."""
-    names, known = _names_and_entities(graphs)
-    if id_pattern is None:
-        return names, known
-    find = id_finder(id_pattern)
-    files = [file.path.name for file in graphs.files] if isinstance(graphs, Reading) else []
-    texts = zip(files or names, names, strict=True)
-    return names, [{**of, "sub": find(*both)} for of, both in zip(known, texts, strict=True)]
-
-
-def _names_and_entities(graphs: Any) -> tuple[list[str], list[Mapping[str, str]]]:
-    if isinstance(graphs, Reading) and not graphs.files:
+    known: list[Mapping[str, str]]
+    if not isinstance(graphs, Reading):
+        files = names = [str(name) for name in graphs]
+        known = [entities(Path(name)) for name in names]
+    elif graphs.files:
+        files = [file.path.name for file in graphs.files]
+        names = [file.name for file in graphs.files]
+        known = [file.columns for file in graphs.files]
+    else:  # a store
+        files = names = list(graphs.stack.graph_names)
         told = {key: graphs.columns[key] for key in ("sub", "ses") if key in graphs.columns}
-        rows = range(graphs.stack.n_graphs)
-        known: list[Mapping[str, str]] = [
-            {key: str(told[key][i] or "") for key in told} for i in rows
-        ]
-        return list(graphs.stack.graph_names), known
-    if isinstance(graphs, Reading):
-        return [file.name for file in graphs.files], [file.columns for file in graphs.files]
-    names = [str(name) for name in graphs]
-    return names, [entities(Path(name)) for name in names]
+        known = [{key: str(told[key][i] or "") for key in told} for i in range(len(names))]
+    if id_pattern is not None:
+        find = id_finder(id_pattern)
+        both = zip(known, files, names, strict=True)
+        known = [{**of, "sub": find(file, name)} for of, file, name in both]
+    return names, known
 
 
 def _bare(text: str, key: str) -> str:
@@ -317,7 +294,7 @@ def _label(person: str, session: str) -> str:
 
 
 def _beginning(name: str, people: set[str]) -> str:
-    """Return the longest beginning of a name, cut at a mark, that is a person."""
+    """Return the longest beginning of a name, cut at a mark, that is a participant."""
     cuts = [match.start() for match in re.finditer(r"[_\-./ ]", name)]
     for cut in [len(name), *reversed(cuts)]:
         if name[:cut] in people:
@@ -328,33 +305,32 @@ def _beginning(name: str, people: set[str]) -> str:
 def _inside(
     names: Sequence[str],
     known: Sequence[Mapping[str, str]],
+    visits: Sequence[str],
     participants: Participants,
+    sessions: Sequence[str],
     given: bool,
 ) -> tuple[NDArray[np.intp], Notice] | None:
     """Find the rows by the one column whose values are one part of all names; None if in doubt.
 
-    Zeros ahead do not count. A part that is the same in all names is no id. Values of one or two
-    letters could be anything: they must be of the people's column, and no other part may differ
-    between more graphs (a session is no person). Where the ids are ``given``, they are the only
-    part; a name with an entity ``sub`` has its parts in that.
+    Zeros ahead do not count. A part that is the same in all names is not an id. Values of one or
+    two letters could be anything: they must be of the participants' column, and no other part may
+    differ between more graphs (a session is not a participant). Where the ids are ``given``, they
+    are the only part; a name with an entity ``sub`` has its parts in that.
     """
     parts = {tuple(of.get("sub", "") for of in known)}
     if not given:
         parts = _parts([of.get("sub") or name for of, name in zip(known, names, strict=True)])
     most = max((len(set(part)) for part in parts), default=0)
-    sessions = participants.sessions or [""] * len(participants)
-    told = [_bare(of.get("ses", ""), "ses") if participants.sessions else "" for of in known]
     people = [_key(person) for person in participants.ids]
     found: dict[tuple[int, ...], str] = {}
     for column, values in participants.columns.items():
-        cells = _cells(values)
-        keys = [_key(cell) for cell in cells]
+        keys = [_key(cell) for cell in _cells(values)]
         row = {key: i for i, key in enumerate(zip(keys, sessions, strict=True))}
         if len(row) < len(keys) or "" in keys:
             continue
         for part in parts:
             mine = [_key(value) for value in part]
-            rows = tuple(row.get(key, -1) for key in zip(mine, told, strict=True))
+            rows = tuple(row.get(key, -1) for key in zip(mine, visits, strict=True))
             sure = min(map(len, mine)) > 2 or (keys == people and len(set(mine)) == most)
             sure = sure and (len(set(mine)) > 1 or len(mine) == 1)
             if min(rows) >= 0 and (given or sure):
@@ -381,9 +357,9 @@ def _parts(texts: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def _refuse_two_ids(taken: Mapping[str, str], participants: Participants) -> None:
-    """Refuse names that begin with a person where another part of all of them is one, too.
+    """Refuse names that begin with a participant where another part of all of them is one, too.
 
-    A part with fewer values than there are people at the beginning is a session or the like.
+    A part with fewer values than there are participants at the beginning is a session or the like.
     """
     people = {_key(person) for person in participants.ids}
     mine = [_key(person) for person in taken.values()]
@@ -407,18 +383,14 @@ def _key(cell: str) -> str:
 
 def _cells(column: Column) -> list[str]:
     """Return a column as texts, whole numbers without a point."""
-    return [str(int(x)) if isinstance(x, float) and x.is_integer() else str(x) for x in
-            column.tolist()]  # fmt: skip
+    cells: list[Any] = column.tolist()
+    return [str(int(x)) if isinstance(x, float) and x.is_integer() else str(x) for x in cells]
 
 
 def _taken(column: Column, rows: NDArray[np.intp]) -> Column:
-    nothing = np.nan if column.dtype.kind == "f" else ""
-    if len(column) == 0:  # a table without people
-        found: Any = np.full(len(rows), nothing, dtype=column.dtype)
-        return found  # type: ignore[no-any-return]
-    found = column[np.maximum(rows, 0)].copy()
-    found[rows < 0] = nothing
-    return found  # type: ignore[no-any-return]
+    """Return the rows of a column; nan or '' for -1."""
+    nothing = np.full(1, np.nan if column.dtype.kind == "f" else "", dtype=column.dtype)
+    return np.concatenate([column, nothing])[rows]
 
 
 def _refuse_unmatched(

@@ -1,44 +1,73 @@
-"""``read``: graphs from files, aligned, with a word on everything that was done to them."""
+"""``read``: graphs from files, aligned, with a notice of everything that was done to them.
+
+`survey` looks at every graph of a source and finds what they need to be one stack. Graphs that go
+into a store leave their weights behind; `Survey.blocks` reads them again, a few at a time.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.io.assemble import VerticesRule, assemble
-from eigengraphs.io.bids import entities
-from eigengraphs.io.direction import DirectedRule
-from eigengraphs.io.formats import Format, IsTable, check_format, read_one
-from eigengraphs.io.labels import VertexTable
-from eigengraphs.io.loaded import (
-    Loaded,
-    names_of,
-    one_layout,
-    same_content,
-    settle_ambiguous,
+from eigengraphs.io.file_graph import EdgeGraph, FileGraph, Matrix, MatrixGraph, Notice, few
+from eigengraphs.io.file_graph import summarize as _summarize
+from eigengraphs.io.find_files import (
+    SourceFile,
+    SourceLike,
+    entities,
+    find_files,
+    id_finder,
+    name_graphs,
+    name_notices,
 )
-from eigengraphs.io.naming import differing_in_case, id_finder, several_in_each_folder
-from eigengraphs.io.notices import Notice, summarise
-from eigengraphs.io.raw import MatrixGraph
-from eigengraphs.io.renaming import LabelsLike, as_vertex_table, rename, with_numbers
-from eigengraphs.io.sources import Source, SourceLike, find_files
-from eigengraphs.io.text import Notation
+from eigengraphs.io.formats import Format, HowToRead, IsTable, read_file
+from eigengraphs.io.one_stack import (
+    DirectedRule,
+    Sides,
+    Step,
+    VerticesRule,
+    canonical,
+    common_vertices,
+    compare_sides,
+    direction_steps,
+    do_step,
+    refuse_unknown,
+    weights_of,
+    widened,
+    without_bad_diagonal,
+)
+from eigengraphs.io.text_files import Notation
+from eigengraphs.io.vertex_tables import (
+    LabelsLike,
+    VertexTable,
+    as_vertex_table,
+    renamer,
+    with_numbers,
+)
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.build import StorageRule, storage_for
+from eigengraphs.stack.common_vertices import VertexRule
 from eigengraphs.stack.missing import MissingRule, check_missing
+from eigengraphs.stack.one_graph import Piece
 from eigengraphs.store import is_store, open_store
-from eigengraphs.system.limits import Cap, MaxBytes, read_regular
+from eigengraphs.system.limits import Cap, MaxBytes
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["FileEntry", "Reading", "read", "read_files"]
+__all__ = ["FileEntry", "Reading", "Survey", "read", "read_files", "survey"]
+
+Watch: TypeAlias = Callable[[str, int, int], object]  # what is done, how many, of how many
+
+_BLOCK = 2**22  # bytes of the graphs that are put into a store together
 
 
 @dataclass(frozen=True)
@@ -83,7 +112,7 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class Reading:
-    """Graphs from files, and all that is to be said of them.
+    """Graphs from files, where they came from and what was done to them.
 
     Attributes
     ----------
@@ -94,11 +123,11 @@ class Reading:
     notices : tuple of Notice
         One for each kind, for all files.
     seconds : float
-        What it took.
+        Time that reading took.
     of_store : mapping of str to ndarray, or None
         Columns of a store, where the graphs are from one.
     vertex_table : VertexTable or None
-        The labels, with the numbers by which edge lists call them.
+        The labels, with the numbers that edge lists use for them.
 
     Examples
     --------
@@ -123,7 +152,7 @@ class Reading:
 
     @property
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Entities and columns of a manifest, one value a graph; '' where a graph has none."""
+        """Entities and columns of a manifest, one value per graph; '' where a graph has none."""
         if self.of_store is not None:
             return {name: values.tolist() for name, values in self.of_store.items()}
         keys = dict.fromkeys(key for file in self.files for key in file.columns)
@@ -264,10 +293,217 @@ def read_files(
     [('sub-01', 64)]
     """
     start = time.perf_counter()
-    check_format(format)
-    cap = Cap.of(max_bytes)
+    notation = Notation(delimiter, decimal, thousands)
+    how = HowToRead(format, key, notation, Cap.of(max_bytes))
     if is_store(source):
-        return _stored(source, format, key, labels, memory, start)
+        return _stored(source, how, labels, memory, start)
+    find = None if id_pattern is None else id_finder(id_pattern)
+    found = survey(
+        source, how, vertices=vertices, labels=labels, directed=directed, missing=missing
+    )
+    stack = found.stack()
+    files = list[FileEntry]()
+    for one, name in zip(found.graphs, found.names, strict=True):
+        path = one.file.path
+        columns = {**entities(path), **one.file.columns}
+        if find is not None:
+            columns["sub"] = find(path.name, name)
+        said = tuple(one.notices)
+        files.append(FileEntry(path, one.sha256, one.graph.format, name, said, columns))
+    seconds = time.perf_counter() - start
+    return Reading(stack, tuple(files), found.notices, seconds, vertex_table=found.table)
+
+
+def _stored(
+    source: Any,
+    how: HowToRead,
+    labels: LabelsLike | None,
+    memory: str | int | None,
+    start: float,
+) -> Reading:
+    """Open a store; nothing is read of its graphs."""
+    if how.format != "auto" or how.key is not None:
+        raise InputError(f"{source} is a store of graphs: format and key are for other files")
+    opened = open_store(source, memory)
+    stack: GraphStack = opened
+    if labels is not None:
+        path, names = Path(opened.path), opened.vertex_names if opened.has_vertex_names else None
+        husk = MatrixGraph(_husk(opened.n_vertices), names)
+        renamed = renamer([names or ()], [path], as_vertex_table(labels))(husk, path)
+        stack = opened.with_names(vertex_names=renamed.names)
+    return Reading(stack, (), (), time.perf_counter() - start, opened.columns)
+
+
+# ---------------------------------------------------------------------- all graphs of a source
+
+
+@dataclass
+class _Found:
+    """One graph on its way into a stack."""
+
+    file: SourceFile
+    sha256: str
+    how: HowToRead
+    graph: FileGraph  # without its weights, once it was looked at for a store
+    several: bool = False  # its file holds more graphs
+    notices: list[Notice] = field(default_factory=list)
+    weights: Matrix | None = None
+    side: Sides = field(default_factory=lambda: Sides("symmetric"))
+
+    def look(self, missing: MissingRule) -> Matrix:
+        """Return the weights, and remember how their two sides compare."""
+        self.notices = list(self.graph.notices)
+        self.weights = self.read_weights(self.graph, missing, self.notices)
+        self.side = compare_sides(self.weights, self.graph.names)
+        return self.weights
+
+    def read_weights(self, graph: FileGraph, missing: MissingRule, notices: list[Notice]) -> Matrix:
+        """Return weights (n, n) without a diagonal that is nan or infinite throughout."""
+        path = self.file.path
+        return without_bad_diagonal(weights_of(graph, path, notices), path, missing, notices)
+
+
+@dataclass(frozen=True)
+class _Size:
+    """What is kept of the weights of a graph that goes into a store."""
+
+    nonzeros: int
+    dtype: np.dtype[Any]
+    is_sparse: bool
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Graphs of files that fit together, and what they need to be one stack."""
+
+    graphs: Sequence[_Found]
+    names: Sequence[str]
+    rule: VertexRule
+    order: tuple[str, ...] | None  # of vertices
+    steps: Sequence[Step]  # for the direction of each graph
+    directed: bool
+    missing: MissingRule
+    rename: Callable[[FileGraph, Path], FileGraph] | None
+    table: VertexTable | None
+    notices: tuple[Notice, ...]
+    storage: StorageRule = "auto"
+    dtype: np.dtype[Any] | None = None
+
+    def stack(self) -> GraphStack:
+        """Return all graphs, whose weights are in memory."""
+        paths = [one.file.path for one in self.graphs]
+        weights = [one.weights for one in self.graphs if one.weights is not None]
+        weights = [do_step(A, step) for A, step in zip(weights, self.steps, strict=True)]
+        if self.missing == "error":
+            refuse_unknown(weights, [one.graph.names for one in self.graphs], paths)
+        pieces = [self._piece(one.graph, A, path) for one, A, path in
+                  zip(self.graphs, weights, paths, strict=True)]  # fmt: skip
+        return self._stack(pieces, self.names)
+
+    def blocks(self, first: int = 0) -> Iterator[tuple[GraphStack, dict[str, list[str]]]]:
+        """Yield graphs from the ``first``-th on, which are read again, and their columns."""
+        counts = Counter(id(one.file) for one in self.graphs)
+        columns = dict.fromkeys(
+            name for one in self.graphs for name in (*entities(one.file.path), *one.file.columns)
+        )
+        pieces, rows = list[Piece](), list[dict[str, str]]()
+        at = held = 0
+
+        def block() -> tuple[GraphStack, dict[str, list[str]]]:
+            stack = self._stack(pieces, self.names[at - len(pieces) : at])
+            return stack, {name: [row.get(name, "") for row in rows] for name in columns}
+
+        while at < len(self.graphs):
+            one = self.graphs[at]
+            path, count, begin, k = one.file.path, counts[id(one.file)], at, 0
+            if begin + count <= first:
+                at += count
+                continue
+            of_file = {**entities(path), **one.file.columns}
+            for k, graph in enumerate(read_file(path, one.how, whole=False)[1], 1):
+                if k > count or begin + k <= first:
+                    continue
+                at = begin + k
+                if self.rename is not None:
+                    graph = self.rename(graph, path)
+                weights = one.read_weights(graph, self.missing, [])
+                weights = do_step(weights, self.steps[at - 1])
+                if self.missing == "error":
+                    refuse_unknown([weights], [graph.names], [path])
+                pieces.append(self._piece(graph, weights, path))
+                rows.append(of_file)
+                A = pieces[-1].matrix
+                held += A.nbytes if isinstance(A, np.ndarray) else 12 * int(A.nnz)
+                if held >= _BLOCK:
+                    yield block()
+                    pieces, rows, held = [], [], 0
+            if k != count:
+                raise ReadError(
+                    f"{path} held {count} graphs when it was looked at, and now {k}: it is being "
+                    "written to; wait until that is done"
+                )
+        if pieces:
+            yield block()
+
+    def _piece(self, graph: FileGraph, weights: Matrix, path: Path) -> Piece:
+        weights, names = widened(weights, graph, self.rule, self.order)
+        return Piece(canonical(weights), names, _is_sparse(graph), str(path))
+
+    def _stack(self, pieces: Sequence[Piece], names: Sequence[str]) -> GraphStack:
+        order = self.order
+        with _naming_files([piece.where for piece in pieces]):
+            stack = GraphStack(
+                pieces,
+                graph_names=names,
+                vertex_names=order if self.rule == "same" else None,
+                vertices=self.rule,
+                storage=self.storage,
+                dtype=self.dtype,
+                missing=self.missing,
+            )
+        if order is None or stack.vertex_names == order:
+            return stack
+        if self.rule == "union":  # some vertices may be in no graph of a block
+            return stack.among(order, isolated=self.missing == "error")
+        return stack.select_vertices(list(order))
+
+
+@contextmanager
+def _naming_files(paths: Sequence[str]) -> Iterator[None]:
+    """Name the files where a stack refuses graphs by their places."""
+    try:
+        yield
+    except InputError as error:
+        if any(path in str(error) for path in paths):
+            raise
+        many = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        raise type(error)(f"{paths[0]}{many}: {error}") from error
+
+
+def survey(
+    source: SourceLike,
+    how: HowToRead,
+    *,
+    vertices: VerticesRule = "auto",
+    labels: LabelsLike | None = None,
+    directed: DirectedRule = "auto",
+    missing: MissingRule = "error",
+    for_store: bool = False,
+    storage: StorageRule = "auto",
+    known: tuple[str, ...] | None = None,
+    watch: Watch = lambda *_: None,
+) -> Survey:
+    """Look at every graph of a source once, and find what they need to be one stack.
+
+    Parameters
+    ----------
+    for_store
+        Whether weights are let go as soon as they were looked at.
+    storage
+        How the store keeps graphs.
+    known
+        Vertices of the store that graphs are added to.
+    """
     check_missing(missing)
     if vertices not in ("auto", "union", "intersection", "strict"):
         raise InputError(
@@ -275,92 +511,181 @@ def read_files(
         )
     if directed != "auto" and not isinstance(directed, bool):
         raise InputError(f"directed must be 'auto', True or False, got {directed!r}")
-    notation = Notation(delimiter, decimal, thousands).checked()
-    find = None if id_pattern is None else id_finder(id_pattern)
-    found = find_files(source, bids=format == "bids", notation=notation)
-    of_all = list(found.notices)
-    loaded = _load(found, format, key, notation, of_all, cap)
-    names = names_of(loaded, searched=found.searched)
-    of_all += same_content(loaded, names)
-    if found.searched:
-        of_all += several_in_each_folder([file.path for file in found.files])
-    graphs, paths = [item.graph for item in loaded], [item.file.path for item in loaded]
-    of_all += differing_in_case(paths, names)
-    table = None
-    if labels is not None:
-        table = as_vertex_table(labels)
-        own = [graph.names or () for graph in graphs]
-        graphs = rename(graphs, paths, table)
-        table = with_numbers(table, own)
-    built = assemble(graphs, paths, names, vertices=vertices, directed=directed, missing=missing)
-    people = [{"sub": find(path.name, name)} if find else {}
-              for path, name in zip(paths, names, strict=True)]  # fmt: skip
-    files = tuple(
-        FileEntry(
-            item.file.path,
-            item.sha256,
-            item.graph.format,
-            name,
-            (*item.graph.notices, *said),
-            {**entities(item.file.path), **item.file.columns, **person},
-        )
-        for item, name, said, person in zip(loaded, names, built.of_graphs, people, strict=True)
-    )
-    of_files = [notice for file in files for notice in file.notices]
-    notices = summarise([*of_all, *of_files, *built.of_all])
-    seconds = time.perf_counter() - start
-    return Reading(built.stack, files, tuple(notices), seconds, vertex_table=table)
-
-
-def _stored(
-    source: Any,
-    format: Format,
-    key: str | None,
-    labels: LabelsLike | None,
-    memory: str | int | None,
-    start: float,
-) -> Reading:
-    """Open a store; nothing is read of its graphs."""
-    if format != "auto" or key is not None:
-        raise InputError(f"{source} is a store of graphs: format and key are for other files")
-    opened = open_store(source, memory)
-    stack: GraphStack = opened
-    if labels is not None:
-        path, n = Path(opened.path), opened.n_vertices
-        names = opened.vertex_names if opened.has_vertex_names else None
-        husk = MatrixGraph(np.broadcast_to(np.zeros(()), (n, n)), names)
-        (renamed,) = rename([husk], [path], as_vertex_table(labels))
-        stack = opened.with_names(vertex_names=renamed.names)
-    return Reading(stack, (), (), time.perf_counter() - start, opened.columns)
-
-
-def _load(
-    found: Source,
-    format: Format,
-    key: str | None,
-    notation: Notation,
-    of_all: list[Notice],
-    cap: Cap,
-) -> list[Loaded]:
-    """Read every file once, tables of other things left out if they lie in a folder of graphs."""
-    loaded, tables = list[Loaded](), list[IsTable]()
-    for file in found.files:
+    files = find_files(source, bids=how.format == "bids", notation=how.notation)
+    of_all = list(files.notices)
+    found, sizes, tables = list[_Found](), list[_Size](), list[IsTable]()
+    texts: dict[str, str] = {}  # so that equal names of many files are kept once
+    for k, file in enumerate(files.files):
+        watch("looking at files", k, len(files.files))
         try:
-            data = read_regular(file.path)
-        except OSError as error:
-            raise ReadError(f"cannot read {file.path}: {error.strerror}") from None
-        try:
-            options: Any = {"format": format, "key": key, "notation": notation, "cap": cap}
-            graphs = read_one(file.path, data, **options)
+            sha256, stream = read_file(file.path, how, whole=not for_store)
         except IsTable as error:
             tables.append(error)
             of_all.append(Notice.of("table", file.path))
             continue
-        sha256 = hashlib.sha256(data).hexdigest()
-        loaded += [Loaded(file, sha256, graph, len(graphs) > 1) for graph in graphs]
-    if tables and (not found.searched or len(tables) >= len(loaded)):
+        before = len(found)
+        for graph in stream:
+            found.append(_Found(file, sha256, how, graph))
+            if for_store:
+                sizes.append(_let_go(found[-1], missing, texts))
+        for one in found[before:]:
+            one.several = len(found) > before + 1
+    if tables and (not files.searched or len(tables) >= len(found)):
         raise ReadError(str(tables[0]))
-    settled = settle_ambiguous(loaded, key, notation, cap)
-    if found.searched:
-        one_layout(settled)
-    return settled
+    for i in _settle_ambiguous(found):
+        if for_store:
+            sizes[i] = _let_go(found[i], missing, texts)
+    if files.searched:
+        _one_format(found)
+    names, paths = _names(found, files.searched), [one.file.path for one in found]
+    of_all += _copies(found, names)
+    of_all += name_notices(files, paths, names)
+    rename = table = None
+    if labels is not None:
+        own = [one.graph.names or () for one in found]
+        rename = renamer(own, paths, as_vertex_table(labels))
+        table = with_numbers(as_vertex_table(labels), own)
+        for one in found:
+            one.graph = rename(one.graph, one.file.path)
+    for one in found if not for_store else ():
+        one.look(missing)
+    graphs, of_graphs = [one.graph for one in found], [one.notices for one in found]
+    sides = [one.side for one in found]
+    steps, keep = direction_steps(graphs, paths, sides, directed, of_graphs)
+    union = list[Notice]()
+    rule, order = common_vertices(graphs, paths, vertices, missing, of_graphs, union, known)
+    dtype = None
+    if for_store:
+        order = _order_in_store(graphs, paths, rule, order)
+        small = all(size.dtype.kind == "f" and size.dtype.itemsize <= 4 for size in sizes)
+        dtype = np.dtype(np.float32 if small else np.float64)
+    if for_store and storage == "auto":
+        n = graphs[0].n_vertices if order is None else len(order)
+        nonzeros = sum(size.nonzeros for size in sizes)
+        sparse = any(size.is_sparse for size in sizes)
+        storage = storage_for(len(found), n, nonzeros, sparse, dtype or np.dtype(np.float64))
+    of_files = [notice for told in of_graphs for notice in told]
+    notices = tuple(_summarize([*of_all, *of_files, *union]))
+    return Survey(
+        found, names, rule, order, steps, keep, missing, rename, table, notices, storage, dtype
+    )
+
+
+def _let_go(one: _Found, missing: MissingRule, texts: dict[str, str]) -> _Size:
+    """Look at a graph, take its weights off it, and return what is kept of them."""
+    weights = one.look(missing)
+    if missing == "error":
+        known = do_step(weights, "mirror") if one.side.kind == "half" else weights
+        refuse_unknown([known], [one.graph.names], [one.file.path])
+    if isinstance(weights, np.ndarray):
+        nonzeros = int(np.count_nonzero(weights))
+    else:
+        nonzeros = int(weights.nnz)
+    size = _Size(nonzeros, weights.dtype, _is_sparse(one.graph))
+    if isinstance(one.graph, EdgeGraph):
+        names = tuple(texts.setdefault(name, name) for name in one.graph.names)
+        nothing = np.zeros(0, np.intp)
+        one.graph = EdgeGraph(nothing, nothing, np.zeros(0), names, one.graph.declared,
+                              one.graph.directed, one.graph.key, (), one.graph.format)  # fmt: skip
+    else:
+        one.graph = replace(one.graph, matrix=_husk(weights.shape[0]))
+    one.weights = None
+    return size
+
+
+def _is_sparse(graph: FileGraph) -> bool:
+    """Tell whether a file holds a sparse matrix, which is never made dense."""
+    return isinstance(graph, MatrixGraph) and not isinstance(graph.matrix, np.ndarray)
+
+
+def _husk(n: int) -> Any:
+    """Return a matrix of zeros that takes no memory."""
+    return np.broadcast_to(np.zeros((), np.int8), (n, n))
+
+
+def _settle_ambiguous(found: Sequence[_Found]) -> list[int]:
+    """Read files that could be matrices or edge lists as what the others are; return which."""
+    unsure = [any(said.kind == "ambiguous" for said in one.graph.notices) for one in found]
+    sure = {one.graph.format for one, doubt in zip(found, unsure, strict=True) if not doubt}
+    known: dict[str, Format] = {"matrix": "matrix", "edge list": "edgelist"}
+    if len(sure) != 1 or not sure <= set(known):
+        return []
+    places = [i for i, doubt in enumerate(unsure) if doubt]
+    for i in places:
+        found[i].how = replace(found[i].how, format=known[next(iter(sure))])
+        found[i].graph = next(read_file(found[i].file.path, found[i].how)[1])
+    return places
+
+
+def _one_format(found: Sequence[_Found]) -> None:
+    """Refuse matrices and edge lists in one folder: one of them is likely to be something else."""
+    kinds: dict[str, list[str]] = {}
+    for one in found:
+        kinds.setdefault(one.graph.format, []).append(str(one.file.path))
+    if len(kinds) > 1:
+        fewest = min(kinds, key=lambda kind: len(kinds[kind]))
+        counts = ", ".join(f"{len(paths)} x {kind}" for kind, paths in kinds.items())
+        raise ReadError(
+            f"the files are of several kinds ({counts}); {fewest}: {few(kinds[fewest])}. Choose "
+            "files of one kind with a pattern, or name them one by one in a list or manifest"
+        )
+
+
+def _names(found: Sequence[_Found], searched: bool) -> list[str]:
+    """Return a name for every graph: of a manifest, of the file, or of what is in the file."""
+    paths = list(dict.fromkeys(one.file.path for one in found))
+    by_file = dict(zip(paths, name_graphs(paths, searched=searched), strict=True))
+    count = Counter[Path]()
+    names = list[str]()
+    for one in found:
+        path = one.file.path
+        name = one.file.name or by_file[path]
+        within = str(count[path]) if one.several and one.graph.key is None else one.graph.key
+        if within is not None:
+            name = within if len(paths) == 1 else f"{name}_{within}"
+        count[path] += 1
+        names.append(name)
+    name, often = Counter(names).most_common(1)[0]
+    if often > 1:
+        same = [str(found[i].file.path) for i, other in enumerate(names) if other == name]
+        raise ReadError(
+            f"{often} graphs would be called {name!r}: {few(same, 4)}; keep one of the files, or "
+            "give each a name in a manifest (a table with columns 'path' and 'id')"
+        )
+    return names
+
+
+def _copies(found: Sequence[_Found], names: Sequence[str]) -> list[Notice]:
+    """Say which files are copies of one another."""
+    hashes: dict[str, dict[Path, str]] = {}
+    for one, name in zip(found, names, strict=True):
+        if one.sha256:  # large files have none
+            hashes.setdefault(one.sha256, {})[one.file.path] = name
+    copies = [list(group.values()) for group in hashes.values() if len(group) > 1]
+    if not copies:
+        return []
+    shown = few([" = ".join(group) for group in copies])
+    text = f"{sum(map(len, copies))} files are copies of others, byte for byte ({shown}); if a "
+    return [Notice("copies", text + "subject got into the data twice, leave one file out")]
+
+
+def _order_in_store(
+    graphs: Sequence[FileGraph],
+    paths: Sequence[Path],
+    rule: VertexRule,
+    order: tuple[str, ...] | None,
+) -> tuple[str, ...] | None:
+    """Return the vertices of all blocks of a store, or None for graphs without names."""
+    named = [i for i, graph in enumerate(graphs) if graph.names is not None]
+    if 0 < len(named) < len(graphs):
+        bare = next(i for i, graph in enumerate(graphs) if graph.names is None)
+        raise ReadError(
+            f"{paths[named[0]]} names its vertices and {paths[bare]} does not: convert them apart, "
+            "or give names to all by labels (--vertices)"
+        )
+    if rule != "intersection":
+        return order
+    common = set.intersection(*(set(names) for names in {graph.names or () for graph in graphs}))
+    if not common:
+        raise ReadError("no vertex name is common to all graphs")
+    return tuple(name for name in graphs[0].names or () if name in common)

@@ -19,7 +19,7 @@ from typing import Any
 from eigengraphs.errors import InputError
 from eigengraphs.report.payload import LIMITS, Limits, page_payload
 from eigengraphs.report.records import Finding, json_ready
-from eigengraphs.report.sentences import DOUBTFUL, doubt, verdicts
+from eigengraphs.report.sentences import DOUBTFUL, doubt, percent, verdicts
 from eigengraphs.report.summary import Summary
 from eigengraphs.system.extras import need
 from eigengraphs.system.labels import shortened
@@ -158,7 +158,7 @@ def _templates() -> Any:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     found.filters |= {
-        "number": number, "number_under": _number_under, "percent": _percent, "sha256": _sha256,
+        "number": number, "number_under": _number_under, "percent": percent, "sha256": _sha256,
         "shortened": shortened,
     }  # fmt: skip
     return found
@@ -255,7 +255,7 @@ def _graph_choices(summary: Summary, payload: dict[str, Any]) -> dict[str, Any]:
     label = [str(c) for c, column in enumerate(summary.columns) if column.name == summary.label]
     return {
         "axes": [
-            *((f"k{k}", f"component {k + 1} ({_percent(summary.components[k].explained)})")
+            *((f"k{k}", f"component {k + 1} ({percent(summary.components[k].explained)})")
               for k in range(d)),
             ("order", "place in the input"),
             *((f"n{c}", column["name"]) for c, column in enumerate(columns)
@@ -383,13 +383,3 @@ def _number_under(value: float | None, heading: str) -> str:
     """Return a number of a table; p values that are very small by their upper bound."""
     is_p = heading == "p" or heading.startswith(("p (", "p_"))
     return f"< {_TINY_P}" if is_p and value is not None and value < _TINY_P else number(value)
-
-
-def _percent(value: float | None) -> str:
-    """Return a share as a percentage, or a dash for None and nan."""
-    if value is None or isnan(value):
-        return "–"
-    if abs(value) < 1e-6:
-        return "0.0%"
-    digits = ".2g" if abs(value) < 0.001 else ".1f"  # a little is not nothing
-    return f"{100 * value:{digits}}%".replace("-", "−")

@@ -1,10 +1,11 @@
-"""What was found, in sentences."""
+"""What a report says in sentences: the opening, problems of the fit, and the methods paragraph."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,31 +15,22 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import FitView
 from eigengraphs.fitting.messages import explained_of
-from eigengraphs.report.records import Column, Component, Prediction, Problem
+from eigengraphs.report.records import Column, Component, Finding, Prediction, Problem
 from eigengraphs.system.labels import count_of, listed, shortened
 
 if TYPE_CHECKING:
-    from eigengraphs.report.records import Finding
     from eigengraphs.report.summary import Summary
 
 __all__ = [
-    "CITATIONS",
-    "DOUBTFUL",
-    "between_groups",
-    "dimension_words",
-    "doubt",
-    "fit_problems",
-    "methods_text",
-    "opening_words",
-    "own_version",
-    "verdicts",
+    "CITATIONS", "DOUBTFUL", "between_groups", "dimension_words", "doubt", "fit_problems",
+    "methods_text", "opening_words", "own_version", "percent", "verdicts",
 ]  # fmt: skip
 
-_ASKED = 4  # later answers in the opening
+_ANSWERS = 4  # of later analyses in the opening
 #: Verdicts on halves of the graphs that keep a component from being interpreted.
 DOUBTFUL = ("not shown to replicate", "looks like noise")
 _SIGNIFICANT = 0.05
-ILL_CONDITIONED = 100.0  # of the inner products of components, where loadings lose two digits
+_COLLINEAR = 100.0  # condition number of the components, where loadings lose two digits
 CITATIONS = {
     "method": "Wang, S., Arroyo, J., Vogelstein, J. T., and Priebe, C. E. (2021). Joint embedding "
     "of graphs. IEEE Transactions on Pattern Analysis and Machine Intelligence 43(4), 1324-1336. "
@@ -53,7 +45,7 @@ CITATIONS = {
 _STEPS = {
     "log1p": "weights w were replaced by log(1 + w) (log1p)",
     "signed_log1p": "weights w were replaced by sign(w) log(1 + |w|) (signed_log1p)",
-    "binarize": "weights other than zero were replaced by one (binarize)",
+    "binarize": "nonzero weights were replaced by one (binarize)",
     "rank": "weights were replaced by their ranks within each graph (rank)",
     "signed_rank": "weights were replaced by their signed ranks within each graph (signed_rank)",
     "fisher_z": "correlations were replaced by Fisher's z (fisher_z)",
@@ -62,17 +54,17 @@ _STEPS = {
 }
 _DIAGONALS = {
     "filled": "Diagonal entries carry no information: each was set to the mean of its row to find "
-    "the components, and loadings and residuals were taken from pairs of different vertices.",
+    "the components, and loadings and residuals were computed from pairs of different vertices.",
     "observed": "Self-loops (the diagonal) were part of the data.",
-    "unobserved": "Self-loops (the diagonal) took no part in the fit.",
+    "unobserved": "Self-loops (the diagonal) were left out of the fit.",
 }
 _LOADINGS = {
     "free": "Loadings were free: each graph had its own, of either sign.",
-    "shared": "While components were sought, loadings were the same for all graphs; each graph was "
-    "then projected by itself.",
-    "class": "While components were sought, loadings were shared within classes; each graph was "
-    "then projected by itself.",
-    "nonnegative": "Loadings were constrained to be at least zero.",
+    "shared": "During the search for components, loadings were the same for all graphs; each graph "
+    "was then projected separately.",
+    "class": "During the search for components, loadings were shared within classes; each graph "
+    "was then projected separately.",
+    "nonnegative": "Loadings were constrained to be nonnegative.",
     "sparse": "Loadings were sparse.",
 }
 _RULES = {
@@ -83,8 +75,75 @@ _RULES = {
 }
 
 
+def percent(share: float | None) -> str:
+    """Return a share as a percentage, or a dash for None and nan."""
+    if share is None or isnan(share):
+        return "–"
+    if abs(share) < 1e-6:
+        return "0.0%"
+    digits = ".2g" if abs(share) < 0.001 else ".1f"  # a little is not nothing
+    return f"{100 * share:{digits}}%".replace("-", "−")
+
+
+def opening_words(summary: Summary) -> tuple[str, ...]:
+    """Return a few sentences on what was found, in the fit and in later analyses."""
+    components, names = summary.components, summary.vertex_names
+    m, d, total = summary.n_graphs, len(components), sum(part.explained for part in components)
+    said = [
+        f"{count_of(m, 'graph')} on {count_of(len(names), 'vertex', 'vertices')} "
+        f"{'was' if m == 1 else 'were'} described by {count_of(d, 'component')}: "
+        f"{'patterns' if d > 1 else 'a pattern'} of edges that all graphs share, each graph with a "
+        f"strength of its own. {'Together they explain' if d > 1 else 'It explains'} "
+        f"{percent(total)} of {explained_of(summary.centred)}."
+    ]
+    if summary.odd:
+        said[0] += f" Check the input first: {'; '.join(summary.odd[:3])}."
+    k = max(range(d), key=lambda k: components[k].explained)
+    edges = components[k].edges[:6]
+    ends = [*(edge.source for edge in edges), *(edge.target for edge in edges)]
+    if ends:
+        strongest = [shortened(names[s]) for s in list(dict.fromkeys(ends))[:4]]
+        first = f"The strongest is component {k + 1} ({percent(components[k].explained)}); its"
+        which = "vertex is" if len(strongest) == 1 else "vertices are"
+        said.append(f"{first if d > 1 else 'Its'} strongest {which} {listed(strongest)}.")
+    label = next((column for column in summary.columns if column.name == summary.label), None)
+    if label is not None:
+        tested = any(found.column == label.name for found in summary.findings)
+        said += _label_words(summary.loadings, label, tested)
+    if summary.prediction is not None and summary.prediction.methods:
+        said.append(_prediction_words(summary.prediction))
+    answers = [
+        f"{shortened(found.title, 100)}: {found.words[0]}"
+        for found in summary.findings
+        if found.key.split(" ")[0] in ("compare", "evaluate", "changes") and found.words
+    ]
+    said += answers[:_ANSWERS]
+    if len(answers) > _ANSWERS:
+        said.append(f"{len(answers) - _ANSWERS} more results are below.")
+    verdict_of, doubted = verdicts(summary), dict[str, list[int]]()
+    for k, part in enumerate(components):
+        if part.remarks:
+            doubted.setdefault("", []).append(k)
+        elif verdict_of.get(k) in DOUBTFUL:
+            doubted.setdefault(verdict_of[k], []).append(k)
+    for verdict, ks in doubted.items():
+        why = doubt(summary, verdict, ks) if verdict else "Interpret with care; see below why."
+        said.append(f"{_component_numbers(ks)}: {why[0].lower()}{why[1:]}")
+    grave = sum(problem.level in ("refused", "warning") for problem in summary.problems)
+    if grave:
+        said.append(f"{count_of(grave, 'problem')} should be checked first.")
+    elif not summary.problems and not doubted:
+        said.append("No problem was found in the input or in the fit.")
+    return tuple(said)
+
+
+def _component_numbers(ks: Sequence[int]) -> str:
+    """Return "Component 1", or "Components 1, 2 and 4", of places that begin at 0."""
+    return f"Component{'s' * (len(ks) > 1)} {listed([str(k + 1) for k in ks])}"
+
+
 def verdicts(summary: Summary) -> dict[int, str]:
-    """Return what halves of the graphs say of each component (from 0), where they were asked."""
+    """Return the verdict of halves of the graphs on each component (from 0), where tested."""
     for found in summary.findings:
         if found.key == "read" and "verdict" in found.header:
             place = found.header.index("verdict")
@@ -93,103 +152,36 @@ def verdicts(summary: Summary) -> dict[int, str]:
 
 
 def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
-    """Say why components (from 0) with a doubtful verdict are not to be interpreted."""
+    """Say why components (from 0) with a doubtful verdict should not be interpreted."""
     read = next(found for found in summary.findings if found.key == "read")
     cells = [dict(zip(read.header, read.rows[k], strict=True)) for k in ks]
     p = [max(float(cell.get(name) or 0) for name in ("p (chance)", "p (noise)")) for cell in cells]
     agreement = [f"{float(cell.get('replicability') or 0):.2f}" for cell in cells]
     measured = f"replicability {listed(agreement)}, p = {listed([f'{x:.2g}' for x in p])}"
-    one = len(ks) == 1
+    it = "it" if len(ks) == 1 else "them"
     if verdict == "looks like noise":
-        said = f"{'looks' if one else 'look'} like noise on halves of the graphs ({measured})"
+        said = f"Look{'s' * (len(ks) == 1)} like noise on halves of the graphs ({measured})"
     else:
         said = (
-            f"not shown to replicate on halves of the graphs ({measured}); do not interpret "
-            f"{'it' if one else 'them'} alone"
+            f"Not shown to replicate on halves of the graphs ({measured}); do not interpret {it} "
+            "alone"
         )
     for found in summary.findings:
-        differ = [str(k + 1) for k in ks if found.key.startswith("compare ") and _differs(found, k)]
+        differ = [k for k in ks if found.key.startswith("compare ") and _differs(found, k)]
         if differ:
-            many = "components" if len(differ) > 1 else "component"
-            whose = "its loadings" if one else f"loadings of {many} {listed(differ)}"
+            which = f"loadings of {_component_numbers(differ).lower()}"
             said += (
-                f"; yet {whose} differ by {shortened(found.column)}: there is a difference, in a "
-                "pattern that is not certain"
+                f"; however, {'its loadings' if len(ks) == 1 else which} differ by "
+                f"{shortened(found.column)}: there is a difference, in a pattern that is uncertain"
             )
-    return said
+    return f"{said}."
 
 
 def _differs(found: Finding, k: int) -> bool:
-    """Whether a comparison found a difference in component k (from 0)."""
+    """Tell whether a comparison found a difference in component k (from 0)."""
     cells = next((row for row in found.rows if row[0] == f"je{k + 1}"), None)
     p = None if cells is None else cells[found.header.index("p (family)")]
     return p is not None and float(p) <= _SIGNIFICANT
-
-
-def opening_words(summary: Summary) -> tuple[str, ...]:
-    """Return a few sentences of what was found, in the fit and by later questions."""
-    components, vertex_names = summary.components, summary.vertex_names
-    m, d, total = summary.n_graphs, len(components), sum(part.explained for part in components)
-    said = [
-        f"{count_of(m, 'graph')} on {count_of(len(vertex_names), 'vertex', 'vertices')} "
-        f"{'was' if m == 1 else 'were'} described by {count_of(d, 'component')}: "
-        f"{'patterns' if d > 1 else 'a pattern'} of edges that all graphs share, each graph in its "
-        f"own strength. {'Together they explain' if d > 1 else 'It explains'} {total:.1%} of "
-        f"{explained_of(summary.centred)}."
-    ]
-    if summary.odd:
-        said[0] += f" Look at the input first: {'; '.join(summary.odd[:3])}."
-    strongest = max(range(d), key=lambda k: components[k].explained)
-    names = [vertex_names[edge.source] for edge in components[strongest].edges[:6]]
-    names += [vertex_names[edge.target] for edge in components[strongest].edges[:6]]
-    shown = [shortened(name) for name in list(dict.fromkeys(names))[:4]]
-    vertices = "the vertices" if len(shown) > 1 else "the vertex"
-    if shown:
-        said.append(
-            f"The strongest is component {strongest + 1} ({components[strongest].explained:.1%}), "
-            f"carried most by {vertices} {listed(shown)}."
-            if d > 1
-            else f"The pattern is carried most by {vertices} {listed(shown)}."
-        )
-    label = next((column for column in summary.columns if column.name == summary.label), None)
-    if label is not None:
-        tested = any(found.column == label.name for found in summary.findings)
-        said += _label_words(summary.loadings, label, tested)
-    if summary.prediction is not None:
-        said += _prediction_words(summary.prediction)
-    asked = [
-        found
-        for found in summary.findings
-        if found.key.split(" ")[0] in ("compare", "evaluate", "changes") and found.words
-    ]
-    said += [f"{shortened(found.title, 100)}: {found.words[0]}" for found in asked[:_ASKED]]
-    if len(asked) > _ASKED:
-        said.append(f"{len(asked) - _ASKED} more answers are below.")
-    doubts = _doubts(summary)
-    for verdict, ks in doubts.items():
-        which = "Component" if len(ks) == 1 else "Components"
-        said.append(f"{which} {listed(ks)}: {verdict}.")
-    grave = sum(problem.level in ("refused", "warning") for problem in summary.problems)
-    if grave:
-        said.append(f"{count_of(grave, 'problem')} should be looked at first.")
-    elif not summary.problems and not doubts:
-        said.append("No problem was found in the input or in the fit.")
-    return tuple(said)
-
-
-def _doubts(summary: Summary) -> dict[str, list[str]]:
-    """Return why components should be read with care, and which."""
-    told = verdicts(summary)
-    found: dict[str, list[str]] = {}
-    doubted: dict[str, list[int]] = {}
-    for k, part in enumerate(summary.components):
-        if part.remarks:
-            found.setdefault("should be read with care; see below why", []).append(str(k + 1))
-        elif told.get(k, "replicates") in DOUBTFUL:
-            doubted.setdefault(told[k], []).append(k)
-    for verdict, ks in doubted.items():
-        found[doubt(summary, verdict, ks)] = [str(k + 1) for k in ks]
-    return found
 
 
 def _label_words(loadings: NDArray[np.float64], label: Column, tested: bool) -> list[str]:
@@ -197,108 +189,83 @@ def _label_words(loadings: NDArray[np.float64], label: Column, tested: bool) -> 
     if not np.isfinite(shares).any():
         return []
     k = int(np.nanargmax(shares))
-    name = shortened(label.name)
+    name, how = shortened(label.name), "" if tested else "described, not tested"
     if label.kind == "number":
         return [
-            f"Of all components, the loadings of component {k + 1} go along with {name} most: "
-            f"{shares[k]:.0%} of their spread is shared with it (squared correlation"
-            f"{'' if tested else '; described, not tested'})."
+            f"Of all components, component {k + 1} is related to {name} most: its loadings share "
+            f"{shares[k]:.0%} of their variance with it (squared correlation"
+            f"{how and f'; {how}'})."
         ]
-    share = _by_chance(label)
-    usual = f"about {share:.0%}" if share >= 0.01 else "less than 1%"
+    known = [value for value in label.values if value is not None]
+    expected = (len(set(known)) - 1) / max(len(known) - 1, 1)  # without any relation
+    usual = f"about {expected:.0%}" if expected >= 0.01 else "less than 1%"
     return [
-        f"Graphs with different {name} differ most in component {k + 1}: {shares[k]:.0%} of the "
-        f"spread of its loadings lies between the {count_of(len(label.categories), 'group')}; "
-        f"{usual} would if the groups meant nothing{'' if tested else ' (described, not tested)'}."
+        f"Graphs that differ in {name} differ most in component {k + 1}: {shares[k]:.0%} of the "
+        f"variance of its loadings is between the {count_of(len(label.categories), 'group')}, "
+        f"where {usual} is expected by chance{how and f' ({how})'}."
     ]
 
 
-def _by_chance(label: Column) -> float:
-    """Return the share between groups that loadings without any relation to them would have."""
-    known = [value for value in label.values if value is not None]
-    return (len(set(known)) - 1) / max(len(known) - 1, 1)
-
-
 def between_groups(loadings: NDArray[np.float64], label: Column) -> NDArray[np.float64]:
-    """Return the share of each component's spread that a label accounts for, (d,); nan if none.
+    """Return the share of the variance of each component's loadings that a label explains, (d,).
 
-    Of categories, the spread between their means; of numbers, the squared correlation.
+    Of categories, the variance between their means; of numbers, the squared correlation. nan where
+    there is nothing to compare.
     """
     known = np.array([value is not None for value in label.values])
-    L = loadings[known]
     y = np.array([value for value in label.values if value is not None], dtype=np.float64)
     nothing = np.full(loadings.shape[1], np.nan)
     groups = np.unique(y)
     if len(groups) < 2 or (label.kind == "category" and len(groups) == len(y)):
         return nothing
-    centred = L - L.mean(axis=0)
-    total = (centred**2).sum(axis=0)
+    around = loadings[known] - loadings[known].mean(axis=0)
+    total = (around**2).sum(axis=0)
     if label.kind == "number":
         z = (y - y.mean()) / np.sqrt(((y - y.mean()) ** 2).sum())
-        between = (z @ centred) ** 2
+        between = (z @ around) ** 2
     else:
-        means = [(y == c).sum() * centred[y == c].mean(axis=0) ** 2 for c in groups]
-        between = np.sum(means, axis=0)
+        between = sum((y == c).sum() * around[y == c].mean(axis=0) ** 2 for c in groups)
     return np.where(total > 0, between / np.where(total > 0, total, 1.0), nothing)
 
 
-def _prediction_words(prediction: Prediction) -> list[str]:
-    if not prediction.methods:
-        return []
+def _prediction_words(prediction: Prediction) -> str:
     first, *others = prediction.methods
-    beside = [f"{other.name} {_share(other.score)}" for other in others]
-    name = shortened(prediction.label)
-    if prediction.kind == "quantity":
-        beside.append(f"always naming the mean {_share(prediction.chance)}")
-        share = _share(first.score)
+    name, score = shortened(prediction.label), percent(first.score)
+    beside = [f"{other.name} {percent(other.score)}" for other in others]
+    if prediction.kind == "classes":
+        beside.append(f"chance {percent(prediction.chance)}")
+        return (
+            f"The {name} of held-out graphs was predicted correctly in {score} of the cases by "
+            f"{first.name} ({', '.join(beside)})."
+        )
+    beside.append(f"always predicting the mean {percent(prediction.chance)}")
+    found = f"explains {score} of its variance"
+    if first.score <= 0:
         found = (
-            f"explains {share} of its variance"
-            if first.score > 0
-            else f"explains nothing of its variance ({share}; below zero is worse than naming the "
+            f"explains nothing of its variance ({score}; below zero is worse than predicting the "
             "mean)"
         )
-        return [
-            f"Predicting the {name} of graphs that were held out by {first.name} {found}; "
-            f"beside it, {', '.join(beside)}."
-        ]
-    beside.append(f"chance {_share(prediction.chance)}")
-    return [
-        f"The {name} of graphs that were held out was found in {_share(first.score)} of the cases "
-        f"by {first.name} ({', '.join(beside)})."
-    ]
-
-
-def _share(value: float) -> str:
-    return f"{value:.1%}".replace("-0.0%", "0.0%").replace("-", "−")
+    return f"Predicting the {name} of held-out graphs, {first.name} {found}; {', '.join(beside)}."
 
 
 def fit_problems(embedding: Any, components: Sequence[Component]) -> list[Problem]:
     """Return what went wrong in a fit, and which components are doubtful."""
     found = []
-
-    def of(ks: list[int]) -> str:
-        return ("Component " if len(ks) == 1 else "Components ") + listed([str(k) for k in ks])
-
-    def numbers(holds: Any) -> list[int]:
-        return [k + 1 for k, part in enumerate(components) if holds(part)]
-
-    late = numbers(lambda part: part.stop_reason in ("max_iter", "stalled", "interrupted"))
+    late = [k for k, part in enumerate(components)
+            if part.stop_reason in ("max_iter", "stalled", "interrupted")]  # fmt: skip
     if late:
-        found.append(Problem("warning", f"{of(late)} did not converge: the search ended early."))
-    nothing = numbers(lambda part: part.degenerate)
-    if nothing:
-        verb = "means" if len(nothing) == 1 else "mean"
-        found.append(Problem("warning", f"{of(nothing)} {verb} nothing (degenerate)."))
-    if embedding.gamma_condition_ > ILL_CONDITIONED:
+        found.append(f"{_component_numbers(late)} did not converge: the search ended early.")
+    empty = [k for k, part in enumerate(components) if part.degenerate]
+    if empty:
+        verb = "has" if len(empty) == 1 else "have"
+        found.append(f"{_component_numbers(empty)} {verb} no meaning (degenerate).")
+    if embedding.gamma_condition_ > _COLLINEAR:
         found.append(
-            Problem(
-                "warning",
-                "Some components are nearly the same pattern or sums of each other (condition "
-                f"{embedding.gamma_condition_:.3g}): their loadings may be large and cancel, and "
-                "should not be read one by one. Use fewer components.",
-            )
+            "Some components are nearly collinear (condition number "
+            f"{embedding.gamma_condition_:.3g}): their loadings may be large and cancel, and "
+            "should not be interpreted one by one. Use fewer components."
         )
-    return found
+    return [Problem("warning", text) for text in found]
 
 
 def dimension_words(embedding: Any, choice: Any) -> str:
@@ -306,17 +273,16 @@ def dimension_words(embedding: Any, choice: Any) -> str:
     if choice is not None:
         return str(choice.explain())
     d = embedding.n_components_
-    text = f"{count_of(d, 'component')} {'was' if d == 1 else 'were'} asked for."
     return (
-        f"{text} No rule was asked how many there should be; -d auto on the command line, or "
-        'n_components="auto" in Python, would ask.'
+        f"{count_of(d, 'component')} {'was' if d == 1 else 'were'} requested. To choose the number "
+        'from the graphs, use -d auto on the command line or n_components="auto" in Python.'
     )
 
 
 def methods_text(
     embedding: Any, n_graphs: int, *, choice: Any = None, prediction: Prediction | None = None
 ) -> str:
-    """Return a paragraph and its references, in Markdown.
+    """Return a paragraph on what was done, to paste into a paper, and its references, in Markdown.
 
     Parameters
     ----------
@@ -330,35 +296,53 @@ def methods_text(
         How a label was predicted, if one was.
     """
     fit = FitView.of(embedding)
-    d = embedding.n_components_
+    settings, d = fit.settings, embedding.n_components_
     kind = "directed" if fit.directed else "undirected"
     pattern = "h g^T, from where edges start to where they end," if fit.directed else "h h^T"
-    parts = [
+    steps = [_STEPS.get(step, f"the function {step} was applied") for step in fit.steps]
+    most, penalty, seed = settings["max_nonzeros"], settings["l1_penalty"], embedding.random_state
+    said = [
         f"We embedded {count_of(n_graphs, f'{kind} graph')} on {embedding.n_vertices_} vertices "
         f"jointly (Wang et al., 2021) with eigengraphs {own_version()}.",
-        _transformed(fit.steps),
-        "The mean graph was subtracted." if fit.settings["center"] else "",
+        f"Before the fit, {', then '.join(steps)}." if steps else "Weights were used as they are.",
+        "The mean graph was subtracted." if settings["center"] else "",
         _DIAGONALS[embedding.diagonal_],
-        "Missing entries were left out of the loss."
-        if fit.settings["missing"] == "unobserved"
-        else "",
+        "Missing entries were left out of the loss." if settings["missing"] == "unobserved" else "",
         f"By least squares, each graph is approximated by a weighted sum of "
         f"{count_of(d, 'rank-one pattern')} {pattern} that all graphs share; the weights, called "
-        f"loadings, are {count_of(d, 'number')} for each graph.",
-        _loadings(fit),
+        f"loadings, are {count_of(d, 'number')} per graph.",
+        _LOADINGS[str(settings["loadings"])],
+        "" if most is None else f"At most {count_of(most, 'loading')} per graph could be nonzero.",
+        "" if penalty is None
+        else f"The sum of their absolute values was penalized (l1_penalty {penalty:g}).",
         _chosen(d, choice),
-        "Components were found one after the other, and then all improved together."
-        if fit.settings["refine"]
-        else "Components were found one after the other.",
+        "Components were found one after the other"
+        f"{', and then all improved together' if settings['refine'] else ''}.",
         f"Together they explain {embedding.explained_ratio_.sum():.1%} of "
-        f"{explained_of(fit.settings['center'])}.",
-        _search(embedding),
-        _predicted(prediction),
-        _software(prediction),
+        f"{explained_of(settings['center'])}.",
+        f"The search (solver {embedding.solver}, n_init {embedding.n_init}) "
+        f"{'converged' if embedding.converged_ else 'did NOT converge'} (largest relative gradient "
+        f"{max(embedding.stationarity_):.1e}, random seed "
+        f"{seed if isinstance(seed, int) else 'not fixed'}).",
+    ]  # fmt: skip
+    used = [
+        f"Python {platform.python_version()}",
+        f"NumPy {np.__version__} (Harris et al., 2020)",
+        f"SciPy {scipy.__version__} (Virtanen et al., 2020)",
     ]
-    cited = ["method", "numpy", "scipy", *(["scikit-learn"] if _learns(prediction) else [])]
+    cited = ["method", "numpy", "scipy"]
+    if prediction is not None and prediction.methods:
+        scores = [f"{method.name} {method.score:.1%}" for method in prediction.methods]
+        said.append(
+            f"The {prediction.label} of held-out graphs was predicted ({prediction.measure}: "
+            f"{', '.join(scores)}, chance {prediction.chance:.1%})."
+        )
+        said.append(f"Procedure: {prediction.protocol}" if prediction.protocol else "")
+        used.append(f"scikit-learn {sklearn.__version__} (Pedregosa et al., 2011)")
+        cited.append("scikit-learn")
+    said.append(f"Computations used {listed(used)}.")
     references = "\n".join(f"- {CITATIONS[name]}" for name in cited)
-    return f"{' '.join(part for part in parts if part)}\n\n**References**\n\n{references}\n"
+    return f"{' '.join(text for text in said if text)}\n\n**References**\n\n{references}\n"
 
 
 def own_version() -> str:
@@ -369,69 +353,10 @@ def own_version() -> str:
         return "unknown"
 
 
-def _transformed(steps: tuple[str, ...]) -> str:
-    if not steps:
-        return "Weights were taken as they are."
-    words = [_STEPS.get(step, f"the function {step} was applied") for step in steps]
-    return f"Before the fit, {', then '.join(words)}."
-
-
-def _loadings(fit: FitView) -> str:
-    text, most, penalty = (
-        _LOADINGS[str(fit.settings["loadings"])],
-        fit.settings["max_nonzeros"],
-        fit.settings["l1_penalty"],
-    )
-    if most is not None:
-        text += f" At most {most} of each graph differed from zero."
-    if penalty is not None:
-        text += f" The sum of their absolute values was penalised (l1_penalty {penalty:g})."
-    return text
-
-
 def _chosen(d: int, choice: Any) -> str:
     if choice is None:
         return f"The number of components, {d}, was set in advance."
     rules = [f"{_RULES.get(rule, rule)} ({number})" for rule, number in choice.choices.items()]
-    text = f"The number of components, {d}, was chosen from the graphs. Rules were {listed(rules)}"
     decided = [_RULES.get(rule, rule) for rule in choice.decided_by]
-    if 0 < len(decided) < len(rules):
-        text += f"; what decided was {listed(decided)}"
-    return f"{text}."
-
-
-def _search(embedding: Any) -> str:
-    seed = embedding.random_state
-    return (
-        f"The search (solver {embedding.solver}, n_init {embedding.n_init}) "
-        f"{'converged' if embedding.converged_ else 'did NOT converge'} (largest relative gradient "
-        f"{max(embedding.stationarity_):.1e}, random seed "
-        f"{seed if isinstance(seed, int) else 'not fixed'})."
-    )
-
-
-def _predicted(prediction: Prediction | None) -> str:
-    if prediction is None or not prediction.methods:
-        return ""
-    scores = [f"{way.name} {way.score:.1%}" for way in prediction.methods]
-    scores.append(f"chance {prediction.chance:.1%}")
-    how = f" How: {prediction.protocol}" if prediction.protocol else ""
-    return (
-        f"The {prediction.label} of held-out graphs was predicted ({prediction.measure}: "
-        f"{', '.join(scores)}).{how}"
-    )
-
-
-def _learns(prediction: Prediction | None) -> bool:
-    return prediction is not None and bool(prediction.methods)
-
-
-def _software(prediction: Prediction | None) -> str:
-    used = [
-        f"Python {platform.python_version()}",
-        f"NumPy {np.__version__} (Harris et al., 2020)",
-        f"SciPy {scipy.__version__} (Virtanen et al., 2020)",
-    ]
-    if _learns(prediction):
-        used.append(f"scikit-learn {sklearn.__version__} (Pedregosa et al., 2011)")
-    return f"Computations used {listed(used)}."
+    by = f"; decisive was {listed(decided)}" if 0 < len(decided) < len(rules) else ""
+    return f"The number of components, {d}, was chosen from the graphs by {listed(rules)}{by}."

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
 import os
 import platform
-import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 import scipy
@@ -30,13 +26,12 @@ from eigengraphs.report.records import (
     Edge,
     Finding,
     GraphQuality,
-    HeatMap,
     Prediction,
     Problem,
     TimeLine,
     WorstGraph,
-    as_prediction,
     as_record,
+    from_json,
     gravest_first,
     json_pieces,
     json_ready,
@@ -52,10 +47,9 @@ from eigengraphs.report.worst_fits import graph_fits, worst_graphs
 from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Summary", "read_summary", "strongest_edges", "summarize"]
+__all__ = ["Summary", "read_summary", "summarize"]
 
-N_VERTICES = 8  # of each sign
-N_EDGES = 10
+_N_VERTICES, _N_EDGES = 8, 10  # the strongest of each sign; the strongest pairs
 FORMAT = 4  # of report.json; raised when a field is added or changes its meaning
 
 
@@ -199,7 +193,7 @@ class Summary:
         >>> sorted(summary.to_json())[:3]
         ['centred', 'columns', 'components']
         """
-        return {"format": FORMAT, **{name: json_ready(value) for name, value in self._fields()}}
+        return dict(json_ready(self._content()))
 
     def json_pieces(self) -> Iterator[str]:
         """Yield the text of :meth:`to_json` in pieces, none of which grows with the graphs.
@@ -215,15 +209,11 @@ class Summary:
         >>> json.loads("".join(summary.json_pieces())) == summary.to_json()
         True
         """
-        yield f'{{"format": {FORMAT}'
-        for name, value in self._fields():
-            yield f', "{name}": '
-            yield from json_pieces(value)
-        yield "}"
+        return json_pieces(self._content())
 
-    def _fields(self) -> Iterator[tuple[str, Any]]:
-        yield "words", self.words
-        yield from ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+    def _content(self) -> dict[str, Any]:
+        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {"format": FORMAT, "words": self.words, **own}
 
 
 def summarize(
@@ -254,17 +244,17 @@ def summarize(
     title
         Heading of the report.
     columns
-        Names of columns, each with one value for each graph: numbers, texts, or None where it is
-        not known. Texts that all say numbers are numbers.
+        Names of columns, each with one value per graph: numbers, texts, or None where unknown.
+        Texts that all say numbers are numbers.
     label
-        The column that the study is about: loadings are coloured by it first.
+        The column that the study is about: loadings are colored by it first.
     coordinates : (n, 2) or (n, 3), optional
         Where the vertices are, on a map or in a brain.
     vertex_columns
         As ``columns``, for the vertices.
     quality
         A :class:`~eigengraphs.report.records.GraphQuality` (or a mapping with its fields) for each
-        graph of the input, refused ones too. Made of the graphs if there is none.
+        graph of the input, refused ones too. Made from the graphs if there is none.
     problems
         Each a :class:`~eigengraphs.report.Problem` or a mapping. Those of the fit are added.
     prediction
@@ -277,7 +267,7 @@ def summarize(
         numbers, ISO dates (2019-01-31, 2019-01) or texts that differ by one number. Only the time
         line is put in that order.
     methods
-        Methods paragraph; made of the settings of the fit if it is empty.
+        Methods paragraph; made from the settings of the fit if it is empty.
     provenance
         Where things come from: names and texts, shown after the versions of the software.
 
@@ -289,7 +279,7 @@ def summarize(
     Raises
     ------
     InputError
-        Where lengths do not agree, or ``label`` is no column.
+        Where lengths do not agree, or ``label`` is not a column.
 
     Examples
     --------
@@ -313,40 +303,36 @@ def summarize(
     fitted = getattr(embedding, "_graph_names", None)
     if fitted is not None and stack._graph_names not in (None, fitted):
         raise InputError(
-            "the names of the graphs differ from those of the fit, or stand in another order; pass "
+            "the names of the graphs differ from those of the fit, or are in another order; pass "
             "the graphs of the fit in its order"
         )
     names = stack.vertex_names if stack.has_vertex_names else embedding.vertex_names_
     own = make_columns(columns, m, "graph")
-    chosen = {column.name: column for column in own}
-    if label is not None and label not in chosen:
-        raise InputError(f"label {label!r} is not among the columns, {sorted(chosen)}")
-    components = describe_components(embedding, loops=not fit.treatment.hollow)
+    known = sorted(column.name for column in own)
+    if label is not None and label not in known:
+        raise InputError(f"label {label!r} is not among the columns, {known}")
+    components = _describe_components(embedding, loops=not fit.treatment.hollow)
     fits = graph_fits(fit, stack)
-    rows: Sequence[GraphQuality]
-    if isinstance(quality, QualityTable):
-        rows = quality
-    else:
-        rows = tuple(as_record(GraphQuality, row) for row in quality)
+    rows: Sequence[GraphQuality] = (
+        quality if isinstance(quality, QualityTable)
+        else tuple(as_record(GraphQuality, row) for row in quality)
+    )  # fmt: skip
     if not rows:
         mirror = mirror_images(graphs.vertex_names, names, vertex_columns or {})
-        groups = {c.name: [None if x is None else c.categories[int(x)] for x in c.values]
-                  for c in own if c.kind == "category"}  # fmt: skip
+        groups = {column.name: [column.text(i) or None for i in range(m)]
+                  for column in own if column.kind == "category"}  # fmt: skip
         rows = describe_graphs(graphs, mirror=mirror, columns=groups)
     found = [as_record(Problem, problem) for problem in problems]
     if isinstance(rows, QualityTable):  # whoever made it may have named its problems, too
         found += [one for one in (*rows.problems, *rows.explained) if one not in found]
     found += fit_problems(embedding, components)
-    found = gravest_first(found)
-    guess = as_prediction(prediction)
-    centred = embedding.mean_graph_ is not None
-    loadings = np.asarray(embedding.loadings_, dtype=np.float64)
+    guess = None if prediction is None else as_record(Prediction, prediction)
     if choice is None:
         choice = getattr(embedding, "dimension_choice_", None)
     right = getattr(embedding, "latent_positions_right_", None)
     return Summary(
         title=str(title),
-        problems=tuple(found),
+        problems=tuple(gravest_first(found)),
         odd=tuple(one.text for one in rows.problems) if isinstance(rows, QualityTable) else (),
         quality=rows,
         graph_names=stack.graph_names,
@@ -355,14 +341,14 @@ def summarize(
         label=label,
         vertex_columns=make_columns(vertex_columns, stack.n_vertices, "vertex"),
         coordinates=_coordinates(coordinates, stack.n_vertices),
-        loadings=loadings,
+        loadings=np.asarray(embedding.loadings_, dtype=np.float64),
         positions=np.asarray(embedding.latent_positions_, dtype=np.float64),
         positions_right=None if right is None else np.asarray(right, dtype=np.float64),
         objective=np.asarray(embedding.objective_path_, dtype=np.float64),
         components=components,
         gamma_condition=float(embedding.gamma_condition_),
         converged=bool(embedding.converged_),
-        centred=centred,
+        centred=embedding.mean_graph_ is not None,
         dimension_reason=dimension_words(embedding, choice),
         dimension_rules=() if choice is None else tuple(choice.choices.items()),
         explained_by_graph=fits.explained,
@@ -401,24 +387,16 @@ def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[
     return tuple(own.items())
 
 
-def describe_components(embedding: Any, *, loops: bool) -> tuple[Component, ...]:
-    """Describe the components of a fit.
-
-    Parameters
-    ----------
-    embedding
-        A fitted :class:`~eigengraphs.JointEmbedding`.
-    loops
-        Whether a vertex with itself counts as a pair.
-    """
+def _describe_components(embedding: Any, *, loops: bool) -> tuple[Component, ...]:
+    """Describe each component; ``loops`` tells whether a vertex with itself counts as a pair."""
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
     G = getattr(embedding, "latent_positions_right_", None)
     described = []
     for k in range(H.shape[1]):
         h = H[:, k]
         g = None if G is None else np.asarray(G[:, k], dtype=np.float64)
-        high, low = ends(h, N_VERTICES)
-        right_high, right_low = ((), ()) if g is None else ends(g, N_VERTICES)
+        high, low = ends(h, _N_VERTICES)
+        right_high, right_low = ((), ()) if g is None else ends(g, _N_VERTICES)
         agreement = float(embedding.start_agreement_[k])
         described.append(
             Component(
@@ -427,7 +405,9 @@ def describe_components(embedding: Any, *, loops: bool) -> tuple[Component, ...]
                 low=low,
                 right_high=right_high,
                 right_low=right_low,
-                edges=strongest_edges(h, g, loops=loops),
+                edges=tuple(
+                    Edge(*pair) for pair in strongest_pairs(h, g, loops=loops, most=_N_EDGES)
+                ),
                 degenerate=bool(embedding.degenerate_[k]),
                 stop_reason=embedding.stop_reason_[k],
                 stationarity=float(embedding.stationarity_[k]),
@@ -438,47 +418,26 @@ def describe_components(embedding: Any, *, loops: bool) -> tuple[Component, ...]
     return tuple(described)
 
 
-def strongest_edges(
-    h: NDArray[np.float64], g: NDArray[np.float64] | None, *, loops: bool, most: int = N_EDGES
-) -> tuple[Edge, ...]:
-    """Return the pairs that carry a component, the strongest first."""
-    return tuple(Edge(*pair) for pair in strongest_pairs(h, g, loops=loops, most=most))
-
-
 def _remarks(embedding: Any, k: int) -> tuple[str, ...]:
-    reason = embedding.stop_reason_[k]
-    if reason == "exhausted":
-        return (
-            "It means nothing: the components before it left nothing to fit, and it got an "
-            "arbitrary direction with zero loadings. Use fewer components.",
-        )
-    said = []
-    if embedding.degenerate_[k]:
-        said.append(
-            "It means nothing: it sits on one or two vertices alone, where its loadings are not "
-            "decided by the data. Use fewer components, or another setting of the diagonal."
-        )
-    gradient = f"{embedding.stationarity_[k]:.1e}"
-    if reason == "max_iter":
-        said.append(
-            f"The search was stopped before it ended (relative gradient {gradient}); the pattern "
-            "may still change. Allow more iterations (max_iter)."
-        )
-    elif reason == "stalled":
-        said.append(
-            f"The search made no further progress (relative gradient {gradient}); the pattern may "
-            "be slightly off."
-        )
-    elif reason == "interrupted":
-        said.append("The search was interrupted; the pattern is what had been found until then.")
-    return tuple(said)
+    reason, gradient = embedding.stop_reason_[k], f"{embedding.stationarity_[k]:.1e}"
+    said = {
+        "exhausted": "It has no meaning: the components before it left nothing to fit, and it got "
+        "an arbitrary direction with zero loadings. Use fewer components.",
+        "max_iter": "The search was stopped before it converged (relative gradient "
+        f"{gradient}); the pattern may still change. Allow more iterations (max_iter).",
+        "stalled": f"The search made no further progress (relative gradient {gradient}); the "
+        "pattern may be slightly off.",
+        "interrupted": "The search was interrupted; the pattern is what was found until then.",
+    }
+    few = (
+        "It has no meaning: it sits on only one or two vertices, where the data do not determine "
+        "its loadings. Use fewer components, or another setting of the diagonal."
+    )
+    degenerate = embedding.degenerate_[k] and reason != "exhausted"
+    return tuple(text for text in (few if degenerate else "", said.get(reason, "")) if text)
 
 
 _AGAIN = "; write it again by fitting the graphs once more (eigengraphs fit)"
-
-
-class _Unlike(Exception):
-    """Where in the file, and what is wrong there."""
 
 
 def read_summary(path: str | os.PathLike[str]) -> Summary:
@@ -524,7 +483,7 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     except OSError as error:
         raise InputError(f"cannot read {str(file)!r}: {error.strerror}") from None
     except ValueError as error:  # not JSON, or not UTF-8
-        raise InputError(f"{str(file)!r} is broken, it is no JSON ({error}){_AGAIN}") from None
+        raise InputError(f"{str(file)!r} is broken: it is not JSON ({error}){_AGAIN}") from None
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
     if data["format"] != FORMAT:
@@ -535,101 +494,18 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     try:
         # Words follow from the rest.
         fields = {k: v for k, v in data.items() if k not in ("format", "words")}
-        summary = _record(Summary, fields, "")
-        assert isinstance(summary, Summary)
+        summary: Summary = from_json(Summary, fields)
         _check_sizes(summary)
-    except (_Unlike, InputError) as error:
+    except InputError as error:
         raise InputError(f"{str(file)!r} is broken: {error}{_AGAIN}") from None
     return summary
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-def _record(kind: type, given: Any, where: str) -> Any:
-    if not isinstance(given, Mapping):
-        raise _Unlike(f"{where or 'the file'} must be a mapping, got {_told(given)}")
-    names = [field.name for field in dataclasses.fields(kind)]
-    for name in names:
-        if name not in given:
-            raise _Unlike(f"{_at(where, name)} is missing")
-    for name in given:
-        if name not in names:
-            raise _Unlike(f"{_at(where, name)} is unknown")
-    hints = _hints(kind)
-    return kind(**{name: _value(hints[name], given[name], _at(where, name)) for name in names})
-
-
-def _value(kind: Any, given: Any, where: str) -> Any:
-    """Return a value of a declared kind; JSON has neither nan, nor tuples, nor arrays."""
-    origin = get_origin(kind)
-    if origin is np.ndarray:
-        return _array(given, where)
-    if origin is tuple:
-        return _tuple(get_args(kind), given, where)
-    if origin is Sequence:
-        return _tuple((*get_args(kind), ...), given, where)
-    if origin is Literal:
-        if given not in get_args(kind):
-            raise _Unlike(f"{where} must be one of {get_args(kind)}, got {_told(given)}")
-        return given
-    if origin in (Union, types.UnionType):
-        return _one_of(get_args(kind), given, where)
-    if dataclasses.is_dataclass(kind):
-        return _record(kind, given, where)  # type: ignore[arg-type]
-    if kind is float and given is None:
-        return math.inf if where == "gamma_condition" else math.nan  # infinite is all it may be
-    if isinstance(given, bool) is (kind is bool) and isinstance(given, _ACCEPTED[kind]):
-        return float(given) if kind is float else given
-    raise _Unlike(f"{where} must be {_WORDS[kind]}, got {_told(given)}")
-
-
-_ACCEPTED: dict[Any, Any] = {bool: bool, int: int, float: int | float, str: str}
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-
-
-def _one_of(kinds: tuple[Any, ...], given: Any, where: str) -> Any:
-    if given is None and types.NoneType in kinds:
-        return None
-    if type(given) in kinds:  # 20 stays whole where both kinds of numbers may be
-        return given
-    if type(given) is int and float in kinds:
-        return float(given)  # 1.0 is the same as 1 in some writers of JSON
-    rest = [kind for kind in kinds if kind is not types.NoneType]
-    return _value(rest[0], given, where)
-
-
-def _tuple(kinds: tuple[Any, ...], given: Any, where: str) -> tuple[Any, ...]:
-    if not isinstance(given, list):
-        raise _Unlike(f"{where} must be a list, got {_told(given)}")
-    if kinds[-1] is Ellipsis:
-        kinds = (kinds[0],) * len(given)
-    if len(kinds) != len(given):
-        raise _Unlike(f"{where} must have {len(kinds)} items, got {len(given)}")
-    pairs = enumerate(zip(kinds, given, strict=True))
-    return tuple(_value(kind, item, f"{where}[{i}]") for i, (kind, item) in pairs)
-
-
-def _array(given: Any, where: str) -> Any:
-    try:
-        array = np.array(given)
-        numbers = array.astype(np.float64)  # None is nan
-    except (TypeError, ValueError):
-        raise _Unlike(f"{where} must be an array of numbers") from None
-    if not isinstance(given, list) or array.dtype.kind not in "iufO":
-        raise _Unlike(f"{where} must be an array of numbers")
-    if array.dtype.kind == "O" and any(isinstance(v, str | bool) for v in array.ravel()):
-        raise _Unlike(f"{where} must be an array of numbers")
-    return numbers
 
 
 def _check_sizes(found: Summary) -> None:
     """Refuse what cannot be drawn: arrays and lists of other sizes, and places beyond the end."""
     m, n, d = found.n_graphs, found.n_vertices, found.n_components
     if d == 0:
-        raise _Unlike("there is no component")
+        raise InputError("there is no component")
     shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
         "loadings": (found.loadings, (m, d)),
         "positions": (found.positions, (n, d)),
@@ -640,27 +516,26 @@ def _check_sizes(found: Summary) -> None:
     }
     for name, (array, shape) in shapes.items():
         if array is not None and array.shape != shape:
-            raise _Unlike(f"{name} must have shape {shape}, got {array.shape}")
-    X = found.coordinates
-    if X is not None and (X.ndim != 2 or len(X) != n or X.shape[1] not in (2, 3)):
-        raise _Unlike(f"coordinates must have shape ({n}, 2) or ({n}, 3), got {X.shape}")
+            raise InputError(f"{name} must have shape {shape}, got {array.shape}")
+    _coordinates(found.coordinates, n)
     for columns, length in ((found.columns, m), (found.vertex_columns, n)):
         for column in columns:
             if len(column.values) != length:
-                raise _Unlike(f"column {column.name!r} must have {length} values")
+                raise InputError(f"column {column.name!r} must have {length} values")
             if column.kind == "category":
                 _check_places(column.values, len(column.categories), f"column {column.name!r}")
     for part in found.components:
-        ends = (*part.high, *part.low, *part.right_high, *part.right_low, *_ends(part.edges))
-        _check_places(ends, n, "components")
+        strongest = (*part.high, *part.low, *part.right_high, *part.right_low)
+        _check_places([*strongest, *_ends(part.edges)], n, "components")
     for graph in found.worst:
-        _check_places((graph.graph,), m, "worst")
+        _check_places([graph.graph], m, "worst")
         _check_places(_ends(graph.edges), n, "worst")
-        for heat_map in (graph.observed, graph.reconstruction, graph.residual):
-            _check_heat_map(heat_map)
+        for drawn in (graph.observed, graph.reconstruction, graph.residual):
+            if len(drawn.data) != 4 * -(-drawn.rows * drawn.columns // 3):
+                raise InputError(f"a heat map must hold {drawn.rows} by {drawn.columns} steps")
     line = found.timeline
     if line is not None and (sorted(line.order) != list(range(m)) or len(line.labels) != m):
-        raise _Unlike(f"timeline must hold each of the {m} graphs once")
+        raise InputError(f"timeline must hold each of the {m} graphs once")
 
 
 def _ends(edges: Iterable[Edge]) -> list[int]:
@@ -670,19 +545,4 @@ def _ends(edges: Iterable[Edge]) -> list[int]:
 def _check_places(places: Iterable[Any], length: int, where: str) -> None:
     for place in places:
         if place is not None and not (isinstance(place, int) and 0 <= place < length):
-            raise _Unlike(f"{where} must hold places from 0 to {length - 1}, got {place}")
-
-
-def _check_heat_map(heat_map: HeatMap) -> None:
-    rows = heat_map.rows * heat_map.columns
-    if len(heat_map.data) != 4 * -(-rows // 3):
-        raise _Unlike(f"a heat map must hold {heat_map.rows} by {heat_map.columns} steps")
-
-
-def _at(where: str, name: Any) -> str:
-    return f"{where}.{name}" if where else str(name)
-
-
-def _told(given: Any) -> str:
-    text = json.dumps(given, ensure_ascii=False)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+            raise InputError(f"{where} must hold places from 0 to {length - 1}, got {place}")

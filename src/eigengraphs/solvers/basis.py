@@ -347,8 +347,9 @@ def _rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
 def whole_pays(m: int, n: int, directed: bool, options: SolverOptions) -> bool:
     """Tell whether solving on all vertices costs less than building a basis."""
     p = n * n if directed else n * (n + 1) // 2
-    # Very many graphs are summed up in their second moment.
-    return n <= options.whole or (n <= options.whole_moments and m > 4 * p)
+    if n <= options.whole_moments and m > 4 * p:  # summed up in their second moment
+        return True
+    return n <= options.whole or (n <= options.whole_most and m * p <= options.whole_numbers)
 
 
 def basis_width(m: int, wide: bool, directed: bool, options: SolverOptions) -> int:

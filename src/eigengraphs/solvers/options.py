@@ -44,6 +44,10 @@ class SolverOptions:
     """The same far from it."""
     whole: int = 32
     """Vertices up to which the basis is everything and the graphs are read once."""
+    whole_most: int = 100
+    """The same where all graphs, packed, take no more than ``whole_numbers``."""
+    whole_numbers: int = 2**19
+    """See ``whole_most``."""
     whole_moments: int = 72
     """The same of very many graphs, which are summed up in their second moment (55 MB)."""
 

@@ -1,0 +1,315 @@
+"""What a command works on: graphs from files, what is known of them, and every problem met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eigengraphs import io
+from eigengraphs.cli.shared_options import Study
+from eigengraphs.cli.terminal import Listener, silent
+from eigengraphs.embedding import JointEmbedding
+from eigengraphs.errors import InputError
+from eigengraphs.fitting.model_file import vertex_table
+from eigengraphs.io.file_graph import LEFT_OUT, left_out
+from eigengraphs.io.vertex_tables import table_names
+from eigengraphs.report.columns import is_unknown
+from eigengraphs.report.input_quality import (
+    QualityTable,
+    describe_graphs,
+    first_names,
+    missing_vertices,
+)
+from eigengraphs.report.odd_graphs import mirror_images
+from eigengraphs.report.records import Column, Level, Problem, gravest_first
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.system.labels import count_of
+
+__all__ = [
+    "Inputs", "column_of_participants", "column_values", "gather", "is_quantity", "named_in",
+    "on_vertices", "one_to_one",
+]  # fmt: skip
+
+# Columns that say whose each graph is, in small letters.
+_PARTICIPANTS = ("participant_id", "participant", "subject_id", "subject", "sub_id", "sub")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Graphs and all that is known of them."""
+
+    graphs: GraphStack
+    files: tuple[io.FileEntry, ...]
+    columns: Mapping[str, Sequence[Any]]  # one value per graph
+    participants: tuple[str, ...] | None  # of each graph, if some have several or a table was given
+    coordinates: Any  # (n, 2) or (n, 3), or None
+    vertex_columns: Mapping[str, Sequence[Any]]
+    quality: QualityTable
+    problems: tuple[Problem, ...]
+    seconds: float
+    source: str
+    has_table: bool
+    left_out: int  # files of the folder that were not read, though they could be graphs
+    vertex_table: io.VertexTable | None
+
+    @property
+    def checksums(self) -> list[dict[str, str]]:
+        """Path and SHA-256 of each file, once."""
+        if isinstance(self.graphs, BlockedStack):
+            # A store's fingerprint is the hash of its store.json, which has those of all shards.
+            return [{"path": self.source, "sha256": self.graphs.fingerprint.split()[0]}]
+        unique = {str(file.path): file.sha256 for file in self.files}
+        return [{"path": path, "sha256": digest} for path, digest in unique.items()]
+
+    def column(self, name: str, use: str = "use as a label") -> Sequence[Any]:
+        """Return a column, or say which there are."""
+        no_table = ". No table of participants was given; pass it by --participants"
+        more = "" if self.has_table else no_table
+        absent = f"there is no column {name!r} to {use}"
+        return named_in(self.columns, name, absent, more=more)  # type: ignore[no-any-return]
+
+
+def gather(
+    source: Any,
+    study: Study | None = None,
+    listen: Listener = silent,
+    move: Callable[[GraphStack], GraphStack] | None = None,
+) -> Inputs:
+    """Read graphs, join the table of participants, and look at the quality of each graph.
+
+    ``move`` takes the graphs to where they are worked on, such as a cluster.
+    """
+    study = study or Study()
+    listen("read", f"reading {source}")
+    # Tables first: a mistake in a small file should not show after a long read.
+    table = labels = None
+    if study.participants is not None:
+        table = io.read_participants(study.participants, **study.marks)
+    if study.vertices is not None:
+        labels = io.read_vertices(study.vertices, **study.marks)
+    reading = io.read_files(source, labels=labels, memory=study.memory, **study.arguments)
+    stack = reading.stack
+    problems = [_problem(notice) for notice in reading.notices if notice.loud]
+    known: Mapping[str, Any] = reading.columns if reading.of_store is None else reading.of_store
+    columns = {name: _plain(values) for name, values in known.items()}
+    participants = _participants_by(columns, stack.graph_names)
+    if table is not None:
+        found = list[io.Notice]()
+        joined = io.join(reading, table, id_pattern=study.id_pattern, on_notice=found.append)
+        problems += [_problem(notice) for notice in found]
+        columns |= {name: _plain(values, whole=True) for name, values in joined.columns.items()}
+        rows = zip(joined.rows, stack.graph_names, strict=True)
+        participants = tuple(table.ids[row] if row >= 0 else name for row, name in rows)
+        problems += _unmatched(joined, study.participants)
+    n_vertices = count_of(stack.n_vertices, "vertex", "vertices")
+    listen("check", f"{count_of(stack.n_graphs, 'graph')}, {n_vertices}")
+    files = [str(file.path) for file in reading.files]
+    stack.require_comparable(files)
+    messages = {i: [notice.text for notice in file.notices if notice.loud]
+                for i, file in enumerate(reading.files)}  # fmt: skip
+    mirror, of_vertices = None, dict[str, Sequence[Any]]()
+    if labels is not None:
+        mirror = mirror_images(stack.vertex_names, labels.names, labels.columns)
+        of_vertices = {name: _plain(x, whole=True) for name, x in labels.columns.items()}
+    quality = describe_graphs(stack, files, messages, mirror, columns)
+    problems += [*_hidden(stack), *quality.problems, *quality.explained]
+    return Inputs(
+        graphs=stack if move is None else move(stack),
+        files=reading.files,
+        columns=columns,
+        participants=participants,
+        coordinates=None if labels is None else labels.coordinates,
+        vertex_columns=of_vertices,
+        quality=quality,
+        problems=tuple(gravest_first(problems)),
+        seconds=reading.seconds,
+        source=str(source),
+        has_table=table is not None,
+        left_out=left_out(reading.notices),
+        vertex_table=reading.vertex_table or labels,
+    )
+
+
+# ------------------------------------------------------------------ columns and participants
+
+
+def named_in(
+    columns: Mapping[str, Any], name: str, absent: str, none: str = "none", more: str = ""
+) -> Any:
+    """Return what a mapping has under a name, or raise ``absent`` and say which names there are."""
+    if name in columns:
+        return columns[name]
+    close = get_close_matches(name, list(columns), 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise InputError(f"{absent}; columns are: {', '.join(columns) or none}{hint}{more}")
+
+
+def column_values(column: Column) -> list[Any]:
+    """Return a column as numbers or texts, None where it is not known."""
+    if column.kind == "number":
+        return list(column.values)
+    return [None if value is None else column.categories[int(value)] for value in column.values]
+
+
+def is_quantity(column: Column) -> bool:
+    """Tell whether a column is a quantity; numbers of two values (0 and 1) are classes."""
+    known = {value for value in column.values if value is not None}
+    return column.kind == "number" and len(known) > 2
+
+
+def column_of_participants(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """Return the column that says whose each graph is, if some participants have several graphs."""
+    named = {name.lower(): name for name in reversed(list(columns))}
+    for name in _PARTICIPANTS:
+        if name in named:
+            known = [value for value in columns[named[name]] if not is_unknown(value)]
+            if len(set(known)) < len(known):
+                return named[name]
+    return None
+
+
+def one_to_one(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Tell whether equal values of one column go with equal values of the other, and back."""
+    pairs = {pair for pair in zip(some, others, strict=True) if None not in pair}
+    return all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
+
+
+def _participants_by(
+    columns: Mapping[str, Sequence[Any]], names: Sequence[str]
+) -> tuple[str, ...] | None:
+    """Return whose each graph is by its columns; an unknown participant has this graph alone."""
+    column = column_of_participants(columns)
+    if column is None:
+        return None
+    return tuple(name if is_unknown(who) else str(who)
+                 for who, name in zip(columns[column], names, strict=True))  # fmt: skip
+
+
+def _plain(values: ArrayLike, *, whole: bool = False) -> list[Any]:
+    """Return Python numbers or texts; nan and empty texts are None, and equal texts one object.
+
+    With ``whole``, real numbers that are all whole are given as such.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "iub":
+        return list(array.tolist())
+    if array.dtype.kind == "f":
+        known = array[~np.isnan(array)]
+        integral = whole and (np.isfinite(known) & (known == np.round(known))).all()
+        kind = int if integral else float
+        return [None if value != value else kind(value) for value in array.tolist()]
+    texts: dict[Any, Any] = {}
+    return [None if value is None or value == "" or value != value
+            else texts.setdefault(value, value) for value in array.tolist()]  # fmt: skip
+
+
+# ------------------------------------------------------------------- new graphs under a model
+
+
+def on_vertices(
+    data: Inputs, model: JointEmbedding, missing: str | None = None
+) -> tuple[GraphStack, list[str]]:
+    """Return graphs on the vertices of a model, and notes on what was done.
+
+    Vertices with names from the vertex table of the model get the names of the model. Edge lists do
+    not name vertices without edges: those of the model that are not in them are added. Anything
+    else is left to the model, which aligns by name, hides what is ``missing``, or refuses.
+    """
+    graphs, wanted = data.graphs, model.vertex_names_
+    named = wanted != tuple(map(str, range(len(wanted))))  # what vertices without names have
+    if named and not graphs.has_vertex_names and graphs.n_vertices == len(wanted):
+        return graphs, ["the graphs do not name their vertices; the order of the model is assumed"]
+    table, said = vertex_table(model), list[str]()
+    if table is not None and graphs.has_vertex_names and set(graphs.vertex_names) - set(wanted):
+        old = graphs.vertex_names
+        new = table_names([old], [Path(data.source)], table)
+        graphs = graphs.with_names(vertex_names=[new[name] for name in old])
+        pairs = [f"{name} is {new[name]}" for name in old if new[name] != name]
+        said.append(f"vertices named by the vertex table of the model: {first_names(pairs)}")
+    have = set(graphs.vertex_names)
+    lists = data.files and all(file.format == "edge list" for file in data.files)
+    lacking = [name for name in wanted if name not in have]
+    if have - set(wanted):
+        return graphs, said
+    if lacking and lists:
+        count = count_of(len(lacking), "vertex", "vertices")
+        which = f"no graph names {count} of the model ({first_names(lacking)})"
+        said.append(f"{which}; assumed to have no edges")
+        return graphs.among(wanted, isolated=True), said
+    if lacking and missing == "unobserved":
+        which = (
+            f"{_vertices(len(lacking))} missing in all graphs ({first_names(graphs.graph_names)})"
+        )
+        said.append(f"{which} and hidden: {first_names(lacking)}")
+    # A union begins with the vertices of the first graph, in its order.
+    shown = np.ones(len(have), dtype=bool) if graphs.mask is None else graphs.mask.present[0]
+    own = [graphs.vertex_names[s] for s in np.flatnonzero(shown).tolist()]
+    if not lists and own != [name for name in wanted if name in set(own)]:
+        said.append("the order of the vertices differs from that of the model; aligned by name")
+    return graphs, said
+
+
+# ----------------------------------------------------------------------------------- problems
+
+# Kinds of notices that say that data are wrong, and not what was done.
+_WRONG = ("copies", "no edges")
+_SHORT = {
+    "ambiguous": "matrix or edge list", "attribute": "attribute taken as weight",
+    "axis": "axis of graphs", "columns": "columns put in order", "diagonal": "diagonal left out",
+    "direction": "taken as directed", "encoding": "read as Windows text", "folders": "folders",
+    "ids inside": "ids found inside names", "numbered": "running numbers taken as names",
+    "one way": "read as undirected", "order": "aligned by name", "repeated": "weights added",
+    "rounding": "made symmetric", "table": "tables left out", "triangle": "triangle mirrored",
+    "triangle kept": "triangle kept", "union": "vertices that some do not name",
+}  # fmt: skip
+
+
+def _problem(notice: io.Notice) -> Problem:
+    """Return what a reader did, or met, as a problem."""
+    level: Level = "refused" if notice.kind in LEFT_OUT else "repaired"
+    if notice.kind in _WRONG:
+        level = "warning"
+    count = f" ({count_of(notice.count, 'file')})" if notice.count > 1 else ""
+    return Problem(level, str(notice), _SHORT.get(notice.kind, notice.kind) + count)
+
+
+def _hidden(stack: GraphStack) -> list[Problem]:
+    """Say how many entries are hidden, and in which graphs."""
+    if stack.mask is None:
+        return []
+    counts, (m, n, _) = stack.mask.n_hidden, stack.shape
+    which = [f"{stack.graph_names[i]} ({counts[i]})" for i in np.flatnonzero(counts).tolist()]
+    graphs = count_of(len(which), "graph")
+    share = stack.n_hidden / (m * n * n)
+    text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and not used, "
+    text += f"in {graphs}: {first_names(which)}"
+    often = missing_vertices(stack.mask).sum(axis=0)
+    gone = [f"{stack.vertex_names[s]} (in {often[s]})" for s in np.flatnonzero(often).tolist()]
+    if gone:
+        text += f"; {_vertices(len(gone))} missing altogether in some graphs: {first_names(gone)}"
+    return [Problem("notice", text, f"missing entries ({graphs})")]
+
+
+def _vertices(count: int) -> str:
+    return f"{count_of(count, 'vertex', 'vertices')} {'is' if count == 1 else 'are'}"
+
+
+def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
+    found = []
+    if graphs := joined.graphs_without_row:
+        count = count_of(len(graphs), "graph")
+        have = "has" if len(graphs) == 1 else "have"
+        text = f"{count} {have} no row in {path}: {first_names(graphs)}"
+        found.append(Problem("warning", text, f"no row in the table ({count})"))
+    if rows := joined.rows_without_graph:
+        have = "has" if len(rows) == 1 else "have"
+        text = f"{count_of(len(rows), 'row')} of {path} {have} no graph: {first_names(rows)}"
+        found.append(Problem("notice", text, f"rows without a graph ({len(rows)})"))
+    return found

@@ -1,0 +1,269 @@
+"""The folder of results: its files, and how it is opened again for the analyses after a fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigengraphs.cli.input_files import (
+    Inputs,
+    column_of_participants,
+    column_values,
+    gather,
+    named_in,
+)
+from eigengraphs.cli.shared_options import Study
+from eigengraphs.cli.terminal import Listener, silent
+from eigengraphs.embedding import JointEmbedding, load
+from eigengraphs.errors import InputError
+from eigengraphs.report.page import write_report
+from eigengraphs.report.records import Column, Finding, TimeLine
+from eigengraphs.report.summary import Summary, read_summary
+from eigengraphs.system.limits import read_json, read_regular
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import (
+    is_left_over,
+    locked,
+    replace_together,
+    scratch_folder,
+)
+
+__all__ = [
+    "FILES", "FinishedFit", "answers_in", "check_output", "load_model", "study_of",
+    "write_loadings",
+]  # fmt: skip
+
+#: What a folder of results holds; anything else in it is somebody else's.
+FILES = (
+    "loadings.tsv", "positions.tsv", "components.tsv", "qc.tsv", "model.eg", "provenance.json",
+    "methods.md", "report.html", "report.json",
+)  # fmt: skip
+# Tables of later analyses, which a new fit makes void.
+_LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
+         "uncertainty-*.tsv")  # fmt: skip
+
+
+def answers_in(folder: Path) -> list[str]:
+    """Return the names of the tables of later analyses, which another fit removes."""
+    return sorted(item.name for pattern in _LATER for item in folder.glob(pattern))
+
+
+def check_output(folder: Path) -> None:
+    """Refuse a folder that cannot be written, before hours are spent."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{str(folder)!r} is a file; name a folder for the results")
+    if folder.is_dir():
+        ours = {*FILES, *answers_in(folder)}
+        others = sorted(
+            item.name
+            for item in folder.iterdir()
+            if item.name not in ours and not is_left_over(item)
+        )
+        if others:
+            raise InputError(
+                f"the folder {str(folder)!r} holds other files ({', '.join(others[:3])}); name a "
+                "new folder, or one with earlier results only"
+            )
+    above = folder.absolute().parent
+    while not above.exists():
+        above = above.parent
+    if not os.access(above, os.W_OK):
+        raise InputError(f"cannot write to {str(above)!r}; name another folder for the results")
+
+
+def load_model(path: Path) -> JointEmbedding:
+    """Load a model file, or the one in a folder of results."""
+    return load(path / "model.eg" if path.is_dir() else path)
+
+
+def write_loadings(
+    path: Path,
+    embedding: JointEmbedding,
+    graphs: Any,
+    columns: Mapping[str, Sequence[Any]],
+    loadings: Any,
+    missing: str | None = None,
+) -> None:
+    """Write one row per graph: its name, what is known of it, loadings, and the residual."""
+    residuals = embedding.residuals(graphs, missing=missing)
+    names = [str(name) for name in embedding.get_feature_names_out()]
+    known: dict[str, Any] = {}
+    for name, values in columns.items():
+        # A column with one of our names gets another: ``id_``.
+        free, taken = name, {"id", "residual", *names}
+        while free in taken or free in known or (free != name and free in columns):
+            free += "_"
+        known[free] = values
+    write_table(
+        path,
+        ["id", *known, *names, "residual"],
+        ((name, *(values[i] for values in known.values()),
+          *map(float, loadings[i]), float(residuals[i]))
+         for i, name in enumerate(graphs.graph_names)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FinishedFit:
+    """What ``eigengraphs fit`` left in a folder."""
+
+    folder: Path
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What its report shows: names, columns, loadings, positions, components."""
+        return read_summary(self.folder)
+
+    @cached_property
+    def embedding(self) -> JointEmbedding:
+        """The fit, without its training graphs."""
+        found, summary = load_model(self.folder), self.summary
+        same_vertices = tuple(found.vertex_names_) == tuple(summary.vertex_names)
+        if np.shape(found.loadings_) != summary.loadings.shape or not same_vertices:
+            raise InputError(
+                f"{str(self.folder / 'model.eg')!r} is of another fit than the report beside it; "
+                "fit the graphs again"
+            )
+        return found
+
+    @property
+    def component_names(self) -> list[str]:
+        """The names of the components in tables."""
+        return [f"je{k + 1}" for k in range(self.summary.n_components)]
+
+    @property
+    def degenerate(self) -> Any:
+        """Which components are no pattern of the graphs."""
+        return np.array([part.degenerate for part in self.summary.components], dtype=bool)
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """Where the results came from."""
+        file = self.folder / "provenance.json"
+        try:
+            found: Any = read_json(read_regular(file))
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"cannot read {str(file)!r} ({error}); name a folder that eigengraphs fit has "
+                "written"
+            ) from None
+        inputs = found.get("inputs", []) if isinstance(found, dict) else None
+        if not isinstance(inputs, list) or not all(isinstance(item, dict) for item in inputs):
+            raise InputError(f"{str(file)!r} does not hold what eigengraphs fit writes")
+        return found  # type: ignore[no-any-return]
+
+    def column(self, name: str, option: str) -> Column:
+        """Return what is known of each graph under a name, or say which names there are."""
+        absent = f"there is no column {name!r} for {option} in {str(self.folder)!r}"
+        columns = {column.name: column for column in self.summary.columns}
+        none = "none (fit with --participants, a table of the graphs)"
+        return named_in(columns, name, absent, none)  # type: ignore[no-any-return]
+
+    def values(self, name: str, option: str) -> list[Any]:
+        """Return a column as numbers or texts, None where it is not known."""
+        return column_values(self.column(name, option))
+
+    @property
+    def participants(self) -> str | None:
+        """The column that says whose each graph is, if some participants have several graphs."""
+        return column_of_participants({x.name: x.values for x in self.summary.columns})
+
+    def inputs(self, source: Path | None = None, listen: Listener = silent) -> Inputs:
+        """Read the graphs again, as they were read for the fit.
+
+        Parameters
+        ----------
+        source
+            Where they are now, if they were moved.
+        listen
+            Told of every step.
+
+        Raises
+        ------
+        InputError
+            If they are gone, or differ from those of the fit.
+        """
+        reading = self.provenance.get("reading")
+        if not isinstance(reading, dict) or not isinstance(reading.get("how"), dict):
+            raise InputError(
+                f"{str(self.folder)!r} does not say how its graphs were read: it is from an "
+                "earlier version, or from Python; fit again with eigengraphs fit"
+            )
+        where = Path(str(reading.get("source"))) if source is None else source
+        there = bool(set("*?[") & set(str(where)))  # a pattern
+        with suppress(OSError, ValueError):  # a name that is too long
+            there = there or where.exists()
+        if not there:
+            raise InputError(
+                f"the graphs of this fit were read from {str(where)!r}, which does not exist; say "
+                "where they are now by --graphs"
+            )
+        found = gather(where, study_of(reading["how"]), listen)
+        then = sorted(str(item.get("sha256")) for item in self.provenance.get("inputs", []))
+        if sorted(item["sha256"] for item in found.checksums) != then:
+            raise InputError(
+                f"the graphs in {str(where)!r} differ from those of the fit (by their checksums); "
+                "fit them, and use the results of that"
+            )
+        return found
+
+    def add(
+        self,
+        finding: Finding,
+        table: str,
+        more: Mapping[str, Callable[[Path], None]] | None = None,
+        timeline: TimeLine | None = None,
+    ) -> list[Path]:
+        """Put an answer into the report, and its table beside it; a former one is replaced.
+
+        Parameters
+        ----------
+        finding
+            The answer.
+        table
+            Name of the file for its rows, ``compare-group.tsv``.
+        more
+            Names of further files, and what writes each.
+        timeline
+            Order of the graphs in time; the report shows it from then on.
+
+        Returns
+        -------
+        list of Path
+            What was written: all of it, or, after an error, nothing.
+        """
+        names = [*(more or {}), table, "report.html", "report.json"]
+        with locked(self.folder), scratch_folder(self.folder / "answer") as scratch:
+            summary = read_summary(self.folder)  # another command may have added to it
+            if not np.array_equal(summary.loadings, self.summary.loadings, equal_nan=True):
+                raise InputError(
+                    f"{str(self.folder)!r} was replaced by another fit in the meantime; run the "
+                    "command again"
+                )
+            findings = {found.key: found for found in summary.findings} | {finding.key: finding}
+            for name, write in (more or {}).items():
+                write(scratch / name)
+            write_table(scratch / table, list(finding.header), finding.rows)
+            line = summary.timeline if timeline is None else timeline
+            changed = replace(summary, findings=tuple(findings.values()), timeline=line)
+            write_report(changed, scratch)
+            replace_together([(scratch / name, self.folder / name) for name in names])
+        self.__dict__.pop("summary", None)
+        return [self.folder / name for name in names]
+
+
+def study_of(record: Mapping[str, Any]) -> Study:
+    """Return how graphs were read, from the record of a fit; earlier versions had other names."""
+    known = {field.name: record[field.name] for field in fields(Study) if field.name in record}
+    known["directed"] = record.get("directed") is True
+    known["allow_missing"] = record.get("allow_missing", record.get("missing") == "unobserved")
+    for name in ("participants", "vertices"):
+        known[name] = None if known.get(name) is None else Path(str(known[name]))
+    return Study(**known)

@@ -1,0 +1,329 @@
+"""Edges between named vertices: GraphML, GML and Pajek by networkx, Parquet by pyarrow."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigengraphs.errors import ReadError
+from eigengraphs.io.file_graph import EdgeGraph, Notice, few
+from eigengraphs.io.one_stack import refuse_shifted
+from eigengraphs.io.text_files import SOURCE, TARGET, WEIGHT, natural
+from eigengraphs.store.tables import check_declared
+from eigengraphs.system.extras import need
+from eigengraphs.system.limits import DEFAULT, Cap, read_json
+
+__all__ = ["PARQUET_METADATA", "read_networkx", "read_parquet", "stream_parquet"]
+
+PARQUET_METADATA = b"eigengraphs"  # key of names that have no edge, and the direction, as JSON
+_GRAPH = ("graph", "graph_name", "graph_id", "subject", "subject_id", "participant_id", "sub", "id")
+_BATCH = 2**18  # rows of a large Parquet file that are read at a time
+_LONGEST_LINE = 10_000  # characters of a vertex or an edge of Pajek
+# Attributes that hold names of vertices in files whose own ids are numbers.
+_NAMES = ("name", "label", "dn_name", "dn_fsname", "dn_region")
+
+
+# ---------------------------------------------------------------------- networkx
+
+
+def read_networkx(path: Path, data: bytes, format: str, key: str | None) -> EdgeGraph:
+    """Read one graph.
+
+    Parameters
+    ----------
+    key
+        The edge attribute that holds the weight; "weight", or the only number, by default.
+    """
+    nx = need("networkx", "io", f"reading {format} files")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of attributes that do not concern us
+            if format == "GraphML":
+                _refuse_document_type(path, data)
+                graph = nx.read_graphml(io.BytesIO(data))
+            elif format == "GML":
+                graph = nx.read_gml(io.BytesIO(data), label="id")
+            else:
+                lines = re.split(r"\r?\n", data.decode("utf-8-sig"))
+                _refuse_long(path, lines)
+                graph = nx.parse_pajek(lines)
+    except ReadError:
+        raise
+    except Exception as error:  # networkx raises what its parsers raise
+        raise ReadError(
+            f"{path} is not a {format} file that networkx can read: "
+            f"{error or type(error).__name__}; see whether the file is whole"
+        ) from None
+    if len(graph) == 0:
+        raise ReadError(f"{path} holds no vertices: leave it out, or write it again")
+    attribute, notices = _weight_attribute(path, graph, key)
+    place = {node: s for s, node in enumerate(graph)}
+    ends = np.empty((graph.number_of_edges(), 2), dtype=np.intp)
+    weight = np.empty(len(ends))
+    for i, (one, other, value) in enumerate(graph.edges(data=attribute, default=1)):
+        ends[i] = place[one], place[other]
+        try:
+            weight[i] = float(value)
+        except (TypeError, ValueError):
+            raise ReadError(
+                f"{path}: the edge from {one!r} to {other!r} has {attribute} = {value!r}, which is "
+                "not a number; choose another attribute with key="
+            ) from None
+    directed = bool(graph.is_directed())
+    if not directed:
+        ends.sort(axis=-1)  # so that parallel edges are seen to be the same pair
+    names = _vertex_names(graph)
+    s, t = ends.T
+    return EdgeGraph(s, t, weight, names, True, directed, notices=notices, format=format)
+
+
+def _refuse_document_type(path: Path, data: bytes) -> None:
+    """Refuse XML with a document type, and so all entities and links to other files.
+
+    This goes by the parser that is part of Python, in whatever encoding the file is, before any
+    reader sees the file; no graph needs a document type. What is not XML is left to the reader.
+    """
+
+    def refuse(*_: Any) -> None:
+        raise ReadError(
+            f"{path} has a document type (<!DOCTYPE ...>), which graphs do not need and attacks "
+            "do: take it out if you trust the file"
+        )
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    with suppress(expat.ExpatError):
+        parser.Parse(data)
+
+
+def _refuse_long(path: Path, lines: list[str]) -> None:
+    """Refuse a line of Pajek that would take the square of its length; rows of matrices do not."""
+    for place, line in enumerate(lines, 1):
+        if line.lower().startswith("*matrix"):
+            return
+        if len(line) > _LONGEST_LINE:
+            raise ReadError(
+                f"{path}, line {place} has {len(line):,} characters, more than {_LONGEST_LINE:,}: "
+                "shorten the name of the vertex"
+            )
+
+
+def _vertex_names(graph: Any) -> tuple[str, ...]:
+    """Return an attribute that names every vertex differently, or else the ids."""
+    for attribute in _NAMES:
+        names = tuple(str(data.get(attribute, "")) for _, data in graph.nodes(data=True))
+        if len(set(names)) == len(names) and "" not in names:
+            return names
+    return tuple(str(node) for node in graph)
+
+
+def _weight_attribute(path: Path, graph: Any, key: str | None) -> tuple[str, tuple[Notice, ...]]:
+    found = {
+        name: None
+        for *_, data in graph.edges(data=True)
+        for name, value in data.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    found.pop("id", None)  # of edges, as igraph writes it
+    listed = few(list(found), 8)
+    if key is not None:
+        if key not in found and graph.number_of_edges():
+            raise ReadError(f"{path}: no edge has a number called {key!r}; there are: {listed}")
+        return key, ()
+    if "weight" in found or not found:
+        return "weight", ()
+    first = next(iter(found))
+    if len(found) > 1:
+        raise ReadError(
+            f"{path}: edges have no 'weight' but {len(found)} other numbers: {listed}; choose one "
+            f"with key={first!r}"
+        )
+    return first, (Notice.of("attribute", path, f": {first}"),)
+
+
+# ---------------------------------------------------------------------- Parquet
+
+
+def read_parquet(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> list[EdgeGraph]:
+    """Read every graph of a table with one row per edge; ``key`` names the column of weights."""
+    arrow, parquet = _pyarrow()
+    try:
+        file = parquet.ParquetFile(arrow.BufferReader(data))
+        check_declared(path, file, len(data), cap)
+        said = _metadata(file.schema_arrow)
+        known = list(map(str, file.schema_arrow.names))
+    except ReadError:
+        raise
+    except Exception as error:  # pyarrow has errors of its own, not all of one root
+        raise _unreadable(path, error) from None
+
+    def find(words: Collection[str]) -> str | None:
+        return next((name for name in known if name.lower() in words), None)
+
+    graph, source, target = find(_GRAPH), find(SOURCE), find(TARGET)
+    weight = find(WEIGHT) if key is None else key
+    if source is None or target is None or (key is not None and key not in known):
+        raise ReadError(
+            f"{path} must be a table of edges with columns source and target, and perhaps graph "
+            f"and weight; it has: {', '.join(map(repr, known))}"
+        )
+    named = [name for name in (graph, source, target) if name is not None]
+    wanted = named if weight is None or weight in named else [*named, weight]
+    try:
+        # Texts as places in a list: one long text, many times, would be as long as it likes.
+        reader = parquet.ParquetFile(arrow.BufferReader(data), read_dictionary=named)
+        table = reader.read(columns=wanted, use_threads=False)
+    except Exception as error:
+        raise _unreadable(path, error) from None
+
+    def coded(name: str) -> tuple[NDArray[np.intp], list[str]]:
+        listed = arrow.types.is_dictionary(file.schema_arrow.field(name).type)
+        return _coded(path, table, name, listed)
+
+    (s, sources), (t, targets) = coded(source), coded(target)
+    values = np.ones(len(s))
+    if weight is not None:
+        try:
+            values = np.asarray(table[weight].to_numpy(), dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ReadError(f"{path}: column {weight!r} must hold numbers") from None
+    declared = "vertices" in said
+    names = tuple(said.get("vertices") or sorted({*sources, *targets}, key=natural))
+    place = {name: k for k, name in enumerate(names)}
+    s = np.array([place[name] for name in sources], np.intp)[s]
+    t = np.array([place[name] for name in targets], np.intp)[t]
+    if graph is None:
+        return [EdgeGraph(s, t, values, names, declared, format="Parquet")]
+    codes, used = coded(graph)
+    keys = said.get("graphs") or sorted(used, key=natural)
+    which = np.array([keys.index(name) for name in used], dtype=np.intp)[codes]
+    order = np.argsort(which, kind="stable")
+    cuts = np.searchsorted(which[order], np.arange(len(keys) + 1))
+    edges = [order[cuts[i] : cuts[i + 1]] for i in range(len(keys))]
+    if not declared:
+        own = [np.unique(np.concatenate([s[mine], t[mine]])).tolist() for mine in edges]
+        refuse_shifted(
+            [tuple(names[k] for k in places) for places in own],
+            [f"{path}, graph {name!r}," for name in keys],
+            "give them names that are not numbers",
+        )
+    # All graphs of one table are on its vertices.
+    return [
+        EdgeGraph(s[mine], t[mine], values[mine], names, True, said.get("directed"), key=name,
+                  format="Parquet")
+        for mine, name in zip(edges, keys, strict=True)
+    ]  # fmt: skip
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    purpose = "reading Parquet files"
+    return need("pyarrow", "io", purpose), need("pyarrow.parquet", "io", purpose)
+
+
+def _metadata(schema: Any) -> dict[str, Any]:
+    """Return what eigengraphs wrote beside a table; ValueError if that is damaged."""
+    said = read_json((schema.metadata or {}).get(PARQUET_METADATA, b"{}"))
+    if not isinstance(said, dict):
+        raise ValueError("its metadata are damaged")
+    for name in ("vertices", "graphs"):
+        texts = said.get(name, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"its list of {name} is damaged")
+    return said
+
+
+def _unreadable(path: Path, error: Exception) -> ReadError:
+    return ReadError(f"{path} is not a Parquet file that can be read: {error}")
+
+
+def _coded(path: Path, table: Any, name: str, listed: bool) -> tuple[NDArray[np.intp], list[str]]:
+    """Return a column as places in a list of names; ``listed`` if it was written as one."""
+    column = table[name].combine_chunks()
+    if column.null_count:
+        row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
+        raise ReadError(
+            f"{path}: column {name!r} is empty in row {row + 1}; fill it, or leave out the row"
+        )
+    coded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    used = coded.dictionary.to_pylist()
+    if used and all(isinstance(value, float) and value.is_integer() for value in used):
+        most = 2**24 if "float" in str(coded.dictionary.type) else 2**53
+        if max(map(abs, used)) >= most:
+            raise ReadError(
+                f"{path}: column {name!r} holds floats such as {max(used, key=abs):.0f}, which are "
+                "not exact as ids: write the column as integers or as texts"
+            )
+        used = [int(value) for value in used]  # as a column of numbers with gaps becomes
+    codes = np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.intp)
+    if not listed:  # the file's own list of texts may hold some that no row has
+        there, codes = np.unique(codes, return_inverse=True)
+        used = [used[place] for place in there.tolist()]
+    return codes, list(map(str, used))
+
+
+def stream_parquet(path: Path, cap: Cap) -> Iterator[EdgeGraph] | None:
+    """Return the graphs of a table that eigengraphs wrote, one by one; None for other tables."""
+    _, parquet = _pyarrow()
+    try:
+        file = parquet.ParquetFile(path)
+        said = _metadata(file.schema_arrow)
+        check_declared(path, file, path.stat().st_size, cap)
+    except ReadError:
+        raise
+    except Exception:  # pyarrow has errors of its own; the reader of whole files says what is wrong
+        return None
+    columns = {"graph", "source", "target", "weight"}
+    ours = {"graphs", "vertices"} <= set(said) and columns <= set(file.schema_arrow.names)
+    return _stream_graphs(path, file, said, sorted(columns)) if ours else None
+
+
+def _stream_graphs(
+    path: Path, file: Any, said: dict[str, Any], columns: list[str]
+) -> Iterator[EdgeGraph]:
+    arrow, _ = _pyarrow()
+    names, keys = tuple(said["vertices"]), said["graphs"]
+    place = {name: s for s, name in enumerate(names)}
+    order = {name: i for i, name in enumerate(keys)}
+
+    def coded(column: Any, known: dict[str, int]) -> NDArray[np.intp]:
+        if not arrow.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        table = np.array([known[str(x)] for x in column.dictionary.to_pylist()], dtype=np.intp)
+        return table[np.asarray(column.indices.to_numpy(zero_copy_only=False), dtype=np.intp)]
+
+    nothing = (np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0))
+    held = [nothing]  # rows of a graph that may go on in the next batch
+
+    def graph(i: int) -> EdgeGraph:
+        s, t, weight = (np.concatenate(column) for column in zip(*held, strict=True))
+        held[1:] = []
+        directed = said.get("directed")
+        return EdgeGraph(s, t, weight, names, True, directed, key=keys[i], format="Parquet")
+
+    at = 0
+    for batch in file.iter_batches(batch_size=_BATCH, columns=columns):
+        which = coded(batch["graph"], order)
+        s, t = coded(batch["source"], place), coded(batch["target"], place)
+        weight = np.asarray(batch["weight"].to_numpy(zero_copy_only=False), dtype=np.float64)
+        if len(which) and ((np.diff(which) < 0).any() or which[0] < at):
+            raise ReadError(
+                f"{path} is large, and its edges are not sorted by graph: sort the table by its "
+                "column 'graph'"
+            )
+        for i in np.unique(which).tolist():
+            while at < i:
+                yield graph(at)
+                at += 1
+            rows = slice(*np.searchsorted(which, (i, i + 1)))
+            held.append((s[rows], t[rows], weight[rows]))
+    for i in range(at, len(keys)):
+        yield graph(i)

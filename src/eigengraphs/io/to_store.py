@@ -1,0 +1,297 @@
+"""``convert_to_store``: files of any kind into a store, with few graphs in memory at a time."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eigengraphs import store as stores
+from eigengraphs.errors import InputError, StoreError
+from eigengraphs.io.file_graph import Notice, few
+from eigengraphs.io.find_files import SourceLike, find_files
+from eigengraphs.io.formats import Format, HowToRead
+from eigengraphs.io.one_stack import DirectedRule, VerticesRule
+from eigengraphs.io.reading import Watch, survey
+from eigengraphs.io.text_files import Notation
+from eigengraphs.io.vertex_tables import LabelsLike, as_vertex_table
+from eigengraphs.stack import GraphStack
+from eigengraphs.stack.build import StorageRule
+from eigengraphs.stack.missing import MissingRule
+from eigengraphs.store.folder import Folder
+from eigengraphs.store.layout import STORE_JSON, Batch
+from eigengraphs.store.store import Store
+from eigengraphs.store.tables import arrow, read_bytes, to_bytes
+from eigengraphs.system.limits import Cap, MaxBytes
+from eigengraphs.system.tables import short_repr
+
+__all__ = ["Stored", "convert_to_store"]
+
+Blocks = Iterator[tuple[GraphStack, Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a conversion did.
+
+    Attributes
+    ----------
+    n_graphs, n_vertices : int
+        Of the whole store.
+    n_new : int
+        Graphs that this call wrote.
+    n_there : int
+        Graphs of this source that were there from a call that was stopped.
+    notices : tuple of Notice
+        What was done to graphs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = eg.io.write(graphs, folder + "/graphs.npz")
+    ...     stored = eg.io.convert_to_store(source, folder + "/graphs.egs")
+    >>> stored
+    Stored(n_graphs=3, n_vertices=6, n_new=3, n_there=0, notices=())
+    """
+
+    n_graphs: int
+    n_vertices: int
+    n_new: int
+    n_there: int
+    notices: tuple[Notice, ...]
+
+    __repr__ = short_repr
+
+
+def convert_to_store(
+    source: SourceLike,
+    target: str | os.PathLike[str],
+    *,
+    append: bool = False,
+    format: Format = "auto",
+    key: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    vertices: VerticesRule = "auto",
+    labels: LabelsLike | None = None,
+    directed: DirectedRule = "auto",
+    missing: MissingRule = "error",
+    storage: StorageRule = "auto",
+    max_bytes: MaxBytes = None,
+    command: str | None = None,
+    watch: Watch | None = None,
+) -> Stored:
+    """Put the graphs of files into a store, with few of them in memory at a time.
+
+    Every file is read twice: first to learn which vertices and which direction they have together.
+    What is stopped, by whatever, goes on behind the last whole shard when it is called again; where
+    the last call with the same files and options came to its end, nothing is added.
+
+    Parameters
+    ----------
+    source, format, key, delimiter, decimal, thousands
+        As in :func:`eigengraphs.read`; the source may also be a store.
+    vertices, labels, directed, missing, max_bytes
+        As in :func:`eigengraphs.read`.
+    target : str or path
+        The store.
+    append : bool
+        Add the graphs to a finished store.
+    storage : {"auto", "dense", "sparse"}
+        How a new store keeps graphs.
+    command : str, optional
+        What a user would type to go on, for messages.
+    watch : callable, optional
+        Called with what is being done, how much is, and of how much.
+
+    Returns
+    -------
+    Stored
+        Numbers, and a notice for each kind of thing that was done to graphs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(6, 0.5).sample(3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = eg.io.write(graphs, folder + "/graphs.npz")
+    ...     stored = eg.io.convert_to_store(source, folder + "/graphs.egs")
+    >>> stored.n_new, stored.n_vertices
+    (3, 6)
+    """
+    how = HowToRead(format, key, Notation(delimiter, decimal, thousands), Cap.of(max_bytes))
+    say: Watch = watch or (lambda *_: None)
+    text = os.fspath(source) if isinstance(source, str | os.PathLike) else "a list of files"
+    command = command or shlex.join(
+        ["eigengraphs", "convert", text, os.fspath(target), *["--append"] * append]
+    )
+    options = {
+        "format": format, "key": key, **how.notation._asdict(), "vertices": vertices,
+        "directed": directed, "missing": missing, "storage": storage, "labels": _in_words(labels),
+    }  # fmt: skip
+    folder = Folder(target)
+    given: Any = source
+    of_store = stores.is_store(source)
+    if of_store and Folder(given).path == folder.path:
+        raise InputError(f"{folder} cannot be converted into itself")
+    listing = _listing(source, how)
+    there = Store(folder, unfinished=True) if folder.exists(STORE_JSON) else None
+    resume = there is not None and not there.layout.finished
+    if there is not None:
+        layout, changed = there.layout, _changed(there, listing, options)
+        if resume and changed:
+            raise StoreError(f"{folder} is not finished, and cannot be finished by this: {changed}")
+        if not resume and not changed and append == (len(layout.batches) > 1):
+            done = layout.n_graphs - layout.batches[-1].first
+            return Stored(layout.n_graphs, layout.n_vertices, 0, done, ())
+        if not resume and not append:
+            raise StoreError(
+                f"{folder} is a finished store of {layout.n_graphs} graphs; add to it with "
+                "--append (append=True), remove it, or choose another name"
+            )
+    elif append:
+        raise StoreError(f"there is no store at {folder} to add to; leave --append out")
+
+    if of_store:
+        if labels is not None or key is not None:
+            raise InputError("a store is converted as it is: labels and key are for files")
+        graphs = _from_store(source, storage)
+    else:
+        found = survey(
+            source, how, vertices=vertices, labels=labels, directed=directed, missing=missing,
+            for_store=True, storage=storage, watch=say,
+            known=None if there is None else there.vertex_names,
+        )  # fmt: skip
+        graphs = _Graphs(
+            found.names, str(found.dtype), found.directed, found.storage, found.notices,
+            found.blocks,
+        )  # fmt: skip
+    if there is not None and not resume:
+        _refuse_misfit(there, graphs, directed)
+    batches, total = 0 if there is None else len(there.layout.batches), len(graphs.names)
+    name = f"sources/batch-{batches:06d}.parquet"
+    if not resume:
+        parts = map(list, zip(*listing, strict=True))
+        table = arrow().table(dict(zip(("path", "bytes", "modified_ns"), parts, strict=True)))
+        folder.write(name, to_bytes(table))
+    writer = stores.StoreWriter(
+        target,
+        mode="resume" if resume else "append" if append else "new",
+        storage=graphs.storage,
+        directed=True if directed is True else None,
+        batch=Batch(text, 0, total=total, command=command, listing=name, options=options),
+    )
+    done = place = writer.done
+    with writer:
+        for block, columns in graphs.blocks(done):
+            place += len(block)
+            say("writing graphs", place, total)
+            if writer.columns is not None:  # a store keeps the columns that its first graphs had
+                columns = {k: v for k, v in columns.items() if k in writer.columns}
+            writer.add(block, columns)
+    layout = Store(folder).layout
+    return Stored(layout.n_graphs, layout.n_vertices, total - done, done, graphs.notices)
+
+
+@dataclass(frozen=True)
+class _Graphs:
+    """Graphs that go into a store."""
+
+    names: Sequence[str]
+    dtype: str
+    directed: bool
+    storage: StorageRule
+    notices: tuple[Notice, ...]
+    blocks: Callable[[int], Blocks]  # from a graph on, with columns
+
+
+def _from_store(source: Any, storage: StorageRule) -> _Graphs:
+    stack = stores.open_store(source)
+    columns = stack.columns
+
+    def blocks(first: int) -> Blocks:
+        left = stack[first:] if first else stack
+        for block in left.blocks():
+            rows = slice(block.lo + first, block.hi + first)
+            yield block.graphs, {name: values[rows] for name, values in columns.items()}
+
+    if storage == "auto":
+        storage = "sparse" if stack.is_sparse else "dense"
+    kind = str(stack.dtype)
+    return _Graphs(stack.graph_names, kind, stack.is_directed, storage, (), blocks)
+
+
+def _refuse_misfit(store: Store, graphs: _Graphs, directed: DirectedRule) -> None:
+    """Refuse what a store would not take later, when some of it is written."""
+    layout = store.layout
+    if layout.graph_names:
+        shards = range(len(layout.shards))
+        have = {name for k in shards for name in store.names_and_facts(k)[0]}
+        again = [name for name in graphs.names if name in have]
+        if again:
+            raise InputError(
+                f"{len(again)} graphs are in {store.folder} already, by name: {few(again, 5)}; "
+                "leave their files out, or give them other names in a manifest (columns path, id)"
+            )
+    if layout.dtype == "float32" and graphs.dtype == "float64":
+        raise InputError(f"{store.folder} keeps float32, and these graphs are float64")
+    if graphs.directed and not layout.directed and directed is not True:
+        raise InputError(
+            f"the graphs of {store.folder} are undirected, and some of these are directed; "
+            "--directed (directed=True) lets them in, or make them symmetric first"
+        )
+
+
+def _in_words(labels: Any) -> str | None:
+    if labels is None or isinstance(labels, str | os.PathLike):
+        return None if labels is None else os.fspath(labels)
+    return f"{len(as_vertex_table(labels).names)} names"
+
+
+# ---------------------------------------------------------------------- whether it is the same
+
+
+def _listing(source: Any, how: HowToRead) -> list[tuple[str, int, int]]:
+    """Return path, size and time of change of every file that graphs come from."""
+    if stores.is_store(source):
+        store = Store(Folder(source))
+        return [(f"{store.folder}/{STORE_JSON}", int(store.digest[:15], 16), 0)]
+    found = find_files(source, bids=how.format == "bids", notation=how.notation)
+    paths = [file.path.absolute() for file in found.files]
+    return [(str(path), info.st_size, info.st_mtime_ns) for path in paths if (info := path.stat())]
+
+
+def _changed(store: Store, listing: Sequence[tuple[str, int, int]], options: dict[str, Any]) -> str:
+    """Return what is not as when graphs were last written into a store; nothing if all is."""
+    batch = store.layout.batches[-1]
+    if batch.listing is None:
+        return f"it was written from {batch.source}; remove it and begin again"
+    for name, was in batch.options.items():
+        if was != options.get(name):
+            now = options.get(name)
+            return f"{name} was {was!r} and is {now!r} now; go on with: {batch.command}"
+    table = read_bytes(store.folder.read(batch.listing), what=batch.listing)
+    rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
+    before = {path: rest for path, *rest in rows}
+    after = {path: rest for path, *rest in listing}
+    for what, paths in (
+        ("are new", [path for path in after if path not in before]),
+        ("are gone", [path for path in before if path not in after]),
+        ("have changed", [path for path in after if before.get(path) != after[path]]),
+        ("are in another order", [] if list(before) == list(after) else list(after)),
+    ):
+        if paths:
+            shown = few([Path(path).name for path in paths])
+            return (
+                f"since it was begun, {len(paths)} files {what} ({shown}). Put them back, or "
+                f"remove {store.folder} and run again: {batch.command}"
+            )
+    return ""

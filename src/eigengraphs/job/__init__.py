@@ -1,1 +1,0 @@
-"""From files to a folder of results: read, check, fit, judge, write."""

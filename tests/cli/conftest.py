@@ -1,0 +1,139 @@
+"""A study on disk: 24 participants of two groups, one matrix each, and a table of participants."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eigengraphs as eg
+
+N = 20
+
+
+def matrices(seed=0, m=24):
+    """Return graphs (m, N, N) of two groups, which differ in the contrast of two halves."""
+    rng = np.random.default_rng(seed)
+    H = np.stack([np.ones(N), np.repeat([1.0, -1.0], N // 2)], axis=1) / np.sqrt(N)
+    group = np.arange(m) % 2
+    Lam = np.stack(
+        [rng.uniform(30, 34, m), np.where(group, 12.0, 4.0) + rng.normal(0, 1, m)], axis=1
+    )
+    noise = rng.normal(0, 0.2, (m, N, N))
+    A = np.einsum("sk,ik,tk->ist", H, Lam, H) + (noise + noise.transpose(0, 2, 1)) / 2
+    A[:, np.arange(N), np.arange(N)] = 0.0
+    return A, group
+
+
+@pytest.fixture(scope="session")
+def stack():
+    return eg.GraphStack(matrices()[0])
+
+
+@pytest.fixture
+def study(tmp_path):
+    folder = tmp_path / "connectomes"
+    folder.mkdir()
+    A, group = matrices()
+    rows = ["participant_id\tgroup\tage"]
+    for i, graph in enumerate(A):
+        np.savetxt(folder / f"sub-{i + 1:02d}_connectome.csv", graph, delimiter=",")
+        rows.append(f"sub-{i + 1:02d}\t{'patient' if group[i] else 'control'}\t{30 + i}")
+    (tmp_path / "participants.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def change(study):
+    """Return a function that replaces matrices of the study: by i, and the matrix as it is."""
+
+    def change_matrices(new, fmt="%.18e"):
+        for i in range(24):
+            path = study / "connectomes" / f"sub-{i + 1:02d}_connectome.csv"
+            np.savetxt(path, new(i, np.loadtxt(path, delimiter=",")), delimiter=",", fmt=fmt)
+
+    return change_matrices
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Return a function that runs a command in this process: code, output and errors."""
+    from eigengraphs.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run_command(*words):
+        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return end.value.code or 0, said.out, said.err
+
+    return run_command
+
+
+@pytest.fixture
+def done(run):
+    """Return a function that runs a command that must succeed: what it prints."""
+
+    def run_command(*words):
+        code, out, err = run(*words)
+        assert code == 0, err
+        return out
+
+    return run_command
+
+
+@pytest.fixture
+def told(done):
+    """Return a function that runs a command with --json: its last event."""
+    return lambda *words: json.loads(done(*words, "--json").splitlines()[-1])
+
+
+@pytest.fixture
+def refused(run):
+    """Return a function that runs a command that must be refused: its message."""
+
+    def run_command(*words):
+        code, _, err = run(*words)
+        assert code == 3, err
+        return err
+
+    return run_command
+
+
+@pytest.fixture
+def out(study, done):
+    """Fit the study; return the folder of results."""
+    vertices = ["vertex\thalf"] + [f"v{s}\t{'ab'[s // 10]}" for s in range(20)]
+    (study / "vertices.tsv").write_text("\n".join(vertices) + "\n", encoding="utf-8")
+    done("fit", "connectomes", "out", "-d", 2, "--participants", "participants.tsv",
+         "--vertices", "vertices.tsv")  # fmt: skip
+    return study / "out"
+
+
+@pytest.fixture
+def scans(tmp_path, done):
+    """Fit 24 scans: 12 participants of two groups, two sessions each."""
+    A, _ = matrices()
+    A = A[np.argsort(np.arange(24) % 2, kind="stable")]  # one group for each participant
+    (tmp_path / "scans").mkdir()
+    rows = ["participant_id\tgroup\tage"]
+    for i, graph in enumerate(A):
+        name = f"sub-{i // 2:02d}_ses-{1 + i % 2}"
+        np.savetxt(tmp_path / "scans" / f"{name}_x.csv", graph, delimiter=",")
+        if i % 2 == 0:
+            rows.append(f"sub-{i // 2:02d}\t{'patient' if i >= 12 else 'control'}\t{30.5 + i}")
+    (tmp_path / "participants.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done("fit", "scans", "out", "-d", 2, "--participants", "participants.tsv")
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def table():
+    """Return a function that reads a table as its users do."""
+    return lambda path: pd.read_csv(path, sep="\t", dtype={"id": str})

@@ -1,0 +1,247 @@
+"""Analyses of a fit, compare to changes: answers in tables and in the report."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eigengraphs.cli.results_folder import FinishedFit
+from eigengraphs.inference.intervals_and_bootstrap import cosines_squared
+
+
+def page_of(folder):
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def add_column(folder, name, values, categories=()):
+    """Put a column of the graphs into a report, as if it had been in the table."""
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    kind = "category" if categories else "number"
+    report["columns"].append(
+        {"name": name, "kind": kind, "categories": list(categories), "values": values}
+    )
+    (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
+
+
+def test_compare_says_writes_and_reports(out, done, told, table):
+    said = done("compare", "out", "--group", "group", "--covariates", "age")
+    assert "differ between groups of group (12 control, 12 patient)" in said
+    assert "je2" in said
+    assert "Methods: Loadings were compared" in said
+    found = table(out / "compare-group-age.tsv")
+    assert list(found["component"]) == ["je1", "je2", "all"]
+    assert found["p (FDR)"][1] < 0.05 < found["p (FDR)"][0]
+    assert found["low"][1] > 0
+    assert "Loadings by group, adjusted for age" in page_of(out)
+    last = told("compare", "out", "--group", "age")
+    assert (last["kind"], last["effect"]) == ("quantity", "partial correlation")
+    asked = [found.key for found in FinishedFit(out).summary.findings]
+    assert [key for key in asked if key.startswith("compare")] == ["compare group age",
+                                                                   "compare age"]  # fmt: skip
+
+
+def test_scans_of_participants_are_kept_together(scans, told):
+    last = told("compare", "out", "--group", "group")
+    assert (last["design"], last["graphs"], last["units"]) == ("between", 24, 12)
+    assert "graphs with the same participant_id are taken together" in last["notes"]
+    last = told("compare", "out", "--group", "ses")
+    assert (last["design"], last["units"], last["permutations"]) == ("within", 12, 4096)
+    # Every graph of its own, if that is asked; the other answer stays.
+    assert told("compare", "out", "--group", "group", "--subject", "none")["units"] == 24
+    first, second = (scans / "out" / f"compare-group{end}.tsv" for end in ("", "-of-none"))
+    assert first.read_text(encoding="utf-8") != second.read_text(encoding="utf-8")
+    # Where participants are what is compared, they are the groups.
+    assert told("compare", "out", "--group", "sub")["design"] == "single"
+
+
+def test_participants_may_be_named(out, told):
+    # Two neighbors, one of each group, as if they were one participant before and after.
+    add_column(out, "person", [i // 2 for i in range(24)], [f"p{i}" for i in range(12)])
+    last = told("compare", "out", "--group", "group", "--subject", "person")
+    assert (last["design"], last["units"], last["permutations"]) == ("within", 12, 4096)
+    assert (out / "compare-group-of-person.tsv").exists()
+
+
+def test_changes_are_found_in_the_order_that_is_asked(out, done, told, table):
+    assert "No change of level is shown" in done("changes", "out", "--order", "age")
+    # In this order all controls come first: the level changes where patients begin.
+    add_column(out, "visit", [i // 2 + 12 * (i % 2) for i in range(24)])
+    assert "1 change, first seen in sub-02 (visit 12)." in done("changes", "out", "--order",
+                                                                "visit")  # fmt: skip
+    last = told("changes", "out", "--order", "visit")
+    assert [(one["graph"], one["when"]) for one in last["changes"]] == [("sub-02", "12")]
+    assert list(table(out / "changes.tsv")["segment"]) == [1.0] * 12 + [2.0] * 12
+    assert "Changes and anomalies, in the order of visit" in page_of(out)
+
+
+def test_the_opening_follows_what_is_asked_later(study, done):
+    done("fit", "connectomes", "out", "-d", 2, "--participants", "participants.tsv", "--label",
+         "group")  # fmt: skip
+    out = study / "out"
+
+    def opening():
+        words = FinishedFit(out).summary.words
+        assert json.loads((out / "report.json").read_text(encoding="utf-8"))["words"] == list(words)
+        return " ".join(words)
+
+    assert "described, not tested" in opening()
+    assert "no order in time" in page_of(out)
+    done("compare", "out", "--group", "age")  # another column is another question
+    assert "described, not tested" in opening()
+    done("compare", "out", "--group", "group", "--covariates", "age")
+    assert "not tested" not in opening()
+    assert "differ between groups of group" in opening()
+    done("changes", "out", "--order", "age")
+    assert "no order in time" not in page_of(out)
+    assert FinishedFit(out).summary.timeline.by == "age"
+    assert "Changes and anomalies, in the order of age" in opening()
+
+
+def test_explained_and_residual_have_one_meaning_everywhere(study, done, told, table):
+    told = told("fit", "connectomes", "out", "-d", 2, "--center")
+    out = study / "out"
+    assert told["explained_of"] == "the sum of squares around the mean graph"
+    explained = table(out / "components.tsv")["explained"]
+    assert explained.sum() == pytest.approx(told["explained"], rel=1e-8)
+    residual = table(out / "loadings.tsv")["residual"].to_numpy()
+    summary, page = FinishedFit(out).summary, page_of(out)
+    assert 1 - summary.explained_by_graph == pytest.approx(residual, rel=1e-6)
+    data = json.loads(re.search(r'report-data">(.*?)</script>', page, re.DOTALL)[1])
+    assert data["residual"] == pytest.approx(residual, rel=1e-5)
+    worst = summary.worst[0].graph
+    assert summary.residual_with_mean[worst] < residual[worst]  # of the whole graph: less
+    assert "around the mean graph, " in page
+    for words in (" ".join(summary.words), summary.methods, done("info", "out")):
+        assert f"{told['explained']:.1%} of the sum of squares around the mean graph" in words
+
+
+def test_components_are_described(out, done, table):
+    assert "component 1: replicates" in done("read", "out")
+    found = table(out / "read-components.tsv")
+    assert list(found["component"]) == ["je1", "je2"]
+    assert found["replicability"][0] > 0.9
+    assert "2 of 2 components replicate on halves" in page_of(out)
+
+
+def test_halves_decide_whether_a_component_is_trusted(study, done):
+    said = done("fit", "connectomes", "out", "-d", 5, "--n-init", 3)
+    out = study / "out"
+    summary = FinishedFit(out).summary
+    (finding,) = summary.findings
+    verdicts = [row[finding.header.index("verdict")] for row in finding.rows]
+    assert verdicts[:2] == ["replicates"] * 2
+    assert "replicates" not in verdicts[2:]  # noise
+    assert finding.words[0] in said
+    # Agreement of starts is a detail.
+    assert not any(part.remarks for part in summary.components)
+    assert not any("start" in problem.text for problem in summary.problems)
+    opening = " ".join(summary.words)
+    assert "3, 4 and 5" in opening or opening.count("Component") > 1
+    assert not any(f"Component {k}" in opening for k in (1, 2))
+    page = page_of(out)
+    assert "uncertain" not in page
+    assert page.count("Split-half replication: replicates. Search:") == 2
+    assert "of starts agree" in page
+
+
+def test_one_component_has_one_number_in_every_table(out, done, told, table):
+    """Replicability in one table is the agreement behind c² of another; printed is what is kept."""
+    printed = done("uncertainty", "out", "--resamples", 10)
+    found = table(out / "uncertainty-components.tsv")
+    shown = [line for line in printed.splitlines() if line.startswith("component")]
+    for (_, row), line in zip(found.iterrows(), shown, strict=True):
+        assert f"bootstrap {row['same in the bootstrap']:.3f}" in line
+        assert f"c² of positions {row['with the truth (c²)']:.2f}" in line
+        assert "weak" not in line
+    done("read", "out")
+    halves = table(out / "read-components.tsv")["replicability"].to_numpy()
+    assert cosines_squared(halves, 0.9) == pytest.approx(found["with the truth (c²)"], rel=1e-8)
+    assert "intervals are of cross-fitted loadings" in page_of(out)
+    intervals = table(out / "uncertainty-loadings.tsv")
+    fitted = table(out / "loadings.tsv")
+    assert list(intervals["id"]) == list(fitted["id"])
+    assert "je1" not in intervals  # the loading of the fit is another estimate
+    for k in (1, 2):
+        low, high = intervals[f"je{k}_low"], intervals[f"je{k}_high"]
+        assert intervals[f"je{k}_cross_fitted"].between(low, high, inclusive="neither").all()
+        inside = fitted[f"je{k}"].between(low, high).mean()
+        assert found["fitted loadings inside"][k - 1] == pytest.approx(inside)
+    errors = table(out / "uncertainty-positions.tsv")["je2_se"]
+    assert len(errors) == 20
+    assert errors.between(0, 0.1, inclusive="neither").all()
+    last = told("uncertainty", "out", "--resamples", 10)
+    assert [one["weak"] for one in last["components"]] == [False, False]
+
+
+def test_vertices_and_graphs_are_clustered(out, done, told, table):
+    said = done("cluster", "out", "--truth", "half", "--clusters", 2)
+    assert "adjusted Rand index 1.000" in said
+    last = told("cluster", "out", "--of", "graphs", "--truth", "group", "--clusters", 2)
+    # The first loading is as spread as the second, and has nothing to do with the groups.
+    assert last["ari"] > 0.4
+    assert len(table(out / "cluster-graphs.tsv")) == 24
+    assert "Bayesian information criterion" not in page_of(out)
+    done("cluster", "out")
+    assert "Bayesian information criterion" in page_of(out)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("compare", "out", "--group", "groop"), "did you mean 'group'"),
+        (("compare", "out", "--group", "group", "--covariates", "age,age"), "named twice"),
+        (("changes", "out", "--order", "groop"), "did you mean 'group'"),
+        (("cluster", "out", "--of", "edges"), "vertices or graphs"),
+        (("cluster", "out", "--truth", "lobe"), "columns are: vertex, half"),
+        (("cluster", "out", "--of", "graphs", "--graph", "sub-01"), "for clusters of vertices"),
+        (("read", "elsewhere"), "elsewhere"),
+        (("read", "out", "--graphs", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_answered(out, refused, words, said):
+    assert said in refused(*words)
+    assert [one.key for one in FinishedFit(out).summary.findings] == ["read"]
+
+
+@pytest.mark.parametrize("verdict", ["not shown to replicate", "looks like noise"])
+def test_a_doubt_about_a_component_that_differs_says_both(out, done, verdict):
+    done("compare", "out", "--group", "group")
+    summary = FinishedFit(out).summary
+
+    def said(ks):
+        """Return the words on components (from 0) with this verdict."""
+        read = next(found for found in summary.findings if found.key == "read")
+        at = [read.header.index(name) for name in ("replicability", "p (noise)", "verdict")]
+        rows = [list(row) for row in read.rows]
+        for k in ks:
+            for place, value in zip(at, (0.46, 0.12, verdict), strict=True):
+                rows[k][place] = value
+        again = replace(read, rows=tuple(tuple(row) for row in rows))
+        others = [found for found in summary.findings if found.key != "read"]
+        words = replace(summary, findings=(again, *others)).words
+        (line,) = (text for text in words if text.startswith("Component"))
+        return line
+
+    # Groups differ in component 2 alone.
+    alone, differs, both = said([0]), said([1]), said([0, 1])
+    assert "replicability 0.46, p = 0.12" in alone
+    assert "differ" not in alone
+    for line, subject in ((differs, "its"), (both, "of component 2")):
+        assert "by group" in line
+        assert "differ" in line
+        assert subject in line
+    assert differs.startswith("Component 2: ")
+    assert both.startswith("Components 1 and 2: ")
+    verbs = ("looks like noise", "look like noise")
+    noise = verdict == "looks like noise"
+    assert [verbs[0] in differs, verbs[1] in both] == [noise, noise]
+    assert verbs[0] not in both
+
+
+def test_numbers_of_a_report_are_arrays(out):
+    fit = FinishedFit(out)
+    assert np.array_equal(fit.summary.loadings, fit.embedding.loadings_)
+    assert fit.component_names == fit.embedding.get_feature_names_out().tolist()
+    assert not fit.degenerate.any()

@@ -1,0 +1,383 @@
+"""``fit``, ``report``, ``info`` and ``convert``: what is written, and nothing after a refusal."""
+
+import errno
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eigengraphs as eg
+
+CODE = "from eigengraphs.cli import main; main()"
+PEOPLE = ("--participants", "participants.tsv")
+
+
+def test_fit_writes_the_whole_folder(study, table):
+    def command(*words):
+        done = subprocess.run([sys.executable, "-c", CODE, *words], capture_output=True, text=True,
+                              check=False, cwd=study)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    printed = command("fit", "connectomes", "results", "-d", "2", *PEOPLE, "--label", "group",
+                      "--seed", "3")  # fmt: skip
+    assert "2 components" in printed
+    assert "group of held-out graphs, accuracy: joint embedding 1.000" in printed
+    results = study / "results"
+    assert sorted(path.name for path in results.iterdir()) == [
+        "components.tsv", "loadings.tsv", "methods.md", "model.eg", "positions.tsv",
+        "provenance.json", "qc.tsv", "report.html", "report.json",
+    ]  # fmt: skip
+    loadings = table(results / "loadings.tsv")
+    columns = ["id", "sub", "participant_id", "group", "age", "je1", "je2", "residual"]
+    assert list(loadings) == columns
+    assert loadings["id"][0] == "sub-01"
+    assert (loadings["group"] == np.where(np.arange(24) % 2, "patient", "control")).all()
+    model = eg.load(results / "model.eg")
+    assert np.allclose(loadings[["je1", "je2"]], model.loadings_, rtol=1e-8)
+    assert np.allclose(table(results / "positions.tsv")[["je1", "je2"]], model.latent_positions_)
+    components = table(results / "components.tsv")
+    assert np.allclose(components["explained"], model.explained_ratio_)
+    assert len(table(results / "qc.tsv")) == 24
+    kept = json.loads((results / "provenance.json").read_text(encoding="utf-8"))
+    assert kept["settings"]["random_state"] == 3
+    assert kept["versions"]["eigengraphs"] == eg.__version__
+    assert len(kept["inputs"]) == 24
+    assert len(kept["inputs"][0]["sha256"]) == 64
+    methods = (results / "methods.md").read_text(encoding="utf-8")
+    assert "24 undirected graphs on 20 vertices" in methods
+    assert "doi:10.1109/TPAMI.2019.2948619" in methods
+    assert "Pedregosa" in methods  # a label was predicted
+    assert not [path for path in study.iterdir() if path.name.startswith(".")]
+    assert {path.stat().st_mode & 0o444 for path in results.iterdir()} == {0o444}
+    page = (results / "report.html").read_bytes()
+    (results / "report.html").unlink()
+    shutil.rmtree(study / "connectomes")  # the page needs no graphs
+    command("report", "results")
+    assert (results / "report.html").read_bytes() == page
+
+
+def test_the_page_again_under_another_heading(out, done, refused):
+    page, data = (out / "report.html").read_bytes(), (out / "report.json").read_bytes()
+    done("report", "out", "--title", "A & B", "--output", "b.html")
+    assert "<h1>A &amp; B</h1>" in (out.parent / "b.html").read_text(encoding="utf-8")
+    done("report", "out/report.json")
+    assert (out / "report.html").read_bytes() == page
+    assert "holds the data of the report" in refused("report", "out", "--output", "out/report.json")
+    assert (out / "report.json").read_bytes() == data
+    assert "nowhere" in refused("report", "nowhere")
+
+
+def test_loadings_and_residuals_are_those_of_the_library(study, done, table):
+    done("fit", "connectomes", "results", "-d", "2", "--center")
+    graphs = eg.read(study / "connectomes", on_notice=lambda _: None)
+    je = eg.JointEmbedding(2, center=True, random_state=0).fit(graphs)
+    found = table(study / "results" / "loadings.tsv")
+    assert np.allclose(found[["je1", "je2"]], je.loadings_, rtol=1e-6)
+    assert np.allclose(found["residual"], je.residuals(graphs), rtol=1e-6)
+    assert 1 - found["residual"].mean() == pytest.approx(je.score(graphs), abs=0.05)
+
+
+def test_fit_again_replaces_its_results_and_nothing_else(study, done, refused, table):
+    done("fit", "connectomes", "results", "-d", "2")
+    done("fit", "connectomes", "results", "-d", "3")
+    assert "je3" in table(study / "results" / "loadings.tsv")
+    (study / "results" / "notes.txt").write_text("mine", encoding="utf-8")
+    assert "notes.txt" in refused("fit", "connectomes", "results", "-d", "2")
+    assert "je3" in table(study / "results" / "loadings.tsv")
+
+
+def test_a_quantity_and_an_order(study, done, refused, table):
+    path = study / "participants.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    months = [f"20{19 + i % 2}-{1 + i // 2:02d}" for i in range(24)]
+    rows = [f"{a}\t{b}" for a, b in zip(lines, ["scan", *months], strict=True)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    words = ("fit", "connectomes", "results", "-d", "2", *PEOPLE, "--label", "age", "--order",
+             "scan")  # fmt: skip
+    assert "age of held-out graphs, explained variance: joint embedding" in done(*words)
+    told = json.loads((study / "results" / "report.json").read_text(encoding="utf-8"))
+    assert told["prediction"]["kind"] == "quantity"
+    assert len(told["prediction"]["methods"][0]["folds"]) == 5
+    assert told["timeline"]["by"] == "scan"
+    assert told["timeline"]["order"] == [*range(0, 24, 2), *range(1, 24, 2)]
+    # Tables stay as the input is.
+    ids = [f"sub-{i + 1:02d}" for i in range(24)]
+    assert table(study / "results" / "loadings.tsv")["id"].tolist() == ids
+    assert told["graph_names"] == ids
+    path.write_text("\n".join([*rows[:-1], rows[-1][:-7] + "n/a"]), encoding="utf-8")
+    assert "no value for 'sub-24'" in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([f"name {i}" for i in range(24)], "each of the 24 graphs has a value of its own"),
+        (["n/a"] * 24, "no graph has a value"),
+        (["7"] * 24, "all graphs have the same value"),
+        ([*map(str, range(20, 42)), "old", "unknown"], "it is neither a quantity nor classes"),
+    ],
+)
+def test_a_column_that_cannot_be_predicted_is_a_notice_in_a_complete_report(
+    study, done, values, said
+):
+    rows = [f"sub-{i + 1:02d}\t{value}" for i, value in enumerate(values)]
+    text = "\n".join(["participant_id\tthing", *rows]) + "\n"
+    (study / "participants.tsv").write_text(text, encoding="utf-8")
+    done("fit", "connectomes", "out", "-d", 2, *PEOPLE, "--label", "thing", "--order", "input")
+    page = (study / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"thing was not predicted: {said}" in page
+    assert "No label was predicted in this fit" in page
+
+
+def test_a_name_is_not_markup_in_the_methods(study, done):
+    path, name = study / "participants.tsv", "<img src=x onerror=alert(1)>[a](javascript:b)"
+    path.write_text(path.read_text(encoding="utf-8").replace("group", name), encoding="utf-8")
+    done("fit", "connectomes", "results", "-d", "2", *PEOPLE, "--label", name)
+    written = (study / "results" / "methods.md").read_text(encoding="utf-8")
+    assert r"\<img src=x onerror=alert(1)>\[a](javascript:b)" in written
+    assert not re.search(r"(?<!\\)[<\[]", written)
+
+
+def test_loadings_of_classes_need_classes(study, done, refused):
+    words = ("fit", "connectomes", "results", "-d", 2, "--loadings", "class")
+    assert "--loadings class needs --label" in refused(*words)
+    assert "'age' is a quantity" in refused(*words, *PEOPLE, "--label", "age")
+    done(*words, *PEOPLE, "--label", "group")
+    path = study / "participants.tsv"
+    path.write_text(path.read_text().replace("patient", "n/a", 2), encoding="utf-8")
+    said = refused(*words, *PEOPLE, "--label", "group")
+    assert "missing for 'sub-02' and 1 other: complete the table" in said
+
+
+def test_more_components_than_the_graphs_hold_are_a_note(change, run):
+    change(lambda i, A: A[:5, :5])
+    code, _, err = run("fit", "connectomes", "results", "-d", "12")
+    assert code == 0
+    assert "the first 10 components explain all of the graphs but rounding" in err
+
+
+def test_info_describes_a_model(out, done, refused):
+    said = done("info", "out/model.eg")
+    assert "2 components of 24 graphs on 20 vertices" in said
+    assert "component 2: " in said
+    assert said == done("info", "out")
+    refused("info", "participants.tsv")
+
+
+def test_convert_keeps_values_and_names(study, done):
+    done("convert", "connectomes", "all.npz")
+    one, two = (
+        eg.read(study / name, on_notice=lambda _: None) for name in ("connectomes", "all.npz")
+    )
+    assert one.graph_names == two.graph_names
+    assert np.allclose(one.dense, two.dense, rtol=1e-12)
+
+
+def test_events_as_json(study, run):
+    code, out, err = run("fit", "connectomes", "results", "-d", "2", "--json")
+    events = [json.loads(line) for line in out.splitlines()]
+    # The command speaks before it reads, and does not repeat itself.
+    assert [event["event"] for event in events].count("read") == 1
+    assert (code, events[0]["event"], events[-1]["event"]) == (0, "read", "done")
+    assert events[-1]["converged"] is True
+    assert err == "" or "compiling" in err
+
+
+def test_strict_is_an_exit_code(study, change, run):
+    rng = np.random.default_rng(0)
+
+    def noise(i, _):
+        A = rng.standard_normal((120, 120))
+        return A + A.T
+
+    change(noise)
+    # One iteration is never enough on noise.
+    assert run("fit", "connectomes", "out", "-d", "6", "--strict", "--max-iter", "1")[0] == 4
+    assert (study / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--label", "colour"), "there is no column 'colour'"),
+        (("--order", "colour"), "there is no column 'colour' to order by"),
+        (("--participants", "nobody.tsv"), "nobody.tsv"),
+        (("-d", "5000"), "--components 5000 is more than"),
+        (("--transform", "cube"), "--transform must be one of 'binarize'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_nothing_is_written(study, words, said, refused):
+    before = sorted(path.name for path in study.iterdir())
+    assert said in refused("fit", "connectomes", "results", *words)
+    assert sorted(path.name for path in study.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("fit",), ("fit", "connectomes"), *(("fit", "connectomes", "b", f"--components={wrong}")
+                                         for wrong in ("0", "-3", "2.5", "few"))],
+)  # fmt: skip
+def test_usage_is_exit_code_two(study, words, run):
+    code, _, err = run(*words)
+    assert code == 2
+    assert "whole number" in err or len(words) < 4
+    assert not (study / "b").exists()
+
+
+def spoil(study, fault):
+    """Plant a fault in a study; return what to add to the command."""
+    folder = study / "connectomes"
+    victim = folder / "sub-07_connectome.csv"
+    A = np.loadtxt(victim, delimiter=",")
+    if fault == "wrong delimiter":
+        victim.write_text(victim.read_text().replace(",", "|"))
+    elif fault == "one smaller":
+        np.savetxt(victim, A[:-1, :-1], delimiter=",")
+    elif fault == "other names":
+        names = [f"r{s}" for s in range(len(A))]
+        for path in folder.iterdir():
+            values = np.loadtxt(path, delimiter=",")
+            pd.DataFrame(values, names, names).to_csv(path)
+        names[3] = "elsewhere"
+        pd.DataFrame(A, names, names).to_csv(victim)
+    elif fault == "nan row":
+        A[4] = A[:, 4] = np.nan
+        np.savetxt(victim, A, delimiter=",")
+    elif fault == "too large":
+        A[2, 5] = A[5, 2] = 1e300
+        np.savetxt(victim, A, delimiter=",")
+    elif fault == "duplicate subject":
+        (folder / "again").mkdir()
+        (folder / "again" / victim.name).write_text(victim.read_text())
+    elif fault == "missing participant":
+        text = (study / "participants.tsv").read_text()
+        (study / "participants.tsv").write_text(text.replace("participant_id", "colour"))
+        return PEOPLE
+    elif fault == "not square":
+        np.savetxt(victim, A[:-2], delimiter=",")
+    elif fault == "empty":
+        victim.write_text("")
+    elif fault == "three keys":
+        from scipy.io import savemat
+
+        for path in list(folder.iterdir()):
+            values = np.loadtxt(path, delimiter=",")
+            savemat(path.with_suffix(".mat"), {"fa": values, "md": values, "count": values})
+            path.unlink()
+    return ()
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [("wrong delimiter", ""), ("one smaller", ""), ("other names", ""), ("nan row", ""),
+     ("too large", "entry (2, 5) is 1e+300"), ("duplicate subject", ""),
+     ("missing participant", "participants.tsv"), ("not square", ""), ("empty", ""),
+     ("three keys", "choose one with --key")],
+)  # fmt: skip
+def test_planted_faults_are_named(study, fault, said, refused):
+    words = spoil(study, fault)
+    for command in (("check", "connectomes"), ("fit", "connectomes", "results", "-d", "2")):
+        err = refused(*command, *words)
+        assert said in err
+        named = {"missing participant": "participants.tsv", "three keys": ".mat"}
+        assert named.get(fault, "sub-07_connectome.csv") in err
+    assert not (study / "results").exists()
+
+
+def test_what_was_repaired_is_said(study, change, run):
+    change(lambda i, A: np.triu(A))
+    code, _, err = run("fit", "connectomes", "out", "-d", "2")
+    assert code == 0, err
+    assert "24 files hold one triangle; mirrored" in err
+    assert "one triangle" in (study / "out" / "report.html").read_text(encoding="utf-8")
+    assert "24 files hold one triangle; mirrored" in run("convert", "connectomes", "all.npz")[2]
+
+
+def test_files_that_a_rule_on_names_leaves_out_are_counted(study, run, told):
+    folder = study / "connectomes"
+    for i in (1, 2, 3):
+        path = folder / f"sub-{i:02d}_connectome.csv"
+        path.rename(folder / f"sub-{i:02d}_matrix.csv")
+    for words in (
+        ("fit", "connectomes", "out", "-d", "2", "--no-halves"),
+        ("convert", "connectomes", "all.npz"),
+        ("convert", "connectomes", "all.egs"),
+        ("transform", "out", "connectomes", "new.tsv"),
+        ("contest", "connectomes", *PEOPLE, "--label", "group", "--methods", "PCA", "--cv", "2",
+         "-d", "1"),
+    ):  # fmt: skip
+        code, out, err = run(*words)
+        assert code == 0, err
+        last = out.strip().splitlines()[-1]
+        assert last.endswith("3 files of IN left out, see the notes"), words
+        assert "3 files left out (sub-01_matrix.csv" in err
+        assert "*_connectivity" in err  # every name of the rule
+    report = (study / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<strong>refused:</strong> 3 files left out" in report
+    assert told("check", "connectomes")["left_out"] == 3
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "said"),
+    [
+        ("numpy.savez_compressed", OSError(errno.ENOSPC, "No space left on device"),
+         "No space left on device; no file is half written"),
+        ("eigengraphs.io.write", PermissionError(errno.EACCES, "Permission denied", "/data/all"),
+         "cannot read or write '/data/all': Permission denied"),
+    ],
+)  # fmt: skip
+def test_a_disk_that_refuses_is_one_line(study, refused, monkeypatch, target, error, said):
+    def refuse(*_, **__):
+        raise error
+
+    monkeypatch.setattr(target, refuse)
+    assert said in refused("convert", "connectomes", "all.npz")
+    assert not list(study.glob("*all*"))
+
+
+def test_a_failing_write_leaves_no_folder(study, refused, monkeypatch):
+    def fail(*_):
+        raise eg.errors.InputError("the disk is full")
+
+    monkeypatch.setattr("eigengraphs.report.page.write_report", fail)
+    before = sorted(path.name for path in study.iterdir())
+    assert "the disk is full" in refused("fit", "connectomes", "results", "-d", "2")
+    assert sorted(path.name for path in study.iterdir()) == before
+
+
+def test_one_of_anything_is_never_a_plural(study, run):
+    first = study / "connectomes" / "sub-01_connectome.csv"
+    names = ",".join(f"v{s}" for s in range(20))
+    A = np.loadtxt(first, delimiter=",")
+    (study / "named").mkdir()
+    for k in range(3):
+        n = 20 - (k == 2)
+        head = ",".join(names.split(",")[:n])
+        path = study / "named" / f"sub-{k}.csv"
+        np.savetxt(path, A[:n, :n] + k, delimiter=",", header=head, comments="")
+    said = ""
+    for words in (
+        ("check", first),
+        ("fit", first, "out", "-d", 1),
+        ("fit", "connectomes", "all", "-d", 1),  # tested on halves
+        ("info", "out/model.eg"),
+        ("transform", "out", first, "new.tsv"),
+        ("convert", first, "one.npz"),
+        ("convert", first, "one.egs"),
+        ("check", "one.egs"),
+        ("plan", "one.egs", "-d", 1),
+        ("cluster", "all", "--clusters", 1),
+        ("check", "named", "--align", "union", "--allow-missing"),
+    ):
+        code, out, err = run(*words)
+        assert code == 0, err
+        said += out + err
+    assert "1 of 3 graphs names only some" in said
+    things = "graphs|components|vertices|files|blocks|passes|matrices|clusters"
+    assert not re.search(rf"(?<![\w.])1 ((un)?directed |(un)?weighted )*({things})\b", said), said

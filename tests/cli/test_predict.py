@@ -1,0 +1,212 @@
+"""Labels are predicted from graphs that took no part in anything: fit, evaluate, contest."""
+
+import re
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import eigengraphs as eg
+from eigengraphs.cli.predict import participants_for, predict_label
+from eigengraphs.cli.results_folder import FinishedFit
+from eigengraphs.errors import InputError
+from eigengraphs.inference.label_prediction import make_folds
+
+
+@pytest.fixture(scope="session")
+def je(stack):
+    return eg.JointEmbedding(2, random_state=0).fit(stack)
+
+
+@pytest.fixture
+def predict(stack, je):
+    def call(values, participants=None, embedding=je, listen=lambda *_: None):
+        data = SimpleNamespace(graphs=stack, column=lambda _: values, participants=participants)
+        return predict_label(embedding, data, "x", listen)
+
+    return call
+
+
+def test_groups_are_found_and_noise_is_not(stack, predict):
+    found = predict(["a", "b"] * 12)
+    assert [way.name for way in found.methods] == ["joint embedding", "PCA"]
+    assert found.methods[0].score == 1.0
+    assert found.chance == pytest.approx(0.5, abs=0.1)
+    assert (found.kind, found.classes, found.n_graphs) == ("classes", ("a", "b"), 24)
+    coin = np.random.default_rng(0).permutation(["a", "b"] * 12).tolist()
+    assert predict(coin).methods[0].score < 0.85
+    # Not even if the labels have shaped the components.
+    shaped = eg.JointEmbedding(2, loadings="class", random_state=0).fit(stack, coin)
+    assert predict(coin, embedding=shaped).methods[0].score < 0.85
+
+
+def test_graphs_of_one_participant_stay_together(predict):
+    people, seen = [f"p{i // 2}" for i in range(24)], []
+    found = predict(["a", "a", "b", "b"] * 6, people, listen=lambda *step: seen.append(step))
+    assert "Graphs of one participant stay together" in found.protocol
+    assert seen[-1][2] == seen[-1][3] == len(found.methods[0].folds)
+
+
+@pytest.mark.parametrize("quantity", [False, True])
+def test_no_participant_is_on_both_sides_of_a_fold(quantity):
+    people = np.array([f"p{i // 2}" for i in range(40)])
+    y = np.arange(40.0) if quantity else np.repeat(["a", "b"] * 10, 2)
+    for train, test in make_folds(y, cv=5, groups=people.tolist()).splits:
+        assert not set(people[train]) & set(people[test])
+
+
+def test_where_the_label_is_the_participant_sessions_are_split(predict):
+    people = [f"p{i // 4}" for i in range(24)]
+    found = predict(people, people)
+    assert "stay together" not in found.protocol
+    assert "Each class is one participant, whose graphs are in different folds" in found.protocol
+    for train, test in make_folds(np.array(people), cv=5, groups=people).splits:
+        assert {people[i] for i in test} <= {people[i] for i in train}
+
+
+def test_quantities_are_regressed(je, predict):
+    found = predict(je.loadings_[:, 1].tolist())
+    assert found.kind == "quantity"
+    assert found.classes == ()
+    assert found.methods[0].score > 0.8 > 0.1 > found.chance
+    assert "accuracy" not in found.protocol
+
+
+def test_scores_of_a_quantity_are_those_of_all_held_out_graphs(stack, predict):
+    # Folds of 4 and 5 graphs; the naive computation keeps every guess.
+    strength = np.random.default_rng(2).normal(50, 9, 24)
+    found = predict([None, *strength[1:].tolist()])
+    y, guesses = strength[1:], np.empty(23)
+    for train, test in make_folds(y, cv=5, groups=list(stack.graph_names)[1:]).splits:
+        guesses[test] = y[train].mean()
+    expected = 1 - ((y - guesses) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert found.chance == pytest.approx(expected, rel=1e-9)
+    assert found.n_graphs == 23
+    assert len(found.methods[0].folds) == len(found.chance_folds) == 5
+
+
+def test_a_fold_of_one_participant_has_a_score(predict):
+    # Four participants: each fold is one of them, whose graphs share the value.
+    people = [f"p{i // 6}" for i in range(24)]
+    found = predict([20.0 + 7.5 * (i // 6) for i in range(24)], people)
+    assert found.kind == "quantity"
+    assert np.isfinite(found.methods[0].folds).all()
+    assert found.chance < 0
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([str(30 + i) for i in range(24)], "quantity"),
+        ([0, 1] * 12, "classes"),
+        ([1, 2, 3, 4] * 6, "classes"),
+        (["0.5", "n/a"] * 3 + [None] * 6 + ["1.5", "3"] * 6, "quantity"),
+        (["1", "2", "3a"] * 8, "classes"),
+    ],
+)
+def test_numbers_are_quantities_and_codes_are_classes(predict, values, kind):
+    assert predict(values).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (["a"] * 24, "same value"),
+        (["a"] * 23 + ["b"], "only one graph"),
+        (["a"] * 2 + [None] * 22, "same"),
+        ([37.5] * 24, "same value, '37.5'"),
+        ([None, float("nan"), "n/a", ""] * 6, "no graph has a value"),
+        ([f"sub-{i}" for i in range(24)], "a value of its own"),
+        ([*map(str, range(20, 42)), "old", "unknown"], r"2 are not \('old', 'unknown'\)"),
+    ],
+)
+def test_what_cannot_be_predicted_is_said(predict, values, why):
+    assert re.search(why, predict(values))
+
+
+def test_a_fit_without_a_table_keeps_scans_of_one_participant_together(scans, done, told):
+    assert told("fit", "scans", "bare", "-d", 1, "--label", "ses")["graphs"] == 24
+    found = FinishedFit(scans / "bare")
+    assert found.participants == "sub"
+    assert len(set(found.inputs().participants)) == 12
+    assert "Graphs of one participant stay together" in found.summary.prediction.protocol
+
+
+# ------------------------------------------------------------------------ evaluate and contest
+
+
+def test_groups_are_evaluated_and_reported(scans, done, table):
+    said = done("evaluate", "out", "--target", "group", "--cv", 3, "--groups", "participant_id",
+                "--methods", "PCA,ASE")  # fmt: skip
+    assert "Joint embedding, 1-NN: accuracy 1.000" in said
+    assert "Graphs of one participant stay together" in said
+    found = table(scans / "out" / "evaluate-group.tsv")
+    assert list(found["method"].unique()) == ["joint embedding", "PCA", "ASE", "chance"]
+    assert (found["low"] <= found["accuracy"]).all()
+    *_, finding = FinishedFit(scans / "out").summary.findings
+    assert finding.title == "Prediction of group"
+    assert "of 12 groups" in " ".join(finding.notes)
+    assert "Prediction of group" in (scans / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_participants_are_told_apart_with_folds_by_session(scans, refused, told):
+    shutil.move(scans / "scans", scans / "moved")
+    words = ("evaluate", "out", "--target", "participant_id", "--folds", "ses")
+    assert "--graphs" in refused(*words)
+    last = told(*words, "--graphs", "moved", "--methods", "none", "--learn-from-one")
+    assert last["groups"] == 12
+    assert "2 folds by a column, learning from one fold" in last["protocol"]
+    assert [row["method"] for row in last["pipelines"]] == ["joint embedding"] * 2 + ["chance"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--target", "groop"), "did you mean 'group'"),
+        (("--target", "group", "--folds", "ses", "--groups", "sub"), "in several folds"),
+        (("--target", "group", "--folds", "ses"), "recognizing participants"),
+        (("--target", "age", "--covariates", "age"), "'age' is named twice"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_said(scans, refused, words, said):
+    assert said in refused("evaluate", "out", *words)
+
+
+def test_folds_do_not_tear_participants_apart_unless_asked(scans, refused, told):
+    words = ("evaluate", "out", "--target", "group", "--methods", "none", "--folds")
+    assert told(*words, "ses", "--groups", "none")["groups"] == 24
+    assert told(*words, "sub")["groups"] == 12
+    titles = [found.title for found in FinishedFit(scans / "out").summary.findings]
+    assert titles[-2:] == ["Prediction of group, folds by ses", "Prediction of group, folds by sub"]
+    said = refused("contest", "scans", "--participants", "participants.tsv", "--label", "group",
+                   "--folds", "ses")  # fmt: skip
+    assert "recognizing participants" in said
+
+
+def test_whose_graphs_stay_together():
+    people = ["p", "p", "q", "q"]
+    assert participants_for(people, ["a", "a", "b", "b"], None) == people
+    # What varies within participants may be learned from their other graphs; what they are may not.
+    assert participants_for(people, ["a", "b", "a", "b"], [1, 2, 1, 2]) is None
+    assert participants_for(people, ["a", "a", "b", "a"], [1, 1, 2, 2]) == people
+    for y in (["a", "a", "a", "a"], ["a", "b", "a", "a"], [30.0, 30.5, 41.0, 41.5]):
+        with pytest.raises(InputError, match="recognizing participants"):
+            participants_for(people, y, [1, 2, 1, 2])
+    assert participants_for(people, people, [1, 2, 1, 2]) == people
+    assert participants_for(["p", "q"], ["a", "b"], None) is None
+    assert participants_for(None, ["a", "b"], None) is None
+
+
+def test_a_contest_leaves_a_table_and_a_picture(study, done, refused, table):
+    words = ("contest", "connectomes", "--participants", "participants.tsv", "-d", 2, "--cv", 3,
+             "--output", "held")  # fmt: skip
+    assert "wrote" in done(*words, "--label", "group")
+    found = table(study / "held" / "contest.tsv")
+    assert list(found["method"]) == [
+        "joint embedding", "Multiple ASE", "Omnibus", "Unfolded ASE", "PCA", "ASE", "chance",
+    ]  # fmt: skip
+    assert found["explained"][0] > 0.9
+    assert found["accuracy_1-NN"][0] == 1.0
+    assert (study / "held" / "contest.png").read_bytes()[:4] == b"\x89PNG"
+    assert "did you mean 'group'" in refused(*words, "--label", "groop")
