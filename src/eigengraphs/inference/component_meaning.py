@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigengraphs.dimension.halves import chance
-from eigengraphs.dimension.held_out import combined, noise_p_values
+from eigengraphs.dimension.halves_rules import chance, combined, noise_p_values
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.designs import Array, Indices

@@ -20,7 +20,7 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from eigengraphs.alignment.components import match_components
+from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError, WeakPositionsWarning
 from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, units
