@@ -17,7 +17,7 @@ import pytest
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import ClusterError, InputError, ReadError
-from eigengraphs.operators.blocked import BlockedGraphs
+from eigengraphs.operators.block_by_block import BlockedGraphs
 
 distributed = pytest.importorskip("distributed")
 
