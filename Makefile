@@ -12,7 +12,7 @@ SPELLED := README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md do
 CHROMIUM := /usr/bin/chromium
 APT    := DEBIAN_FRONTEND=noninteractive apt-get -qq
 
-.PHONY: demo test test-slow test-seeds coverage mutants fuzz lint docs starts release-check bench browser clean
+.PHONY: demo test test-slow test-seeds coverage mutants fuzz lint docs starts reproduce release-check bench browser clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -29,6 +29,10 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 $(VENV)/.docs: pyproject.toml | $(VENV)/.test
 	$(BIN)/python $(PIP) install -e '.[docs]'
 	touch $@
+
+$(VENV)/.experiments: pyproject.toml | $(BIN)/python
+	$(BIN)/python $(PIP) install -e '.[experiments]'
+	touch $@ $(VENV)/.demo
 
 $(VENV)/.release: pyproject.toml | $(BIN)/python
 	$(BIN)/python $(PIP) install -e '.[release]'
@@ -92,6 +96,10 @@ docs: $(VENV)/.docs
 ## starts: the five-minute starts of the site, to the letter, each in a fresh copy
 starts: $(VENV)/.test
 	$(BIN)/python -m tools.starts
+
+## reproduce: the paper's figures and tables in small sizes; FULL=1 for the paper's repetitions
+reproduce: $(VENV)/.experiments
+	$(BIN)/python -m experiments all $(if $(FULL),--full,--quick) --jobs $(JOBS)
 
 ## release-check: wheel, metadata, and installs with the lowest and the newest dependencies
 release-check: $(VENV)/.release

@@ -1,5 +1,5 @@
-"""The paper's experiments, by the public interface alone; ``python -m experiments`` runs them."""
+"""The paper's figures and tables, by the public interface alone: ``python -m experiments``."""
 
-from experiments.catalogue import CATALOGUE, reproduce
+from experiments.running import CATALOGUE, reproduce
 
 __all__ = ["CATALOGUE", "reproduce"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.outcome import Finding, Outcome, Table
-from experiments.run import Run
+from experiments.findings import Array, Outcome, Table, new
+from experiments.running import Run
 
 __all__ = ["changes", "run", "step"]
 
@@ -36,16 +35,14 @@ def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
     }
 
 
-def changes(Lam: NDArray[np.float64]) -> NDArray[np.float64]:
+def changes(Lam: Array) -> Array:
     """Return how much the loadings change from month to month, (m - 1,), in mean absolute ones."""
-    return np.asarray(np.linalg.norm(np.diff(Lam / np.abs(Lam).mean(axis=0), axis=0), axis=1))
+    return np.linalg.norm(np.diff(Lam / np.abs(Lam).mean(axis=0), axis=0), axis=1)
 
 
 def run(run: Run) -> Outcome:
     """Embed the flights of 69 months."""
-    settings = ("observed", "auto")
-    results = dict(zip(settings, run.repeat(step, ({"diagonal": x} for x in settings)),
-                       strict=True))  # fmt: skip
+    results = run.each(step, {x: {"diagonal": x} for x in ("observed", "auto")})
     findings, rows = [], []
     for diagonal, found in results.items():
         Lam, months = np.array(found["loadings"]), found["months"]
@@ -55,39 +52,34 @@ def run(run: Run) -> Outcome:
         times = moved.max() / np.median(moved[before])
         second = float(np.sort(moved)[-2])
         spring = months[largest + 1] in {"2020-03", "2020-04", "2020-05"}
-        year = months.index("2020-04"), months.index("2019-04")
-        fall = 1 - Lam[year[0], 0] / Lam[year[1], 0]
-        findings.append(
-            Finding(
-                "(not in the paper: a change point in spring 2020)",
-                f"diagonal {diagonal}: the largest change of loadings is from "
-                f"{months[largest]} to {months[largest + 1]}, {times:.0f} times the median of the "
-                f"months before the pandemic and {moved.max() / second:.1f} times the next "
-                f"largest; the first loading of April 2020 is {fall:.0%} below that of April 2019",
-                "new",
-                "spring 2020 stands out" if spring else "spring 2020 does NOT stand out",
-            )
-        )
+        fall = 1 - Lam[months.index("2020-04"), 0] / Lam[months.index("2019-04"), 0]
+        findings.append(new(
+            "(not in the paper: a change point in spring 2020)",
+            f"diagonal {diagonal}: the largest change of loadings is from "
+            f"{months[largest]} to {months[largest + 1]}, {times:.0f} times the median of the "
+            f"months before the pandemic and {moved.max() / second:.1f} times the next "
+            f"largest; the first loading of April 2020 is {fall:.0%} below that of April 2019",
+            "spring 2020 stands out" if spring else "spring 2020 does NOT stand out",
+        ))  # fmt: skip
         rows += [
             (diagonal, month, *(float(value) for value in values), float(move))
             for month, values, move in zip(months, Lam, [np.nan, *moved], strict=True)
         ]
-    shown = tuple(
+    auto = results["auto"]
+    shown = [
         (k + 1, f"{share:.1%}", ", ".join(names))
-        for k, (share, names) in enumerate(
-            zip(results["auto"]["explained"], results["auto"]["leading"], strict=True)
-        )
-    )
+        for k, (share, names) in enumerate(zip(auto["explained"], auto["leading"], strict=True))
+    ]
     return Outcome(
         "Flights between 343 airports in 69 months",
         "hollow graphs; *observed* and the default *auto* (filled). log1p of the flights.",
-        tuple(findings),
-        (
+        findings,
+        [
             Table(("component", "explained", "airports furthest from 0"), shown, "leads"),
             Table(("diagonal", "month", *(f"loading {k + 1}" for k in range(D)), "change"),
-                  tuple(rows), shown=False),
-        ),
-        (_picture(run, results["auto"]),),
+                  rows, shown=False),
+        ],
+        [_picture(run, auto)],
     )  # fmt: skip
 
 
@@ -98,9 +90,9 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
     lines, steps = axes[0]
     for k in range(D):
         level = Lam[:, k] / Lam[:12, k].mean()
-        lines.plot(months, level, color=drawing.COLOURS[k], label=f"component {k + 1}")
+        lines.plot(months, level, color=drawing.COLORS[k], label=f"component {k + 1}")
     drawing.tidy(lines, "", "loading over its mean in 2016", "loadings", legend=True)
-    steps.bar(months[1:], changes(Lam), width=25, color=drawing.COLOURS[0])
+    steps.bar(months[1:], changes(Lam), width=25, color=drawing.COLORS[0])
     drawing.tidy(steps, "", "change of all loadings", "from month to month")
     for panel in (lines, steps):
         panel.axvspan(np.datetime64("2020-03-01"), np.datetime64("2020-06-01"), color="#f2d5c4",

@@ -14,23 +14,19 @@ import numpy as np
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.outcome import Finding, Outcome, Table
-from experiments.run import Run
+from experiments.findings import Outcome, Table, judged
+from experiments.running import Run
 
 __all__ = ["CASES", "run", "step"]
 
-#: Name, and whether graphs are centred by their mean.
+#: Name, and whether graphs are centered by their mean.
 CASES = {"mice": False, "hnu1": False, "hnu1, centred": True, "airports": False, "trade": False}
 
 
 def _graphs(case: str) -> eg.GraphStack:
-    if case == "mice":
-        return datasets.load_mice().graphs.log1p()
-    if case.startswith("hnu1"):
-        return datasets.fetch_hnu1().graphs.log1p()
-    if case == "airports":
-        return datasets.fetch_us_airports().graphs.log1p()
-    return datasets.fetch_agri_trade().graphs.log1p()
+    load = {"mice": datasets.load_mice, "hnu1": datasets.fetch_hnu1,
+            "airports": datasets.fetch_us_airports, "trade": datasets.fetch_agri_trade}  # fmt: skip
+    return load[case.split(",")[0]]().graphs.log1p()
 
 
 def step(rng: np.random.Generator, *, case: str, diagonal: str, largest: int) -> dict[str, Any]:
@@ -52,9 +48,10 @@ def run(run: Run) -> Outcome:
     """Apply the rules to five stacks of real graphs."""
     largest = 20 if run.full else 10
     cases = list(CASES) if run.full else ["mice", "hnu1", "trade"]
-    settings = [(case, diagonal) for diagonal in ("auto", "observed") for case in cases]
-    tasks = [{"case": case, "diagonal": x, "largest": largest} for case, x in settings]
-    by_setting = dict(zip(settings, run.repeat(step, tasks), strict=True))
+    by_setting = run.each(step, {
+        (case, diagonal): {"case": case, "diagonal": diagonal, "largest": largest}
+        for diagonal in ("auto", "observed") for case in cases
+    })  # fmt: skip
     found = {case: by_setting[case, "auto"] for case in cases}
     rules = ("elbow", "loadings", "pairs", "halves")
 
@@ -63,35 +60,32 @@ def run(run: Run) -> Outcome:
         d = one["choices"].get(rule)
         return "" if d is None else f">= {d}" if d == largest else str(d)
 
-    rows = tuple(
+    rows = [
         (case, diagonal, *(chosen(one, rule) for rule in rules), one["recommended"],
          f"{1 - one['objective'][-1] / one['objective'][0]:.1%}")
         for (case, diagonal), one in by_setting.items()
-    )  # fmt: skip
-    both = {setting: (one["choices"].get("elbow"), one["choices"].get("loadings"))
-            for setting, one in by_setting.items()}  # fmt: skip
-    agree = [setting for setting, (a, b) in both.items()
-             if a is not None and b is not None and abs(a - b) <= 2]  # fmt: skip
+    ]  # fmt: skip
+    both = [[one["choices"].get(rule) for rule in ("elbow", "loadings")]
+            for one in by_setting.values()]  # fmt: skip
     pairs = "; ".join(f"{case} {chosen(one, 'elbow')} and {chosen(one, 'loadings')}"
                       for case, one in found.items())  # fmt: skip
     return Outcome(
         "How many components: the objective, or the loadings (section 5)",
         "hollow graphs, *auto* (filled) and *observed*; log1p of all weights. The picture is that "
         "of *auto*.",
-        (
-            Finding(
+        [
+            judged(
                 "where the objective flattens and where loadings look like noise should be similar",
                 f"elbow of the objective and test of the loadings: {pairs}",
-                "reproduced" if len(agree) == len(settings) else "differs",
-                "the two agree within 2"
-                if len(agree) == len(settings)
-                else "the test finds components that new graphs share, long after the curve has "
+                all(None not in (a, b) and abs(a - b) <= 2 for a, b in both),
+                "the two agree within 2",
+                "the test finds components that new graphs share, long after the curve has "
                 f"flattened, and mostly no end among the {largest} that were looked at. An elbow "
                 "is a matter of the picture's scale, not a test",
-            ),
-        ),
-        (Table(("graphs", "diagonal", *rules, "recommended", f"explained by {largest}"), rows),),
-        (_picture(run, found, largest),),
+            )
+        ],
+        [Table(("graphs", "diagonal", *rules, "recommended", f"explained by {largest}"), rows)],
+        [_picture(run, found, largest)],
         "*elbow*: profile likelihood of the gains. *loadings*: the paper's second rule as a test "
         "on graphs that were not fitted. *pairs* and *halves*: prediction of hidden pairs, and "
         "components found again in both halves (this library's own). Loadings are drawn as signed "
@@ -103,11 +97,11 @@ def _picture(run: Run, found: dict[str, Any], largest: int) -> str:
     figure, axes = drawing.figure(7.4, 1.7 * len(found), len(found), 2, squeeze=False)
     for (left, right), (case, one) in zip(axes, found.items(), strict=True):
         path = np.array(one["objective"])
-        left.plot(range(largest + 1), path / path[0], marker="o", color=drawing.COLOURS[0])
-        for rule, colour in (("elbow", 1), ("loadings", 2)):
+        left.plot(range(largest + 1), path / path[0], marker="o", color=drawing.COLORS[0])
+        for rule, color in (("elbow", 1), ("loadings", 2)):
             place = one["choices"].get(rule)
             if place is not None:
-                left.axvline(place, color=drawing.COLOURS[colour], linestyle="--", linewidth=1,
+                left.axvline(place, color=drawing.COLORS[color], linestyle="--", linewidth=1,
                              label=f"{rule}: {place}")  # fmt: skip
         left.legend(loc="upper center")
         drawing.tidy(left, "dimension", "share left", case)
@@ -116,8 +110,8 @@ def _picture(run: Run, found: dict[str, Any], largest: int) -> str:
         shift = np.linspace(-0.3, 0.3, len(Lam))
         for k in range(largest):
             right.scatter(k + 1 + shift, np.sign(Lam[:, k]) * np.abs(Lam[:, k]) ** 0.5, s=2,
-                          color=drawing.COLOURS[0], alpha=0.5, linewidth=0)  # fmt: skip
-        right.axhline(0, color=drawing.GREY, linewidth=0.6)
+                          color=drawing.COLORS[0], alpha=0.5, linewidth=0)  # fmt: skip
+        right.axhline(0, color=drawing.GRAY, linewidth=0.6)
         drawing.tidy(right, "dimension", "loadings")
         for panel in (left, right):
             panel.set_xticks(range(0, largest + 1, 2))

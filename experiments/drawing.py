@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy.stats import gaussian_kde
+
 from eigengraphs.errors import MissingExtraError
 from eigengraphs.system.whole_files import whole_file
+from experiments.findings import error_of
 
 if TYPE_CHECKING:
-    from experiments.run import Run
+    from experiments.running import Run
 
-__all__ = ["COLOURS", "GREY", "band", "figure", "save", "style", "tidy"]
+__all__ = ["COLORS", "GRAY", "LOOPS", "band", "density", "figure", "save", "style", "tidy"]
 
-#: Distinguishable for colour-blind readers (Okabe and Ito), darkest contrasts first.
-COLOURS = (
+#: Distinguishable for color-blind readers (Okabe and Ito), darkest contrasts first.
+COLORS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933",
     "#882255", "#888888",
 )  # fmt: skip
-GREY = "#888888"
+GRAY = "#888888"
+#: Titles of panels by what the diagonal is.
+LOOPS = {"observed": "with self-loops", "filled": "without self-loops"}
 _STYLE: dict[Any, Any] = {
     "font.size": 8,
     "axes.titlesize": 9,
@@ -67,18 +73,20 @@ def figure(
 
 
 def band(
-    axes: Any,
-    x: Sequence[float] | Any,
-    mean: Sequence[float] | Any,
-    error: Sequence[float] | Any,
-    label: str,
-    colour: str,
-    style: str = "-",
-    marker: str = "o",
-) -> None:
-    """Draw means with bars of one standard error."""
-    axes.errorbar(x, mean, yerr=error, label=label, color=colour, linestyle=style, marker=marker,
-                  capsize=1.5, elinewidth=0.8)  # fmt: skip
+    axes: Any, x: Any, values: Any, label: str, color: str, style: str = "-", marker: str = "o",
+    times: float = 1.0,
+) -> None:  # fmt: skip
+    """Draw means over the first axis of ``values``, with bars of so many standard errors."""
+    axes.errorbar(x, np.mean(values, axis=0), yerr=times * error_of(values), label=label,
+                  color=color, linestyle=style, marker=marker, capsize=1.5,
+                  elinewidth=0.8)  # fmt: skip
+
+
+def density(axes: Any, values: Any, color: str, grid: Any) -> None:
+    """Draw a smooth density, filled down to zero."""
+    y = gaussian_kde(values)(grid)
+    axes.plot(grid, y, color=color, linewidth=1.0)
+    axes.fill_between(grid, y, color=color, alpha=0.2, linewidth=0)
 
 
 def tidy(axes: Any, x: str = "", y: str = "", title: str = "", legend: bool = False) -> None:

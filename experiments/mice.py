@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 import eigengraphs as eg
 from eigengraphs import baselines, datasets
 from experiments import drawing
-from experiments.outcome import Finding, Outcome, Table
-from experiments.run import Run
+from experiments.findings import Array, Outcome, Table, new
+from experiments.running import Run
 
 __all__ = ["run", "step"]
+
+DIAGONALS = ("observed", "auto")
+PARAMETERS = {"JE": 332 + 31, "PCA": 332 * 333 // 2 + 31}  # of one component
 
 
 def step(
@@ -31,99 +32,78 @@ def step(
     points, point = pca.transform(train), pca.transform(test)
     for d in range(1, largest + 1):
         short = fit.truncate(d) if d < largest else fit
-        for name, (known, new) in {
+        for name, (known, new_point) in {
             "JE": (short.loadings_, short.transform(test)),
             "PCA": (points[:, :d], point[:, :d]),
         }.items():
             nearest = KNeighborsClassifier(1).fit(known, genotypes[others])
-            right[name].append(bool(nearest.predict(new)[0] == genotypes[held_out]))
+            right[name].append(bool(nearest.predict(new_point)[0] == genotypes[held_out]))
     return right
 
 
 def run(run: Run) -> Outcome:
     """Hold out each of the 32 mice (every fourth in a quick run)."""
-    largest = 16 if run.full else 8
-    held_out = range(32) if run.full else range(0, 32, 4)
-    settings = ("observed", "auto")
-    run.expect(len(settings) * len(held_out))
-    results: dict[str, Any] = {}
-    for diagonal in settings:
-        steps = run.repeat(
-            step,
-            ({"held_out": i, "diagonal": diagonal, "largest": largest} for i in held_out),
-        )
-        results[diagonal] = {
-            name: np.array([one[name] for one in steps], dtype=float) for name in ("JE", "PCA")
-        }
-    n, m = 332, 31
-    parameters = {"JE": n + m, "PCA": n * (n + 1) // 2 + m}
-    rows = tuple(
-        (diagonal, name, d + 1, float(right[:, d].mean()), _error(right[:, d]),
-         (d + 1) * parameters[name])
-        for diagonal, methods in results.items()
-        for name, right in methods.items()
+    largest, held_out = (16, range(32)) if run.full else (8, range(0, 32, 4))
+    steps = run.each(step, {
+        (diagonal, i): {"held_out": i, "diagonal": diagonal, "largest": largest}
+        for diagonal in DIAGONALS for i in held_out
+    })  # fmt: skip
+    #: Whether each held-out mouse is right, (mice, dimensions), by diagonal and method.
+    right = {(diagonal, name): np.array([steps[diagonal, i][name] for i in held_out], dtype=float)
+             for diagonal in DIAGONALS for name in PARAMETERS}  # fmt: skip
+    rows = [
+        (*key, d + 1, float(x[:, d].mean()), _error(x[:, d]), (d + 1) * PARAMETERS[key[1]])
+        for key, x in right.items()
         for d in range(largest)
-    )  # fmt: skip
-    heads = ("JE, auto", "JE, observed", "PCA")
-    curves = (results["auto"]["JE"], results["observed"]["JE"], results["auto"]["PCA"])
-    shown: list[tuple[int | str, ...]] = []
-    for d in range(largest):
-        cells = [f"{right[:, d].mean():.3f} ({_error(right[:, d]):.3f})" for right in curves]
-        shown.append((d + 1, *cells))
+    ]
     findings = []
-    for diagonal, methods in results.items():
-        best = {name: (right.mean(axis=0).max(), int(right.mean(axis=0).argmax()) + 1)
-                for name, right in methods.items()}  # fmt: skip
-        cost = {name: best[name][1] * parameters[name] for name in best}
-        findings.append(
-            Finding(
-                "(not in the paper: genotypes of mice, chance 25 %)",
-                f"diagonal {diagonal}: JE at best {best['JE'][0]:.1%} with {best['JE'][1]} "
-                f"components and {cost['JE']:,} parameters, PCA {best['PCA'][0]:.1%} with "
-                f"{best['PCA'][1]} and {cost['PCA']:,}; PCA is ahead at {_behind(methods)} of the "
-                f"{largest} numbers of components",
-                "new",
-                "the best of all d is chosen after the fact, for both alike",
-            )
-        )
+    for diagonal in DIAGONALS:
+        accuracy = {name: right[diagonal, name].mean(axis=0) for name in PARAMETERS}
+        best = {name: int(values.argmax()) + 1 for name, values in accuracy.items()}
+        words = {name: f"{accuracy[name].max():.1%} with {d}" for name, d in best.items()}
+        findings.append(new(
+            "(not in the paper: genotypes of mice, chance 25 %)",
+            f"diagonal {diagonal}: JE at best {words['JE']} components and "
+            f"{best['JE'] * PARAMETERS['JE']:,} parameters, PCA {words['PCA']} and "
+            f"{best['PCA'] * PARAMETERS['PCA']:,}; PCA is ahead at "
+            f"{(accuracy['PCA'] > accuracy['JE']).sum()} of the {largest} numbers of components",
+            "the best of all d is chosen after the fact, for both alike",
+        ))  # fmt: skip
+    # PCA sees no diagonal: one curve.
+    curves = {"JE, auto": ("auto", "JE", "-"), "JE, observed": ("observed", "JE", ":"),
+              "PCA": ("auto", "PCA", "-")}  # fmt: skip
+    shown = [
+        (d + 1, *(f"{x.mean():.3f} ({_error(x):.3f})"
+                  for x in (right[diagonal, name][:, d] for diagonal, name, _ in curves.values())))
+        for d in range(largest)
+    ]  # fmt: skip
     figure, axes = drawing.figure(7.2, 2.7, 1, 2, sharey=True)
-    for colour, name in zip(drawing.COLOURS, ("JE", "PCA"), strict=False):
-        for diagonal, style in zip(settings, (":", "-"), strict=True):
-            if name == "PCA" and diagonal == "observed":
-                continue  # PCA sees no diagonal: one curve
-            accuracy = results[diagonal][name].mean(axis=0)
-            label = name if name == "PCA" else f"JE, diagonal {diagonal}"
-            dimensions = np.arange(1, largest + 1)
-            axes[0].plot(dimensions, accuracy, style, color=colour, marker="o", label=label)
-            axes[1].plot(dimensions * parameters[name], accuracy, style, color=colour, marker="o")
-    axes[1].set_xscale("log")
+    dimensions = np.arange(1, largest + 1)
+    for label, (diagonal, name, line) in curves.items():
+        color = drawing.COLORS[list(PARAMETERS).index(name)]
+        for panel, x in zip(axes, (dimensions, dimensions * PARAMETERS[name]), strict=True):
+            panel.plot(x, right[diagonal, name].mean(axis=0), line, color=color, marker="o",
+                       label=label)  # fmt: skip
     for panel in axes:
-        panel.axhline(0.25, color=drawing.GREY, linewidth=0.8, label="chance")
+        panel.axhline(0.25, color=drawing.GRAY, linewidth=0.8, label="chance")
+    axes[1].set_xscale("log")
     drawing.tidy(axes[0], "components", "share of held-out mice that are right", legend=True)
     drawing.tidy(axes[1], "parameters")
     return Outcome(
         "Genotypes of 32 mice from their connectomes",
-        "hollow graphs; *observed* and the default *auto* (filled). log1p of streamlines, centred "
+        "hollow graphs; *observed* and the default *auto* (filled). log1p of streamlines, centered "
         "by the mean of the 31 others.",
-        tuple(findings),
-        (
-            Table(("components", *heads), tuple(shown), "summary"),
-            Table(
-                ("diagonal", "method", "components", "accuracy", "se", "parameters"),
-                rows,
-                shown=False,
-            ),
-        ),
-        (drawing.save(run, figure),),
+        findings,
+        [
+            Table(("components", *curves), shown, "summary"),
+            Table(("diagonal", "method", "components", "accuracy", "se", "parameters"), rows,
+                  shown=False),
+        ],
+        [drawing.save(run, figure)],
         "1-NN on loadings; each mouse is held out of everything, the mean graph too.",
-    )
+    )  # fmt: skip
 
 
-def _error(right: Any) -> float:
+def _error(right: Array) -> float:
     """Return the binomial standard error."""
-    p = float(right.mean())
-    return float(np.sqrt(p * (1 - p) / len(right)))
-
-
-def _behind(methods: Any) -> int:
-    return int((methods["PCA"].mean(axis=0) > methods["JE"].mean(axis=0)).sum())
+    return float(np.sqrt(right.mean() * (1 - right.mean()) / len(right)))

@@ -10,8 +10,8 @@ from scipy.cluster.hierarchy import dendrogram, linkage
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.outcome import Finding, Outcome, Table
-from experiments.run import Run
+from experiments.findings import Outcome, Table, new
+from experiments.running import Run
 
 __all__ = ["run", "step"]
 
@@ -29,17 +29,14 @@ def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
 
     fit = embed(graphs)
     H = fit.latent_positions_
-    inside = [float(fit.score(graphs[i : i + 1])) for i in range(len(data.products))]
-    outside = []
-    for i in range(len(data.products)):
-        others = [j for j in range(len(data.products)) if j != i]
-        outside.append(float(embed(graphs[others]).score(graphs[i : i + 1])))
+    each = range(len(data.products))
+    others = [embed(graphs[[j for j in each if j != i]]) for i in each]
     return {
         "products": data.products.tolist(),
         "loadings": fit.loadings_.tolist(),
         "explained": fit.explained_ratio_.tolist(),
-        "inside": inside,
-        "outside": outside,
+        "inside": [float(fit.score(graphs[i : i + 1])) for i in each],
+        "outside": [float(others[i].score(graphs[i : i + 1])) for i in each],
         "ends": [
             [[str(data.countries[i]) for i in np.argsort(sign * h, kind="stable")[:5]]
              for sign in (-1, 1)]
@@ -50,48 +47,40 @@ def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
 
 def run(run: Run) -> Outcome:
     """Embed 13 products; hold each out."""
-    settings = ("observed", "auto")
-    results = dict(zip(settings, run.repeat(step, ({"diagonal": x} for x in settings)),
-                       strict=True))  # fmt: skip
+    results = run.each(step, {x: {"diagonal": x} for x in ("observed", "auto")})
     findings = []
     for diagonal, found in results.items():
         inside, outside = np.mean(found["inside"]), np.mean(found["outside"])
         worst = int(np.argmin(np.array(found["outside"]) - found["inside"]))
-        findings.append(
-            Finding(
-                "(not in the paper: do patterns of twelve products explain the thirteenth?)",
-                f"diagonal {diagonal}: {D} components explain {inside:.1%} of a product's squared "
-                f"norm, {outside:.1%} when it is held out; the largest loss is "
-                f"{found['products'][worst]} ({found['inside'][worst]:.1%} to "
-                f"{found['outside'][worst]:.1%})",
-                "new",
-                "the patterns are regions and sizes of economies, which all products share",
-            )
-        )
+        findings.append(new(
+            "(not in the paper: do patterns of twelve products explain the thirteenth?)",
+            f"diagonal {diagonal}: {D} components explain {inside:.1%} of a product's squared "
+            f"norm, {outside:.1%} when it is held out; the largest loss is "
+            f"{found['products'][worst]} ({found['inside'][worst]:.1%} to "
+            f"{found['outside'][worst]:.1%})",
+            "the patterns are regions and sizes of economies, which all products share",
+        ))  # fmt: skip
     found = results["auto"]
-    ends = tuple(
-        (k + 1, f"{share:.1%}", ", ".join(high), ", ".join(low))
-        for k, (share, (high, low)) in enumerate(
-            zip(found["explained"], found["ends"], strict=True)
-        )
-    )
-    rows = tuple(
+    each = enumerate(zip(found["explained"], found["ends"], strict=True))
+    ends = [(k + 1, f"{share:.1%}", ", ".join(high), ", ".join(low))
+            for k, (share, (high, low)) in each]  # fmt: skip
+    rows = [
         (diagonal, product, *map(float, Lam), inside, outside)
         for diagonal, one in results.items()
         for product, Lam, inside, outside in zip(
             one["products"], one["loadings"], one["inside"], one["outside"], strict=True
         )
-    )
+    ]
     return Outcome(
         "Trade in 13 agricultural products among 145 countries",
         "hollow graphs; *observed* and the default *auto* (filled). log1p of tonnes.",
-        tuple(findings),
-        (
+        findings,
+        [
             Table(("component", "explained", "most positive", "most negative"), ends, "countries"),
             Table(("diagonal", "product", *(f"loading {k + 1}" for k in range(D)), "explained",
                    "explained, held out"), rows, shown=False),
-        ),
-        (_picture(run, found),),
+        ],
+        [_picture(run, found)],
     )  # fmt: skip
 
 
@@ -102,7 +91,7 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
     shape = (shape - shape.mean(axis=0)) / shape.std(axis=0)
     figure, (tree, heat) = drawing.figure(7.4, 3.4, 1, 2, width_ratios=[1, 1.2])
     drawn = dendrogram(linkage(shape, "average"), ax=tree, orientation="left", no_labels=True,
-                       color_threshold=0, above_threshold_color=drawing.COLOURS[0])  # fmt: skip
+                       color_threshold=0, above_threshold_color=drawing.COLORS[0])  # fmt: skip
     leaves = drawn["leaves"] or []
     tree.set_axis_off()
     tree.set_title("products by the shape of their trade")
@@ -112,6 +101,6 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
     heat.set_yticks(range(len(leaves)), [found["products"][i] for i in leaves])
     heat.set_xticks(range(D - 1), [str(k) for k in range(2, D + 1)])
     heat.set_xlabel("component")
-    heat.set_title("loading over the first, standardised")
+    heat.set_title("loading over the first, standardized")
     figure.colorbar(image, ax=heat, shrink=0.8, label="standard deviations")
     return drawing.save(run, figure)

@@ -23,11 +23,10 @@ MODULES = [
     "eigengraphs.io",
     "eigengraphs.models",
     "eigengraphs.models.paper",
-    "eigengraphs.models.theory",
     "eigengraphs.plot",
     "eigengraphs.report",
     "eigengraphs.store",
-    "eigengraphs.simulation",
+    "eigengraphs.models.simulation",
 ]
 # Their methods are those of a GraphStack, documented there, and what a fit asks of blocks.
 STACKS = {eg.store.DaskStack, eg.store.StoredStack}

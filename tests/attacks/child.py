@@ -16,8 +16,8 @@ import numpy as np
 
 import eigengraphs as eg
 from eigengraphs.errors import EigengraphsError
+from eigengraphs.models.recipes import load_recipe
 from eigengraphs.report import read_summary
-from eigengraphs.simulation.fields import load_recipe
 
 HERE = Path(__file__).parent
 ROOM = 3 * 2**30  # of addresses; libraries take some that they never touch

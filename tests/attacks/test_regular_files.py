@@ -10,8 +10,8 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.errors import InputError
+from eigengraphs.models.recipes import load_recipe
 from eigengraphs.report import read_summary
-from eigengraphs.simulation.fields import load_recipe
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs here")
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.simulation import read_design, simulate_blocks, simulate_truth
+from eigengraphs.models.simulation import read_design, simulate_blocks, simulate_truth
 
 
 def read(path):
@@ -79,7 +79,7 @@ def test_large_graphs_are_written_as_edges(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("bad.toml", "out"), "bad.toml: the key 'p' must be a finite number, got 'x'; mend it"),
+        (("bad.toml", "out"), "bad.toml: the key 'p' must be a finite number, got 'x'; correct it"),
         (("bad.toml", "out.npz"), "bad.toml"),
         (("absent.toml", "out"), "there is no design and no file 'absent.toml'"),
         (("tall.toml", "out"), "tall.toml, g000000, class 'all': the mean of the edge (0, 1) is 3"),

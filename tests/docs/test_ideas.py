@@ -72,7 +72,7 @@ def exists(dotted):
 @pytest.mark.parametrize("page", ["model-and-algorithm", "notation", "passes", "for-r-users"])
 def test_names_of_the_code_exist(page):
     text = (IDEAS / f"{page}.md").read_text(encoding="utf-8")
-    names = set(re.findall(r"\beigengraphs(?:\.\w+)+", text))
+    names = set(re.findall(r"\b(?:eigengraphs|experiments)(?:\.\w+)+", text))
     assert not {name for name in names if not exists(name)}
     assert exists("eigengraphs.solvers.rules.solve_loadings")
     assert not exists("eigengraphs.solvers.rules.no_such_name")

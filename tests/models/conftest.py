@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from eigengraphs.models import sampling
-from eigengraphs.models.low_rank import LowRankMeans
+from eigengraphs.models.edge_means import LowRankMeans
 
 # Chance that a correct sampler fails one statistical check, over all its pairs (Bonferroni).
 FALSE_ALARM_RATE = 1e-6
@@ -17,7 +17,7 @@ def force_engine(monkeypatch, engine):
     monkeypatch.setattr(sampling, "_DENSE_ENTRIES", 0 if sparse else 10**12)
     monkeypatch.setattr(sampling, "_DENSE_DENSITY", 2.0)
     if "by-row" not in engine:  # so that small graphs too are bounded by Cauchy-Schwarz
-        monkeypatch.setattr(LowRankMeans, "_few_distinct_rows", lambda self: None)
+        monkeypatch.setattr(LowRankMeans, "_few_distinct_rows", None)
 
 
 @pytest.fixture(

@@ -15,7 +15,7 @@ from eigengraphs.models import (
     PointMasses,
     RandomDotProductGraph,
     StochasticBlockModel,
-    low_rank,
+    edge_means,
 )
 
 ONE = np.full((4, 1), 0.5)  # one unit column: P = lam / 4 everywhere
@@ -77,7 +77,10 @@ BAD_P = np.array([[0.0, 0.2, 0.2], [0.2, 0.0, 1.25], [0.2, 1.25, 0.0]])
             r"column 1 of latent_positions has norm 2, expected 1; divide it by its norm",
         ),
         (lambda: MultipleRandomEigenGraphs(ONE[:, 0], [1]), r"latent_positions must have shape"),
-        (lambda: MultipleRandomEigenGraphs(ONE, [1, 2]), r"loadings must have 1 entries a graph"),
+        (
+            lambda: MultipleRandomEigenGraphs(ONE, [1, 2]),
+            r"loadings must have 1 entries for",
+        ),
         (lambda: MultipleRandomEigenGraphs(ONE, [[np.inf]]), r"loadings\[0, 0\] is inf"),
         (
             lambda: MultipleRandomEigenGraphs(ONE, [[1], [2], [5]]),
@@ -314,7 +317,7 @@ def test_float32_latent_positions_count_as_unit():
 
 
 def test_large_models_are_checked_where_it_is_cheap(monkeypatch):
-    monkeypatch.setattr(low_rank, "EXACT_VERTICES", 100)
+    monkeypatch.setattr(edge_means, "EXACT_VERTICES", 100)
     n = 400
     h = np.full((n, 1), 1e-3)
     h[[7, 200]] = 1.0

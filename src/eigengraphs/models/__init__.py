@@ -2,7 +2,8 @@
 
 The models of section 2 of the paper: Erdos-Renyi, inhomogeneous Erdos-Renyi, stochastic block
 model, random dot product graph, and multiple random eigen graphs, the model that joint embedding
-estimates. ``paper`` holds the designs of its simulations, ``theory`` its section 4.
+estimates. ``paper`` holds the designs of its simulations, and :mod:`eigengraphs.models.simulation`
+draws graphs with a known truth.
 
 >>> import eigengraphs as eg
 >>> eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0).shape
@@ -11,14 +12,16 @@ estimates. ``paper`` holds the designs of its simulations, ``theory`` its sectio
 (20, 3)
 """
 
-from eigengraphs.models import paper, theory
-from eigengraphs.models.base import GraphModel, Latent
-from eigengraphs.models.block import StochasticBlockModel
-from eigengraphs.models.dot_product import RandomDotProductGraph
+from eigengraphs.models import paper
 from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs
-from eigengraphs.models.erdos_renyi import ErdosRenyi
-from eigengraphs.models.inhomogeneous import InhomogeneousErdosRenyi
+from eigengraphs.models.graph_models import (
+    ErdosRenyi,
+    InhomogeneousErdosRenyi,
+    RandomDotProductGraph,
+    StochasticBlockModel,
+)
 from eigengraphs.models.loading_laws import PointMasses
+from eigengraphs.models.model import GraphModel, Latent
 
 __all__ = [
     "ErdosRenyi",
@@ -30,5 +33,4 @@ __all__ = [
     "RandomDotProductGraph",
     "StochasticBlockModel",
     "paper",
-    "theory",
 ]

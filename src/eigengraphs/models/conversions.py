@@ -9,22 +9,18 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from eigengraphs.errors import ConversionError, InputError
-from eigengraphs.models.base import GraphModel
-from eigengraphs.models.block import StochasticBlockModel
-from eigengraphs.models.dot_product import RandomDotProductGraph
+from eigengraphs.errors import ConversionError
 from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs
-from eigengraphs.models.erdos_renyi import ErdosRenyi
-from eigengraphs.models.inhomogeneous import InhomogeneousErdosRenyi
-from eigengraphs.models.validation import Floats, Ints, whole_number
+from eigengraphs.models.graph_models import (
+    ErdosRenyi,
+    InhomogeneousErdosRenyi,
+    RandomDotProductGraph,
+    StochasticBlockModel,
+)
+from eigengraphs.models.model import GraphModel
+from eigengraphs.models.validation import Floats, Ints
 
-__all__ = [
-    "one_graph",
-    "to_ier",
-    "to_mreg",
-    "to_rdpg",
-    "to_sbm",
-]
+__all__ = ["to_ier", "to_mreg", "to_rdpg", "to_sbm"]
 
 
 def to_ier(model: GraphModel) -> InhomogeneousErdosRenyi:
@@ -96,31 +92,6 @@ def to_mreg(model: GraphModel) -> MultipleRandomEigenGraphs:
     if len(lam) == 0:
         H, lam = np.full((model.n_vertices, 1), model.n_vertices**-0.5), np.zeros(1)
     return MultipleRandomEigenGraphs(H, lam)
-
-
-def one_graph(
-    model: MultipleRandomEigenGraphs, graph: int | None, purpose: str
-) -> MultipleRandomEigenGraphs:
-    """Return the model of one graph of many, whose loadings are one vector."""
-    if model.law != "bernoulli" and purpose != "to_mreg":
-        raise ConversionError(
-            f"{purpose} needs law='bernoulli'; the other models have no weights, and this one has "
-            f"law={model.law!r}"
-        )
-    lam = model._loadings_at(None, purpose, ConversionError)
-    if lam.ndim == 2:
-        if graph is None and len(lam) > 1:
-            raise ConversionError(
-                f"{purpose} converts one graph, and this model has loadings for {len(lam)}; say "
-                f"which with graph="
-            )
-        i = 0 if graph is None else whole_number(graph, "graph", 0)
-        if i >= len(lam):
-            raise InputError(f"graph must be at most {len(lam) - 1}, got {i}")
-        lam = lam[i]
-    return MultipleRandomEigenGraphs(
-        model.latent_positions, lam, law=model.law, noise_scale=model.noise_scale, clip=model.clip
-    )
 
 
 def _require_fixed(model: GraphModel, purpose: str) -> None:

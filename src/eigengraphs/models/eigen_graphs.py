@@ -1,38 +1,75 @@
-"""Multiple random eigen graphs."""
+"""Multiple random eigen graphs: the model that joint embedding estimates."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import logsumexp
 
 from eigengraphs.errors import ConversionError, InputError
-from eigengraphs.models.base import Latent
-from eigengraphs.models.constructions import (
-    eigen_graphs_of_block_models,
-    eigen_graphs_of_distribution,
-)
-from eigengraphs.models.eigen_conversions import EigenGraphConversions
-from eigengraphs.models.eigen_parameters import read_loadings, read_positions
-from eigengraphs.models.laws import EdgeLaw, Gaussian, edge_law
-from eigengraphs.models.likelihood import log_likelihood_table, log_likelihoods
+from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, edge_law
+from eigengraphs.models.edge_means import LowRankMeans, Means
+from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import (
     PointMasses,
     RandomVectors,
     is_distribution,
     random_vectors,
 )
-from eigengraphs.models.low_rank import LowRankMeans
-from eigengraphs.models.means import Means
-from eigengraphs.models.validation import Floats, whole_number
+from eigengraphs.models.model import GraphModel, Latent
+from eigengraphs.models.validation import (
+    TOLERANCE,
+    Floats,
+    block_labels,
+    float_array,
+    probability,
+    probability_vector,
+    whole_number,
+)
+from eigengraphs.stack import GraphStack
+
+if TYPE_CHECKING:
+    from eigengraphs.models.graph_models import (
+        InhomogeneousErdosRenyi,
+        RandomDotProductGraph,
+        StochasticBlockModel,
+    )
 
 __all__ = ["MultipleRandomEigenGraphs"]
 
 LawName: TypeAlias = Literal["bernoulli", "poisson", "gaussian"]
 
+# Unit norms in float32 are off by about 1e-7.
+_NORM_TOLERANCE = 1e-6
 
-class MultipleRandomEigenGraphs(EigenGraphConversions):
+
+def _read_positions(value: Any) -> Floats:
+    """Return latent positions, shape (n_vertices, n_components), with columns of unit length."""
+    H = float_array(value, "latent_positions", 2, "(n_vertices, n_components)")
+    norms = np.linalg.norm(H, axis=0)
+    far = np.abs(norms - 1) > _NORM_TOLERANCE
+    if far.any():
+        k = int(np.argmax(far))
+        raise InputError(
+            f"column {k} of latent_positions has norm {norms[k]:.6g}, expected 1; divide it "
+            f"by its norm, and multiply loadings[:, {k}] by the norm squared"
+        )
+    return H
+
+
+def _read_loadings(value: Any, d: int) -> Floats:
+    """Return fixed loadings, shape (n_graphs, d), or (d,) for graphs that all have the same."""
+    loadings = float_array(value, "loadings", (1, 2), f"(n_graphs, {d}) or ({d},)")
+    if loadings.shape[-1] != d:
+        raise InputError(
+            f"loadings must have {d} entries for each graph, one for each column of "
+            f"latent_positions, got shape {loadings.shape}"
+        )
+    return loadings
+
+
+class MultipleRandomEigenGraphs(GraphModel):
     """Graphs with shared latent positions h_k, and loadings of their own (MREG, section 2).
 
     The mean of edge (s, t) of graph i is sum_k loadings[i, k] h_k[s] h_k[t].
@@ -94,7 +131,7 @@ class MultipleRandomEigenGraphs(EigenGraphConversions):
         noise_scale: float | None = None,
         clip: bool = False,
     ) -> None:
-        H = read_positions(latent_positions)
+        H = _read_positions(latent_positions)
         edges = edge_law(law, noise_scale)
         if clip and isinstance(edges, Gaussian):
             raise InputError("law='gaussian' has no limits to clip at; leave clip out")
@@ -102,7 +139,7 @@ class MultipleRandomEigenGraphs(EigenGraphConversions):
         if is_distribution(loadings):
             vectors = random_vectors(loadings, "loadings", H.shape[1])
         else:
-            loadings = read_loadings(loadings, H.shape[1])
+            loadings = _read_loadings(loadings, H.shape[1])
         self._set(
             n_vertices=len(H),
             latent_positions=H,
@@ -144,7 +181,28 @@ class MultipleRandomEigenGraphs(EigenGraphConversions):
         >>> MultipleRandomEigenGraphs.from_block_models([0, 0, 1, 1], B).n_components
         3
         """
-        return cls(*eigen_graphs_of_block_models(labels, B))
+        Bs = probability(float_array(B, "B", 3, "(n_graphs, n_blocks, n_blocks)"), "B")
+        if Bs.shape[1] != Bs.shape[2]:
+            raise InputError(f"each B must be square, got shape {Bs.shape}")
+        skew = np.abs(Bs - Bs.transpose(0, 2, 1)) > TOLERANCE
+        if skew.any():
+            i, a, b = np.argwhere(skew)[0]
+            raise InputError(
+                f"B[{i}] is not symmetric: entry ({a}, {b}) is {Bs[i, a, b]:.6g} and entry "
+                f"({b}, {a}) is {Bs[i, b, a]:.6g}; pass (B[{i}] + B[{i}].T) / 2"
+            )
+        used, z = np.unique(block_labels(labels, Bs.shape[1]), return_inverse=True)
+        Bs = Bs[:, used][:, :, used]
+        # With z_a the indicator of block a, (z_a + z_b)(z_a + z_b)^T holds the pairs between a and
+        # b, and what it adds within the two blocks is taken off the loading of z_a z_a^T.
+        Z = np.eye(len(used))[z]
+        sizes = Z.sum(axis=0)
+        a, b = np.triu_indices(len(used), 1)
+        within = np.einsum("iaa->ia", Bs)
+        between = Bs.sum(axis=2) - within
+        H = np.hstack([Z / np.sqrt(sizes), (Z[:, a] + Z[:, b]) / np.sqrt(sizes[a] + sizes[b])])
+        Lam = np.hstack([(within - between) * sizes, Bs[:, a, b] * (sizes[a] + sizes[b])])
+        return cls(H, Lam)
 
     @classmethod
     def from_distribution(cls, graphs: Any, probabilities: Any) -> MultipleRandomEigenGraphs:
@@ -174,7 +232,23 @@ class MultipleRandomEigenGraphs(EigenGraphConversions):
         >>> sorted({int(graph.sum()) for graph in stack})
         [0, 4]
         """
-        return cls(*eigen_graphs_of_distribution(graphs, probabilities))
+        stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
+        stack.require_complete("from_distribution needs graphs that are known as a whole")
+        if stack.is_directed:
+            raise InputError("from_distribution needs undirected graphs; symmetrize them first")
+        if stack.is_weighted:
+            raise InputError("from_distribution needs graphs of 0 and 1; binarize them first")
+        # The h_k are e_s and (e_s + e_t) / sqrt(2), whose h_k h_k^T form a basis of the symmetric
+        # matrices; the loadings are the coordinates of each graph.
+        n = stack.n_vertices
+        A = stack.to_dense().dense.astype(np.float64)
+        s, t = np.triu_indices(n, 1)
+        pairs = np.zeros((n, len(s)))
+        pairs[s, np.arange(len(s))] = pairs[t, np.arange(len(s))] = np.sqrt(0.5)
+        loops = np.einsum("iss->is", A)
+        points = np.hstack([loops - (A.sum(axis=2) - loops), 2 * A[:, s, t]])
+        weights = probability_vector(probabilities, "probabilities", len(stack))
+        return cls(np.hstack([np.eye(n), pairs]), PointMasses(points, weights))
 
     @property
     def n_components(self) -> int:
@@ -315,34 +389,123 @@ class MultipleRandomEigenGraphs(EigenGraphConversions):
         >>> model.log_likelihood([[[0, 1], [1, 0]], [[0, 0], [0, 0]]]).round(3)
         array([-1.427, -0.654])
         """
-        stack = self._read(graphs, directed)
+        stack, law = self._read(graphs, directed), self._edge_law
         if loadings is None and isinstance(self.loadings, PointMasses):
-            means = self._means(self.loadings.points, "points")
-            table = log_likelihood_table(
-                stack, means, self._edge_law, loops=loops, directed=directed
-            )
+            means, weights = self._means(self.loadings.points, "points"), self.loadings.weights
+            each = np.repeat(np.arange(len(weights))[:, None], len(stack), axis=1)
+            table = log_likelihoods(stack, means, law, each, loops=loops, directed=directed)
             with np.errstate(divide="ignore"):
-                return np.asarray(logsumexp(table + np.log(self.loadings.weights), axis=1))
+                return np.asarray(logsumexp(np.stack(table) + np.log(weights)[:, None], axis=0))
         given = self._loadings_at(loadings, "log_likelihood")
         if given.ndim == 2 and len(given) != len(stack):
             raise InputError(
                 f"there are loadings for {len(given)} graphs, but {len(stack)} graphs; pass "
                 f"loadings= with one row for each graph"
             )
-        which = np.arange(len(stack)) if given.ndim == 2 else np.zeros(len(stack), dtype=np.int64)
+        which = np.arange(len(stack)) * (given.ndim == 2)
         means = self._means(np.atleast_2d(given), "graphs" if loadings is None else "loadings")
-        return log_likelihoods(stack, means, self._edge_law, which, loops=loops, directed=directed)
+        return log_likelihoods(stack, means, law, which[None], loops=loops, directed=directed)[0]
+
+    def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
+        """Return the inhomogeneous Erdos-Renyi model of one graph.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.to_ier(0)
+        InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.24)
+        """
+        return GraphModel.to_ier(self._one_graph(graph, "to_ier"))
+
+    def to_sbm(self, graph: int | None = None) -> StochasticBlockModel:
+        """Return the block model of one graph: vertices with equal positions form a block.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.to_sbm(0)
+        StochasticBlockModel(n_vertices=2, n_blocks=2, fixed labels)
+        """
+        return GraphModel.to_sbm(self._one_graph(graph, "to_sbm"))
+
+    def to_rdpg(self, graph: int | None = None) -> RandomDotProductGraph:
+        """Return the random dot product graph of one graph.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
+
+        Raises
+        ------
+        ConversionError
+            If the matrix of edge probabilities is not positive semidefinite.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.to_rdpg(0)
+        RandomDotProductGraph(n_vertices=2, n_components=1, fixed positions)
+        """
+        return GraphModel.to_rdpg(self._one_graph(graph, "to_rdpg"))
+
+    def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
+        """Return the model itself, or the model of one graph alone.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; by default the model stays as it is.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import MultipleRandomEigenGraphs
+        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
+        >>> model.to_mreg(0)
+        MultipleRandomEigenGraphs(n_vertices=2, n_components=1, one vector of loadings)
+        """
+        return super().to_mreg() if graph is None else self._one_graph(graph, "to_mreg")
 
     def _one_graph(self, graph: int | None, purpose: str) -> MultipleRandomEigenGraphs:
-        from eigengraphs.models import conversions
-
-        return conversions.one_graph(self, graph, purpose)
+        """Return the model of one graph of many, whose loadings are one vector."""
+        if self.law != "bernoulli" and purpose != "to_mreg":
+            raise ConversionError(
+                f"{purpose} needs law='bernoulli'; the other models have no weights, and this one "
+                f"has law={self.law!r}"
+            )
+        lam = self._loadings_at(None, purpose, ConversionError)
+        if lam.ndim == 2:
+            if graph is None and len(lam) > 1:
+                raise ConversionError(
+                    f"{purpose} converts one graph, and this model has loadings for {len(lam)}; "
+                    "say which with graph="
+                )
+            i = 0 if graph is None else whole_number(graph, "graph", 0)
+            if i >= len(lam):
+                raise InputError(f"graph must be at most {len(lam) - 1}, got {i}")
+            lam = lam[i]
+        return MultipleRandomEigenGraphs(
+            self.latent_positions, lam, law=self.law, noise_scale=self.noise_scale, clip=self.clip
+        )
 
     def _loadings_at(
         self, loadings: Any, purpose: str, error: type[InputError] = InputError
     ) -> Floats:
         if loadings is not None:
-            return read_loadings(loadings, self.n_components)
+            return _read_loadings(loadings, self.n_components)
         if self._vectors is not None:
             raise error(
                 f"{purpose} needs fixed loadings, and this model draws them; "

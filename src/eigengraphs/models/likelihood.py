@@ -14,104 +14,71 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from eigengraphs.errors import InputError
-from eigengraphs.models.laws import EdgeLaw, Gaussian, Poisson
-from eigengraphs.models.means import BLOCK_ENTRIES, Means
+from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, Poisson
+from eigengraphs.models.edge_means import BLOCK_ENTRIES, Means
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
 
-__all__ = ["log_likelihood_table", "log_likelihoods"]
+__all__ = ["log_likelihoods"]
 
 
 def log_likelihoods(
-    stack: GraphStack,
-    means: Means,
-    law: EdgeLaw,
-    which: Ints,
-    *,
-    loops: bool,
-    directed: bool,
-) -> Floats:
-    """Return the log-likelihood of each graph, shape (m,).
+    stack: GraphStack, means: Means, law: EdgeLaw, which: Ints, *, loops: bool, directed: bool
+) -> list[Floats]:
+    """Return log-likelihoods of the graphs, k arrays of shape (m,).
 
-    ``which[i]`` says which of the distinct means belongs to graph i.
+    ``which``, shape (k, m), says which of the distinct means each graph is held against.
     """
     if isinstance(law, Gaussian):
-        return _gaussian(stack, means, law, which, loops=loops, directed=directed)
-    empty = _EmptyGraph(means, law, loops=loops, directed=directed)
-    return _with_edges(stack, means, law, which, empty, loops=loops, directed=directed)
+        return [_gaussian(stack, means, law, row, loops=loops, directed=directed) for row in which]
 
+    def over_pairs(f: Callable[[Floats], Floats]) -> Floats:
+        """Sum a function of the means over the pairs, (n_distinct,)."""
+        sums = means.pair_sum(f, directed)
+        return sums + f(means.diagonal(0, means.n_distinct)).sum(axis=1) if loops else sums
 
-def log_likelihood_table(
-    stack: GraphStack, means: Means, law: EdgeLaw, *, loops: bool, directed: bool
-) -> Floats:
-    """Return the log-likelihood of every graph under every one of the means, (m, n_distinct)."""
-    columns = [np.full(len(stack), j, dtype=np.int64) for j in range(means.n_distinct)]
-    if isinstance(law, Gaussian):
-        rows = [
-            _gaussian(stack, means, law, which, loops=loops, directed=directed) for which in columns
-        ]
+    # The empty graph: its log-likelihood on all pairs but those of probability one, which it cannot
+    # have, and the number of these.
+    if isinstance(law, Poisson):
+        empty, certain = over_pairs(np.negative), np.zeros(means.n_distinct)
     else:
-        empty = _EmptyGraph(means, law, loops=loops, directed=directed)
-        rows = [
-            _with_edges(stack, means, law, which, empty, loops=loops, directed=directed)
-            for which in columns
-        ]
-    return np.stack(rows, axis=1)
+        empty = over_pairs(lambda p: np.log1p(-np.where(p < 1, p, 0.0)))
+        certain = over_pairs(lambda p: (p >= 1).astype(np.float64))
+    rows = []
+    for row in which:
+        terms, n_certain = _edge_terms(stack, means, law, row, loops=loops, directed=directed)
+        # A pair of probability one that is no edge makes the graph impossible.
+        rows.append(np.where(n_certain < certain[row], -np.inf, empty[row] + terms))
+    return rows
 
 
-class _EmptyGraph:
-    """What the means alone say about the pairs, each of shape (n_distinct,).
-
-    ``n_certain`` counts the pairs of probability one, which the empty graph cannot have; ``value``
-    is its log-likelihood on all others.
-    """
-
-    def __init__(self, means: Means, law: EdgeLaw, *, loops: bool, directed: bool) -> None:
-        def over_pairs(f: Callable[[Floats], Floats]) -> Floats:
-            sums = means.pair_sum(f, directed)
-            if loops:
-                sums = sums + f(means.diagonal(0, means.n_distinct)).sum(axis=1)
-            return sums
-
-        if isinstance(law, Poisson):
-            self.value = over_pairs(np.negative)
-            self.n_certain = np.zeros(means.n_distinct)
-        else:
-            self.value = over_pairs(lambda p: np.log1p(-np.where(p < 1, p, 0.0)))
-            self.n_certain = over_pairs(lambda p: (p >= 1).astype(np.float64))
-
-
-def _with_edges(
-    stack: GraphStack,
-    means: Means,
-    law: EdgeLaw,
-    which: Ints,
-    empty: _EmptyGraph,
-    *,
-    loops: bool,
-    directed: bool,
-) -> Floats:
+def _edge_terms(
+    stack: GraphStack, means: Means, law: EdgeLaw, which: Ints, *, loops: bool, directed: bool
+) -> tuple[Floats, Floats]:
+    """Return what the edges of each graph add, (m,), and how many have probability one, (m,)."""
     m = len(stack)
-    result = empty.value[which]
-    n_certain = np.zeros(m)
+    result, n_certain = np.zeros(m), np.zeros(m)
     for i, s, t, w in _edges(stack, loops=loops, directed=directed):
         mean = means.at(which[i], s, t)
         if isinstance(law, Poisson):
-            _require(
-                (w >= 0) & (w == np.floor(w)), i, s, t, w, "law='poisson' needs counts 0, 1, 2, ..."
+            good, remedy = (w >= 0) & (w == np.floor(w)), "law='poisson' needs counts 0, 1, 2, ..."
+        else:
+            good, remedy = w == 1, "a Bernoulli model needs 0 and 1: binarize the graphs"
+        if not good.all():
+            e = int(np.argmin(good))
+            raise InputError(
+                f"graphs[{i[e]}] has weight {w[e]:.6g} at entry ({s[e]}, {t[e]}); {remedy}"
             )
+        if isinstance(law, Poisson):
             terms = xlogy(w, mean) - gammaln(w + 1)
         else:
-            _require(w == 1, i, s, t, w, "a Bernoulli model needs 0 and 1: binarize the graphs")
             certain = mean >= 1
             n_certain += np.bincount(i[certain], minlength=m)
             p = np.where(certain, 0.5, mean)
             with np.errstate(divide="ignore"):
                 terms = np.log(p) - np.log1p(-p)
         result += np.bincount(i, weights=terms, minlength=m)
-    # A pair of probability one that is no edge makes the graph impossible.
-    result[n_certain < empty.n_certain[which]] = -np.inf
-    return result
+    return result, n_certain
 
 
 def _edges(
@@ -141,29 +108,8 @@ def _edges(
         yield i[keep], s[keep], t[keep], w[keep]
 
 
-def _require(
-    good: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    i: Ints,
-    s: Ints,
-    t: Ints,
-    w: Floats,
-    remedy: str,
-) -> None:
-    if not good.all():
-        e = int(np.argmin(good))
-        raise InputError(
-            f"graphs[{i[e]}] has weight {w[e]:.6g} at entry ({s[e]}, {t[e]}); {remedy}"
-        )
-
-
 def _gaussian(
-    stack: GraphStack,
-    means: Means,
-    law: Gaussian,
-    which: Ints,
-    *,
-    loops: bool,
-    directed: bool,
+    stack: GraphStack, means: Means, law: Gaussian, which: Ints, *, loops: bool, directed: bool
 ) -> Floats:
     # Every pair counts, so the residuals are taken directly: expanding the square would lose
     # digits where the noise is small.

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from eigengraphs.models.laws import EdgeLaw, EventLaw
-from eigengraphs.models.means import BLOCK_ENTRIES, Bins, Means
+from eigengraphs.models.edge_laws import EdgeLaw, EventLaw
+from eigengraphs.models.edge_means import BLOCK_ENTRIES, Bins, Means
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
 
@@ -48,13 +48,9 @@ _Places: TypeAlias = npt.NDArray[Any]
 
 
 def sample_stack(
-    groups: Sequence[tuple[Means, int]],
-    law: EdgeLaw,
-    *,
-    loops: bool,
+    groups: Sequence[tuple[Means, int]], law: EdgeLaw, rng: np.random.Generator, *, loops: bool,
     directed: bool,
-    rng: np.random.Generator,
-) -> GraphStack:
+) -> GraphStack:  # fmt: skip
     """Draw graphs and return them as one stack.
 
     Parameters
@@ -71,7 +67,7 @@ def sample_stack(
     density = [means.density() for means, _ in groups]
     all_pairs = not isinstance(law, EventLaw)
     as_array = all_pairs or np.mean(density) > _DENSE_DENSITY or m * n * n <= _DENSE_ENTRIES
-    sink: _Sink = _DenseSink(m, n) if as_array else _SparseSink(m, n)
+    sink = _DenseSink(m, n) if as_array else _SparseSink(m, n)
     draw = _Draw(law, directed, rng, sink)
     first = 0
     for (means, count), share in zip(groups, density, strict=True):
@@ -98,7 +94,7 @@ class _Draw:
     law: EdgeLaw
     directed: bool
     rng: np.random.Generator
-    sink: _Sink
+    sink: _DenseSink | _SparseSink
 
     def every_pair(self, means: Means, count: int, first: int) -> None:
         """Draw ``count`` graphs, number ``first`` and on, pair by pair."""
@@ -200,20 +196,9 @@ def _pairs_between(
         yield bins.order[bins.starts[a][j] + u], bins.order[bins.starts[b][j] + v], a[j] == b[j]
 
 
-class _Sink(Protocol):
-    """Where edges go. Undirected edges are given once, in either order, and mirrored at the end."""
-
-    def add_tile(self, first: int, r0: int, c0: int, values: Floats) -> None:
-        """Add whole blocks of the graphs from number ``first`` on."""
-
-    def add_loops(self, first: int, values: Floats) -> None:
-        """Add the diagonals of the graphs from number ``first`` on."""
-
-    def add_edges(self, graph: Ints, s: Ints, t: Ints, weights: Floats | None) -> None:
-        """Add single edges; without weights each is one event."""
-
-    def stack(self, law: EdgeLaw, directed: bool) -> GraphStack:
-        """Return what was added."""
+# Where edges go. Undirected edges are given once, in either order, and mirrored at the end: whole
+# blocks (`add_tile`) and diagonals of the graphs from number ``first`` on, and single edges, which
+# without weights are one event each.
 
 
 class _DenseSink:

@@ -13,6 +13,7 @@ import numpy as np
 
 from eigengraphs.errors import InputError
 from eigengraphs.report.records import Column, TimeLine
+from eigengraphs.stack.names import some_of
 from eigengraphs.system.labels import UNKNOWN, are_codes, shortened, without_none
 
 __all__ = ["is_unknown", "make_column", "make_columns", "says_number", "time_line"]
@@ -28,7 +29,7 @@ _COUNTED = re.compile(r"(\D*?)(\d+(?:\.\d+)?)(\D*)")
 def make_columns(
     columns: Mapping[str, Sequence[Any]] | None, length: int, of: str
 ) -> tuple[Column, ...]:
-    """Make columns of a mapping of names to one value for each graph or vertex.
+    """Make columns from a mapping of names to one value per graph or vertex.
 
     Parameters
     ----------
@@ -51,9 +52,17 @@ def make_columns(
     return tuple(made)
 
 
-def make_column(name: str, values: Sequence[Any]) -> Column:
+def make_column(name: str, given: Sequence[Any]) -> Column:
     """Make one column, and tell numbers from categories."""
-    return _column(name, without_none([_plain(value) for value in values]))
+    known = without_none([_plain(value) for value in given])
+    numbers = _numbers(known)
+    if numbers is not None and not are_codes(x for x in numbers if x is not None):
+        return Column(name, "number", tuple(numbers))
+    texts = [x if x is None else f"{x:g}" if isinstance(x, float) else str(x) for x in known]
+    categories = tuple(dict.fromkeys(text for text in texts if text is not None))
+    code = {text: c for c, text in enumerate(categories)}
+    values = [None if text is None else code[text] for text in texts]
+    return Column(name, "category", tuple(values), categories)
 
 
 def is_unknown(value: Any) -> bool:
@@ -75,21 +84,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return None if value.strip().lower() in UNKNOWN else value
     return value if isinstance(value, bool | int | float) else str(value)
-
-
-def _column(name: str, values: list[Any]) -> Column:
-    numbers = _numbers(values)
-    if numbers is not None and not are_codes(x for x in numbers if x is not None):
-        return Column(name, "number", tuple(numbers))
-    texts = [None if value is None else _word(value) for value in values]
-    categories = tuple(dict.fromkeys(text for text in texts if text is not None))
-    place = {text: float(c) for c, text in enumerate(categories)}
-    codes = tuple(None if text is None else int(place[text]) for text in texts)
-    return Column(name, "category", codes, categories)
-
-
-def _word(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _numbers(values: list[Any]) -> list[float | int | None] | None:
@@ -123,7 +117,7 @@ def time_line(
     ordered
         The name of a column; or True: time is the order of the input; or False: there is none.
     columns
-        One value for each graph. For an order: numbers; dates such as 2019-01-31 (perhaps with a
+        One value per graph. To sort by: numbers; dates such as 2019-01-31 (perhaps with a
         time of day), 2019-01, 2019-Q1 or 2019-W05; or texts that differ by one number (visit 2).
     names
         Of the graphs.
@@ -131,7 +125,7 @@ def time_line(
     Raises
     ------
     InputError
-        If the column does not exist, has no value for some graph, or says no order.
+        If the column does not exist, has no value for some graph, or cannot be sorted.
     """
     if not isinstance(ordered, str):
         return TimeLine("", tuple(range(len(names))), tuple(names)) if ordered else None
@@ -140,11 +134,9 @@ def time_line(
     values = list(columns[ordered])
     unknown = [name for name, value in zip(names, values, strict=True) if is_unknown(value)]
     if unknown:
-        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
         raise InputError(
-            f"graphs cannot be put in the order of {ordered!r}, which has no value for "
-            f"{', '.join(map(repr, unknown[:5]))}{more}: complete the column, or leave these "
-            "graphs out"
+            f"graphs cannot be sorted by {ordered!r}, which has no value for {some_of(unknown)}: "
+            "complete the column, or leave these graphs out"
         )
     texts = [_time_text(value) for value in values]
     keys = _keys(ordered, texts, names)
@@ -172,12 +164,11 @@ def _keys(column: str, texts: Sequence[str], names: Sequence[str]) -> list[Key]:
             best = (len(found), what, keys)
     count, what, keys = best
     odd = next((i for i, key in enumerate(keys) if key is None), 0)
-    like = f", as {count} others do" if count else ""
+    like = f", as {count} others are" if count else ""
     raise InputError(
-        f"graphs cannot be put in the order of {column!r}: {shortened(texts[odd])!r} "
-        f"({names[odd]}) does not say a {what}{like}. An order is told by numbers, by dates "
-        "such as 2019-01-31 or 2019-01, or by texts that differ in one number alone (visit 1, "
-        "visit 2)"
+        f"graphs cannot be sorted by {column!r}: {shortened(texts[odd])!r} ({names[odd]}) is not a "
+        f"{what}{like}. A column to sort by has numbers, dates such as 2019-01-31 or 2019-01, or "
+        "texts that differ in only one number (visit 1, visit 2)"
     )
 
 

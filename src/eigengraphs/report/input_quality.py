@@ -1,4 +1,4 @@
-"""The graphs as they came: density, weight, isolated vertices, and which stand out."""
+"""The graphs of the input: density, weight, isolated vertices, and which graphs stand out."""
 
 from __future__ import annotations
 
@@ -18,43 +18,32 @@ from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.mask import Mask
 from eigengraphs.system.labels import count_of
 
-__all__ = [
-    "QualityTable",
-    "describe_graphs",
-    "first_names",
-    "isolated_vertices",
-    "missing_vertices",
-]
+__all__ = ["QualityTable", "describe_graphs", "first_names", "missing_vertices"]
 
 _EVEN = 0.4  # of the graphs: a group that is larger is one of two, and not apart from the rest
 _NEARLY = 0.05  # of the graphs: so many may be in another group than a column says
-_RARE = 0.01  # of the weights: so few negative ones are mistakes and no signs
+_RARE = 0.01  # of the weights: negative ones that are rarer are mistakes
 
 
 class QualityTable(Sequence[GraphQuality]):
-    """The quality of every graph, a :class:`GraphQuality` each, made when it is asked for.
+    """The quality of every graph, one :class:`GraphQuality` each, made when it is asked for.
 
-    It is there while graphs are fitted, and of very many graphs the records would take more room
-    than all else that is kept of them.
+    It is kept while graphs are fitted, and for very many graphs the records would take more room
+    than everything else that is kept about them.
 
-    Parameters
+    Attributes
     ----------
     names, files
         Of the graphs; None for names that are places, and no files for graphs from memory.
     density, total_weight, isolated, correlation : (m,)
-        As of :class:`GraphQuality`.
+        As in :class:`GraphQuality`.
     messages
-        By the place of the graph, for those of which there is something to say.
+        By the place of the graph, for those about which there is something to say.
     problems
-        The same for all graphs, the gravest first.
+        The same for all graphs together, the gravest first.
     explained
-        What was found and has a reason that is known, such as groups that a column tells.
+        What was found and has a known reason, such as groups that a column tells.
     """
-
-    __slots__ = (
-        "_files", "_messages", "_names", "correlation", "density", "explained", "isolated",
-        "problems", "total_weight",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -64,13 +53,13 @@ class QualityTable(Sequence[GraphQuality]):
         total_weight: NDArray[np.float64],
         isolated: NDArray[np.int64],
         correlation: NDArray[np.float64],
-        messages: Mapping[int, tuple[str, ...]],
-        problems: tuple[Problem, ...] = (),
-        explained: tuple[Problem, ...] = (),
+        messages: Mapping[int, Sequence[str]],
     ) -> None:
-        self._names, self._files, self._messages = names, files, messages
+        self.names, self.files, self.messages = names, files, messages
         self.density, self.total_weight, self.isolated = density, total_weight, isolated
-        self.correlation, self.problems, self.explained = correlation, problems, explained
+        self.correlation = correlation
+        self.problems: tuple[Problem, ...] = ()
+        self.explained: tuple[Problem, ...] = ()
 
     def __len__(self) -> int:
         return len(self.density)
@@ -81,8 +70,19 @@ class QualityTable(Sequence[GraphQuality]):
     def __getitem__(self, which: slice) -> tuple[GraphQuality, ...]: ...
     def __getitem__(self, which: int | slice) -> GraphQuality | tuple[GraphQuality, ...]:
         if isinstance(which, slice):
-            return tuple(self._row(i) for i in range(*which.indices(len(self))))
-        return self._row(range(len(self))[which])
+            return tuple(self[i] for i in range(*which.indices(len(self))))
+        i = range(len(self))[which]
+        messages = tuple(self.messages.get(i, ()))
+        return GraphQuality(
+            self.name(i),
+            self.files[i] if self.files else "",
+            verdict="notice" if messages else "ok",
+            density=float(self.density[i]),
+            total_weight=float(self.total_weight[i]),
+            isolated=int(self.isolated[i]),
+            correlation=None if np.isnan(self.correlation[i]) else float(self.correlation[i]),
+            messages=messages,
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -92,24 +92,11 @@ class QualityTable(Sequence[GraphQuality]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"QualityTable({len(self)} graphs, {len(self._messages)} with messages)"
+        return f"QualityTable({len(self)} graphs, {len(self.messages)} with messages)"
 
     def name(self, i: int) -> str:
         """Return the name of a graph."""
-        return str(i) if self._names is None else self._names[i]
-
-    def _row(self, i: int) -> GraphQuality:
-        messages = self._messages.get(i, ())
-        return GraphQuality(
-            self.name(i),
-            self._files[i] if self._files else "",
-            verdict="notice" if messages else "ok",
-            density=float(self.density[i]),
-            total_weight=float(self.total_weight[i]),
-            isolated=int(self.isolated[i]),
-            correlation=None if np.isnan(self.correlation[i]) else float(self.correlation[i]),
-            messages=messages,
-        )
+        return str(i) if self.names is None else self.names[i]
 
 
 def describe_graphs(
@@ -132,141 +119,101 @@ def describe_graphs(
     mirror : (n,), optional
         For each vertex, the one in the other hemisphere; finds graphs whose sides are swapped.
     columns
-        What is known of the graphs, a value each; may tell the groups into which they fall.
+        What is known about the graphs, one value each; may tell the groups into which they fall.
     """
     m, n = stack.n_graphs, stack.n_vertices
     pairs = np.full(m, n * (n - 1), dtype=np.float64)
     if stack.mask is not None:
         pairs = stack.mask.counts(diagonal=False).astype(np.float64)
-    pairs = np.maximum(pairs, 1.0)
-    density = (stack.facts.n_nonzero - stack.facts.n_loops) / pairs
-    weight, isolated, n_negative = _counted(stack)
+    density = (stack.facts.n_nonzero - stack.facts.n_loops) / np.maximum(pairs, 1.0)
+    weight, *counts = _counted(stack)
+    isolated, missing, n_negative = (count.astype(np.int64) for count in counts)
     if not stack.is_directed:
-        weight /= 2.0  # an edge stands twice in its matrix; among directed graphs it is two
-    patterns = compare_patterns(stack, mirror)
+        weight /= 2.0  # an edge stands twice in its matrix; in directed graphs these are two
+    found = compare_patterns(stack, mirror)
     messages = {i: list(texts) for i, texts in (said or {}).items() if texts}
     table = QualityTable(stack._graph_names, files, density, weight, isolated,
-                         patterns.correlation, {})  # fmt: skip
-    problems = list[Problem]()
-
-    def note(
-        level: Level,
-        which: NDArray[np.bool_],
-        short: str,
-        what: str,
-        text: str | Callable[[int], str],
-        name: Callable[[int], str] = table.name,
-    ) -> None:
-        """Say something of some graphs: ``text`` of each, and ``what`` of all of them.
-
-        Wrong data first, then odd graphs: within a level, what is said stays in this order.
-        """
-        places = np.flatnonzero(which).tolist()
-        for i in places:
-            messages.setdefault(i, []).append(text if isinstance(text, str) else text(i))
-        if places:
-            count = count_of(len(places), "graph")
-            one, many = (
-                ("is", "are") if what.startswith(("unlike", "apart", "more")) else ("has", "have")
-            )
-            names = first_names([name(i) for i in places[:6]], len(places))
-            said = f"{count} {one if len(places) == 1 else many} {what}: {names}"
-            problems.append(Problem(level, said, f"{short} ({count})"))
-
-    missing = np.zeros(m, dtype=np.int64)
-    if stack.mask is not None:
-        missing = missing_vertices(stack.mask).sum(axis=1)
-    for i in np.flatnonzero(missing).tolist():  # one notice of all graphs names the vertices
+                         found.correlation, messages)  # fmt: skip
+    for i in np.flatnonzero(missing).tolist():  # one notice about all graphs names the vertices
         messages.setdefault(i, []).append(f"{missing[i]} of {n} vertices are missing")
     empty = isolated == n - missing
-    note(
-        "warning",
-        empty,
-        "no edges",
-        "no edges at all (see whether the file is complete, or leave it out)",
-        "no edges at all",
-    )
-    correlation = patterns.correlation
-    note(
-        "warning",
-        patterns.unlike,
-        "odd pattern",
-        "unlike the others in the pattern of edges (are the vertices in another order?)",
-        lambda i: (
-            f"pattern unlike the others: correlation {correlation[i]:.2f} with them, usual "
-            f"{_median(correlation):.2f}"
-        ),
-    )
-    note(
-        "warning",
-        patterns.swapped,
-        "swapped hemispheres",
-        "more like the others with left and right swapped (are the hemispheres swapped?)",
-        "left and right look swapped",
-    )
-    if stack.is_weighted:  # else it is the density once more
-        size = patterns.scale
-        note(
-            "warning",
-            far_from_usual(size, 2.0),
-            "odd scale",
-            "unlike the others in the scale of the weights (another unit, or transformed before?)",
-            lambda i: f"scale of the weights {size[i]:.3g}, far from the usual {_median(size):.3g}",
-        )
-    note(
-        "notice",
-        _rare_negatives(stack, n_negative),
-        "negative weights",
-        "negative weights, which others have not",
-        lambda i: _negative_weight(stack, i),
-        lambda i: f"{files[i] if files else table.name(i)} ({_negative_weight(stack, i)})",
-    )
-    note(
-        "notice",
-        far_from_usual(density, 1.2),
-        "odd density",
-        "unlike the others in density",
-        f"density far from the usual {_median(density):.3g}",
-    )
-    # Few graphs have nothing usual; and where vertices without edges are usual, they are no notice.
+    # Few graphs have nothing usual; and where isolated vertices are usual, they are no notice.
     least = n // 10 + (float(np.median(isolated)) if m >= FEWEST else 0.0)
-    note(
-        "notice",
-        (isolated > least) & ~empty,
-        "isolated vertices",
-        f"no edges at many of the {n} vertices",
-        lambda i: f"{isolated[i]} of {n - missing[i]} vertices have no edge",
-    )
-    if patterns.apart.any():
-        places = np.flatnonzero(patterns.apart).tolist()
-        even = len(places) > _EVEN * m
-        text = (
-            f"the graphs fall into two groups of {len(places)} and {m - len(places)}"
-            if even
-            else f"{len(places)} graphs are apart from the others, and like each other"
+    usual_correlation, usual_scale = _median(found.correlation), _median(found.scale)
+    odd_scale = far_from_usual(found.scale, 2.0) & stack.is_weighted  # else it is the density again
+    # Wrong data first, then odd graphs: the level, which graphs, in a few words, as the end of a
+    # sentence on all of them, and what is said of each.
+    checks: list[tuple[Level, NDArray[np.bool_], str, str, Callable[[int], str]]] = [
+        ("warning", empty, "no edges",
+         "have no edges at all (check whether the file is complete, or leave it out)",
+         lambda _: "no edges at all"),
+        ("warning", found.unlike, "odd pattern",
+         "are unlike the others in the pattern of edges (are the vertices in another order?)",
+         lambda i: f"pattern unlike the others: correlation {found.correlation[i]:.2f} with them, "
+         f"usual {usual_correlation:.2f}"),
+        ("warning", found.swapped, "swapped hemispheres",
+         "are more like the others with left and right swapped (are the hemispheres swapped?)",
+         lambda _: "left and right look swapped"),
+        ("warning", odd_scale, "odd scale",
+         "are unlike the others in the scale of the weights (another unit, or already "
+         "transformed?)",
+         lambda i: f"scale of the weights {found.scale[i]:.3g}, far from the usual "
+         f"{usual_scale:.3g}"),
+        ("notice", _rare_negatives(stack, n_negative), "negative weights",
+         "have negative weights, which are rare here",
+         lambda i: _negative_weight(stack, i)),
+        ("notice", far_from_usual(density, 1.2), "odd density",
+         "are unlike the others in density",
+         lambda _: f"density far from the usual {_median(density):.3g}"),
+        ("notice", (isolated > least) & ~empty, "isolated vertices",
+         f"have no edges at many of the {n} vertices",
+         lambda i: f"{isolated[i]} of {n - missing[i]} vertices have no edge"),
+    ]  # fmt: skip
+    for level, which, short, what, text in checks:
+        places = np.flatnonzero(which).tolist()
+        for i in places:
+            messages.setdefault(i, []).append(text(i))
+        if places:
+            names = [table.name(i) for i in places[:6]]
+            if short == "negative weights":
+                names = [f"{files[i] if files else table.name(i)} ({text(i)})" for i in places[:6]]
+            count, (verb, rest) = count_of(len(places), "graph"), what.split(" ", 1)
+            verb = {"are": "is", "have": "has"}[verb] if len(places) == 1 else verb
+            whole = f"{count} {verb} {rest}: {first_names(names, len(places))}"
+            table.problems += (Problem(level, whole, f"{short} ({count})"),)
+    places = np.flatnonzero(found.apart).tolist()
+    if places:
+        even, sizes = len(places) > _EVEN * m, f"{len(places)} and {m - len(places)}"
+        what = f"{len(places)} graphs are apart from the others, and like each other"
+        if even:
+            what = f"the graphs fall into two groups of {sizes}"
+        column = _told_by(found.apart, columns or {})
+        names = [table.name(i) for i in places[:6]]
+        whole = (
+            f"{what} ({column or 'another scanner, site or group?'}): "
+            f"{first_names(names, len(places))}"
         )
-        column = _told_by(patterns.apart, columns or {})
-        why = column or "another scanner, site or group?"
-        names = first_names([table.name(i) for i in places[:6]], len(places))
-        short = f"two groups ({len(places)} and {m - len(places)} graphs)"
-        found = Problem("notice", f"{text} ({why}): {names}", short)
+        groups = Problem("notice", whole, f"two groups ({sizes} graphs)")
         if column:
-            table.explained = (found,)
-        else:
-            problems.append(found)
-            where = "in one of two groups" if even else "apart from most graphs"
+            table.explained = (groups,)
+            return table
+        table.problems += (groups,)
+        where = "in one of two groups" if even else "apart from most graphs"
+        for i in places:
             others = f"{where}, together with {len(places) - 1} others"
-            for i in places:
-                messages.setdefault(i, []).append(others)
-    table._messages = {i: tuple(texts) for i, texts in messages.items()}
-    table.problems = tuple(problems)
+            messages.setdefault(i, []).append(others)
     return table
 
 
 def first_names(names: Sequence[str], count: int | None = None) -> str:
-    """Return the first names, and how many more there are of all ``count``."""
+    """Return the first five names, and how many more there are of all ``count``."""
     more = (len(names) if count is None else count) - 5
     return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
+
+
+def missing_vertices(mask: Mask) -> NDArray[np.bool_]:
+    """Tell the vertices of each graph of which no pair with another vertex is observed, (m, n)."""
+    return np.asarray(mask.row_counts() == mask.diagonal)
 
 
 def _told_by(group: NDArray[np.bool_], columns: Mapping[str, Sequence[Any]]) -> str:
@@ -278,8 +225,8 @@ def _told_by(group: NDArray[np.bool_], columns: Mapping[str, Sequence[Any]]) -> 
             wrong = group.sum() + sum(x == value for x in values) - 2 * count
             if wrong < best or (wrong == best and not said):
                 best = wrong
-                said = f"{'nearly ' * bool(wrong)}the graphs with {name} = {value}"
-    return f"these are {said}" if said else ""
+                said = f"these are {'nearly ' * bool(wrong)}the graphs with {name} = {value}"
+    return said
 
 
 def _median(values: NDArray[np.float64]) -> float:
@@ -287,100 +234,64 @@ def _median(values: NDArray[np.float64]) -> float:
     return float(np.median(known)) if known.size else np.nan
 
 
+def _in_memory(stack: GraphStack) -> Iterator[GraphStack]:
+    """Yield the graphs, block after block."""
+    if isinstance(stack, BlockedStack):
+        yield from (block.graphs for block in stack.blocks())
+    else:
+        yield stack
+
+
+def _counted(stack: GraphStack) -> NDArray[np.float64]:
+    """Return total weight, isolated and missing vertices, and negative entries, each (m,).
+
+    All without the diagonal. The edges of a missing vertex are unknown, so it is not isolated.
+    """
+    rows, n = [], stack.n_vertices
+    for block in _in_memory(stack):
+        absent = np.zeros((block.n_graphs, n), dtype=bool)
+        if block.mask is not None:
+            absent = missing_vertices(block.mask)
+        for i in range(block.n_graphs):
+            A = block._graph(i)
+            loops = A.diagonal()
+            if isinstance(A, np.ndarray):
+                weights = A
+                degrees = np.count_nonzero(A, axis=0) + np.count_nonzero(A, axis=1)
+            else:  # no copy of its entries: it may be a very large graph
+                weights = A.data
+                degrees = np.diff(A.indptr) + np.bincount(A.indices, minlength=n)
+            alone = (degrees == 2 * (loops != 0)) & ~absent[i]
+            total = weights.sum(dtype=np.float64) - loops.sum(dtype=np.float64)
+            negative = np.count_nonzero(weights < 0) - np.count_nonzero(loops < 0)
+            rows.append((total, alone.sum(), absent[i].sum(), negative))
+    return np.array(rows, dtype=np.float64).T
+
+
 def _rare_negatives(stack: GraphStack, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell graphs with negative weights, (m,), where these are mistakes.
 
-    They are few, and in few graphs or among whole numbers. Correlations have many, in all.
+    They are few, and in few graphs or among whole numbers. Correlations have many, in all graphs.
     """
-    few = counts.sum() < _RARE * stack.facts.n_nonzero.sum()
-    odd = few and (2 * np.count_nonzero(counts) < len(counts) or _whole(stack))
+    few = 0 < counts.sum() < _RARE * stack.facts.n_nonzero.sum()
+    odd = few and (2 * np.count_nonzero(counts) < len(counts) or _all_whole(stack))
     return (counts > 0) & bool(odd)
 
 
-def _whole(stack: GraphStack) -> bool:
-    return all((weights == np.floor(weights)).all() for weights in _weights(stack))
-
-
-def _weights(stack: GraphStack) -> Iterator[NDArray[Any]]:
-    parts = (b.graphs for b in stack.blocks()) if isinstance(stack, BlockedStack) else [stack]
-    for part in parts:
-        yield from [part.flat.data] if part.is_sparse else part.dense
+def _all_whole(stack: GraphStack) -> bool:
+    return all(
+        (weights == np.floor(weights)).all()
+        for block in _in_memory(stack)
+        for weights in ([block.flat.data] if block.is_sparse else block.dense)
+    )
 
 
 def _negative_weight(stack: GraphStack, i: int) -> str:
     """Say where the first negative weight of a graph is."""
-    graph = stack._graph(i)
-    entries = sparse.coo_array(graph)
+    entries = sparse.coo_array(stack._graph(i))
     s, t = entries.coords
-    wrong = np.flatnonzero((entries.data < 0) & (s != t))
-    s, t, values = s[wrong], t[wrong], entries.data[wrong]
-    if stack.facts.is_symmetric[i]:
-        s, t, values = s[s < t], t[s < t], values[s < t]
+    keep = (entries.data < 0) & ((s < t) if stack.facts.is_symmetric[i] else (s != t))
+    s, t, values = s[keep], t[keep], entries.data[keep]
     names = stack.vertex_names
     more = f", and {len(s) - 1} more" if len(s) > 1 else ""
     return f"negative weight {values[0]:g} from {names[s[0]]!r} to {names[t[0]]!r}{more}"
-
-
-def _counted(
-    stack: GraphStack,
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return total weight, isolated vertices and negative entries of each graph, each (m,)."""
-    if isinstance(stack, BlockedStack):
-        weights, isolated, negative = zip(
-            *(_counted(block.graphs) for block in stack.blocks()), strict=True
-        )
-        return np.concatenate(weights), np.concatenate(isolated), np.concatenate(negative)
-    return _total_weights(stack), isolated_vertices(stack), _negative_entries(stack)
-
-
-def _negative_entries(stack: GraphStack) -> NDArray[np.int64]:
-    """Count the negative entries off the diagonal, (m,)."""
-    found = (stack.diagonals() < 0).sum(axis=1)
-    return np.array([
-        np.count_nonzero((x.data if stack.is_sparse else x) < 0) - found[i]
-        for i, x in enumerate(map(stack._graph, range(stack.n_graphs)))
-    ], dtype=np.int64)  # fmt: skip
-
-
-def isolated_vertices(stack: GraphStack) -> NDArray[np.int64]:
-    """Count the vertices of each graph without an edge to another vertex, (m,).
-
-    A vertex that is missing in a graph does not count: its edges are not known.
-    """
-    m, n = stack.n_graphs, stack.n_vertices
-    missing = None if stack.mask is None else missing_vertices(stack.mask)
-    out = np.empty(m, dtype=np.int64)
-    for i in range(m):
-        touched = np.zeros(n, dtype=bool)
-        if stack.is_sparse and stack.is_hollow:  # without a copy: it may be a very large graph
-            flat = stack.flat
-            ends = flat.indptr[i * n : (i + 1) * n + 1]
-            np.greater(ends[1:], ends[:-1], out=touched)
-            touched[flat.indices[ends[0] : ends[-1]]] = True
-        elif stack.is_sparse:
-            rows = stack.flat[i * n : (i + 1) * n].tocoo()
-            s, t = rows.coords
-            other = s != t
-            touched[s[other]] = touched[t[other]] = True
-        else:
-            joined = stack.dense[i] != 0
-            np.fill_diagonal(joined, False)
-            touched = joined.any(axis=0) | joined.any(axis=1)
-        out[i] = n - np.count_nonzero(touched if missing is None else touched | missing[i])
-    return out
-
-
-def missing_vertices(mask: Mask) -> NDArray[np.bool_]:
-    """Tell the vertices of each graph of which no pair with another vertex is observed, (m, n)."""
-    return np.asarray(mask.row_counts() == mask.diagonal)
-
-
-def _total_weights(stack: GraphStack) -> NDArray[np.float64]:
-    """Return the sum of the weights off the diagonal, (m,)."""
-    m, n = stack.n_graphs, stack.n_vertices
-    if stack.is_sparse:
-        per_row = np.asarray(stack.flat.sum(axis=1), dtype=np.float64).reshape(m, n)
-        sums = per_row.sum(axis=1)
-    else:
-        sums = stack.dense.sum(axis=(1, 2), dtype=np.float64)
-    return np.asarray(sums - stack.diagonals().sum(axis=1), dtype=np.float64)

@@ -73,7 +73,7 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
         return Patterns(np.full(m, np.nan), np.zeros(m), nobody, nobody, nobody)
     chosen = np.unique(np.linspace(0, m - 1, min(m, _REFERENCES)).astype(np.intp))
     pieces = list(_pieces(stack[chosen]))
-    cells, n_zero = _cells(pieces, stack.n_graphs, mirror, directed=stack.is_directed)
+    cells, n_zero = _cells(pieces, mirror, directed=stack.is_directed)
     values, scale = map(np.concatenate, zip(*(_values(x, cells) for x in pieces), strict=True))
     noise = _NOISE / np.sqrt(max(len(cells) + n_zero, 1))
     to_all = _Table(values, n_zero)
@@ -311,11 +311,7 @@ def _keys(graph: Any, rows: NDArray[np.intp] | None = None) -> NDArray[np.int64]
 
 
 def _cells(
-    pieces: list[GraphStack],
-    n_graphs: int,  # noqa: ARG001
-    mirror: NDArray[np.intp] | None,
-    *,
-    directed: bool,
+    pieces: list[GraphStack], mirror: NDArray[np.intp] | None, *, directed: bool
 ) -> tuple[NDArray[np.int64], float]:
     """Choose pairs of vertices, as s * n + t in order, and tell how many more are 0 everywhere.
 

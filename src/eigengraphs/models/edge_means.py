@@ -1,0 +1,461 @@
+"""The mean of every edge, in the three forms that the models have.
+
+The sampling engine and the likelihood see the models only through `Means`: means at single pairs,
+in blocks of rows, summed over pairs, and bounded over groups of vertices. Nothing of size n x n is
+built, except where the model itself is such a matrix.
+"""
+
+# ruff: noqa: ARG002 - means that all graphs share do not ask which graph is meant
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from eigengraphs.errors import InputError
+from eigengraphs.models.edge_laws import EdgeLaw
+from eigengraphs.models.validation import TOLERANCE, Floats, Ints
+
+__all__ = ["BLOCK_ENTRIES", "Bins", "BlockMeans", "DenseMeans", "LowRankMeans", "Means"]
+
+# Entries of one temporary block: 8 MB of floats, which stays near the processor's cache.
+BLOCK_ENTRIES = 2**20
+
+# Classes of vertices by powers of two stop this far below the largest.
+_OCTAVES = 40
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Vertices grouped so that the means between two groups share one bound.
+
+    Attributes
+    ----------
+    order : ndarray, shape (n,)
+        The vertices, group after group.
+    starts, sizes : ndarray, shape (n_bins,)
+        Where each group begins in ``order``, and its length.
+    bounds : ndarray, shape (n_bins, n_bins)
+        No mean between the two groups is larger.
+    exact : bool
+        Whether every mean between two groups equals its bound.
+    """
+
+    order: Ints
+    starts: Ints
+    sizes: Ints
+    bounds: Floats
+    exact: bool
+
+
+class Means(ABC):
+    """The means of the edges of one graph, or of ``n_distinct`` graphs with means of their own.
+
+    Pairs s = t take part only in `at` and `diagonal`: they matter only where loops are asked.
+    """
+
+    n_vertices: int
+    n_distinct: int = 1
+    # Whether the pairs were checked when the model was made.
+    checked: bool = True
+
+    @abstractmethod
+    def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
+        """Return the means of the pairs (s, t) in graph i, shape (n_pairs,)."""
+
+    @abstractmethod
+    def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
+        """Return a new array of the means of rows r0 to r1 and the columns from c0 on.
+
+        Shape (hi - lo, r1 - r0, n - c0), for the graphs lo to hi; pairs s = t are zero.
+        """
+
+    @abstractmethod
+    def diagonal(self, lo: int, hi: int) -> Floats:
+        """Return the means of the loops of the graphs lo to hi, (hi - lo, n), checked."""
+
+    @abstractmethod
+    def bins(self, i: int) -> Bins:
+        """Return groups of vertices with bounds on the means of graph i."""
+
+    @abstractmethod
+    def total(self) -> Floats:
+        """Return the sum over ordered pairs s != t, (n_distinct,), before any clipping."""
+
+    def density(self) -> float:
+        """Return about the mean over pairs s != t, each graph's at most 1; to choose a way only."""
+        pairs = max(1, self.n_vertices * (self.n_vertices - 1))
+        return float(np.minimum(self.total() / pairs, 1.0).mean())
+
+    def check_pairs(self) -> None:  # noqa: B027 - most models check their parameters instead
+        """Raise if a pair has no valid mean, as far as the cost of looking allows."""
+
+    def tiles(self, directed: bool) -> Iterator[tuple[int, int, int, int, int]]:
+        """Yield (lo, hi, r0, r1, c0), arguments of `block` that cover every pair.
+
+        Undirected graphs need the columns from r0 on: c0 = r0.
+        """
+        n, m = self.n_vertices, self.n_distinct
+        rows = max(1, min(n, BLOCK_ENTRIES // n))
+        graphs = max(1, BLOCK_ENTRIES // (rows * n))
+        for r0 in range(0, n, rows):
+            for lo in range(0, m, graphs):
+                yield lo, min(lo + graphs, m), r0, min(r0 + rows, n), 0 if directed else r0
+
+    def pair_sum(self, f: Callable[[Floats], Floats], directed: bool) -> Floats:
+        """Return the sum of ``f(mean)`` over the pairs s != t, shape (n_distinct,).
+
+        ``f`` must vanish at zero, because the pairs s = t come as zeros.
+        """
+        sums = np.zeros(self.n_distinct)
+        for lo, hi, r0, r1, c0 in self.tiles(directed):
+            values = f(self.block(lo, hi, r0, r1, c0))
+            if not directed:
+                values = np.triu(values, 1)
+            sums[lo:hi] += values.sum(axis=(1, 2))
+        return sums
+
+
+def bins_of_labels(labels: Ints, bounds: Floats, *, exact: bool) -> Bins:
+    """Group the vertices by ``labels``, which index the rows of ``bounds``."""
+    sizes = np.bincount(labels, minlength=len(bounds))
+    return Bins(
+        order=np.argsort(labels, kind="stable"),
+        starts=np.cumsum(sizes) - sizes,
+        sizes=sizes,
+        bounds=bounds,
+        exact=exact,
+    )
+
+
+def octaves(sizes: Floats) -> Ints:
+    """Label positive numbers by powers of two, 0 for zeros; labels have no gaps."""
+    largest = sizes.max(initial=0.0)
+    if largest == 0:
+        return np.zeros(len(sizes), dtype=np.int64)
+    exponent = np.frexp(np.maximum(sizes, largest * 2.0**-_OCTAVES))[1]
+    exponent[sizes == 0] = exponent.min() - 1
+    return np.unique(exponent, return_inverse=True)[1].astype(np.int64)
+
+
+class BlockMeans(Means):
+    """One mean for each pair of blocks; one block is an Erdos-Renyi graph."""
+
+    def __init__(self, B: Floats, labels: Ints) -> None:
+        self.sizes = np.bincount(labels, minlength=len(B))
+        self.labels = labels
+        self.n_vertices = len(labels)
+        self.loop_means = np.diagonal(B)
+        # A block of one vertex holds no pair, and its entry of B may be no probability.
+        alone = np.flatnonzero(self.sizes < 2)
+        self.B = B.copy()
+        self.B[alone, alone] = 0.0
+
+    def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
+        """See `Means.at`."""
+        values = self.B[self.labels[s], self.labels[t]]
+        loops = np.flatnonzero(s == t)
+        values[loops] = self.loop_means[self.labels[s[loops]]]
+        return values
+
+    def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
+        """See `Means.block`."""
+        values = self.B[np.ix_(self.labels[r0:r1], self.labels[c0:])][None]
+        return hollowed(values, r0, r1, c0)
+
+    def diagonal(self, lo: int, hi: int) -> Floats:
+        """See `Means.diagonal`."""
+        return _loop_probabilities(self.loop_means, "B", self.sizes > 0)[self.labels][None]
+
+    def bins(self, i: int) -> Bins:
+        """See `Means.bins`."""
+        return bins_of_labels(self.labels, self.B, exact=True)
+
+    def total(self) -> Floats:
+        """See `Means.total`."""
+        return self.pair_sum(lambda values: values, directed=True)
+
+    def pair_sum(self, f: Callable[[Floats], Floats], directed: bool) -> Floats:
+        """See `Means.pair_sum`; costs the number of blocks squared."""
+        sizes = self.sizes.astype(np.float64)
+        pairs = np.outer(sizes, sizes) - np.diag(sizes)
+        # Undirected: B is symmetric, and each unordered pair was counted twice.
+        sums = np.where(pairs > 0, f(self.B) * pairs, 0.0).sum()
+        return np.array([sums if directed else sums / 2])
+
+
+class DenseMeans(Means):
+    """The means are a matrix, as in the inhomogeneous Erdos-Renyi model."""
+
+    def __init__(self, P: Floats) -> None:
+        self.P = P
+        self.n_vertices = len(P)
+
+    def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
+        """See `Means.at`."""
+        return np.clip(self.P[s, t], 0.0, 1.0)
+
+    def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
+        """See `Means.block`."""
+        return hollowed(self.P[None, r0:r1, c0:].copy(), r0, r1, c0)
+
+    def diagonal(self, lo: int, hi: int) -> Floats:
+        """See `Means.diagonal`."""
+        return _loop_probabilities(np.diagonal(self.P), "P")[None]
+
+    def bins(self, i: int) -> Bins:
+        """See `Means.bins`."""
+        n = self.n_vertices
+        largest = np.zeros(n)
+        for _, _, r0, r1, c0 in self.tiles(directed=True):
+            rows = self.block(0, 1, r0, r1, c0)[0]
+            np.maximum(largest, rows.max(axis=0), out=largest)
+            largest[r0:r1] = np.maximum(largest[r0:r1], rows.max(axis=1))
+        labels = octaves(largest)
+        n_bins = int(labels.max()) + 1
+        bounds = np.zeros((n_bins, n_bins))
+        bins = bins_of_labels(labels, bounds, exact=False)
+        for _, _, r0, r1, c0 in self.tiles(directed=True):
+            rows = self.block(0, 1, r0, r1, c0)[0][:, bins.order]
+            by_column = np.maximum.reduceat(rows, bins.starts, axis=1)
+            np.maximum.at(bounds, labels[r0:r1], by_column)
+        return bins
+
+    def total(self) -> Floats:
+        """See `Means.total`."""
+        return np.array([self.P.sum() - np.trace(self.P)])
+
+
+def hollowed(values: Floats, r0: int, r1: int, c0: int) -> Floats:
+    """Set the pairs s = t of a block to zero, in place."""
+    s = np.arange(max(r0, c0), r1)
+    values[:, s - r0, s - c0] = 0.0
+    return values
+
+
+def _loop_probabilities(
+    loops: Floats, name: str, used: npt.NDArray[np.bool_] | bool = True
+) -> Floats:
+    bad = ((loops < -TOLERANCE) | (loops > 1 + TOLERANCE)) & used
+    if bad.any():
+        s = int(np.argmax(bad))
+        raise InputError(
+            f"{name}[{s}, {s}] is {loops[s]:.6g}, outside [0, 1]; with loops=True the diagonal of "
+            f"{name} holds the probabilities of loops: correct it, or leave loops out"
+        )
+    return np.clip(loops, 0.0, 1.0)
+
+
+# Up to this many vertices every pair is checked; above, see `LowRankMeans.check_pairs`.
+EXACT_VERTICES = 10_000
+
+# A mean this close to 0 or 1 is that number up to the rounding of the sum over k.
+_ROUNDING = 1e-13
+
+# With at most this many distinct rows of H, vertices are grouped by row and bounds are exact.
+_MAX_DISTINCT_ROWS = 64
+
+# Pairs to estimate a density from: its standard error is below 0.002 where it is 0.05.
+_DENSITY_PAIRS = 2**14
+
+
+@dataclass(eq=False)
+class LowRankMeans(Means):
+    """Means H diag(lam_i) H^T.
+
+    Parameters
+    ----------
+    H : ndarray, shape (n, d)
+    Lam : ndarray, shape (n_distinct, d)
+    law : EdgeLaw
+        Its limits are the limits of the means.
+    clip : bool
+        Whether means beyond the limits are clipped, or an error.
+    checked : bool
+        Whether `check_pairs` was passed before, or the loadings are fresh.
+    graph_name : callable
+        Turns i into the name of graph i in an error; an empty name for the only one.
+    remedy : str
+        What an error tells the caller to do.
+    """
+
+    H: Floats
+    Lam: Floats
+    law: EdgeLaw
+    graph_name: Callable[[int], str]
+    remedy: str
+    clip: bool = False
+    checked: bool = True
+
+    def __post_init__(self) -> None:
+        self.n_vertices, self.n_distinct = len(self.H), len(self.Lam)
+
+    def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
+        """See `Means.at`."""
+        values = self._raw_at(i, s, t)
+        graph = np.broadcast_to(np.asarray(i), values.shape)
+        return self._valid(values, lambda e: (int(graph[e]), int(s[e]), int(t[e])))
+
+    def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
+        """See `Means.block`."""
+        values = self.raw_block(lo, hi, r0, r1, c0)
+        return self._valid(values, lambda g, s, t: (lo + int(g), r0 + int(s), c0 + int(t)))
+
+    def diagonal(self, lo: int, hi: int) -> Floats:
+        """See `Means.diagonal`."""
+        values = self.Lam[lo:hi] @ (self.H**2).T
+        return self._valid(values, lambda g, s: (lo + int(g), int(s), int(s)))
+
+    def raw_block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
+        """Return `block` without limits on the means."""
+        scaled = self.Lam[lo:hi, None, :] * self.H[r0:r1]
+        values = scaled.reshape(-1, scaled.shape[2]) @ self.H[c0:].T
+        return hollowed(values.reshape(hi - lo, r1 - r0, -1), r0, r1, c0)
+
+    def total(self) -> Floats:
+        """See `Means.total`."""
+        total: Floats = self.Lam @ (self.H.sum(axis=0) ** 2 - (self.H**2).sum(axis=0))
+        return total
+
+    def density(self) -> float:
+        """See `Means.density`; where means are clipped, from a sample of the pairs."""
+        n = self.n_vertices
+        if not self.clip or n < 2:
+            return super().density()
+        # A stream of its own: the caller's random numbers are for the graphs.
+        rng = np.random.default_rng(0)
+        i = rng.integers(0, self.n_distinct, _DENSITY_PAIRS)
+        s = rng.integers(0, n, _DENSITY_PAIRS)
+        t = (s + rng.integers(1, n, _DENSITY_PAIRS)) % n
+        return float(np.minimum(self.at(i, s, t), 1.0).mean())
+
+    def n_out_of_range(self) -> int:
+        """Count the unordered pairs s < t, over all graphs, whose mean breaks the limits."""
+        count = 0
+        for lo, hi, r0, r1, c0 in self.tiles(directed=False):
+            values = self.raw_block(lo, hi, r0, r1, c0)
+            count += int(np.count_nonzero(np.triu(self._outside(values), 1)))
+        return count
+
+    def bins(self, i: int) -> Bins:
+        """See `Means.bins`.
+
+        By Cauchy-Schwarz |P_st| <= q_s q_t with q_s^2 = sum_k |lam_k| h_ks^2. Vertices whose
+        q lies between the same powers of two form a group, unless H has so few distinct rows
+        that its rows are the groups and every mean is known exactly.
+        """
+        if self._few_distinct_rows is not None:
+            return self._bins_by_row(i, *self._few_distinct_rows)
+        q = self._sizes(i)
+        labels = octaves(q)
+        largest = np.zeros(int(labels.max()) + 1)
+        np.maximum.at(largest, labels, q)
+        bounds = np.minimum(np.outer(largest, largest) * (1 + 1e-9), self.law.upper)
+        return bins_of_labels(labels, bounds, exact=False)
+
+    def _bins_by_row(self, i: int, rows: Floats, labels: Ints) -> Bins:
+        means = (rows * self.Lam[i]) @ rows.T
+        groups = bins_of_labels(labels, means, exact=True)
+        # A group of one vertex holds no pair, so its mean with itself is never used.
+        alone = np.flatnonzero(groups.sizes < 2)
+        means[alone, alone] = 0.0
+
+        def pair(a: int, b: int) -> tuple[int, int, int]:
+            s, t = groups.starts[a], groups.starts[b] + (a == b)
+            return i, int(groups.order[s]), int(groups.order[t])
+
+        self._valid(means, pair)
+        return groups
+
+    def check_pairs(self) -> None:
+        """Raise if a pair has no valid mean.
+
+        Exact for up to `EXACT_VERTICES` vertices. Above, pairs that can exceed the upper
+        limit by Cauchy-Schwarz are checked (if there are as few vertices among them), and
+        negative means are found only when sampling or a likelihood comes across them.
+        """
+        if self.clip or self.law.lower == -np.inf:
+            return
+        exact = self.n_vertices <= EXACT_VERTICES
+        for i in range(self.n_distinct):
+            if exact and not self._certainly_nonnegative(i):
+                self._check_rows(i, np.arange(self.n_vertices))
+                continue
+            q = self._sizes(i)
+            large = np.flatnonzero(q * q.max() > self.law.upper)
+            if len(large) <= EXACT_VERTICES:
+                self._check_rows(i, large)
+
+    def _check_rows(self, i: int, vertices: Ints) -> None:
+        """Check the pairs of graph i among the given vertices."""
+        scaled = self.H[vertices] * self.Lam[i]
+        other = self.H[vertices]
+        rows = max(1, BLOCK_ENTRIES // max(1, len(vertices)))
+        for r0 in range(0, len(vertices), rows):
+            values = (scaled[r0 : r0 + rows] @ other[r0:].T)[None]
+            hollowed(values, 0, values.shape[1], 0)
+            self._valid(
+                values,
+                lambda _, s, t, r0=r0: (i, int(vertices[r0 + s]), int(vertices[r0 + t])),
+            )
+
+    def _raw_at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
+        values = np.empty(len(s))
+        step = max(1, BLOCK_ENTRIES // self.H.shape[1])
+        for e in range(0, len(s), step):
+            pairs = slice(e, e + step)
+            lam = self.Lam[i] if isinstance(i, int) else self.Lam[i[pairs]]
+            values[pairs] = np.einsum("ek,ek->e", self.H[s[pairs]] * lam, self.H[t[pairs]])
+        return values
+
+    def _sizes(self, i: int) -> Floats:
+        q: Floats = np.sqrt(self.H**2 @ np.abs(self.Lam[i]))
+        return q
+
+    def _certainly_nonnegative(self, i: int) -> bool:
+        active = self.Lam[i] != 0
+        one_sign = (self.H[:, active] >= 0).all(axis=0) | (self.H[:, active] <= 0).all(axis=0)
+        return bool((self.Lam[i] >= 0).all() and one_sign.all())
+
+    @cached_property
+    def _few_distinct_rows(self) -> tuple[Floats, Ints] | None:
+        """Rows of H and which of them each vertex has, if there are only a few."""
+        # A sample of rows settles most cases without sorting all of them.
+        sample = self.H[:: max(1, self.n_vertices // (4 * _MAX_DISTINCT_ROWS))]
+        if len(np.unique(sample, axis=0)) > _MAX_DISTINCT_ROWS:
+            return None
+        rows, labels = np.unique(self.H, axis=0, return_inverse=True)
+        return (rows, labels.reshape(-1)) if len(rows) <= _MAX_DISTINCT_ROWS else None
+
+    def _outside(self, values: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        return (values < self.law.lower - TOLERANCE) | (values > self.law.upper + TOLERANCE)
+
+    def _valid(self, values: Floats, where: Callable[..., tuple[int, int, int]]) -> Floats:
+        """Return the means with rounding removed, or raise at one that breaks the limits."""
+        lower, upper = self.law.lower, self.law.upper
+        if lower == -np.inf:
+            return values
+        low, high = values.min(initial=0.0), values.max(initial=0.0)
+        if not self.clip and (low < lower - TOLERANCE or high > upper + TOLERANCE):
+            first = tuple(np.argwhere(self._outside(values))[0])
+            self._refuse(float(values[first]), *where(*first))
+        np.clip(values, lower, upper, out=values)
+        values[values < _ROUNDING] = 0.0
+        if upper == 1.0:
+            values[values > 1.0 - _ROUNDING] = 1.0
+        return values
+
+    def _refuse(self, value: float, i: int, s: int, t: int) -> None:
+        graph = self.graph_name(i)
+        what, limits = (
+            ("edge probability", "[0, 1]") if self.law.upper == 1.0 else ("mean weight", "[0, inf)")
+        )
+        raise InputError(
+            f"{graph + ': ' if graph else ''}the {what} of the pair (s, t) = ({s}, {t}) is "
+            f"{value:.6g}, outside {limits}; {self.remedy}"
+        )

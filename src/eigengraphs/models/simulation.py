@@ -1,0 +1,211 @@
+"""Graphs with a known truth, drawn one by one: graph i depends on the seed and i alone.
+
+:func:`read_design` makes a :class:`Design` from a name in :data:`DESIGNS`, a file or a table;
+:func:`simulate_blocks` draws any of its graphs, and :func:`simulate_truth` returns what they were
+drawn from.
+
+>>> from eigengraphs.models.simulation import DESIGNS, read_design, simulate_blocks
+>>> list(DESIGNS)
+['section5.1', 'section5.2', 'weighted', 'sparse']
+>>> simulate_blocks(read_design("section5.1"), 0, 3, seed=0).shape
+(3, 20, 20)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigengraphs.errors import InputError
+from eigengraphs.models.recipes import DESIGNS, Design, read_design
+from eigengraphs.models.validation import TOLERANCE, Floats, Ints
+from eigengraphs.stack import GraphStack
+from eigengraphs.system.randomness import seed_sequence
+from eigengraphs.system.tables import short_repr
+
+__all__ = ["DESIGNS", "Design", "Truth", "read_design", "simulate_blocks", "simulate_truth"]
+
+# Up to this many vertices all pairs are drawn at once; above, the model chooses how.
+_SMALL = 512
+# Graphs above this density are kept as arrays.
+_DENSE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What graphs were drawn from.
+
+    Attributes
+    ----------
+    classes : ndarray of int, shape (n_graphs,)
+        Index of each graph's class in the design.
+    loadings : ndarray, shape (n_graphs, d)
+        d is 0 for models without loadings.
+
+    Examples
+    --------
+    >>> from eigengraphs.models.simulation import read_design, simulate_truth
+    >>> design = read_design("section5.2")
+    >>> simulate_truth(design, 0, 2, seed=1)
+    Truth(classes=[1, 0], loadings=<array (2, 2)>)
+    """
+
+    classes: Ints
+    loadings: Floats
+
+    __repr__ = short_repr
+
+
+def simulate_blocks(
+    design: Design, start: int, stop: int, seed: int | np.random.SeedSequence = 0
+) -> GraphStack:
+    """Draw the graphs from ``start`` up to, but not including, ``stop``.
+
+    Graph i depends on the design, the seed and i alone: not on how many are drawn, nor in which
+    blocks. Memory follows the graphs of one block.
+
+    Parameters
+    ----------
+    design : Design
+        See `read_design`.
+    start, stop : int
+        Which graphs.
+    seed : int or SeedSequence
+        Graph i takes its i-th child.
+
+    Returns
+    -------
+    GraphStack
+        Named g000000, g000001, ... by their numbers.
+
+    Examples
+    --------
+    >>> from eigengraphs.models.simulation import read_design, simulate_blocks
+    >>> design = read_design("section5.2")
+    >>> whole = simulate_blocks(design, 0, 4, seed=1)
+    >>> part = simulate_blocks(design, 2, 4, seed=1)
+    >>> part.graph_names, bool((part.dense == whole.dense[2:]).all())
+    (('g000002', 'g000003'), True)
+    """
+    _check_range(start, stop)
+    if design.n_vertices > _SMALL:
+        return _large(design, start, stop, seed)
+    n, pairs = design.n_vertices, design.pairs
+    A = np.empty((stop - start, n * n))
+    values = np.zeros(len(pairs.s) + 1)  # the last stays 0, for the diagonal
+    root = seed_sequence(seed)
+    for row, i in enumerate(range(start, stop)):
+        rng = _stream(root, i)
+        k, lam = _latent(design, rng)
+        law = design.classes[k].model._edge_law
+        mean = pairs.means[k] if lam is None else lam @ pairs.means[k]
+        if mean.min(initial=law.lower) < law.lower or mean.max(initial=law.lower) > law.upper:
+            _refuse_outside(design, i, k, mean)
+            mean = np.clip(mean, law.lower, law.upper)
+        values[:-1] = law.draw(rng, mean, mean.shape)
+        # A gather into one graph at a time stays in the cache; a scatter into all takes as long
+        # as the drawing.
+        np.take(values, pairs.place, out=A[row], mode="clip")
+    names = _names(start, stop)
+    return GraphStack(A.reshape(-1, n, n), graph_names=names, storage="dense", copy=False)
+
+
+def simulate_truth(
+    design: Design, start: int, stop: int, seed: int | np.random.SeedSequence = 0
+) -> Truth:
+    """Return classes and loadings of the graphs that `simulate_blocks` draws, without edges.
+
+    Parameters
+    ----------
+    design, start, stop, seed
+        As in :func:`simulate_blocks`.
+
+    Returns
+    -------
+    Truth
+        Class and loadings of each graph.
+
+    Examples
+    --------
+    >>> from eigengraphs.models.simulation import read_design, simulate_truth
+    >>> design = read_design("section5.2")
+    >>> truth = simulate_truth(design, 0, 5, seed=1)
+    >>> truth.classes.shape, truth.loadings.shape
+    ((5,), (5, 2))
+    """
+    _check_range(start, stop)
+    classes = np.zeros(stop - start, dtype=np.int64)
+    loadings = np.zeros((stop - start, design.n_components))
+    root = seed_sequence(seed)
+    for row, i in enumerate(range(start, stop)):
+        classes[row], lam = _latent(design, _stream(root, i))
+        if lam is not None:
+            loadings[row] = lam
+    return Truth(classes, loadings)
+
+
+def _names(start: int, stop: int) -> list[str]:
+    return [f"g{i:06d}" for i in range(start, stop)]
+
+
+def _stream(root: np.random.SeedSequence, i: int) -> np.random.Generator:
+    # The i-th child of the seed, without its elder siblings.
+    child = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i))
+    return np.random.Generator(np.random.PCG64(child))
+
+
+def _class(design: Design, rng: np.random.Generator) -> int:
+    return int(np.searchsorted(design.upto, rng.random(), side="right"))
+
+
+def _latent(design: Design, rng: np.random.Generator) -> tuple[int, Floats | None]:
+    """Draw the class and the loadings of a graph, in the order in which `_large` does."""
+    k = _class(design, rng)
+    loadings = design.classes[k].loadings
+    return k, None if loadings is None else loadings(rng, 1)[0]
+
+
+def _large(design: Design, start: int, stop: int, seed: int | np.random.SeedSequence) -> GraphStack:
+    graphs: list[Any] = []
+    root, names = seed_sequence(seed), _names(start, stop)
+    for i, name in zip(range(start, stop), names, strict=True):
+        rng = _stream(root, i)
+        kind = design.classes[_class(design, rng)]
+        try:
+            one = kind.model.sample(1, rng, loops=design.loops)
+        except InputError as error:
+            raise InputError(f"{design.where}, {name}, class {kind.name!r}: {error}") from None
+        dense = not one.is_sparse and np.count_nonzero(one.dense) >= _DENSE * one.dense.size
+        graphs.append(one.dense[0] if dense else one.to_sparse().flat)
+    if all(isinstance(graph, np.ndarray) for graph in graphs):
+        return GraphStack(np.stack(graphs), graph_names=names, storage="dense", copy=False)
+    flat = sparse.csr_array(sparse.vstack(list(map(sparse.csr_array, graphs)), format="csr"))
+    return GraphStack.from_flat(flat, len(graphs), graph_names=names)
+
+
+def _refuse_outside(design: Design, i: int, k: int, mean: Floats) -> None:
+    """Raise at a mean that the law cannot have; rounding is no reason, nor where means are cut."""
+    kind = design.classes[k]
+    law = kind.model._edge_law
+    outside = (mean < law.lower - TOLERANCE) | (mean > law.upper + TOLERANCE)
+    if getattr(kind.model, "clip", False) or not outside.any():
+        return
+    e = int(np.argmax(outside))
+    limits = "[0, 1]" if law.upper == 1.0 else "[0, inf)"
+    raise InputError(
+        f"{design.where}, g{i:06d}, class {kind.name!r}: the mean of the edge "
+        f"({design.pairs.s[e]}, {design.pairs.t[e]}) is {mean[e]:.6g}, expected {limits} for the "
+        f"law {law.name!r}; scale the loadings or probabilities, or set clip = true in a model of "
+        "loadings"
+    )
+
+
+def _check_range(start: int, stop: int) -> None:
+    if not 0 <= start < stop:
+        raise InputError(
+            f"graphs start to stop must be 0 <= start < stop, got {start} to {stop}; pass at "
+            "least one graph"
+        )

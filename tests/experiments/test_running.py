@@ -1,0 +1,211 @@
+"""Every experiment runs, leaves what it promises, goes on after a stop, uses public names."""
+
+import ast
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from experiments.findings import measured
+from experiments.running import Journal, Run
+
+import experiments
+from eigengraphs.errors import InputError
+from experiments import CATALOGUE, reproduce
+
+FOLDER = Path(experiments.__file__).parent
+# Data that is not bundled: tests of their own, which skip where it is absent.
+SIMULATED = (
+    "figure1", "figure2", "figure3", "table1", "figure4", "figure5", "theory", "hollow",
+    "refined", "misaligned", "mice",
+)  # fmt: skip
+LONG = ("table1", "figure5", "mice")  # ten seconds each
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SIMULATED],
+)
+def test_a_quick_run_leaves_tables_pictures_and_a_row(name, tmp_path):
+    told = []
+    path = reproduce(name, output=tmp_path, progress=lambda *step: told.append(step))
+    assert path == tmp_path / "quick" / "RESULTS.md"
+    kept = json.loads((tmp_path / "quick" / f"{name}.json").read_text(encoding="utf-8"))
+    assert kept["findings"]
+    assert kept["pictures"]
+    assert kept["command"] == f"python -m experiments {name} --quick --seed 0"
+    for picture in kept["pictures"]:
+        assert (tmp_path / "quick" / picture).stat().st_size > 5000
+        assert (tmp_path / "quick" / picture).with_suffix(".pdf").exists()
+    text = path.read_text(encoding="utf-8")
+    for finding in kept["findings"]:
+        assert finding["verdict"] in {"reproduced", "better", "differs", "new"}
+        assert finding["reason"]
+        assert finding["outcome"].replace("|", "&#124;") in text
+    with (tmp_path / "quick" / f"{name}.tsv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file, delimiter="\t"))
+    assert len(rows) > 2
+    assert len({len(row) for row in rows}) == 1
+    done, total = zip(*told, strict=True)
+    assert done[0] == 0
+    assert done[-1] == total[-1] > 0
+    assert list(done) == sorted(done)
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+
+
+def test_experiments_use_the_public_interface_alone():
+    public = {"eigengraphs", "eigengraphs.errors", "eigengraphs.datasets", "eigengraphs.baselines",
+              "eigengraphs.models.paper"}  # fmt: skip
+    writers = {
+        "running": {"eigengraphs.system.whole_files"},
+        "findings": {"eigengraphs.system.tables", "eigengraphs.system.whole_files"},
+        "drawing": {"eigengraphs.system.whole_files"},
+        "__main__": {"eigengraphs.cli.wording"},
+    }
+    for path in FOLDER.rglob("*.py"):
+        allowed = public | writers.get(path.stem, set())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names = [node.module] if isinstance(node, ast.ImportFrom) else names
+            ours = {name for name in names if name.split(".")[0] == "eigengraphs"}
+            assert ours <= allowed, f"{path.name} imports {ours}"
+
+
+def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path):
+    tasks = [{"repetition": r} for r in range(6)]
+    whole = _run(tmp_path / "whole").repeat(_draw, tasks)
+    assert len({one["value"] for one in whole}) == 6
+    with pytest.raises(KeyboardInterrupt):
+        _run(tmp_path / "cut", stop_after=3).repeat(_draw, tasks)
+    with (tmp_path / "cut" / "state.jsonl").open("ab") as file:
+        file.write(b'{"run": "seed 0", "key": "cut in the mid')  # a line that was being written
+    counted = []
+    again = _run(tmp_path / "cut", progress=lambda done, _: counted.append(done))
+    assert again.repeat(_draw, tasks) == whole
+    assert counted == [3, 4, 5, 6]
+    by_name = _run(tmp_path / "whole").repeated(_draw, {"a": {}}, 6)
+    assert by_name == {"a": whole}
+
+
+def test_another_seed_gives_other_results_and_processes_change_nothing(tmp_path):
+    tasks = [{"repetition": r} for r in range(4)]
+    one = _run(tmp_path).repeat(_draw, tasks)
+    assert _run(tmp_path, seed=1).repeat(_draw, tasks) != one
+    with (tmp_path / "state.jsonl").open("ab") as file:
+        file.write(b"\x00\x00\x00\n[1, 2]\n")  # damaged lines are dropped
+    assert _run(tmp_path).repeat(_draw, tasks) == one
+    assert _run(tmp_path / "two", jobs=2).repeat(_draw, tasks) == one
+
+
+def test_unknown_names_numbers_and_places_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"no experiment 'figure99'; there are: .*figure2"):
+        reproduce("figure99", output=tmp_path)
+    with pytest.raises(InputError, match="seed must be at least 0"):
+        reproduce("figure2", output=tmp_path, seed=-1)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot make the output folder"):
+        reproduce("figure2", output=tmp_path / "file")
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+    (tmp_path / "quick").mkdir()
+    (tmp_path / "quick" / "state").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot keep finished steps"):
+        reproduce("figure3", output=tmp_path)
+
+
+def test_a_timed_step_is_run_once_before_it_counts(tmp_path):
+    _CALLS.clear()
+    for _ in range(2):  # the second time nothing is left to do, nothing to warm up for
+        _run(tmp_path).repeat(_count, [{"repetition": r} for r in range(2)], timed=True)
+        assert _CALLS == [0, 0, 1]
+
+
+def test_standard_errors_show_two_digits():
+    assert measured([1.0, 1.0001]) == "1.000050 (0.000050)"
+    assert measured([1.0, 3.0]) == "2.000 (1.000)"
+    assert measured([0.5, 0.5]) == "0.500 (0.000)"
+    assert measured([0.5]) == "0.500"
+
+
+_CALLS = []
+
+
+def _count(rng, *, repetition):
+    _CALLS.append(repetition)
+
+
+def _draw(rng, *, repetition):
+    return {"repetition": repetition, "value": float(rng.standard_normal())}
+
+
+def _run(folder, seed=0, jobs=1, stop_after=None, progress=lambda *_: None):
+    def watch(done, total):
+        if done == stop_after:
+            raise KeyboardInterrupt
+        progress(done, total)
+
+    journal = Journal(folder / "state.jsonl", f"seed {seed}")
+    return Run("test", folder, journal, seed=seed, jobs=jobs, progress=watch)
+
+
+# ------------------------------------------------------------------------------- the command
+
+
+def command(*arguments, folder, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-m", "experiments", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [
+            str(FOLDER.parent), os.environ.get("PYTHONPATH")]))} | environment,
+        # Tests in the background of a shell ignore Ctrl-C, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+
+
+def test_list_and_usage(tmp_path):
+    done = command("list", folder=tmp_path)
+    out, _ = done.communicate()
+    assert done.returncode == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(CATALOGUE)
+    done = command("figure99", folder=tmp_path)
+    _, errors = done.communicate()
+    assert done.returncode == 2
+    assert "figure99" in errors
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_lacks_its_data_does_not_keep_others_from_running(tmp_path):
+    (tmp_path / "empty").mkdir(mode=0o555)
+    lacking = {"EIGENGRAPHS_DATA": str(tmp_path / "empty"), "https_proxy": "http://127.0.0.1:9"}
+    done = command("airports", "hollow", folder=tmp_path, **lacking)
+    out, errors = done.communicate()
+    assert done.returncode == 3
+    assert "could not run airports" in errors
+    assert "US_airport_data.RData" in errors
+    assert "Traceback" not in errors
+    assert "wrote experiments/quick/RESULTS.md" in out
+    assert (tmp_path / "experiments" / "quick" / "hollow.png").exists()
+    assert not list((tmp_path / "experiments" / "quick").glob("airports.*"))
+
+
+def test_an_interrupt_keeps_finished_steps(tmp_path):
+    journal = tmp_path / "experiments" / "full" / "state" / "table1-0.jsonl"
+    running = command("table1", "--full", folder=tmp_path)
+    for _ in range(600):
+        if journal.exists() and len(journal.read_bytes().splitlines()) > 3:
+            break
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in errors
+    assert len(journal.read_bytes().splitlines()) > 3
+    assert not (tmp_path / "experiments" / "RESULTS.md").exists()
