@@ -12,6 +12,7 @@ from scipy import linalg
 from eigengraphs import GraphStack
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
+from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.refine import Refined, refine
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -73,6 +74,13 @@ def improve(
 ) -> Refined:
     """Refine, under free loadings unless a rule is given."""
     defaults = {"weights": np.ones(graphs.n_graphs), "tol": 1e-7, "max_iter": 300}
+    if "max_condition" in settings:
+        settings["options"] = SolverOptions(max_condition=settings.pop("max_condition"))
+    lengths = (linalg.norm(side, axis=0) for side in sides)
+    sides = tuple(
+        side / np.where(np.abs(length - 1) > 1e-12, length, 1.0)
+        for side, length in zip(sides, lengths, strict=True)
+    )
     return refine(
         graphs, sides, metric=metric_of(hollow), rule=rule or FreeLoadings(),
         **{**defaults, **settings},

@@ -76,25 +76,18 @@ def asked():
     )  # fmt: skip
 
 
-def one_component():
-    graphs = random_graphs(10, 12)
-    return summarize(fitted(graphs, 1), graphs, title="One component")
-
-
-def two_graphs():
-    graphs = random_graphs(2, 9)
-    return summarize(fitted(graphs, 2), graphs, title="Two graphs", columns={"sex": ["f", "m"]})
+def of_random(m, n, d, **given):
+    graphs = random_graphs(m, n)
+    return summarize(fitted(graphs, d), graphs, title=f"{m} graphs, {d} components", **given)
 
 
 def many_graphs(m=2000):
-    graphs = random_graphs(m, 16)
     columns = {
         "site": np.arange(m) % 9,
         "age": np.random.default_rng(2).uniform(18, 90, m),
         "identifier": [f"participant number {i}" for i in range(m)],
     }
-    embedding = fitted(graphs, 4)
-    return summarize(embedding, graphs, title=f"{m} graphs", columns=columns, ordered=True)
+    return of_random(m, 16, 4, columns=columns, ordered=True)
 
 
 def many_vertices(n=2000):
@@ -163,8 +156,8 @@ def with_troubles():
 
 
 CASES = {
-    "one component": one_component,
-    "two graphs": two_graphs,
+    "one component": lambda: of_random(10, 12, 1),
+    "two graphs": lambda: of_random(2, 9, 2, columns={"sex": ["f", "m"]}),
     "2000 graphs": many_graphs,
     "2000 vertices": many_vertices,
     "long names": long_names,

@@ -80,7 +80,7 @@ def test_colours_follow_the_column_and_so_do_shapes(page):
     legend = page.locator("#loadings-legend").inner_text()
     assert "20" in legend
     assert "75" in legend
-    assert "not known" in legend
+    assert "unknown" in legend
     page.select_option("#loadings-color", "")
     assert len(set(looks(page))) == 1
 

@@ -38,21 +38,14 @@ def test_the_paragraph_says_what_was_set(settings, said, unsaid):
     assert "The number of components, 2, was set in advance." in text
 
 
-def test_settings_that_are_changed_later_were_not_used():
-    je = fitted(GRAPHS, 2).set_params(center=True, loadings="nonnegative")
-    text = methods_text(je, 8)
+def test_settings_are_those_of_the_fit():
+    text = methods_text(fitted(GRAPHS, 2).set_params(center=True, loadings="nonnegative"), 8)
     assert "mean graph" not in text
     assert "were free" in text
-
-
-def test_directed_graphs_have_other_patterns():
     graphs = np.random.default_rng(0).random((5, 9, 9))
     text = methods_text(fitted(graphs, 2, directed=True), 5)
     assert "5 directed graphs on 9 vertices" in text
     assert "h g^T" in text
-
-
-def test_rules_that_chose_are_named():
     choice = eg.select_dimension(GRAPHS, 3, method="elbow", random_state=0)
     text = methods_text(fitted(GRAPHS, choice.n_components), 8, choice=choice)
     assert f"the elbow of the objective ({choice.choices['elbow']})" in text

@@ -79,10 +79,5 @@ def test_only_the_time_line_follows_the_column():
     assert "in the order of when, from 2019-02 to 2020-01" in text
     with pytest.raises(InputError, match="no column 'date' to order by"):
         summarize(embedding, graphs, title="", columns=when, ordered="date")
-
-
-def test_the_order_of_the_input_is_an_order_too():
-    found = small()[2]
-    assert found.timeline.order == tuple(range(12))
-    assert found.timeline.by == ""
-    assert small(ordered=False)[2].timeline is None
+    line = small()[2].timeline  # ordered=True: the input is in order
+    assert (line.by, line.order) == ("", tuple(range(12)))

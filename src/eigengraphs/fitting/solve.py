@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,8 @@ from eigengraphs.fitting.settings import given_start, tolerance
 from eigengraphs.operators.means import group_means
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import basis_width, whole_pays
-from eigengraphs.solvers.full_space import (
-    MAX_CONDITION,
-    MeanGraphs,
-    full_space,
-    refine_observed,
-)
-from eigengraphs.solvers.metric import AllEntries, Metric, OffDiagonal
+from eigengraphs.solvers.full_space import MeanGraphs, full_space, refine_observed
+from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import Fit, Watcher, with_signs, with_signs_pair
@@ -285,18 +280,18 @@ def _improve(
     metric = OffDiagonal() if hollow else AllEntries()
     sides = [fit.H] if fit.G is None else [fit.H, fit.G]
     start = tuple(side[:, on] for side in sides)
+    if not on.any():
+        return Improved(fit, 0, "exhausted", 1.0, False)
+    common: dict[str, Any] = {
+        "metric": metric, "rule": plan.rule, "weights": weights, "tol": tol, "max_iter": max_iter,
+        "watch": watch,
+    }  # fmt: skip
     try:
         if masked:
-            together = refine_observed(
-                search, fit, metric=metric, rule=plan.rule, weights=weights, tol=tol,
-                max_iter=max_iter, watch=watch,
-            )  # fmt: skip
-            return _improved(together, metric, tol)
-        found = refine(
-            search, start, metric=metric, rule=plan.rule, weights=weights,
-            tol=tol, max_iter=max_iter, keep="products" if keep == "products" else "cores",
-            watch=watch,
-        )  # fmt: skip
+            found = refine_observed(search, start, **common)
+        else:
+            kept: Literal["products", "cores"] = "products" if keep == "products" else "cores"
+            found = refine(search, start, keep=kept, **common)
     except KeyboardInterrupt:  # before there is anything better: the greedy fit is kept
         size = condition(metric.gram(start))
         return Improved(replace(fit, interrupted=True), 0, "interrupted", size, False)
@@ -315,19 +310,6 @@ def _improve(
         n_passes=fit.n_passes + found.n_passes, interrupted=found.stop_reason == "interrupted",
     )  # fmt: skip
     return Improved(improved, found.n_iter, found.stop_reason, found.condition, found.bound_met)
-
-
-def _improved(fit: Fit, metric: Metric, tol: float) -> Improved:
-    """Return what refining with missing entries brought."""
-    on = fit.active
-    sides = (fit.H,) if fit.G is None else (fit.H, fit.G)
-    size = condition(metric.gram(tuple(side[:, on] for side in sides)))
-    stages = [fit.stages[k] for k in np.flatnonzero(on)]
-    worst = max((stage.stationarity for stage in stages), default=0.0)
-    # Near the bound with a slope that leads on: there it was stopped.
-    bound_met = bool(worst > 1e3 * tol and size > 0.1 * MAX_CONDITION)
-    n_iter, reason = (stages[0].n_iter, stages[0].stop_reason) if stages else (0, "exhausted")
-    return Improved(fit, n_iter, reason, size, bound_met)
 
 
 def _better_of(

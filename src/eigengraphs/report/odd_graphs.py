@@ -15,7 +15,7 @@ from eigengraphs.stack.blocked import BlockedStack
 
 __all__ = ["FEWEST", "Patterns", "compare_patterns", "far_from_usual", "mirror_images"]
 
-FEWEST = 5  # graphs; of fewer nobody can say which is the odd one
+FEWEST = 5  # graphs; among fewer it is unclear which one is odd
 _FAR = 5.0  # robust standard deviations; of many normal values, one in two million
 _ROBUST = 1.4826  # times the median distance from the median: a standard deviation, if normal
 _REFERENCES = 256  # graphs that each is compared with: the median of so many moves no more

@@ -64,7 +64,7 @@ class Summary:
     problems : tuple of Problem
         The gravest first.
     odd : tuple of str
-        What was noticed of single graphs or groups of them, the gravest first.
+        What was noticed about single graphs or groups of them, the gravest first.
     quality : sequence of GraphQuality
         What was found in each graph of the input.
     graph_names : tuple of str
@@ -72,11 +72,11 @@ class Summary:
     vertex_names : tuple of str
         Names of the n vertices.
     columns : tuple of Column
-        What is known of the graphs beside their edges.
+        What is known about the graphs beside their edges.
     label : str or None
         The column that the study is about.
     vertex_columns : tuple of Column
-        What is known of the vertices beside their edges.
+        What is known about the vertices beside their edges.
     coordinates : (n, 2), (n, 3) or None
         Where the vertices are.
     loadings : (m, d)
@@ -92,16 +92,16 @@ class Summary:
     gamma_condition : float
         Condition number of the inner products of the components.
     converged : bool
-        Whether all components did.
+        Whether the search of every component did.
     centred : bool
-        Whether the mean graph was taken off.
+        Whether the mean graph was subtracted.
     dimension_reason : str
         Why there are d components, in words.
     dimension_rules : tuple of (str, int)
         What each rule says, if the number of components was chosen by rules.
     explained_by_graph : (m,)
         Share of each graph's sum of squares (around the mean graph, if centered) that is explained;
-        nan where there was nothing to explain. 1 less it is ``residual`` in ``loadings.tsv``.
+        nan where there was nothing to explain. ``residual`` in ``loadings.tsv`` is 1 minus it.
     residual_with_mean : (m,)
         Share of each graph's own squared weights that mean graph and components miss together; nan
         for an empty graph.
@@ -116,7 +116,7 @@ class Summary:
     provenance : tuple of (str, str)
         Names and texts: versions, and where things come from.
     findings : tuple of Finding
-        What was asked of the fit afterwards, in the order in which it was first asked.
+        Further analyses of the fit, in the order in which they were first asked for.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def summarize(
     methods: str = "",
     provenance: Mapping[str, Any] | None = None,
 ) -> Summary:
-    """Gather what a report shows of a fit.
+    """Gather what a report shows about a fit.
 
     Parameters
     ----------

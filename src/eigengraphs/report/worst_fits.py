@@ -28,15 +28,23 @@ _STEPS = 254
 
 @dataclass(frozen=True)
 class GraphFits:
-    """Squared errors of the graphs, over the entries that the loss counts, each (m,)."""
+    """Squared errors of the graphs, over the entries that the loss counts, each (m,).
+
+    Attributes
+    ----------
+    residuals
+        Sums of squared residuals.
+    explained
+        Explained share of the sum of squares (around the mean graph, if centered); nan for an
+        empty graph.
+    residual_with_mean
+        Share of the graph's own squared weights that mean graph and components miss together; nan
+        for an empty graph. Not centered: 1 - explained.
+    """
 
     residuals: NDArray[np.float64]
     explained: NDArray[np.float64]
-    """Share of the sum of squares (around the mean graph, if centered) that is explained; nan where
-    nothing is there."""
     residual_with_mean: NDArray[np.float64]
-    """Share of the graph's own squared weights that mean graph and components miss together; nan
-    for an empty graph. Not centered: 1 - explained."""
 
 
 def graph_fits(fit: FitView, stack: GraphStack) -> GraphFits:

@@ -18,17 +18,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigengraphs.operators.protocol import Operator
+from eigengraphs.solvers.full_space import lanczos
+from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage, Start, Watcher
 from eigengraphs.solvers.rules import active_gram, rounding_share, solve_loadings
 
 __all__ = ["algorithm1"]
 
 _ARMIJO = 1e-4  # share of the promised decrease that a step must deliver
-_PATIENCE = 60  # iterations without progress: rounding is all that is left
-_STEPS = 10  # columns and passes of the sum of squares; Lanczos steps on the Hessian
 
 
 def algorithm1(
@@ -137,17 +136,13 @@ class _Residuals:
         self.n_passes += 1
         return np.asarray(self._graphs.forms(B))
 
-    def mean(self) -> LinearOperator:
-        """Return sum_i w_i R_i / sum_i w_i, (n, n); the graphs are read only once."""
+    def mean(self, v: Array) -> Array:
+        """Return (sum_i w_i R_i / sum_i w_i) v, (n,); the graphs are read only once."""
         if self._mean is None:
             self._mean = self._graphs.mean(self.w)
             self.n_passes += 1
-        mean, H, lam = self._mean, self.H, self.w @ self.Lam / self.w.sum()
-
-        def apply(v: Array) -> Array:
-            return np.asarray(mean @ v.ravel() - H @ (lam * (H.T @ v.ravel())))
-
-        return LinearOperator((self.n, self.n), matvec=apply, dtype=np.float64)
+        lam = self.w @ self.Lam / self.w.sum()
+        return np.asarray(self._mean @ v - self.H @ (lam * (self.H.T @ v)))
 
 
 @dataclass(frozen=True)
@@ -176,14 +171,9 @@ class _Point:
 
 
 def _search(
-    R: _Residuals,
-    h: Array,
-    k: int,
-    tol: float,
-    max_iter: int,
-    watch: Watcher | None,
+    R: _Residuals, h: Array, k: int, tol: float, max_iter: int, watch: Watcher | None,
     rng: np.random.Generator,
-) -> tuple[_Point, str, int]:
+) -> tuple[_Point, str, int]:  # fmt: skip
     """Return where lines 5 to 10 lead from ``h`` (n,), why they ended, and the iterations."""
     at = best = _Point.at(R, h)
     step = 1 / max(at.theta, 1e-300)  # a power iteration: h + r / theta is along sum_i lam_i R_i h
@@ -195,7 +185,7 @@ def _search(
             return at, "flat", n_iter
         if at.theta > best.theta + best.slack or at.stationarity < best.stationarity:
             best, last = at, n_iter
-        if at.stationarity <= tol or n_iter - last >= _PATIENCE:
+        if at.stationarity <= tol or n_iter - last >= DEFAULTS.stalled:
             above = _leave_saddle(R, best, tol, rng) if n_iter < max_iter else None
             if above is None:
                 return best, "stationary" if best.stationarity <= tol else "precision", n_iter
@@ -233,21 +223,20 @@ def _leave_saddle(R: _Residuals, at: _Point, tol: float, rng: np.random.Generato
     (R_i h)^T - theta I on the tangent space. The way up is its top Ritz vector after a few Lanczos
     steps. Bends that the tolerance of the gradient may cause do not count.
     """
-    Q, HQ, q = np.zeros((R.n, 0)), np.zeros((R.n, 0)), at.theta * rng.standard_normal(R.n)
-    for _ in range(min(_STEPS, R.n - 1)):
-        for _ in range(2):  # twice: orthogonal in spite of rounding
-            q = q - at.h * (at.h @ q) - Q @ (Q.T @ q)
-        if linalg.norm(q) <= at.slack:  # the vectors span all that the Hessian can reach
-            break
-        q /= linalg.norm(q)
+
+    def hessian(q: Array) -> Array:
         Hq = R.combine((R.w * at.lam)[:, None], q[:, None])[:, 0]
         Hq += 2 * (R.w * (at.Y @ q)) @ at.Y - at.theta * q
-        Q, HQ, q = np.column_stack([Q, q]), np.column_stack([HQ, Hq]), Hq
-    values, vectors = linalg.eigh(Q.T @ HQ, driver="evd") if Q.size else (np.zeros(1), Q.T)
+        return Hq - at.h * (at.h @ Hq)
+
+    q = rng.standard_normal(R.n)
+    values, vectors = lanczos(hessian, q - at.h * (at.h @ q), min(DEFAULTS.lanczos, R.n - 1))
+    if not len(values):
+        return None
     bend = float(values[-1])
     step = 1.0
     while bend > np.sqrt(tol) * at.theta and _ARMIJO * bend * step**2 > at.slack:
-        above = _Point.at(R, at.h + step * (Q @ vectors[:, -1]))
+        above = _Point.at(R, at.h + step * vectors[-1])
         if above.theta >= at.theta + 2 * _ARMIJO * bend * step**2:
             return above
         step /= 2
@@ -255,13 +244,9 @@ def _leave_saddle(R: _Residuals, at: _Point, tol: float, rng: np.random.Generato
 
 
 def _starts(
-    R: _Residuals,
-    init: Start | Array,
-    left: float,
-    n_init: int,
-    tol: float,
+    R: _Residuals, init: Start | Array, left: float, n_init: int, tol: float,
     rng: np.random.Generator,
-) -> Iterator[tuple[str, Array]]:
+) -> Iterator[tuple[str, Array]]:  # fmt: skip
     """Yield ``n_init`` named vectors (n,) from which to search, and one more.
 
     That one is for when the others find nothing: where h^T R_i h = 0 for all i, as on one side of
@@ -273,8 +258,11 @@ def _starts(
     elif init == "random":
         yield "random", _random_unit(R.n, rng)
     else:
-        value, svd = _leading_eigenvector(R.mean(), _random_unit(R.n, rng))
-        speaks = R.w.sum() * value**2 > max(tol * left, R.noise)
+        # Of a symmetric matrix, eigenvectors are singular vectors.
+        values, vectors = lanczos(R.mean, _random_unit(R.n, rng), 5 * DEFAULTS.lanczos)
+        top = int(np.argmax(np.abs(values)))
+        svd = vectors[top]
+        speaks = R.w.sum() * values[top] ** 2 > max(tol * left, R.noise)
         if init == "auto" or not speaks:
             squares = _top_of_squares(R, rng)
         if init == "auto" and speaks:
@@ -292,8 +280,8 @@ def _top_of_squares(R: _Residuals, rng: np.random.Generator) -> Array:
     By orthogonal iteration on sum_i w_i R_i V V^T R_i with V (n, b) itself in the middle, so that
     a turn is one pass; on b vertices or fewer V V^T = I.
     """
-    X: Array = rng.standard_normal((R.n, min(R.n, _STEPS)))
-    for _ in range(_STEPS):
+    X: Array = rng.standard_normal((R.n, min(R.n, DEFAULTS.lanczos)))
+    for _ in range(DEFAULTS.lanczos):
         V: Array = np.linalg.qr(X)[0]
         P = R.products(V)
         C = P @ V  # V^T R_i V, (m, b, b)
@@ -303,31 +291,7 @@ def _top_of_squares(R: _Residuals, rng: np.random.Generator) -> Array:
     return top
 
 
-_SMALL = 8  # vertices; up to here the whole operator is cheaper than Lanczos vectors
-
-
 def _random_unit(n: int, rng: np.random.Generator) -> Array:
     """Return a direction drawn uniformly from the unit sphere, (n,)."""
     h: Array = rng.standard_normal(n)
     return h / linalg.norm(h)
-
-
-def _leading_eigenvector(operator: LinearOperator, v0: Array) -> tuple[float, Array]:
-    """Return the eigenvalue largest in magnitude and its unit eigenvector (n,).
-
-    Of a symmetric matrix these are its top singular value, with a sign, and vector.
-    """
-    n = operator.shape[0]
-    if n <= _SMALL:
-        matrix = np.column_stack([operator.matvec(e) for e in np.eye(n)])
-        values, vectors = linalg.eigh((matrix + matrix.T) / 2, driver="evd")
-        top = int(np.argmax(np.abs(values)))
-        return float(values[top]), np.asarray(vectors[:, top])
-    if not np.any(operator.matvec(v0)):  # ARPACK refuses a zero operator
-        return 0.0, v0
-    try:
-        values, vectors = eigsh(operator, k=1, which="LM", v0=v0, maxiter=10 * n)
-    except ArpackNoConvergence:  # a start may be anything
-        return 0.0, v0
-    h: Array = np.asarray(vectors[:, 0], dtype=np.float64)
-    return float(values[0]), h / linalg.norm(h)

@@ -31,40 +31,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage, Watcher
-from eigengraphs.solvers.refine import MAX_CONDITION, MEMORY, lbfgs
+from eigengraphs.solvers.protocol import Array, Fit, Progress, Sides, Stage, Start, Watcher
+from eigengraphs.solvers.refine import Refined, lbfgs
 from eigengraphs.solvers.rules import (
     LoadingRule,
     Seen,
     condition,
-    objective_of,
     rounding_share,
     stage_loadings,
 )
 
-__all__ = ["FADES", "MAX_CONDITION", "MeanGraphs", "full_space", "refine_observed"]
+__all__ = ["MeanGraphs", "full_space", "lanczos", "refine_observed"]
 
-Start: TypeAlias = Literal["auto", "svd", "random"]
-
-FADES = 1e-2  # e_i over the share of its entries that a graph observes
 _HOPE = 10.0  # a climb with relative gradient g may still get 1 + 10 g times as high
-_LANCZOS = 10  # steps, one pass each; a saddle point that matters shows in fewer
 _EPS = float(np.finfo(np.float64).eps)
 
 
 class MeanGraphs:
     """Means over groups of graphs that share their loadings, in place of the graphs.
 
-    All that a solver asks is linear in (A_i, M_i): so groups are graphs with fractional masks.
+    All products that a solver asks for are linear in (A_i, M_i), so that groups are graphs with
+    fractional masks.
 
     Parameters
     ----------
@@ -74,47 +69,30 @@ class MeanGraphs:
         Weight of each graph in the mean of each group; rows sum to 1.
     """
 
+    _linear = frozenset({
+        "products", "mask_products", "forms", "mask_forms", "grams", "observed", "squared_norms",
+        "rounding",
+    })  # fmt: skip
+
     def __init__(self, graphs: Any, mixing: Array) -> None:
         self._graphs, self._mixing = graphs, mixing
         self.n_graphs, self.n_vertices = len(mixing), int(graphs.n_vertices)
         self.dtype, self.directed = graphs.dtype, bool(graphs.directed)
 
-    def _means(self, found: Sequence[NDArray[Any]]) -> tuple[Array, ...]:
-        return tuple(np.tensordot(self._mixing, P, axes=1) for P in found)
+    def __getattr__(self, name: str) -> Any:
+        """Return a product of the graphs that gives means, (c, ...) in place of (m, ...)."""
+        if name not in self._linear:
+            raise AttributeError(f"means of graphs have no {name!r}")
 
-    def products(self, *columns: Array) -> tuple[Array, ...]:
-        """Return B^T A_c, (c, b, n), of each side."""
-        return self._means(self._graphs.products(*columns))
+        def means(*columns: Array) -> Any:
+            found = getattr(self._graphs, name)(*columns)
+            if isinstance(found, np.ndarray):
+                return np.tensordot(self._mixing, found, axes=1)
+            return tuple(np.tensordot(self._mixing, P, axes=1) for P in found)
 
-    def mask_products(self, *columns: Array) -> tuple[Array, ...]:
-        """Return B^T M_c, (c, b, n), of each side."""
-        return self._means(self._graphs.mask_products(*columns))
+        return means
 
-    def forms(self, *sides: Array) -> Array:
-        """Return h_k^T A_c g_k, (c, d)."""
-        return np.asarray(self._mixing @ self._graphs.forms(*sides))
-
-    def mask_forms(self, X: Array, Z: Array) -> Array:
-        """Return x_k^T M_c z_k, (c, b)."""
-        return np.asarray(self._mixing @ self._graphs.mask_forms(X, Z))
-
-    def grams(self, *sides: Array) -> Array:
-        """Return <M_c o S_j, S_k>, (c, d, d)."""
-        return self._means([self._graphs.grams(*sides)])[0]
-
-    def observed(self) -> Array:
-        """Return the share of entries that is observed, (c,)."""
-        return np.asarray(self._mixing @ self._graphs.observed())
-
-    def squared_norms(self) -> Array:
-        """Return the mean of ||A_i||^2, (c,)."""
-        return np.asarray(self._mixing @ self._graphs.squared_norms())
-
-    def rounding(self) -> Array:
-        """Return the squared norm that rounding alone may leave, (c,)."""
-        return np.asarray(self._mixing @ self._graphs.rounding())
-
-    def mean_residual(self, weights: Array, sides: tuple[Array, ...], Lam: Array) -> Any:
+    def mean_residual(self, weights: Array, sides: Sides, Lam: Array) -> Any:
         """Return the mean of what components leave, over the graphs that observe an entry."""
         each = Lam[self._mixing.argmax(axis=0)]
         return self._graphs.mean_residual(weights @ self._mixing, sides, each)
@@ -178,7 +156,7 @@ class _Residuals:
         def top(Y: Array) -> Array:  # of the rows of some vectors of each graph, (m, b, n)
             rows = (root[:, :, None] * Y).reshape(-1, n)
             v0 = rng.standard_normal((n,))
-            found: Array = _lanczos(lambda v: rows.T @ (rows @ v), v0, _LANCZOS)[1][-1]
+            found: Array = lanczos(lambda v: rows.T @ (rows @ v), v0, DEFAULTS.lanczos)[1][-1]
             return found
 
         h = top(self.multiply(rng.standard_normal((sides, n, min(n, DEFAULTS.sketch))))[0])
@@ -187,7 +165,7 @@ class _Residuals:
         return np.array([h, top(self.multiply(np.array([h, h])[:, :, None])[1])])
 
 
-def _lanczos(multiply: Callable[[Array], Array], v: Array, n_steps: int) -> tuple[Array, Array]:
+def lanczos(multiply: Callable[[Array], Array], v: Array, n_steps: int) -> tuple[Array, Array]:
     """Return Ritz values of a symmetric operator in ascending order, and vectors (k, n)."""
     Q, AQ, largest = np.zeros((0, len(v))), np.zeros((0, len(v))), 0.0
     for _ in range(min(n_steps, len(v))):
@@ -422,7 +400,7 @@ class _Climb:
             place = before.along(self._P, products, a, loss)
             step, change = place.X - before.X, before.r - place.r
             if np.vdot(step, change) > 1e-8 * _norm(step) * _norm(change):  # f bends down
-                self._steps = [*self._steps, (step, change)][-MEMORY:]
+                self._steps = [*self._steps, (step, change)][-DEFAULTS.memory :]
             self.n_iter += 1
         if self._eager and (self.n_iter or place.theta <= job.nothing):
             self._eager, self._steps, fresh = False, [], True
@@ -475,7 +453,7 @@ def _way_up(
         return _tangent((ahead - behind) / (2 * step), X).ravel()
 
     start = _tangent(rng.standard_normal(X.shape), X).ravel()
-    values, vectors = _lanczos(hessian, start, min(_LANCZOS, X.size - len(X)))
+    values, vectors = lanczos(hessian, start, min(DEFAULTS.lanczos, X.size - len(X)))
     if not len(values) or values[-1] <= DEFAULTS.curved * place.theta:
         return None
     P = vectors[-1].reshape(X.shape)
@@ -576,11 +554,11 @@ class _Search:
         """Return about the top singular value of the mean residual, and its vectors."""
         mean, v0 = self._residuals.mean(), self._anywhere()[0]
         if self._residuals.shape[0] == 1:
-            values, vectors = _lanczos(mean.matvec, v0, _LANCZOS)
+            values, vectors = lanczos(mean.matvec, v0, DEFAULTS.lanczos)
             size = values if self._loss.rule.nonnegative else np.abs(values)
             top = int(np.argmax(size))
             return float(size[top]), vectors[top][None]
-        g = _lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, _LANCZOS)[1][-1]
+        g = lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, DEFAULTS.lanczos)[1][-1]
         h = mean.matvec(g)
         value = _norm(h)
         return value, np.array([h / value if value > 0 else v0, g])
@@ -643,7 +621,7 @@ def full_space(
     observed = graphs.observed()
     counts = graphs.mask_products(*np.ones((sides, n, 1)))[::-1]
     visible = np.array([(weights > 0) @ seen[:, 0] > 0 for seen in counts], dtype=np.float64)
-    floors = FADES * np.where(observed > 0, observed, 1.0)
+    floors = DEFAULTS.fades * np.where(observed > 0, observed, 1.0)
     rounding = 100 * float(np.sqrt(np.finfo(graphs.dtype).eps))
     job = _Job(visible, n_init, tol, max_iter, _EPS**2 * total, rounding, watch)
     given = np.zeros((sides, n, 0)) if isinstance(init, str) else np.reshape(init, (sides, n, -1))
@@ -662,8 +640,7 @@ def full_space(
             start: Start | Array = given[:, :, k] if k < given.shape[2] else "auto"
             start = init if isinstance(init, str) else start
             stage, X = Stage(0, "exhausted", 0.0, 0.0, "none"), None
-            losses = objective_of(Gammas, Psi[:, :on], Lam) + rule.costs(Gammas, Lam)
-            left = total + float(weights @ losses)
+            left = total + float(weights @ rule.changes(Gammas, Psi[:, :on], Lam))
             if on == k and left > max(rounding_share(n) * total, noise):
                 for beside, costs in rule.beside(Gammas, Psi, Lam, seen):
                     residuals = _Residuals(graphs, S, beside, weights, n_passes)
@@ -717,7 +694,7 @@ def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
 
 def refine_observed(
     graphs: Any,
-    fit: Fit,
+    sides: Sides,
     *,
     metric: Metric,
     rule: LoadingRule,
@@ -725,56 +702,48 @@ def refine_observed(
     tol: float,
     max_iter: int,
     watch: Watcher | None = None,
-) -> Fit:
-    """Return components that leave less of the graphs, from those of a greedy fit.
+) -> Refined:
+    """Improve all components together where entries are missing; see :func:`refine.refine`.
 
     On complete graphs that are exactly a sum of orthogonal components, greedy ones are these. Where
     entries are missing, M_i o S_j and M_i o S_k are not orthogonal, and an early component carries
     a trace of the later ones, which goes when all move together, with the loadings at their best.
     By limited-memory BFGS; an evaluation reads the graphs once and the missing entries d times.
     Which loadings may differ from zero is held in a descent, and chosen again after it. There need
-    be no minimum: components may run into each other. The best place is taken at which the
-    condition of their inner products is at most MAX_CONDITION.
+    be no minimum: components may become collinear. The best place is taken at which the condition
+    of their inner products is at most ``DEFAULTS.max_condition``, or the start if there is none.
 
     Parameters
     ----------
     graphs, metric, rule, weights, watch
         As for :func:`full_space`.
-    fit
-        The greedy fit; components that are nothing stay as they are.
+    sides : (n, d) for each side
+        Components to start from, without those that had nothing to fit.
     tol
         Stop when the gradient is this small beside what the components explain.
     max_iter
         Most iterations.
     """
-    on = fit.active
-    if not on.any():
-        return fit
-    S = np.array([fit.H] if fit.G is None else [fit.H, fit.G])
-    problem = _Together(graphs, S[:, :, on], fit.Psi[:, on], metric, rule, weights, watch)
-    interrupted = False
+    problem = _Together(graphs, np.array(sides), metric, rule, weights, watch)
+    reason = ""
     try:
         while problem.n_iter < max_iter and problem.descend(tol, max_iter):
             pass
     except KeyboardInterrupt:
-        interrupted = True
-    n_passes = fit.n_passes + problem.n_passes
-    if problem.best is None:  # no place within the bound
-        return replace(fit, n_passes=n_passes, interrupted=interrupted)
-    S[:, :, on], Psi = problem.best.S, fit.Psi.copy()
-    Psi[:, on] = problem.best.Psi
-    sizes = np.sqrt((problem.best.slope**2).sum(axis=(0, 1)))
-    reason = "max_iter" if problem.n_iter >= max_iter else "precision"
-    reason = "stationary" if sizes.max() <= tol else reason
-    stages = list(fit.stages)
-    for k, size in zip(np.flatnonzero(on), sizes, strict=True):
-        stages[k] = replace(
-            stages[k], stationarity=float(size), n_iter=problem.n_iter,
-            stop_reason="interrupted" if interrupted else reason,
-        )  # fmt: skip
-    return replace(
-        fit, H=S[0], G=None if fit.G is None else S[1], Psi=Psi, stages=tuple(stages),
-        n_passes=n_passes, interrupted=interrupted,
+        if problem.best is None:
+            raise
+        reason = "interrupted"
+    before = problem.first or problem.at(np.array(sides))
+    found = problem.best or before
+    sizes = np.sqrt((found.slope**2).sum(axis=(0, 1)))
+    ended = "max_iter" if problem.n_iter >= max_iter else "precision"
+    reason = reason or ("stationary" if sizes.max() <= tol else ended)
+    size = condition(metric.gram(tuple(found.S)))
+    # Near the bound with a slope that leads on: there it was stopped.
+    bound_met = bool(sizes.max() > 1e3 * tol and size > 0.1 * DEFAULTS.max_condition)
+    return Refined(
+        tuple(found.S), found.Psi, found.Lam, problem.n_iter, problem.n_passes, sizes, reason,
+        before.f * problem.unit, found.f * problem.unit, size, bound_met,
     )  # fmt: skip
 
 
@@ -793,34 +762,26 @@ class _Together:
     """The objective of all components, with the loadings at their best, and its gradient."""
 
     def __init__(
-        self,
-        graphs: Any,
-        S: Array,
-        Psi: Array,
-        metric: Metric,
-        rule: LoadingRule,
-        weights: Array,
+        self, graphs: Any, S: Array, metric: Metric, rule: LoadingRule, weights: Array,
         watch: Watcher | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._graphs, self._metric, self._rule, self._weights = graphs, metric, rule, weights
-        self._watch = watch
-        self._start = S
-        self._observed = graphs.observed()
+        self._watch, self._start, self._observed = watch, S, graphs.observed()
         self._total = float(weights @ graphs.squared_norms())
-        self._first = 0.0
         # With the diagonal unobserved, components do not go on towards a single vertex.
         self._most = max(CONCENTRATED + 0.01, _concentration(S))
+        self._held: LoadingRule | None = None  # with the supports of this descent
+        self.unit = 0.0  # what the components explain at first
+        self.first: _All | None = None
         self.best: _All | None = None  # where the objective is lowest within the bounds
         self.n_iter, self.n_passes, self._beyond = 0, 0, 0
-        seen = Seen(metric.gram(tuple(S)), self._observed)
-        self._held = rule.held(stage_loadings(rule, graphs.grams(*S), Psi, seen)[-1])
 
     def descend(self, tol: float, max_iter: int) -> bool:
         """Go down from the best place; return whether other supports lead further."""
         S = self._start if self.best is None else self.best.S
         before = np.inf if self.best is None else self.best.f
-        left = max_iter - self.n_iter
-        options = {"maxiter": left, "maxfun": 4 * left, "maxcor": 2 * MEMORY, "ftol": 4 * _EPS,
+        left, memory = max_iter - self.n_iter, 2 * DEFAULTS.memory
+        options = {"maxiter": left, "maxfun": 4 * left, "maxcor": memory, "ftol": 4 * _EPS,
                    "gtol": tol / np.sqrt(S.size)}  # fmt: skip
 
         def count(_: Array) -> None:
@@ -828,7 +789,7 @@ class _Together:
             if self._watch is not None and self.best is not None:
                 size = float(np.sqrt((self.best.slope**2).sum(axis=(0, 1)).max()))
                 self._watch(Progress(self.n_iter, None, size, 0, self.n_passes))
-            if self._beyond > 2 * MEMORY:  # all that it learns from is beyond the bounds
+            if self._beyond > memory:  # all that it learns from is beyond the bounds
                 raise StopIteration
 
         minimize: Any = optimize.minimize
@@ -836,19 +797,24 @@ class _Together:
         # Or the supports that were chosen again brought nothing.
         if self._held is self._rule or self.best is None or self.best.f >= before - 1e-12:
             return False
-        seen = Seen(self._metric.gram(tuple(self.best.S)), self._observed)
-        Lam = self._rule.solve(self.best.Gammas, self.best.Psi, self.best.Lam, seen)
+        Lam = self._rule.solve(
+            self.best.Gammas, self.best.Psi, self.best.Lam, self._seen(self.best.S)
+        )
         if np.array_equal(Lam != 0, self.best.Lam != 0):
             return False
         self._held = self._rule.held(Lam)
         return True
+
+    def _seen(self, S: Array) -> Seen:
+        return Seen(self._metric.gram(tuple(S)), self._observed)
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Return the objective and its gradient, for vectors of any length."""
         S = x.reshape(self._start.shape)
         lengths = np.sqrt((S**2).sum(axis=1, keepdims=True))
         here = self.at(S / lengths)
-        bounded = condition(self._metric.gram(tuple(here.S))) <= MAX_CONDITION and not (
+        self.first = self.first or here
+        bounded = condition(self._metric.gram(tuple(here.S))) <= DEFAULTS.max_condition and not (
             self._metric.hollow and _concentration(here.S) > self._most
         )
         self._beyond = 0 if bounded else self._beyond + 1
@@ -858,12 +824,12 @@ class _Together:
 
     def at(self, S: Array) -> _All:
         """Return the objective and its gradient at unit vectors."""
-        graphs, d = self._graphs, S.shape[2]
+        graphs, d, seen = self._graphs, S.shape[2], self._seen(S)
         Y = np.array(graphs.products(*S)[::-1], dtype=np.float64)  # R_i S from below on
         self.n_passes += 1
-        Psi = np.einsum("iks,sk->ik", Y[0], S[0])
-        Gammas = graphs.grams(*S)
-        seen = Seen(self._metric.gram(tuple(S)), self._observed)
+        Psi, Gammas = np.einsum("iks,sk->ik", Y[0], S[0]), graphs.grams(*S)
+        if self._held is None:
+            self._held = self._rule.held(stage_loadings(self._rule, Gammas, Psi, seen)[-1])
         Lam = self._held.solve(Gammas, Psi, seen=seen)
         # The penalty pulls as a larger loading would, along the component itself.
         lengths = np.sqrt(np.maximum(np.diagonal(Gammas, axis1=1, axis2=2), 1e-300))
@@ -874,13 +840,11 @@ class _Together:
             Y[:, :, k:] -= loadings[:, :, None] * S[:, None, None, :, k] * Q
             after = slice(k + 1, d)
             Y[:, :, k] -= np.einsum("ij,asj,aijs->ais", Lam[:, after], S[:, :, after], Q[:, :, 1:])
-        slope = -np.einsum("ik,jiks->jsk", self._weights[:, None] * Lam, Y)
-        slope -= S * (slope * S).sum(axis=1, keepdims=True)
-        losses = objective_of(Gammas, Psi, Lam) + self._held.costs(Gammas, Lam)
-        explained = -float(self._weights @ losses)
-        self._first = self._first or explained or 1.0
-        f = (self._total - explained) / self._first
-        return _All(S, f, slope / self._first, Gammas, Psi, Lam)
+        slope = _tangent(-np.einsum("ik,jiks->jsk", self._weights[:, None] * Lam, Y), S)
+        explained = -float(self._weights @ self._held.changes(Gammas, Psi, Lam))
+        self.unit = self.unit or explained or 1.0
+        f = (self._total - explained) / self.unit
+        return _All(S, f, slope / self.unit, Gammas, Psi, Lam)
 
 
 def _concentration(S: Array) -> float:

@@ -77,5 +77,20 @@ class SolverOptions:
     curved: float = 1e-5
     """Curvature, relative to the objective, of a way up from a saddle point."""
 
+    # ------------------------------------------------------------ full space and refinement
+    lanczos: int = 10
+    """Lanczos steps, one pass each: a saddle point that matters shows in fewer."""
+    memory: int = 10
+    """Steps that L-BFGS learns curvature from."""
+    fades: float = 1e-2
+    """Of the share that a graph observes: seeing less of a component, it has less to say."""
+    max_condition: float = 1e4
+    """Bound on the condition number of components that are refined together.
+
+    Two components are then 0.8 degrees apart (1.6 where the objective begins to bend upwards), and
+    loadings of opposite signs up to 70 times as large as what they explain together: in float32
+    three digits are left of them. A fit beyond is better by about the inverse of the bound.
+    """
+
 
 DEFAULTS = SolverOptions()

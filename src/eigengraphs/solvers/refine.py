@@ -28,7 +28,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg
 
-from eigengraphs.errors import InputError
 from eigengraphs.solvers.basis import (
     CoreBasis,
     basis_width,
@@ -42,16 +41,9 @@ from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.protocol import Array, Progress, Sides, Watcher
 from eigengraphs.solvers.rules import LoadingRule, condition, objective_of, rounding_share
 
-__all__ = ["MAX_CONDITION", "MEMORY", "Refined", "lbfgs", "refine"]
+__all__ = ["Refined", "lbfgs", "refine"]
 
-# Two components are 0.8 degrees apart at this bound (1.6 where the bending begins), and loadings of
-# opposite signs up to 70 times as large as what they explain together: in float32 three digits are
-# left of them. What the best would be beyond is lower by about the inverse of the bound.
-MAX_CONDITION = 1e4
-
-MEMORY = 10  # steps that L-BFGS learns curvature from, here and in full_space.py
 _CORE = 0.1  # of the last gradient: how exactly the core is solved
-_STEPS = 200  # of the descent in one round
 _WAY = 4.0  # from where the bending begins to the bound
 _STRENGTH = 0.01  # of the graphs' squared norm: a hundred times what is to be gained beyond
 _DAMPING = 0.01  # of the curvature of each component alone
@@ -92,7 +84,6 @@ def refine(
     max_iter: int,
     keep: Literal["products", "cores"] = "products",
     watch: Watcher | None = None,
-    max_condition: float = MAX_CONDITION,
     options: SolverOptions = DEFAULTS,
 ) -> Refined:
     """Improve all components and the loadings together; never worse than the start.
@@ -118,45 +109,11 @@ def refine(
         What is kept of the graphs in a basis; see :mod:`basis`.
     watch
         Called after each round.
-    max_condition
-        Bound on the condition number of the components' inner products. The objective is bent
-        upwards from a quarter of it on. Components that start beyond it are driven apart.
     options
-        Tuned values.
+        Tuned values. The objective is bent upwards from a quarter of ``max_condition`` on;
+        components that start beyond it are driven apart.
     """
-    n, m, d = graphs.n_vertices, graphs.n_graphs, sides[0].shape[-1]
-    for side in sides:
-        if side.shape != (n, d):
-            raise InputError(
-                f"components have shape {side.shape}, expected ({n}, d): one row per vertex"
-            )
-    lengths = [np.sqrt((side**2).sum(axis=0)) for side in sides]
-    if not np.all(lengths):
-        nothing = int(np.argmin(np.min(lengths, axis=0)))
-        raise InputError(f"component {nothing} is zero; leave out those that fit nothing")
-    pairs = n * n - n * metric.hollow
-    most = pairs if len(sides) == 2 else (pairs + n * (not metric.hollow)) // 2
-    if d > most:
-        raise InputError(
-            f"{d} components on {n} vertices are dependent, at most {most} are not; leave out "
-            "those that fit nothing"
-        )
-    if not max_condition > 1:
-        raise InputError(f"max_condition must be above 1, got {max_condition}")
-    total = float(weights @ graphs.squared_norms())
-    if d == 0:
-        none = np.zeros((m, 0))
-        return Refined(
-            sides, none, none, 0, 1, np.zeros(0), "stationary", total, total, 1.0, False
-        )  # fmt: skip
-    sides = tuple(
-        side / np.where(np.abs(length - 1) > 1e-12, length, 1.0)
-        for side, length in zip(sides, lengths, strict=True)
-    )
-    bend = _Bend.at(max_condition, _search_gram(metric, sides), total)
-    rounds = _Rounds(
-        graphs, sides, metric, rule, weights, total, tol, max_iter, keep, bend, options
-    )
+    rounds = _Rounds(graphs, sides, metric, rule, weights, tol, max_iter, keep, options)
     interrupted = False
     try:
         while True:
@@ -179,22 +136,15 @@ class _Rounds:
     """The state between rounds."""
 
     def __init__(
-        self,
-        graphs: Any,
-        sides: Sides,
-        metric: Metric,
-        rule: LoadingRule,
-        weights: Array,
-        total: float,
-        tol: float,
-        max_iter: int,
-        keep: Literal["products", "cores"],
-        bend: _Bend,
-        options: SolverOptions,
-    ) -> None:
+        self, graphs: Any, sides: Sides, metric: Metric, rule: LoadingRule, weights: Array,
+        tol: float, max_iter: int, keep: Literal["products", "cores"], options: SolverOptions,
+    ) -> None:  # fmt: skip
         n, m, d = graphs.n_vertices, graphs.n_graphs, sides[0].shape[1]
-        self._metric, self._rule, self._weights, self._total = metric, rule, weights, total
-        self._tol, self._max_iter, self._bend, self._options = tol, max_iter, bend, options
+        self._metric, self._rule, self._weights = metric, rule, weights
+        self._tol, self._max_iter, self._options = tol, max_iter, options
+        self._total = float(weights @ graphs.squared_norms())
+        Gamma = _search_gram(metric, sides)
+        self._bend = _Bend(options.max_condition, Gamma, self._total)
         self._noise = float(weights @ graphs.rounding())
         whole = whole_pays(m, n, graphs.directed, options)
         products = keep == "products" and not whole
@@ -204,7 +154,7 @@ class _Rounds:
         self._width = basis_width(m, keep == "products", graphs.directed, options)
         self._start = sides
         self._X = self._basis.points(sides)  # (d, coordinates)
-        self._Lam = rule.solve(_search_gram(metric, sides), self._basis.forms(self._X))
+        self._Lam = rule.solve(Gamma, self._basis.forms(self._X))
         self._history: list[Array] = []
         self._core_tol = np.inf  # the start is judged as it is
         self._n_iter = 0
@@ -218,7 +168,9 @@ class _Rounds:
         """Descend in the core and look outside; return whether this was the last round."""
         basis, weights = self._basis, self._weights
         held, on = self._rule.held(self._Lam), weights > 0
-        problem = _Problem(basis, self._metric, self._rule.held(self._Lam[on]), self._bend)
+        problem = _Problem(
+            basis, self._metric, self._rule.held(self._Lam[on]), self._bend, self._options.memory
+        )
         point = problem(self._X)
         if np.isfinite(self._core_tol):
             point = _descend(problem, point, self._core_tol)
@@ -271,8 +223,8 @@ class _Rounds:
         Gamma, Lam = self._metric.gram(sides), self._Lam
         if self._metric.hollow:  # the search saw longer components near a vertex
             Lam = self._rule.solve(Gamma, Psi, Lam)
-        losses = objective_of(Gamma, Psi, Lam) + self._rule.costs(Gamma, Lam)
-        objective = max(self._total + float(self._weights @ losses), 0.0)
+        losses = float(self._weights @ self._rule.changes(Gamma, Psi, Lam))
+        objective = max(self._total + losses, 0.0)
         nothing = rounding_share(len(sides[0])) * self._total
         if self._first is None and not reason and objective <= nothing:
             reason = "exhausted"
@@ -348,23 +300,18 @@ def _relative(squares: Array, theta: Array) -> Array:
     return np.divide(np.sqrt(squares), theta, out=np.zeros_like(theta), where=theta > 0)
 
 
-@dataclass(frozen=True)
 class _Bend:
     """What is added to the objective where components are nearly dependent.
 
     strength * sum_e max(0, log(b / e))^2 over the eigenvalues e of Gamma, b = ||Gamma|| / begin.
+    It keeps within the bound, or brings a start ``Gamma`` back.
     """
 
-    begin: float  # ||Gamma|| over the least eigenvalue from which on it bends
-    end: float  # beyond this it is infinite
-    strength: float  # in units of the objective
-
-    @classmethod
-    def at(cls, max_condition: float, Gamma: Array, total: float) -> _Bend:
-        """Return the bend that keeps within the bound, or brings a start ``Gamma`` back."""
-        # A ratio of sqrt(d) is that of orthonormal components.
-        begin = max(max_condition / _WAY, 2 * np.sqrt(len(Gamma)))
-        return cls(begin, max(_WAY * begin, 1.01 * cls._ratio(Gamma)), _STRENGTH * total)
+    def __init__(self, max_condition: float, Gamma: Array, total: float) -> None:
+        # ||Gamma|| over the least eigenvalue: sqrt(d) for orthonormal components.
+        self.begin = max(max_condition / _WAY, 2 * np.sqrt(len(Gamma)))
+        self.end = max(_WAY * self.begin, 1.01 * self._ratio(Gamma))  # beyond it is infinite
+        self.strength = _STRENGTH * total
 
     def __call__(self, Gamma: Array) -> tuple[float, Array]:
         """Return its value, infinite out of bounds, and its gradient (d, d)."""
@@ -408,8 +355,11 @@ class _Point:
 class _Problem:
     """phi on cores, bent."""
 
-    def __init__(self, basis: CoreBasis, metric: Metric, rule: LoadingRule, bend: _Bend) -> None:
+    def __init__(
+        self, basis: CoreBasis, metric: Metric, rule: LoadingRule, bend: _Bend, memory: int
+    ) -> None:
         self.geometry: Geometry = basis.geometry
+        self.memory = memory
         rows = basis.rows(np.zeros((len(basis.cores), 0)), linear=rule.linear)
         self._R, self._weights = rows.R, rows.weights
         self._basis, self._metric, self._rule, self._bend = basis, metric, rule, bend
@@ -432,8 +382,7 @@ class _Problem:
         Lam = self._rule.solve(Gamma, Psi)
         weighted = self._weights[:, None] * Lam
         M = weighted.T @ Lam
-        costs = objective_of(Gamma, Psi, Lam) + self._rule.costs(Gamma, Lam)
-        value = float(self._weights @ costs) + bent
+        value = float(self._weights @ self._rule.changes(Gamma, Psi, Lam)) + bent
         if self._rule.penalty:  # as lengths change
             lengths = np.sqrt(np.diagonal(Gamma))
             D = D + np.diag(self._rule.penalty * np.abs(weighted).sum(axis=0) / lengths)
@@ -463,7 +412,7 @@ def _descend(problem: _Problem, point: _Point, tol: float) -> _Point:
     from the steps.
     """
     geometry, history = problem.geometry, list[tuple[Array, Array]]()
-    for _ in range(_STEPS):
+    for _ in range(200):  # in one round; 20 to 50 are usual
         if point.stationarity <= tol:
             break
         hessian = _GaussNewton(point, geometry)
@@ -480,7 +429,7 @@ def _descend(problem: _Problem, point: _Point, tol: float) -> _Point:
         change = 2 * geometry.c * (_tangent(X, point.r, geometry) - after.r)
         history = [(_tangent(X, a, geometry), _tangent(X, b, geometry)) for a, b in history]
         if (step * change).sum() > 1e-10 * linalg.norm(step) * linalg.norm(change):
-            history = [*history, (step, change)][-MEMORY:]
+            history = [*history, (step, change)][-problem.memory :]
         point = after
     return point
 

@@ -12,6 +12,7 @@ free rule take components of norm 1, so that the lengths of the components decid
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -35,8 +36,6 @@ announce_compiling()
 _EPS = float(np.finfo(np.float64).eps)
 Mask = NDArray[np.bool_]
 
-_UNSEEN = 1e-6  # share of a component, over that of one that is spread, that a graph must see
-
 
 @dataclass(frozen=True)
 class Seen:
@@ -49,6 +48,12 @@ class Seen:
 
     whole: Array  # (d, d) inner products of the components over all entries
     observed: Array  # (m,) share of its entries that each graph observes
+
+    def least(self) -> Array:
+        """Return the share of a combination below which a graph sees next to nothing, (m,)."""
+        # A millionth of what it sees of one that is spread. Shares are differences of numbers up
+        # to 1, and rounded as such.
+        return np.maximum(1e-6 * self.observed, 10 * len(self.whole) * _EPS)
 
     def first(self, k: int) -> Seen:
         """Return the same for the first k components."""
@@ -67,7 +72,7 @@ class LoadingRule:
     # A graph may have to give up a loading for a further one.
     limited: ClassVar[bool] = False
     nonnegative: bool = False
-    penalty: float = 0.0
+    penalty = 0.0
 
     def bounds(self) -> tuple[float, float]:
         """Return between which numbers loadings of components of norm 1 are."""
@@ -324,14 +329,17 @@ def _solve_each(Gammas: Array, Psi: Array, seen: Seen | None) -> Array:
     those of which a graph sees next to nothing.
     """
     m, d = Psi.shape
+    if seen is None and d:
+        with suppress(np.linalg.LinAlgError):
+            pivots = np.diagonal(np.linalg.cholesky(Gammas), axis1=1, axis2=2)
+            if (pivots.min(axis=1) > 1e-4 * pivots.max(axis=1)).all():  # as in solve_loadings
+                return np.asarray(np.linalg.solve(Gammas, Psi[:, :, None])[:, :, 0])
     T, floor, share = np.eye(d), np.zeros(m), np.ones(m)
     if seen is not None and d:
         values, vectors = linalg.eigh(seen.whole, driver="evd")
         keep = values > 10 * d * _EPS * max(values[-1], 1e-300)
         T = vectors[:, keep] / np.sqrt(values[keep])  # T^T whole T = I
-        share = seen.observed
-        # Shares are differences of numbers up to 1, and rounded as such.
-        floor = np.maximum(_UNSEEN * share, 10 * d * _EPS)
+        floor, share = seen.least(), seen.observed
     if T.shape[1] == 0:
         return np.zeros_like(Psi)
     values, vectors = np.linalg.eigh(T.T @ Gammas @ T)
@@ -352,8 +360,7 @@ def _of_norm_one(Gamma: Array, Psi: Array, seen: Seen | None) -> tuple[Array, Ar
     squares = np.diagonal(C, axis1=1, axis2=2)
     nothing = 10 * d * _EPS * squares.max(axis=1, initial=0.0, keepdims=True)
     if seen is not None:
-        share = np.maximum(_UNSEEN * seen.observed, 10 * d * _EPS)
-        nothing = np.maximum(nothing, np.outer(share, np.diagonal(seen.whole)))
+        nothing = np.maximum(nothing, np.outer(seen.least(), np.diagonal(seen.whole)))
     lengths = np.sqrt(np.where(squares > nothing, squares, np.inf))
     C = C / (lengths[:, :, None] * lengths[:, None, :])
     C[:, np.arange(d), np.arange(d)] = 1.0  # but for rounding it is, and of nothing it must be

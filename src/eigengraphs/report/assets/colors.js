@@ -81,7 +81,7 @@ function categoryLegend(column, someUnknown) {
   column.categories.forEach((name, c) => {
     list.append(legendItem(categoryStyle(c), `${name} (${counts[c]})`));
   });
-  if (someUnknown) list.append(legendItem(UNKNOWN, "not known"));
+  if (someUnknown) list.append(legendItem(UNKNOWN, "unknown"));
   return list;
 }
 
@@ -96,6 +96,6 @@ function rampLegend(name, low, high, someUnknown) {
     el("span", { text: number(low) }),
     bar,
     el("span", { text: number(high) }),
-    someUnknown && el("span", {}, mark(UNKNOWN), document.createTextNode(" not known"))
+    someUnknown && el("span", {}, mark(UNKNOWN), document.createTextNode(" unknown"))
   );
 }

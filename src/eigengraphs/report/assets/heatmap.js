@@ -63,7 +63,7 @@ function scaleBar(limit) {
   for (let k = 0; k < 50; k += 1) {
     bar.append(svg("rect", { x: k * 4, y: 0, width: 4.2, height: 10, fill: css(along(TWO_ENDS, k / 49)) }));
   }
-  const label = `Colors from ${number(-limit, 2)} over 0 to ${number(limit, 2)}`;
+  const label = `Colors from ${number(-limit, 2)} through 0 to ${number(limit, 2)}`;
   return el(
     "div",
     { class: "scale", role: "img", "aria-label": label },

@@ -18,7 +18,7 @@ function axisOf(key) {
 function graphLines(i) {
   return [
     DATA.graphs[i],
-    ...DATA.columns.slice(0, 12).map((column) => `${cut(column.name, 40)}: ${columnText(column, i) || "not known"}`),
+    ...DATA.columns.slice(0, 12).map((column) => `${cut(column.name, 40)}: ${columnText(column, i) || "unknown"}`),
     `residual: ${percent(DATA.residual[i])}`,
   ];
 }

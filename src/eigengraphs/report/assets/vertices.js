@@ -3,7 +3,7 @@
 function vertexLines(i) {
   return [
     DATA.vertices[i],
-    ...DATA.vertexColumns.slice(0, 8).map((column) => `${cut(column.name, 40)}: ${columnText(column, i) || "not known"}`),
+    ...DATA.vertexColumns.slice(0, 8).map((column) => `${cut(column.name, 40)}: ${columnText(column, i) || "unknown"}`),
   ];
 }
 

@@ -5,28 +5,30 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import tempfile
 import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import count, islice
 from typing import Any, Literal, Self
 from uuid import uuid4
 
 import numpy as np
 
-from eigengraphs.errors import ClusterError, InputError, MissingExtraError
+from eigengraphs.errors import ClusterError, InputError
 from eigengraphs.stack.blocked import Block, BlockedStack, LazyStack, Task
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.passes import Branch, PairedSum
 from eigengraphs.stack.stack import GraphStack
+from eigengraphs.store.reader import forwarded, open_store
+from eigengraphs.system.extras import need
 from eigengraphs.system.parallel import alone, one_blas_thread, spans
 
-__all__ = ["DaskStack", "Round"]
+__all__ = ["DaskStack", "Round", "connect"]
 
 logger = logging.getLogger("eigengraphs.store")
 
@@ -37,7 +39,104 @@ _KEPT_SHARE = 0.6  # of the workers' memory, which beyond that they spill to dis
 _KEPT_OPERATORS = 4  # of a block: those of one fit, and of the transform after it
 _SMALL = 2**21  # bytes that go with every piece of work: to send them once takes two steps more
 _TICK = 0.5  # seconds between looks while one waits
+# Dask lets workers give what is freed back to the system at once, so that every array of a task
+# takes new pages: some 100,000 a fit, a fifth of its time. Up to these bytes they are used again.
+_MEMORY_USED_AGAIN = {"MALLOC_TRIM_THRESHOLD_": 2**27, "MALLOC_MMAP_THRESHOLD_": 2**25}
 _RESUME = "; the same command, eigengraphs fit, goes on from the last complete round"
+
+
+@contextmanager
+def connect(
+    where: str | int | os.PathLike[str],
+    *,
+    memory_limit: str | int | float = "auto",
+    timeout: float = 30.0,
+) -> Iterator[Any]:
+    """Give a Dask client for the time of a ``with`` block.
+
+    Parameters
+    ----------
+    where : str, path or int
+        The address of a scheduler ("tcp://host:8786"), or a scheduler file; or a number: then so
+        many processes of one thread each are started on this machine, and ended with the block,
+        also by an error or Ctrl-C. In a script, the call must stand below
+        ``if __name__ == "__main__":``, because these processes import it.
+    memory_limit : int, float or str
+        Of each process that is started: bytes, a text such as "4GB", a share of the memory, or
+        "auto", the memory divided by the processes.
+    timeout : float
+        Seconds to wait for the scheduler and its first worker.
+
+    Yields
+    ------
+    distributed.Client
+        For :class:`DaskStack`.
+
+    Raises
+    ------
+    ClusterError
+        If no scheduler answers, or there is no worker.
+
+    Examples
+    --------
+    Processes are started, so this is no doctest; ``docs/guide/cluster.md`` has one that is tested.
+
+    >>> import eigengraphs as eg
+    >>> with eg.store.connect(2, memory_limit="1GB") as client:  # doctest: +SKIP
+    ...     print(len(client.scheduler_info()["workers"]))
+    2
+    """
+    distributed = need("distributed", "dask", "work on a cluster")
+    with ExitStack() as opened:
+        if isinstance(where, int):
+            address = opened.enter_context(_local_cluster(distributed, where, memory_limit))
+        else:
+            address = os.fspath(where)
+        options = {"address": address}
+        if isinstance(address, str) and "://" not in address:
+            options = {"scheduler_file": address}
+            if not os.path.isfile(address):  # noqa: PTH113
+                raise InputError(
+                    f"{address!r} is neither the address of a scheduler, such as tcp://host:8786, "
+                    "nor a scheduler file, nor a number of processes"
+                )
+        try:
+            client = opened.enter_context(distributed.Client(**options, timeout=timeout))
+        except (OSError, TimeoutError) as error:
+            raise ClusterError(
+                f"no scheduler answers at {where} within {timeout:g} s: check that it runs "
+                "(dask scheduler) and that its port is open from here"
+            ) from error
+        try:
+            client.wait_for_workers(1, timeout=timeout)
+        except TimeoutError as error:
+            raise ClusterError(
+                f"the cluster {where} has no worker after {timeout:g} s; start one, or wait longer "
+                "(timeout)"
+            ) from error
+        yield client
+
+
+@contextmanager
+def _local_cluster(distributed: Any, count: int, memory_limit: Any) -> Iterator[Any]:
+    if isinstance(count, bool) or count < 1:
+        raise InputError(f"a cluster on this machine needs 1 process or more, got {count!r}")
+    import dask
+
+    place = "distributed.nanny.pre-spawn-environ"
+    memory = {f"{place}.{name}": size for name, size in _MEMORY_USED_AGAIN.items()}
+    with (
+        tempfile.TemporaryDirectory(prefix="eigengraphs-", ignore_cleanup_errors=True) as folder,
+        dask.config.set(memory),
+        distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            memory_limit=memory_limit,
+            local_directory=folder,
+            dashboard_address="127.0.0.1:0",  # any port: another cluster may have the usual one
+        ) as cluster,
+    ):
+        yield cluster
 
 
 @dataclass
@@ -122,10 +221,7 @@ class DaskStack(BlockedStack):
         keep: Literal["auto"] | bool = "auto",
         patience: float = 60.0,
     ) -> None:
-        try:
-            import distributed
-        except ImportError:
-            raise MissingExtraError("distributed", "dask", "work on a cluster") from None
+        distributed = need("distributed", "dask", "work on a cluster")
         if isinstance(source, DaskStack):
             source = source.source
         if not isinstance(source, BlockedStack):
@@ -178,27 +274,10 @@ class DaskStack(BlockedStack):
         ...     eg.store.DaskStack.from_store("graphs.egs", client).shape
         (6, 10, 10)
         """
-        open_store = import_module("eigengraphs").open_store
-        limits = {} if memory is None else {"memory": memory}
-        return cls(open_store(path, **limits), client, **options)
+        return cls(open_store(path, memory), client, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _same, (self._source,)  # elsewhere there is no client
-
-    @property
-    def source(self) -> BlockedStack:
-        """Where blocks come from."""
-        return self._source
-
-    @property
-    def rounds(self) -> list[Round]:
-        """What each round took, the first one first."""
-        return self._cluster.records
-
-    @property
-    def n_kept(self) -> int:
-        """Number of blocks that workers keep in memory from round to round."""
-        return self._cluster.n_kept
+        return self._source.__reduce__()  # elsewhere there is no client
 
     def close(self) -> None:
         """Let the workers forget the blocks; a further round reads them anew.
@@ -226,38 +305,24 @@ class DaskStack(BlockedStack):
 
     # ------------------------------------------------------------------ as the source has it
 
-    @property
-    def _facts(self) -> GraphFacts:  # type: ignore[override]
-        if isinstance(self._source, LazyStack):
-            # Of graphs that a step has changed, workers find them.
-            return self._source.facts_by(self._each)
-        return self._source.facts
-
-    @property
-    def _graph_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
-        return self._source._graph_names
-
-    @property
-    def _vertex_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
-        return self._source._vertex_names
-
-    @property
-    def fingerprint(self) -> str:
-        """That of the source: where graphs are worked on changes nothing."""
-        return self._source.fingerprint
-
-    def _lazy(self) -> Any:
-        return _OnCluster(self)
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether some entry is hidden."""
-        return self._source.has_missing
-
-    @property
-    def hides_pairs(self) -> bool:
-        """Whether some entry off the diagonal is hidden."""
-        return self._source.hides_pairs
+    source = forwarded("_source", "Where blocks come from.")
+    spans = forwarded("_source.spans")
+    memory = forwarded("_source.memory")
+    fingerprint = forwarded(
+        "_source.fingerprint", "That of the source: where graphs are worked on changes nothing."
+    )
+    has_missing = forwarded("_source.has_missing")
+    hides_pairs = forwarded("_source.hides_pairs")
+    n_vertices = forwarded("_source.n_vertices")
+    dtype = forwarded("_source.dtype")
+    nbytes = forwarded("_source.nbytes", "Bytes that all graphs take in memory.")
+    is_sparse = forwarded("_source.is_sparse", "Whether blocks are sparse.")
+    rounds = forwarded("_cluster.records", "What each round took, the first one first.")
+    n_kept = forwarded(
+        "_cluster.n_kept", "Number of blocks that workers keep in memory from round to round."
+    )
+    _graph_names = forwarded("_source._graph_names")
+    _vertex_names = forwarded("_source._vertex_names")
 
     @property
     def is_remote(self) -> bool:
@@ -267,17 +332,7 @@ class DaskStack(BlockedStack):
     @property
     def keeps_blocks(self) -> bool:
         """Whether workers keep blocks in memory from round to round."""
-        return self.n_kept > 0
-
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """The first graph of each block, and the one behind its last."""
-        return self._source.spans
-
-    @property
-    def memory(self) -> int:
-        """Bytes that work on the graphs may take here, besides results."""
-        return self._source.memory
+        return self._cluster.n_kept > 0
 
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory here.
@@ -302,24 +357,14 @@ class DaskStack(BlockedStack):
         return self._source.read_part(k, lo, hi)
 
     @property
-    def n_vertices(self) -> int:
-        """Number of vertices, n."""
-        return self._source.n_vertices
+    def _facts(self) -> GraphFacts:  # type: ignore[override]
+        if isinstance(self._source, LazyStack):
+            # Of graphs that a step has changed, workers find them.
+            return self._source.facts_by(self._each)
+        return self._source.facts
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float32 or float64."""
-        return self._source.dtype
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that all graphs take in memory."""
-        return self._source.nbytes
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether blocks are sparse."""
-        return self._source.is_sparse
+    def _lazy(self) -> Any:
+        return _OnCluster(self)
 
 
 class _OnCluster:
@@ -338,10 +383,6 @@ class _OnCluster:
             return DaskStack(changed, stack._cluster.client, keep=keep, patience=patience)
 
         return taken
-
-
-def _same(source: BlockedStack) -> BlockedStack:
-    return source
 
 
 class _Cluster:
@@ -457,21 +498,20 @@ class _Cluster:
         """Return the sum of a task over all blocks."""
         with self._round(task) as record:
             pieces = self._pieces(task, shared, record, adding=True)
-            many = len(self._shards) > _FAN_IN
             parts: list[Any] = []
-            while some := list(islice(pieces, _FAN_IN)):
-                # At once, so that sums are made before more results pile up.
-                parts += (
-                    [self._submit(_add, some, False, what="add", priority=10)] if many else some
-                )
+            while some := list(islice(pieces, _FAN_IN)):  # added at once, before more pile up
+                many = len(self._shards) > _FAN_IN
+                parts += [self._added(some, last=False)] if many else some
             while len(parts) > _FAN_IN:
-                parts = [
-                    self._submit(_add, parts[lo:hi], False, what="add", priority=10)
-                    for lo, hi in spans(len(parts), _FAN_IN)
-                ]
-            last = self._submit(_add, parts, True, what="add", priority=10)
-            del parts, some
-            return self._result(last, record)
+                cuts = spans(len(parts), _FAN_IN)
+                parts = [self._added(parts[lo:hi], last=False) for lo, hi in cuts]
+            total = self._added(parts, last=True)
+            del parts, some  # or they would stay on the workers
+            return self._result(total, record)
+
+    def _added(self, parts: list[Any], *, last: bool) -> Any:
+        """Return a future of a sum over neighboring parts."""
+        return self._submit(_add, parts, last, what="add", priority=10)
 
     def each(self, task: Task, shared: Any) -> Iterator[Any]:
         """Yield what a task returns for each block; few shards are ahead of the one awaited."""

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, get_type_hints
 
 import numpy as np
 
 from eigengraphs.errors import StoreError
-from eigengraphs.store.layout_checks import check_layout
-from eigengraphs.system.limits import read_json
+from eigengraphs.system.limits import is_of, read_json
 
-__all__ = ["DENSE", "STORE_JSON", "VERTICES", "Batch", "Kind", "Layout", "Shard"]
-
-Kind: TypeAlias = Literal["dense", "sparse"]
+__all__ = ["DENSE", "STORE_JSON", "VERTICES", "Batch", "Layout", "Shard"]
 
 FORMAT, VERSION = "eigengraphs store", 2  # 1 where nothing is hidden
 STORE_JSON, VERTICES, DENSE = "store.json", "vertices.parquet", "dense.zarr"
+_MOST = 2**62  # of anything that is counted
+_WORDS = {int: "a whole number >= 0", bool: "true or false", str: "a text"}
+_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)  # of a file inside of the store
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Some graphs, one behind the other, in one file, and the table of their names and facts."""
+    """Consecutive graphs in one file, and the table of their names and facts."""
 
     graphs: int
     nonzeros: int
@@ -34,7 +33,7 @@ class Shard:
     table: str
     table_sha256: str
     offset: int = 0
-    mirrored: bool = False  # each edge stands once, source <= target, for both directions
+    mirrored: bool = False  # each edge is stored once, source <= target, for both directions
     mask: str = ""  # a table of hidden entries, where there are some
     mask_sha256: str = ""
     hides_pairs: bool = False  # whether some are off the diagonal
@@ -42,23 +41,23 @@ class Shard:
 
 @dataclass(frozen=True)
 class Batch:
-    """Graphs that were put in by one command or call, whole or on the way."""
+    """Graphs that one command or call wrote, or is writing."""
 
     source: str
     first: int  # place of the first graph
     finished: bool = False
     total: int | None = None  # graphs that there will be, where that is known
-    command: str | None = None  # what goes on with it
+    command: str | None = None  # how to continue it
     listing: str | None = None  # a table of the files it is made from
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Layout:
     """All that ``store.json`` says."""
 
-    kind: Kind
-    dtype: str
+    kind: Literal["dense", "sparse"]
+    dtype: Literal["float32", "float64"]
     n_vertices: int
     directed: bool = False
     graph_names: bool = False  # whether graphs have names, and not just places
@@ -71,12 +70,12 @@ class Layout:
 
     @property
     def n_graphs(self) -> int:
-        """Number of graphs in whole shards."""
+        """Number of graphs in complete shards."""
         return sum(shard.graphs for shard in self.shards)
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is on the way."""
+        """Whether every batch is complete."""
         return bool(self.batches) and all(batch.finished for batch in self.batches)
 
     @property
@@ -89,53 +88,14 @@ class Layout:
         """Place of the first graph of every shard, and the number of graphs behind the last."""
         return [0, *np.cumsum([shard.graphs for shard in self.shards]).tolist()]
 
-    def graph_bytes(self, shard: Shard) -> int:
-        """Bytes that the graphs of a shard take in memory."""
-        item, n = np.dtype(self.dtype).itemsize, self.n_vertices
-        if self.kind == "dense":
-            return shard.graphs * n * n * item
-        return shard.nonzeros * (item + 4) + shard.graphs * n * 4
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that all graphs would take in memory."""
-        item, n, m = np.dtype(self.dtype).itemsize, self.n_vertices, self.n_graphs
+    def bytes_of(self, *shards: Shard) -> int:
+        """Bytes that the graphs of some shards take in memory, together."""
+        item, n, m = np.dtype(self.dtype).itemsize, self.n_vertices, sum(x.graphs for x in shards)
         if self.kind == "dense":
             return m * n * n * item
-        entries = sum(shard.nonzeros for shard in self.shards)
+        entries = sum(shard.nonzeros for shard in shards)
         index = 4 if max(entries, n) < 2**31 else 8
         return entries * (item + index) + (m * n + 1) * index
-
-    def with_shard(self, shard: Shard, **changes: Any) -> Layout:
-        """Return the layout with one more shard."""
-        return replace(self, shards=(*self.shards, shard), **changes)
-
-    def with_batch(self, **changes: Any) -> Layout:
-        """Return the layout with changes of the last batch."""
-        return replace(self, batches=(*self.batches[:-1], replace(self.batches[-1], **changes)))
-
-    def _check(self) -> None:
-        """Raise ValueError at what cannot be: a store may come from anybody."""
-        if self.dtype not in ("float32", "float64", "<f4", "<f8"):
-            raise ValueError(f"dtype is {str(self.dtype)[:40]!r}")
-        item, n = np.dtype(self.dtype).itemsize, self.n_vertices
-        if not _is_count(n) or n < 1:
-            raise ValueError(f"n_vertices is {str(n)[:40]}")
-        for shard in self.shards:
-            for name in ("graphs", "nonzeros", "bytes", "offset"):
-                if not _is_count(getattr(shard, name)):
-                    raise ValueError(f"{name} of a shard is {str(getattr(shard, name))[:40]}")
-            for file in (shard.file, shard.table, *[shard.mask] * bool(shard.mask)):
-                _check_name(file)
-            # An edge takes eight bytes of its file, and stands for two entries at most.
-            fits = shard.nonzeros <= shard.bytes
-            if self.kind == "dense":
-                fits = shard.bytes == shard.graphs * n * n * item
-            if not fits or shard.graphs < 1:
-                raise ValueError(f"{shard.file} cannot hold what it is said to hold")
-        for batch in self.batches:
-            if batch.listing is not None:
-                _check_name(batch.listing)
 
     def to_json(self) -> bytes:
         """Return the text of ``store.json``."""
@@ -169,25 +129,43 @@ class Layout:
             known["batches"] = tuple(Batch(**batch) for batch in said["batches"])
             known["columns"] = tuple(said["columns"])
             layout = cls(**known)
-            check_layout(layout)
-            if layout.n_graphs != said["n_graphs"]:
-                raise ValueError(f"n_graphs is {said['n_graphs']!r:.60}, and shards hold others")
-            layout._check()
+            layout._check(said["n_graphs"])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if isinstance(error, StoreError):
                 raise
             raise StoreError(
                 f"{where} does not describe a store of graphs ({type(error).__name__}: {error}); "
-                "if the file was changed, take it from a copy, or convert the graphs again"
+                "if the file was changed, restore it from a backup, or convert the graphs again"
             ) from None
         return layout
 
+    def _check(self, n_graphs: Any) -> None:
+        """Raise ValueError for what no writer writes: a store may come from anybody.
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+        Checksums guard against accidents; whoever makes a store for others makes them, too.
+        """
+        _check_fields(self, "")
+        for k, shard in enumerate(self.shards):
+            at = f"shards[{k}]."
+            _check_fields(shard, at, "file", "table", *["mask"] * bool(shard.mask))
+            # An edge takes eight bytes of its file, and stands for two entries at most.
+            fits = shard.nonzeros <= shard.bytes
+            if self.kind == "dense":
+                fits = shard.bytes == self.bytes_of(shard)
+            if not fits or shard.graphs < 1:
+                raise ValueError(f"{shard.file} cannot hold what {at[:-1]} says")
+        for k, batch in enumerate(self.batches):
+            _check_fields(batch, f"batches[{k}].", *["listing"] * (batch.listing is not None))
+        if self.n_vertices < 1 or self.n_graphs != n_graphs:
+            raise ValueError(f"it has {self.n_vertices} vertices, and n_graphs is {n_graphs!r:.60}")
 
 
-def _check_name(name: Any) -> None:
-    """Refuse the name of a file that would lie outside of the store."""
-    if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)*", name, re.ASCII):
-        raise ValueError(f"{str(name)[:60]!r} is no name of a file in a store")
+def _check_fields(record: Any, at: str, *files: str) -> None:
+    """Raise ValueError for a field of another type, or the name of a file outside of the store."""
+    for name, kind in get_type_hints(type(record)).items():
+        value = getattr(record, name)
+        if not is_of(kind, value) or (type(value) is int and not 0 <= value < _MOST):
+            wanted = _WORDS.get(kind, str(kind).removeprefix("typing."))
+            raise ValueError(f"{at}{name} must be {wanted}, got {value!r:.60}")
+        if name in files and not _NAME.fullmatch(value):
+            raise ValueError(f"{at}{name} must name a file in the store, got {value!r:.60}")

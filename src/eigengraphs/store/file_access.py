@@ -1,4 +1,4 @@
-"""The folder of a store, on a disk or wherever fsspec leads: files that are whole or not there."""
+"""Files of a store, on a disk or wherever fsspec leads: each is complete, or not there."""
 
 from __future__ import annotations
 
@@ -12,28 +12,22 @@ from eigengraphs.system.extras import need
 from eigengraphs.system.limits import open_regular, read_regular
 from eigengraphs.system.whole_files import to_disk, whole_file
 
-__all__ = ["Folder", "is_remote"]
-
-
-def is_remote(path: str | os.PathLike[str]) -> bool:
-    """Tell an address that fsspec opens from a path on the disk."""
-    scheme, mark, _ = os.fspath(path).partition("://")
-    return bool(mark) and scheme.lower() != "file"
+__all__ = ["Folder"]
 
 
 class Folder:
-    """Files by their names relative to one folder."""
+    """Files by their names relative to one folder, or to an address that fsspec opens."""
 
     def __init__(self, path: str | os.PathLike[str], options: Mapping[str, Any] | None = None):
         text = os.fspath(path)
+        scheme, mark, _ = text.partition("://")
         self.options = dict(options or {})
         self.local: Path | None = None
-        self._remote: Any = None
         self._written = list[Path]()  # and perhaps not on the disk yet
-        if is_remote(text):
+        if mark and scheme.lower() != "file":
             fsspec = need("fsspec", "scale", f"opening {text}")
-            self._remote, self._root = fsspec.core.url_to_fs(text.rstrip("/"), **self.options)
             self.path = text.rstrip("/")
+            self._remote, self._root = fsspec.core.url_to_fs(self.path, **self.options)
         else:
             self.local = Path(text.removeprefix("file://")).absolute()
             self.path = str(self.local)
@@ -43,7 +37,7 @@ class Folder:
 
     def name_of(self, name: str) -> str:
         """Return the path of a file as a user would write it."""
-        return f"{self.path}/{name}" if self.local is None else str(self.local / name)
+        return f"{self.path}/{name}"
 
     def _far(self, name: str) -> str:
         return f"{self._root}/{name}"
@@ -67,26 +61,23 @@ class Folder:
         return bytes(self._remote.cat_file(self._far(name)))
 
     def read_into(self, name: str, offset: int, out: memoryview) -> int:
-        """Fill a buffer with what a file has from a place on; return how many bytes there were."""
+        """Fill a buffer from a file, starting at ``offset``; return how many bytes there were."""
         if self.local is None:
             data = self._remote.cat_file(self._far(name), start=offset, end=offset + len(out))
             out[: len(data)] = data
             return len(data)
+        filled = 0
         with open_regular(self.local / name) as file:
             file.seek(offset)
-            filled = 0
-            while filled < len(out):  # one call reads 2 GB at most
-                count = file.readinto(out[filled:])
-                if not count:
-                    break
+            while count := file.readinto(out[filled:]):  # one call reads 2 GB at most
                 filled += count
         return filled
 
     def write(self, name: str, *parts: bytes | memoryview, durable: bool = True) -> None:
         """Write a file whole.
 
-        With ``durable`` it is on the disk at the end, and all that was written before it was there
-        before it: what it says of other files holds after a power cut, too.
+        With ``durable``, it is on the disk at the end, and everything that was written before it
+        is there first: what it says of other files holds after a power cut, too.
         """
         if self.local is None:
             # An object store shows an object when all of it has come.
@@ -101,23 +92,21 @@ class Folder:
             for left in target.parent.glob(f".{target.stem[:60]}-*"):
                 left.unlink()  # of a process that was killed; a store has one writer
             with whole_file(target, durable=durable) as temporary, temporary.open("wb") as file:
-                for part in parts:
-                    file.write(part)
+                file.writelines(parts)
             if not durable:
                 self._written.append(target)
         except OSError as error:
             raise StoreError(
-                f"cannot write {target}: {error.strerror}; what was complete before stays as it "
-                "was. Make room there, or see to its permissions, and go on with the same command"
+                f"cannot write {target}: {error.strerror}; what was complete before is unchanged. "
+                "Free some space there, or check its permissions, and run the same command again"
             ) from error
 
     def _settle(self) -> None:
-        """Wait until all that was written is on the disk, with its names."""
+        """Wait until everything that was written is on the disk, with its names."""
         folders = dict.fromkeys(path.parent for path in self._written)
-        root = self.local
         while self._written:
             to_disk(self._written.pop())
         for folder in folders:
-            while folder != root:  # a new folder is a name in the one above it
+            while folder != self.local:  # a new folder is a name in the one above it
                 to_disk(folder)
                 folder = folder.parent

@@ -15,8 +15,6 @@ import json
 import pickle
 import re
 import shutil
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from itertools import count
@@ -26,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigengraphs.errors import InputError, StoreError
+from eigengraphs.errors import InputError
 from eigengraphs.stack.passes import journaled
 from eigengraphs.system.archives import check_compressed, npy_array, open_zip, zip_member
 from eigengraphs.system.limits import read_json, read_regular
@@ -233,28 +231,17 @@ def _write(path: Path, answer: Any) -> None:
 def _answers(folder: Path) -> Iterator[Any]:
     """Yield what can be read, up to the first answer that is not there or damaged."""
     for k in count():
+        path = folder / f"{k:06d}.npz"
         try:
-            answer = _read(folder / f"{k:06d}.npz")
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+            with open_zip(path, read_regular(path)) as kept:
+                arrays = {
+                    name.removesuffix(".npy"): npy_array(path, zip_member(kept, name))
+                    for name in kept.namelist()
+                }
+            answer = _build(read_json(arrays["shape"].tobytes()), arrays)
+        except Exception:  # numpy, zipfile and json have errors of their own
             return
         yield answer
-
-
-def _read(path: Path) -> Any:
-    try:
-        with open_zip(path, read_regular(path)) as kept:
-            arrays = {
-                name.removesuffix(".npy"): npy_array(path, zip_member(kept, name))
-                for name in kept.namelist()
-            }
-        return _build(read_json(arrays["shape"].tobytes()), arrays)
-    except OSError:
-        raise
-    except Exception as error:  # numpy, zipfile and json have errors of their own
-        raise StoreError(
-            f"{path} is no answer of a journal, or not whole ({type(error).__name__}: {error}); "
-            f"remove the folder {path.parent}, and that pass is made again"
-        ) from error
 
 
 def _flatten(answer: Any, arrays: dict[str, Any]) -> Any:
