@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from eigengraphs.dimension.dimension_choice import Evidence
 from eigengraphs.solvers.protocol import Array
 
-__all__ = ["elbow", "profile_likelihood"]
+if TYPE_CHECKING:
+    from eigengraphs.dimension.choose_components import Job
+
+__all__ = ["by_elbow", "elbow", "profile_likelihood"]
+
+_LOOKS_AT = 8  # components at least: it takes gains of noise to see where they begin
 
 # All of logarithms of gains.
-_ALIKE = 0.03  # least standard deviation: what differs by three per cent is the same
+_ALIKE = 0.03  # least standard deviation: differences of three percent do not count
 _APART = 0.2  # least distance of two groups
-_FALL = 0.2  # most that noise falls from one component to the next
-_FEWEST = 4  # gains that can be two groups on a slope, with something left to tell the spread
+_FALL = 0.2  # largest decrease of noise from one component to the next
+_FEWEST = 4  # gains that can be two groups on a slope, with one left to estimate the spread
 _NOTHING = 1e-12  # of the squared norm: a smaller gain is rounding
+
+
+def by_elbow(job: Job) -> Evidence:
+    """Find where the objective of one fit flattens out."""
+    d = min(job.possible, max(job.max_components, _LOOKS_AT))
+    job.tell(f"elbow: {d} components on all graphs")
+    fit = job.fit(job.stack, d, job.weights, job.seed)
+    choice = min(elbow(fit.objective_path_), job.max_components)
+    return Evidence(choice, np.asarray(fit.explained_ratio_))
 
 
 def elbow(path: Array) -> int:
     """Return the number of components after which the objective flattens out, 0 to K.
 
-    Zhu and Ghodsi's split, on the logarithms of the gains, with two changes. Both groups fall
+    Zhu and Ghodsi's split, on the logarithms of the gains, with two changes. Both groups decrease
     by a common gentle slope, as gains of noise do. And the split is made again on the
-    gains after it as long as there is one: else a first component ten times as strong as the second
-    would hide it. There is a split where two groups beat one by BIC as for change points
+    gains after it as long as there is one: otherwise a first component ten times as strong as the
+    second would hide it. There is a split where two groups beat one by BIC as for change points
     (Zhang and Siegmund, 2007).
 
     Two groups are never none or all. Without any split the answer is 0, or all if what
@@ -51,7 +68,8 @@ def profile_likelihood(values: Array, fall: float = 0.0) -> Array:
     """Return the log likelihood of groups after the first 0, 1, ..., K - 1 values, (K,).
 
     Both groups are normal with means of their own and one variance (Zhu and Ghodsi, 2006), and
-    fall by a common slope between 0 and ``fall`` a value. The first entry is that of one group.
+    decrease by a common slope between 0 and ``fall`` per value. The first entry is that of one
+    group.
     """
     K = len(values)
     return np.array([_two_groups(values, np.arange(K) < q, fall)[0] for q in range(K)])
@@ -68,7 +86,7 @@ def _split(values: Array) -> int:
 
 
 def _straight(values: Array) -> float:
-    """Return the log likelihood of gains that fall on a straight line, as they do to their end."""
+    """Return the log likelihood of gains on a straight line, as they are at their end."""
     gains, t = np.exp(values - values.max()), np.arange(len(values))
     line = np.polyval(np.polyfit(t, gains, 1), t)
     residuals = values - values.max() - np.log(np.maximum(line, gains.min() / 2))
@@ -77,21 +95,19 @@ def _straight(values: Array) -> float:
 
 def _two_groups(values: Array, first: NDArray[np.bool_], fall: float) -> tuple[float, float]:
     """Return the log likelihood of two groups and their distance, at the best slope."""
-    K = len(values)
-    t = np.arange(K, dtype=np.float64)
-    t_within, v_within = _within(t, first), _within(values, first)
+    t = np.arange(len(values), dtype=np.float64)
+    groups = [group for group in (first, ~first) if group.any()]
+    t_within, v_within = t.copy(), values.copy()
+    for group in groups:
+        t_within[group] -= t[group].mean()
+        v_within[group] -= values[group].mean()
     slope = float(t_within @ v_within) / max(float(t_within @ t_within), 1e-300)
     slope = min(max(slope, -fall), 0.0)
-    level = values - slope * t
-    apart = level[first].mean() - level[~first].mean() if first.any() else 0.0
-    return _log_likelihood(float(((v_within - slope * t_within) ** 2).sum()), K), float(apart)
+    means = [(values - slope * t)[group].mean() for group in groups]
+    squares = float(((v_within - slope * t_within) ** 2).sum())
+    return _log_likelihood(squares, len(values)), float(means[0] - means[-1])
 
 
 def _log_likelihood(sum_of_squares: float, K: int) -> float:
     variance = max(sum_of_squares / K, _ALIKE**2)
     return -K / 2 * (float(np.log(2 * np.pi * variance)) + 1)
-
-
-def _within(values: Array, first: NDArray[np.bool_]) -> Array:
-    means = [values[group].mean() if group.any() else 0.0 for group in (first, ~first)]
-    return values - np.where(first, *means)

@@ -80,7 +80,7 @@ class ComponentMatch:
 def match_components(a: Any, b: Any) -> ComponentMatch:
     """Pair the components of two fits in sign and order.
 
-    The pairs maximise the sum of ``|h_a . h_b|`` over all ways to pair them; between two directed
+    The pairs maximize the sum of ``|h_a . h_b|`` over all ways to pair them; between two directed
     fits, of ``|h_a . h_b| |g_a . g_b|``, with the signs of the h.
 
     Parameters
@@ -110,14 +110,9 @@ def match_components(a: Any, b: Any) -> ComponentMatch:
     likeness = np.abs(cosines)
     if hasattr(a, _RIGHT) and hasattr(b, _RIGHT):
         likeness *= np.abs(_unit(getattr(a, _RIGHT), "a").T @ _unit(getattr(b, _RIGHT), "b"))
-    rows, order = linear_sum_assignment(-likeness)
-    matched = cosines[rows, order]
-    return ComponentMatch(
-        order=np.asarray(order, dtype=np.intp),
-        components=np.asarray(rows, dtype=np.intp),
-        signs=np.where(matched < 0, -1.0, 1.0),
-        similarities=likeness[rows, order],
-    )
+    rows, order = linear_sum_assignment(likeness, maximize=True)
+    signs = np.where(cosines[rows, order] < 0, -1.0, 1.0)
+    return ComponentMatch(order, rows, signs, likeness[rows, order])
 
 
 def _positions(fit: Any, name: str) -> NDArray[np.float64]:

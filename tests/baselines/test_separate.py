@@ -1,12 +1,13 @@
-"""Adjacency and Laplacian embeddings and eigenvalues, against numpy's eigenvectors written out."""
+"""Embeddings of each graph by itself, against eigenvectors and rotations written out."""
 
 import networkx as nx
 import numpy as np
 import pytest
-from known_graphs import random_symmetric, section_5_2
+from hypothesis import given
+from hypothesis import strategies as st
+from known_graphs import random_symmetric
 from scipy import sparse
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from scipy.linalg import orthogonal_procrustes
 
 from eigengraphs import GraphStack
 from eigengraphs.baselines import (
@@ -17,7 +18,7 @@ from eigengraphs.baselines import (
     separate_embeddings,
 )
 from eigengraphs.baselines.eigenvectors import leading
-from eigengraphs.errors import InputError
+from eigengraphs.baselines.separate_embeddings import procrustes_distances
 
 
 def low_rank(A, order, d):
@@ -124,14 +125,6 @@ def test_eigenvalues_fall_and_are_all_there(weighted, storage):
     assert SpectralStatistics(3).fit(stack).get_feature_names_out()[2] == "eigenvalue3"
 
 
-def test_few_eigenvalues_of_many_vertices_come_from_lanczos(monkeypatch):
-    A = random_symmetric(2, 50, seed=0, density=0.3)
-    monkeypatch.setattr("eigengraphs.baselines.graph_statistics.FEW", 20)
-    monkeypatch.setattr(eigenvectors, "FEW", 20)
-    Z = SpectralStatistics(2).fit_transform(A)
-    assert pytest.approx(np.linalg.eigvalsh(A)[:, :-3:-1]) == Z
-
-
 def test_all_eigenvalues_of_many_vertices_are_beyond_lanczos(monkeypatch):
     A = random_symmetric(1, 30, seed=0)
     for name in ("FEW", "_MEDIUM"):
@@ -139,37 +132,60 @@ def test_all_eigenvalues_of_many_vertices_are_beyond_lanczos(monkeypatch):
     monkeypatch.setattr("eigengraphs.baselines.graph_statistics.FEW", 20)
     expected = np.linalg.eigvalsh(A)[:, ::-1]
     assert SpectralStatistics().fit_transform(A) == pytest.approx(expected)
+    assert SpectralStatistics(1).fit_transform(A) == pytest.approx(expected[:, :1])  # by Lanczos
     assert SpectralStatistics(29).fit_transform(A) == pytest.approx(expected[:, :29])
     X = AdjacencySpectralEmbedding(30).fit(A).positions_[0]
     assert np.linalg.svd(X @ X.T)[1] == pytest.approx(np.sort(np.abs(expected[0]))[::-1])
 
 
-def test_distances_to_training_graphs_serve_a_nearest_neighbour_classifier():
-    known = section_5_2(60, seed=1, loops=True)
-    y = known.Lam[:, 0] > 24
-    model = make_pipeline(
-        AdjacencySpectralEmbedding(2), KNeighborsClassifier(1, metric="precomputed")
-    )
-    fitted = model.fit(known.stack[:40], y[:40])
-    D = AdjacencySpectralEmbedding(2).fit(known.stack).pairwise_distances()
-    nearest = D[40:, :40].argmin(axis=1)
-    assert np.array_equal(fitted.predict(known.stack[40:]), y[:40][nearest])
+# ------------------------------------------------------------------ Procrustes distances
 
 
-def test_each_pair_of_training_graphs_is_compared_once(monkeypatch):
-    A = random_symmetric(6, 5, seed=0)
-    fit = AdjacencySpectralEmbedding(2).fit(A)
-    sizes = []
-    inner = separate_embeddings._nuclear_norms
-    monkeypatch.setattr(separate_embeddings, "_BLOCK_ENTRIES", 1)
-    counted = lambda C: sizes.append(C.shape) or inner(C)  # noqa: E731
-    monkeypatch.setattr(separate_embeddings, "_nuclear_norms", counted)
-    fit.pairwise_distances()
-    assert sum(rows * columns for rows, columns, *_ in sizes) == 6 * 7 // 2
+def one_by_one(X, Y):
+    def distance(a, b):
+        Q, _ = orthogonal_procrustes(a, b)
+        return np.linalg.norm(a @ Q - b)
+
+    return np.array([[distance(a, b) for b in Y] for a in X])
 
 
-@pytest.mark.parametrize("d", [0, 6, 2.0, "auto", True])
-def test_dimensions_that_cannot_be_are_refused(d):
-    for method in (AdjacencySpectralEmbedding, LaplacianEigenmap, SpectralStatistics):
-        with pytest.raises(InputError, match="n_components"):
-            method(d).fit(np.ones((2, 5, 5)))
+def positions(m, n, d, seed):
+    return np.random.default_rng(seed).standard_normal((m, n, d))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_all_pairs_are_those_of_orthogonal_procrustes(d, monkeypatch):
+    monkeypatch.setattr(separate_embeddings, "_BLOCK_ENTRIES", 2 * d * d * 5)  # blocks of two rows
+    X, Y = positions(7, 9, d, 0), positions(5, 9, d, 1)
+    assert procrustes_distances(X, Y) == pytest.approx(one_by_one(X, Y))
+    within = one_by_one(X, X)
+    np.fill_diagonal(within, 0.0)
+    assert procrustes_distances(X) == pytest.approx(within)
+
+
+@given(
+    seed=st.integers(0, 2**31),
+    d=st.integers(1, 4),
+    factor=st.floats(1e-3, 1e3),
+)
+def test_rotations_do_not_matter_and_scale_does(seed, d, factor):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((3, 6, d))
+    Q = np.linalg.qr(rng.standard_normal((3, d, d)))[0]
+    D = procrustes_distances(X)
+    assert procrustes_distances(X @ Q) == pytest.approx(D, abs=1e-6)
+    assert procrustes_distances(X, X @ Q).diagonal() == pytest.approx(0.0, abs=1e-6)
+    assert procrustes_distances(factor * X) == pytest.approx(factor * D)
+
+
+@given(seed=st.integers(0, 2**31), d=st.integers(1, 3))
+def test_it_is_a_metric(seed, d):
+    D = procrustes_distances(positions(5, 4, d, seed))
+    assert np.array_equal(D, D.T)
+    assert np.array_equal(D.diagonal(), np.zeros(5))
+    assert (D[:, :, None] <= D[:, None, :] + D.T[None, :, :] + 1e-7).all()
+
+
+def test_equal_positions_have_no_imaginary_distance():
+    X = np.repeat(positions(1, 20, 3, 0), 4, axis=0)
+    assert procrustes_distances(X, X) == pytest.approx(0.0, abs=1e-6)
