@@ -73,7 +73,7 @@ def planted(m, n, d, *, directed=False, loops=False, seed=0):
     noise = 0.1 * rng.standard_normal((m, n, n)) / np.sqrt(n)
     if not directed:
         G, noise = H, (noise + noise.transpose(0, 2, 1)) / np.sqrt(2)
-    A = np.einsum("sk,ik,tk->ist", H, Lam, G) + noise
+    A = np.einsum("sk,ik,tk->ist", H, Lam, G, optimize=True) + noise
     if not loops:
         A[:, range(n), range(n)] = 0
     return GraphStack(A)
@@ -83,5 +83,9 @@ def distance(a, b):
     """Largest difference of loadings and of positions, relative, components up to their signs."""
     signs = np.sign((a.latent_positions_ * b.latent_positions_).sum(axis=0))
     positions = np.abs(a.latent_positions_ - signs * b.latent_positions_).max()
-    loadings = np.abs(a.loadings_ - b.loadings_).max() / np.abs(a.loadings_).max()
+    if hasattr(a, "latent_positions_right_"):  # then a loading may change its sign, too
+        signs = np.sign((a.loadings_ * b.loadings_).sum(axis=0))
+    else:
+        signs = 1.0
+    loadings = np.abs(a.loadings_ - signs * b.loadings_).max() / np.abs(a.loadings_).max()
     return max(positions, loadings)

@@ -47,7 +47,7 @@ def test_a_missing_extra_is_named():
     done = run(
         """
         from eigengraphs.errors import MissingExtraError
-        from eigengraphs.plot.overview import embedding_figure
+        from eigengraphs.plot.three_panels import embedding_figure
         try:
             embedding_figure(None, [], [], "")
         except MissingExtraError as error:

@@ -29,7 +29,7 @@ TESTS = [
     "tests/solvers/test_rules.py",
     "tests/models/test_likelihood.py",
     "tests/models/test_sampling.py",
-    "tests/test_matching.py",
+    "tests/alignment/test_component_pairs.py",
 ]
 
 

@@ -33,8 +33,8 @@ print("explained:", " ".join(f"{share:.1%}" for share in je.explained_ratio_))
 # Each mouse is a point. Components 1 and 2 tell BTBR from all others, component 4 tells CAST.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
-eg.plot.loadings(je, (0, 1), colour=mice.genotypes, ax=left)
-eg.plot.loadings(je, (2, 3), colour=mice.genotypes, ax=right)
+eg.plot.loadings(je, (0, 1), color=mice.genotypes, ax=left)
+eg.plot.loadings(je, (2, 3), color=mice.genotypes, ax=right)
 right.get_legend().remove()
 left.legend(title="genotype", frameon=False)
 plt.show()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         store,
     )
     from eigengraphs.alignment import Alignment, align
-    from eigengraphs.alignment.components import ComponentMatch, match_components
+    from eigengraphs.alignment.component_pairs import ComponentMatch, match_components
     from eigengraphs.dimension import DimensionChoice
     from eigengraphs.embedding import GraphPositions, JointEmbedding, load, select_dimension
     from eigengraphs.inference.flat_embedding import FlatEmbedding
@@ -63,7 +63,7 @@ __version__ = "0.1.0.dev0"
 # Loaded when first used: scikit-learn and numba take longer to import than most commands to run.
 _HOME = {
     "Alignment": "eigengraphs.alignment",
-    "ComponentMatch": "eigengraphs.alignment.components",
+    "ComponentMatch": "eigengraphs.alignment.component_pairs",
     "DimensionChoice": "eigengraphs.dimension",
     "FlatEmbedding": "eigengraphs.inference.flat_embedding",
     "GraphPositions": "eigengraphs.embedding",
@@ -71,7 +71,7 @@ _HOME = {
     "JointEmbedding": "eigengraphs.embedding",
     "align": "eigengraphs.alignment",
     "load": "eigengraphs.embedding",
-    "match_components": "eigengraphs.alignment.components",
+    "match_components": "eigengraphs.alignment.component_pairs",
     "open_store": "eigengraphs.store",
     "read": "eigengraphs.io",
     "select_dimension": "eigengraphs.embedding",

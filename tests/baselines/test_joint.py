@@ -128,14 +128,6 @@ def test_multiple_ase_recovers_a_common_space_without_noise(scaled, storage, way
     assert fit.pairwise_distances() == pytest.approx(distances)
 
 
-def test_unfolded_recovers_a_common_space_without_noise(way):
-    A, V, _ = cosie(6, 20, 3, seed=0)
-    fit = UnfoldedASE(3).fit(A)
-    U = np.linalg.qr(fit.latent_positions_)[0]
-    assert pytest.approx(V @ V.T) == U @ U.T
-    assert fit.latent_positions_ @ fit.positions_.transpose(0, 2, 1) == pytest.approx(A)
-
-
 def test_columns_beyond_the_rank_are_zero(way):
     A, _, _ = cosie(6, 20, 2, seed=0)
     fit = UnfoldedASE(4).fit(A)
@@ -155,16 +147,6 @@ def test_dimensions_beyond_the_rank_add_nothing(method, way):
     D = enough.pairwise_distances()
     assert more.pairwise_distances() == pytest.approx(D, abs=1e-6)
     assert not method(3).fit(np.zeros((3, 20, 20))).transform(np.zeros((2, 20, 20))).any()
-
-
-@pytest.mark.parametrize("method", JOINT)
-def test_the_filled_diagonal_is_that_of_new_graphs_too(method, storage):
-    A = random_symmetric(6, 9, seed=0, hollow=True)
-    B = A.copy()
-    np.einsum("iss->is", B)[...] = A.sum(axis=2) / 8
-    fit = method(2, diagonal="filled").fit(GraphStack(A[:4], storage=storage))
-    plain = method(2).fit(B[:4])
-    assert fit.transform(A[4:]) == pytest.approx(plain.transform(B[4:]), abs=1e-8)
 
 
 @pytest.mark.parametrize("method", JOINT)

@@ -118,10 +118,3 @@ def test_few_vertices_in_many_graphs(storage):
     assert fit.inverse_transform(fit.transform(A)) == pytest.approx(A)
     with pytest.raises(InputError, match="more than 3"):
         VectorizedPCA(4).fit(A)
-
-
-def test_distances_with_all_components_are_those_of_the_graphs(storage):
-    A = random_symmetric(6, 7, seed=0)
-    D = VectorizedPCA(5).fit(GraphStack(A, storage=storage)).pairwise_distances()
-    expected = np.sqrt(((A[:, None] - A) ** 2).sum(axis=(2, 3)))
-    assert pytest.approx(expected) == D

@@ -13,7 +13,7 @@ from eigengraphs.datasets import (
     fetch_us_airports,
     fetch_wiki,
 )
-from eigengraphs.datasets.r_files import read_r
+from eigengraphs.datasets.published_files import read_r
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from eigengraphs.datasets import fetch_agri_trade, fetch_hnu1, files, registry
+from eigengraphs.datasets import fetch_agri_trade, fetch_hnu1, published_files
 from eigengraphs.datasets.hnu1 import SCANS
 from eigengraphs.errors import DatasetError, InputError
 
@@ -63,7 +63,7 @@ def serving(contents, monkeypatch):
     server = Server(contents)
     thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    monkeypatch.setattr(registry, "HOST", server.host)
+    monkeypatch.setattr(published_files, "HOST", server.host)
     try:
         yield server
     finally:
@@ -78,17 +78,17 @@ def no_way_to_the_outside(monkeypatch, tmp_path):
     monkeypatch.delenv("EIGENGRAPHS_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(registry, "HOST", "http://127.0.0.1:9")  # nobody is there
+    monkeypatch.setattr(published_files, "HOST", "http://127.0.0.1:9")  # nobody is there
 
 
 @pytest.fixture
 def tiny(monkeypatch):
     """The registry of the tiny files."""
     known = {
-        path: registry.HostedFile(path, sha256(content).hexdigest(), len(content))
+        path: published_files.PublishedFile(path, sha256(content).hexdigest(), len(content))
         for path, content in TINY.items()
     }
-    monkeypatch.setattr(files, "registered", lambda: known)
+    monkeypatch.setattr(published_files, "registered", lambda: known)
 
 
 @pytest.fixture
@@ -234,7 +234,7 @@ def test_a_file_that_the_server_does_not_have_is_named(server, tmp_path):
 def test_without_a_network_the_address_and_the_folder_are_told(tiny, tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]  # free again when this block ends
-    monkeypatch.setattr(registry, "HOST", f"http://127.0.0.1:{port}")
+    monkeypatch.setattr(published_files, "HOST", f"http://127.0.0.1:{port}")
     with pytest.raises(DatasetError, match="no answer from") as caught:
         fetch_hnu1(data_folder=tmp_path)
     assert f"http://127.0.0.1:{port}/jesusdaniel/multiGM/b9cf82e5/BrainData/" in str(caught.value)
@@ -344,13 +344,13 @@ def test_a_folder_must_be_a_path():
 def test_the_registry_is_that_of_the_folder(data_folder):
     lines = (data_folder / "SHA256SUMS").read_text().splitlines()
     sums = {path.removeprefix("./"): digest for digest, path in map(str.split, lines)}
-    known = registry.registered()
+    known = published_files.registered()
     assert {path: file.sha256 for path, file in known.items()} == sums
     assert all((data_folder / path).stat().st_size == file.size for path, file in known.items())
 
 
 def test_every_file_but_one_has_an_address():
-    addresses = {path: registry.address(path) for path in registry.registered()}
+    addresses = {path: published_files.address(path) for path in published_files.registered()}
     assert [path for path, found in addresses.items() if found is None] == ["hnu1/vertices.tsv"]
     assert all(
         found.endswith("/" + path.rpartition("/")[2]) for path, found in addresses.items() if found

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.dimension.evidence import _doubt
-from eigengraphs.dimension.halves import chance, last_replicated, needed, replication
+from eigengraphs.dimension.halves_rules import _doubt, _number, chance, needed, replication
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -47,7 +46,7 @@ def test_order_and_signs_do_not_matter_but_the_set_does():
     found = replication(H[:, :5], other, 0.05)
     assert np.allclose(found.similarities, [0, 0, 1, 0, 0], atol=1e-9)
     assert (found.p_values <= 0.05).tolist() == [False, False, True, False, False]
-    assert last_replicated(found.p_values, 0.05) == 3
+    assert _number("halves", found.p_values, 0.05) == 3
 
 
 def test_alike_beyond_chance_is_not_yet_the_same():
@@ -73,8 +72,8 @@ def test_noise_on_the_same_vertices_is_not_found_again():
 
 def test_components_that_are_nothing_are_not_found_again():
     H = np.column_stack([np.ones(30) / np.sqrt(30), np.zeros(30)])
-    assert last_replicated(replication(H, H, 0.05).p_values, 0.05) == 1
-    assert last_replicated(np.array([0.5, 0.9]), 0.05) == 0
+    assert _number("halves", replication(H, H, 0.05).p_values, 0.05) == 1
+    assert _number("halves", np.array([0.5, 0.9]), 0.05) == 0
 
 
 def test_splits_that_do_not_agree_are_told():

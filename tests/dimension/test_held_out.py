@@ -8,11 +8,43 @@ from known_graphs import random_symmetric
 from scipy import stats
 from written_out import outer_products
 
-from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.dimension.held_out import _noise_squares, combined, leading, noise_p_values
-from eigengraphs.dimension.staged import staged_basis
+from eigengraphs import GraphStack
+from eigengraphs.dimension.halves_rules import (
+    _noise_squares,
+    _number,
+    combined,
+    noise_p_values,
+    staged_basis,
+)
 from eigengraphs.operators.treated import TreatedGraphs
-from eigengraphs.solvers.rules import component_gram
+from eigengraphs.solvers.rules import component_gram, solve_loadings
+
+
+@pytest.mark.parametrize("hollow", [False, True])
+def test_the_basis_is_gram_and_schmidts(hollow):
+    rng = np.random.default_rng(0)
+    H = rng.standard_normal((8, 5))
+    H /= np.linalg.norm(H, axis=0)
+    E = outer_products(H, hollow=hollow).reshape(5, -1)
+    W = staged_basis(component_gram(H, hollow=hollow))
+    Q = W.T @ E
+    assert np.allclose(Q @ Q.T, np.eye(5), atol=1e-10)
+    assert np.allclose(W, np.triu(W))
+    A = rng.standard_normal((3, 64))
+    for k in range(1, 6):  # least-squares loadings of the first k, from one set of coordinates
+        by_stage = (A @ E.T @ W)[:, :k] @ W[:k, :k].T
+        at_once = solve_loadings(component_gram(H[:, :k], hollow=hollow), (A @ E.T)[:, :k])
+        assert np.allclose(by_stage, at_once, atol=1e-9)
+
+
+def test_what_adds_nothing_has_no_place():
+    # On two vertices three components span all symmetric matrices; a fourth adds nothing.
+    angles = np.array([0.1, 0.9, 2.0, 2.9])
+    H = np.stack([np.cos(angles), np.sin(angles)])
+    W = staged_basis(component_gram(H))
+    assert W[:, :3].any(axis=0).all()
+    assert not W[:, 3].any()
+    assert not staged_basis(np.zeros((2, 2))).any()
 
 
 class AllSigns:
@@ -95,14 +127,6 @@ def test_a_component_counts_for_what_it_adds_to_the_earlier():
     assert p[1] > 0.05
 
 
-def test_on_its_own_graphs_a_component_of_noise_would_look_real():
-    # Why graphs are split: the very test is fooled on the graphs that chose the component.
-    A = random_symmetric(40, 30, 5, hollow=True)
-    H = JointEmbedding(1, random_state=0).fit(A[:20]).latent_positions_
-    assert p_values(A[:20], H, 0)[0] < 1e-3
-    assert p_values(A[20:], H, 0)[0] > 0.05
-
-
 def test_components_that_are_nothing_are_noise():
     A = np.ones((5, 12, 12)) - np.eye(12)
     H = np.stack([np.ones(12) / np.sqrt(12), np.zeros(12)], axis=1)
@@ -114,6 +138,6 @@ def test_components_that_are_nothing_are_noise():
 def test_p_values_are_combined_by_twice_their_median():
     p = np.array([[0.001, 0.2], [0.01, 0.9], [0.004, 0.8]])
     assert np.allclose(combined(p), [0.008, 1.0])
-    assert leading(np.array([0.01, 0.04, 0.5, 0.001]), 0.05) == 2
-    assert leading(np.array([0.01, 0.02]), 0.05) == 2
-    assert leading(np.array([0.3]), 0.05) == 0
+    assert _number("loadings", np.array([0.01, 0.04, 0.5, 0.001]), 0.05) == 2
+    assert _number("loadings", np.array([0.01, 0.02]), 0.05) == 2
+    assert _number("loadings", np.array([0.3]), 0.05) == 0

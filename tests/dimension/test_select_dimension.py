@@ -102,10 +102,10 @@ def test_few_vertices(n, loops):
     A = np.triu(rng.random((5, n, n)) < 0.6, 0 if loops else 1)
     A = (A | A.transpose(0, 2, 1)).astype(float)
     choice = eg.select_dimension(A, random_state=0)
-    assert 1 <= choice.n_components <= choice.max_components <= max(1, n * (n + 1) // 4)
+    most = max(1, n * (n + 1 if loops else n - 1) // 4)  # half of the pairs
+    assert 1 <= choice.n_components <= choice.max_components <= most
     assert ("pairs" in choice.left_out) == (n < 6)
     assert ("halves" in choice.left_out) == (n < 7)
-    eg.JointEmbedding(choice.n_components, random_state=0)
 
 
 @pytest.mark.parametrize("center", [False, True])
@@ -116,13 +116,6 @@ def test_graphs_without_anything_to_find(center):
     same = eg.select_dimension(np.ones((5, 12, 12)) - np.eye(12), center=center, random_state=0)
     assert same.n_components == 1
     assert set(same.choices.values()) == {0 if center else 1}
-
-
-def test_more_components_than_there_can_be_are_not_looked_at():
-    A = section_5_1(6, 0, loops=False).stack.dense[:, :8, :8]
-    choice = eg.select_dimension(A, 1000, random_state=0)
-    assert choice.max_components == 14  # half of the 28 pairs
-    assert len(choice.curves["elbow"]) == 14
 
 
 def test_graphs_of_weight_zero_have_no_say(stack, choice):

@@ -299,7 +299,7 @@ def warm(prepared: Path, work: Path, names: list[str]) -> None:
     """Run commands in this process, so that forks have all modules and kernels."""
     import eigengraphs.cli.demo as demo
     import eigengraphs.cli.fit as fit
-    import eigengraphs.store.writing as writing
+    import eigengraphs.store.writer as writing
 
     # The same bytes each time: clocks stand still, and every shard counts at once. What takes
     # long in the demo is not the writing, and a large file is not more than a small one.

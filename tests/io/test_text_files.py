@@ -12,6 +12,7 @@ from eigengraphs.errors import ReadError, ReadNotice
 
 A = np.array([[0, 1.5, 2, 0], [1.5, 0, 0, 3], [2, 0, 0, 4], [0, 3, 4, 0]])
 NAMES = ("north", "east", "south west", "z")
+EDGES = "a b 1.5\na c 2\nb d 3\nc d 4\n"
 
 
 def read_text(folder, text, name="graph.csv", **settings):
@@ -23,18 +24,35 @@ def read_text(folder, text, name="graph.csv", **settings):
 # --------------------------------------------------------------------------- matrices
 
 
+def rows(delimiter=","):
+    return [delimiter.join(map(str, row)) for row in A]
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", " ", "  ", ", ", " \t "])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
 def test_delimiters_and_line_ends_are_found(tmp_path, delimiter, end):
-    text = end.join(delimiter.join(map(str, row)) for row in A) + end
+    text = end.join(rows(delimiter)) + end
     np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
 
 
-def test_comments_and_byte_order_marks_are_passed_over(tmp_path):
-    rows = "\n".join(" ".join(map(str, row)) for row in A)
-    text = "\ufeff# of a program\n% and another\n" + rows + "\n# the end\n"
+COMMENTED = "\ufeff# of a program\n% and another\n" + "\n".join(rows(" ")) + "\n# the end\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        COMMENTED,
+        COMMENTED.encode("utf-16"),
+        "\n".join(row + "," for row in rows()),  # a delimiter at the end of every line
+        "V1,V2,weight,length\na,b,1.5,7\na,c,2,7\nb,d,3,8\nc,d,4,8\n",
+        "id,weight,target,source\n1,1.5,b,a\n2,2,c,a\n3,3,d,b\n4,4,d,c\n",
+        EDGES + "b a 1.5\nc a 2\nd b 3\nd c 4\n",  # both directions are not doubled
+        *(f"{header}\n{EDGES}".replace(" ", ",") for header in
+          ("source target weight", "from to w", "i j value", "Node1 Node2 Count", "x y z")),
+    ],
+)  # fmt: skip
+def test_one_graph_written_in_many_ways(tmp_path, text):
     np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
-    np.testing.assert_array_equal(read_text(tmp_path, text.encode("utf-16")).dense[0], A)
 
 
 def test_windows_text_is_read_and_said(tmp_path):
@@ -43,36 +61,26 @@ def test_windows_text_is_read_and_said(tmp_path):
         assert read_text(tmp_path, text).vertex_names == ("Br\xfccke", "b")
 
 
-def frame(names=NAMES):
-    return pd.DataFrame(A, index=list(names), columns=list(names))
+FRAME = pd.DataFrame(A, index=list(NAMES), columns=list(NAMES))
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "names"),
     [
-        frame().to_csv(),
-        frame().to_csv(sep="\t"),
-        frame().to_csv(index_label="vertex", quoting=1),
-        frame().to_csv(index=False),
-        frame().to_csv(header=False),
-        frame().to_csv(sep=" ").replace('""', "", 1).lstrip(),  # as R's write.table does
+        (FRAME.to_csv(), NAMES),
+        (FRAME.to_csv(sep="\t"), NAMES),
+        (FRAME.to_csv(index_label="vertex", quoting=1), NAMES),
+        (FRAME.to_csv(index=False), NAMES),
+        (FRAME.to_csv(header=False), NAMES),
+        (FRAME.to_csv(sep=" ").replace('""', "", 1).lstrip(), NAMES),  # as R's write.table does
+        (pd.DataFrame(A).to_csv(), ("0", "1", "2", "3")),
+        (pd.DataFrame(A, columns=list(NAMES)).to_csv(), NAMES),  # numbered rows
     ],
 )
-def test_names_on_both_sides_or_on_one(tmp_path, text):
+def test_names_on_both_sides_or_on_one(tmp_path, text, names):
     stack = read_text(tmp_path, text)
     np.testing.assert_array_equal(stack.dense[0], A)
-    assert stack.vertex_names == NAMES
-
-
-def test_the_numbers_of_pandas_are_names(tmp_path):
-    stack = read_text(tmp_path, pd.DataFrame(A).to_csv())
-    np.testing.assert_array_equal(stack.dense[0], A)
-    assert stack.vertex_names == ("0", "1", "2", "3")
-
-
-def test_numbered_rows_beside_named_columns(tmp_path):
-    text = pd.DataFrame(A, columns=list(NAMES)).to_csv()
-    assert read_text(tmp_path, text).vertex_names == NAMES
+    assert stack.vertex_names == names
 
 
 @pytest.mark.parametrize("settings", [{"index": False}, {"header": False}])
@@ -82,11 +90,6 @@ def test_running_numbers_on_one_side_are_said_to_be_names(tmp_path, settings):
         stack = read_text(tmp_path, text)
     assert stack.vertex_names == ("3", "4", "7", "9")
     np.testing.assert_array_equal(stack.dense[0], A)
-
-
-def test_a_delimiter_at_the_end_of_every_line(tmp_path):
-    text = "\n".join(",".join(map(str, row)) + "," for row in A)
-    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
 
 
 @pytest.mark.parametrize("lower", [True, False])
@@ -134,11 +137,6 @@ def test_matrices_as_r_writes_them_are_no_edge_lists(tmp_path, prefix, rows, n):
     assert stack.vertex_names == tuple(names)
 
 
-def test_edges_with_more_columns_stay_edges(tmp_path):
-    text = "V1,V2,weight,length\na,b,1.5,7\na,c,2,7\nb,d,3,8\nc,d,4,8\n"
-    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
-
-
 def test_decimal_commas_between_semicolons_are_points(tmp_path):
     text = "\ufeff;links, vorn;b;c\r\nlinks, vorn;0;1,5;2\r\nb;1,5;0;3e-1\r\nc;2;3e-1;0\r\n"
     with pytest.warns(ReadNotice, match="graph.csv has decimal commas, read as points"):
@@ -172,8 +170,6 @@ def test_rounding_is_no_direction(tmp_path):
 
 # --------------------------------------------------------------------------- edge lists
 
-EDGES = "a b 1.5\na c 2\nb d 3\nc d 4\n"
-
 
 @pytest.mark.parametrize("name", ["g.edgelist", "g.ssv", "g.txt", "g.csv", "g.tsv"])
 @pytest.mark.parametrize("delimiter", [" ", ",", "\t", ";"])
@@ -181,19 +177,6 @@ def test_edge_lists_of_names(tmp_path, name, delimiter):
     stack = read_text(tmp_path, EDGES.replace(" ", delimiter), name)
     assert stack.vertex_names == ("a", "b", "c", "d")
     np.testing.assert_array_equal(stack.dense[0], A)
-
-
-@pytest.mark.parametrize(
-    "header", ["source target weight", "from to w", "i j value", "Node1 Node2 Count", "x y z"]
-)
-def test_headers_of_edge_lists(tmp_path, header):
-    text = (header + "\n" + EDGES).replace(" ", ",")
-    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
-
-
-def test_columns_are_found_by_their_headers(tmp_path):
-    text = "id,weight,target,source\n1,1.5,b,a\n2,2,c,a\n3,3,d,b\n4,4,d,c\n"
-    np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
 
 
 def test_numbers_are_sorted_as_numbers_and_stay_names(tmp_path):
@@ -212,11 +195,6 @@ def test_edge_lists_of_networkx(tmp_path, data):
     nx.write_edgelist(graph, tmp_path / "g.edgelist", data=data)
     stack = eg.read(tmp_path / "g.edgelist")
     np.testing.assert_array_equal(stack.dense[0], A if data else A > 0)
-
-
-def test_edges_that_stand_in_both_directions_are_not_doubled(tmp_path):
-    both = "".join(f"{t} {s} {w}\n" for s, t, w in (line.split() for line in EDGES.splitlines()))
-    np.testing.assert_array_equal(read_text(tmp_path, EDGES + both).dense[0], A)
 
 
 def test_edges_in_both_directions_with_other_weights_are_directed(tmp_path):
@@ -261,15 +239,6 @@ def test_edge_lists_are_put_on_the_union_of_their_vertices(tmp_path):
     with pytest.warns(ReadNotice, match="only some"):
         # A vertex that an edge list does not name is there, and has no edges.
         assert eg.read(tmp_path, missing="unobserved").n_hidden == 0
-
-
-def test_a_bad_line_of_an_edge_list_is_named(tmp_path):
-    with pytest.raises(ReadError, match=r"graph.csv, line 3 has 2 cells"):
-        read_text(tmp_path, "a b 1\n# said\na c\nb c 2\n")
-    with pytest.raises(ReadError, match=r"line 2, column 3: the weight 'x' is not a number"):
-        read_text(tmp_path, "a b 1\na c x\nb c 2\nc d 1\n", "g.edgelist")
-    with pytest.raises(ReadError, match=r"edges of 'c', which its comment '# vertices:'"):
-        read_text(tmp_path, "# vertices: a b\na b 1\na c 2\n")
 
 
 # --------------------------------------------------------------------------- which is which

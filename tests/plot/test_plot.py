@@ -42,7 +42,7 @@ def test_positions_of_both_sides(fit, directed, ax):
     assert np.allclose(drawn(ax), fit.latent_positions_[:, :2])
     other = eg.plot.positions(directed, side="right", ax=Figure().subplots())
     assert np.allclose(drawn(other), directed.latent_positions_right_[:, :2])
-    with pytest.raises(InputError, match="one side alone"):
+    with pytest.raises(InputError, match="only one side"):
         eg.plot.positions(fit, side="right", ax=ax)
     with pytest.raises(InputError, match="'left' or 'right'"):
         eg.plot.positions(fit, side="up", ax=ax)
@@ -50,16 +50,16 @@ def test_positions_of_both_sides(fit, directed, ax):
 
 def test_categories_have_markers_and_numbers_a_ramp(fit, ax):
     groups = ["b", "a", "c"] * 3
-    eg.plot.loadings(fit, colour=groups, ax=ax)
+    eg.plot.loadings(fit, color=groups, ax=ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["b", "a", "c"]
     assert np.allclose(drawn(ax)[:3], fit.loadings_[::3, :2])
     paths = [group.get_paths()[0].vertices.tobytes() for group in ax.collections]
     assert len(set(paths)) == 3
-    other = Figure().subplots()
-    eg.plot.loadings(fit, colour=np.arange(9.0), ax=other)
-    assert np.array_equal(other.collections[0].get_array(), np.arange(9.0))
+    for spelling in ("color", "colour"):
+        other = eg.plot.loadings(fit, **{spelling: np.arange(9.0)}, ax=Figure().subplots())
+        assert np.array_equal(other.collections[0].get_array(), np.arange(9.0))
     with pytest.raises(InputError, match="one value for each graph"):
-        eg.plot.loadings(fit, colour=[1, 2], ax=ax)
+        eg.plot.loadings(fit, color=[1, 2], ax=ax)
 
 
 def test_one_component_is_drawn_against_the_order(ax):

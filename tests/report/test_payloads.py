@@ -95,8 +95,8 @@ def test_they_are_text_in_a_notebook_and_in_pictures(browser, tmp_path):
     assert page.evaluate(SCRIPTS) == 0
     figure = Figure(figsize=(8, 8))
     axes = figure.subplots(2, 1)
-    eg.plot.loadings(je, ax=axes[0], colour=[PAYLOADS[i % 6] for i in range(N)])
-    eg.plot.positions(je, ax=axes[1], colour=[PAYLOADS[6 + i % 6] for i in range(N)])
+    eg.plot.loadings(je, ax=axes[0], color=[PAYLOADS[i % 6] for i in range(N)])
+    eg.plot.positions(je, ax=axes[1], color=[PAYLOADS[6 + i % 6] for i in range(N)])
     axes[0].set_title(PAYLOADS[0])
     figure.savefig(tmp_path / "picture.svg")
     page.goto((tmp_path / "picture.svg").as_uri())

@@ -73,6 +73,7 @@ def test_two_hundred_truncations_and_additions_are_refused(tmp_path):
     lengths = np.random.default_rng(1).choice(len(whole), 100, replace=False).tolist()
     for length in [*lengths, *range(50), *range(len(whole) - 50, len(whole))]:
         refused(tmp_path / "model.eg", whole[:length])
+    refused(tmp_path / "model.eg", b"loadings\n1\n")
     for more in (b"\0", b"0", b"\n", whole):
         refused(tmp_path / "model.eg", whole + more)
         refused(tmp_path / "model.eg", more + whole)
@@ -116,7 +117,7 @@ def header(shape, descr="<f8"):
 @pytest.mark.parametrize(
     "damage",
     ["huge array", "short array", "long array", "deep", "link", "outside", "twice", "bomb",
-     "objects", "sparse", "million digits"],
+     "objects", "sparse", "million digits", "no json", "other class"],
 )  # fmt: skip
 def test_sealed_files_of_bad_intent_are_refused(damage, tmp_path):
     members = members_of(FILES / "format2_free.eg")
@@ -151,6 +152,11 @@ def test_sealed_files_of_bad_intent_are_refused(damage, tmp_path):
                 members[f"{name}.npy"] = buffer.getvalue()
             parts = {name: name for name in arrays}
             tree["state"]["dict"]["_seed"] = {"sparse": parts, "shape": [2, 2]}
+            members["model.json"] = json.dumps(tree)
+        case "no json":
+            del members["model.json"]
+        case "other class":
+            tree["state"] = {"object": "Popen", "fields": {"args": "true"}}
             members["model.json"] = json.dumps(tree)
         case "million digits":
             members["model.json"] = '{"format": 2, "state": ' + "9" * 10**6 + "}"

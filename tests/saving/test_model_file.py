@@ -1,15 +1,12 @@
 """A fit on disk: the same fit comes back, whatever its kind; nothing else is let in."""
 
 import dataclasses
-import json
-import zipfile
 
 import numpy as np
 import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError
-from eigengraphs.fitting import model_file
 
 KINDS = {
     "free": {},
@@ -76,9 +73,14 @@ def test_directed_and_missing_fits_come_back(tmp_path):
     A = rng.random((6, 15, 15))
     A += A.transpose(0, 2, 1)
     A[2, 3, 5] = A[2, 5, 3] = np.nan
-    for stack, settings in ((directed, {"directed": True}), (A, {"missing": "unobserved"})):
+    for stack, settings in (
+        (directed, {"directed": True}),
+        (directed.astype("float32"), {"directed": True}),
+        (A, {"missing": "unobserved"}),
+    ):
         je = eg.JointEmbedding(2, random_state=0, **settings).fit(stack)
         again = eg.load(je.save(tmp_path / "model.eg"))
+        assert again.loadings_.dtype == je.loadings_.dtype
         assert (again.transform(stack) == je.transform(stack)).all()
 
 
@@ -116,57 +118,9 @@ def test_what_cannot_be_stored_is_named_and_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("damage", ["text", "cut", "no json", "later", "other class", "pickled"])
-def test_other_files_are_refused(damage, tmp_path):
-    path = eg.JointEmbedding(2, random_state=0).fit(graphs()).save(tmp_path / "model.eg")
-    content = path.read_bytes()
-    if damage == "text":
-        path.write_text("loadings\n1\n", encoding="utf-8")
-    elif damage == "cut":
-        path.write_bytes(content[: len(content) // 2])
-    else:
-        with zipfile.ZipFile(path) as old:
-            members = {name: old.read(name) for name in old.namelist()}
-        kept = json.loads(members["model.json"])
-        if damage == "no json":
-            del members["model.json"]
-        elif damage == "later":
-            kept["format"] = 99
-        elif damage == "other class":
-            kept["state"] = {"object": "Popen", "fields": {"args": "true"}}
-        else:
-            evil = np.array([print, None], dtype=object)
-            with (tmp_path / "evil.npy").open("wb") as file:
-                np.save(file, evil, allow_pickle=True)
-            members["array0.npy"] = (tmp_path / "evil.npy").read_bytes()
-        if damage != "no json":
-            members["model.json"] = json.dumps(kept).encode()
-        with zipfile.ZipFile(path, "w") as new:
-            for name, text in members.items():
-                new.writestr(name, text)
-    expected = "later version" if damage == "later" else "model file"
-    with pytest.raises(InputError, match=expected):
-        eg.load(path)
-
-
 def test_an_absent_file_is_named(tmp_path):
     with pytest.raises(InputError, match="there is no model file"):
         eg.load(tmp_path / "nothing.eg")
-
-
-@pytest.mark.parametrize(
-    "value",
-    [1, -3.5, np.inf, "text", None, True, (1, (2.0, "x")), [1, [2]], {"a": {"b": ()}},
-     np.float32(0.1), np.arange(3), np.array(["a", "bc"]), np.zeros((0, 2)), np.dtype("f4")],
-)  # fmt: skip
-def test_values_come_back_with_their_types(value):
-    arrays = {}
-    kept = json.loads(json.dumps(model_file.encode(value, arrays, {})))
-    again = model_file.decode(kept, arrays, {})
-    assert type(again) is type(value)
-    assert same(value, again)
-    if not isinstance(value, np.ndarray | dict):
-        assert again == value
 
 
 def _without(name):

@@ -12,12 +12,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import blocked_graphs
 import numpy as np
 import pytest
+from blocked_graphs import distance
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import ClusterError, InputError, ReadError
-from eigengraphs.operators.blocked import BlockedGraphs
+from eigengraphs.operators.block_by_block import BlockedGraphs
 
 distributed = pytest.importorskip("distributed")
 
@@ -51,34 +53,14 @@ def _faults_of_arrays(times=20):
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
-def planted(m, n, d, *, directed=False, loops=True, seed=0, dtype=np.float64):
-    rng = np.random.default_rng(seed)
-    H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
-    Lam = rng.gamma(2.0, 1.0, (m, d)) * np.linspace(3, 1, d)
-    noise = 0.1 * rng.standard_normal((m, n, n)) / np.sqrt(n)
-    if not directed:
-        G, noise = H, (noise + noise.transpose(0, 2, 1)) / np.sqrt(2)
-    A = np.einsum("sk,ik,tk->ist", H, Lam, G, optimize=True) + noise
-    if not loops:
-        A[:, range(n), range(n)] = 0
-    return A.astype(dtype)
+def planted(*sizes, loops=True, dtype=np.float64, **options):
+    return blocked_graphs.planted(*sizes, loops=loops, **options).dense.astype(dtype)
 
 
 def in_file(folder, A, step, kind=InFile, **options):
     path = folder / "graphs.npy"
     np.save(path, A)
     return kind(path, step, **options)
-
-
-def distance(a, b):
-    """Largest difference of loadings and of positions, relative, components up to their signs."""
-    signs = np.sign((a.latent_positions_ * b.latent_positions_).sum(axis=0))
-    positions = np.abs(a.latent_positions_ - signs * b.latent_positions_).max()
-    both = 1.0 if not hasattr(a, "latent_positions_right_") else np.sign(
-        (a.loadings_ * b.loadings_).sum(axis=0)
-    )  # fmt: skip
-    loadings = np.abs(a.loadings_ - both * b.loadings_).max() / np.abs(a.loadings_).max()
-    return max(positions, loadings)
 
 
 # ---------------------------------------------------------------------- the same answer
@@ -116,7 +98,7 @@ def test_sums_do_not_depend_on_who_took_them(client, tmp_path, monkeypatch):
     source = in_file(tmp_path, planted(46, 8, 2), 2)
     task = SlowSum(tmp_path, 0.0)
     found = [DaskStack(source, client, keep=keep).total(task) for keep in (True, False, True)]
-    monkeypatch.setattr("eigengraphs.store.cluster._PER_THREAD", 5)  # other shards
+    monkeypatch.setattr("eigengraphs.store.dask_stack._PER_THREAD", 5)  # other shards
     found.append(DaskStack(source, client).total(task))
     assert all(np.array_equal(found[0], other) for other in found[1:])
     assert np.allclose(found[0], source.load().dense.sum(axis=0))
@@ -134,7 +116,7 @@ def test_results_come_in_order_and_work_is_shared_out(client, tmp_path):
 
 
 def test_results_that_are_here_do_not_stay_on_workers(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("eigengraphs.store.cluster._PER_THREAD", 20)
+    monkeypatch.setattr("eigengraphs.store.dask_stack._PER_THREAD", 20)
     stack = DaskStack(in_file(tmp_path, planted(80, 8, 2), 1), client, keep=False)
     ahead = 2 * 4 + 1
     assert max(stack.each(results_here)) <= ahead + 1  # of 80, 20 a worker, if all stayed
@@ -164,7 +146,7 @@ def test_a_complete_journal_is_asked_nothing_again(client, tmp_path):
 
 
 def test_a_worker_that_joins_gets_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("eigengraphs.store.cluster._PER_THREAD", 12)
+    monkeypatch.setattr("eigengraphs.store.dask_stack._PER_THREAD", 12)
     source = in_file(tmp_path, planted(36, 8, 2), 3)
     with processes(tmp_path) as cluster:
         cluster.scheduler("--host", "127.0.0.1", "--port", "0")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from cluster_processes import processes
 
 import eigengraphs as eg
 from eigengraphs.models.simulation import read_design, simulate_blocks
@@ -18,28 +16,6 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 
 MAIN = ["-c", "from eigengraphs.cli import main; main()"]
 FIT = ("fit", "g.egs", "results", "-d", "3", "--memory", "64M")
-QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-
-
-@contextlib.contextmanager
-def cluster(folder):
-    """Give a scheduler, as a process, and its address; two workers belong to it."""
-    where = folder / "scheduler.json"
-    with contextlib.ExitStack() as stack:
-
-        def start(program, *words):
-            process = subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", where,
-                 "--no-dashboard", *words], cwd=folder, **QUIET,
-            )  # fmt: skip
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            return process
-
-        scheduler = start("dask_scheduler", "--port", "0", "--host", "127.0.0.1")
-        for _ in range(2):
-            start("dask_worker", "--nthreads", "1", "--no-nanny")
-        yield scheduler, where
 
 
 @pytest.mark.slow
@@ -50,8 +26,11 @@ def test_a_fit_without_its_scheduler_ends_and_is_resumed(tmp_path):
     plain = [sys.executable, *MAIN, *FIT[:2], "plain", *FIT[3:]]
     subprocess.run(plain, cwd=tmp_path, check=True, capture_output=True)
     unfinished = tmp_path / "results.unfinished"
-    with cluster(tmp_path) as (scheduler, where):
-        fit = subprocess.Popen([sys.executable, *MAIN, *FIT, "--cluster", str(where)],
+    with processes(tmp_path) as cluster:
+        scheduler = cluster.scheduler("--port", "0", "--host", "127.0.0.1")
+        for _ in range(2):
+            cluster.worker()
+        fit = subprocess.Popen([sys.executable, *MAIN, *FIT, "--cluster", str(cluster.file)],
                                cwd=tmp_path, stderr=subprocess.PIPE, text=True)  # fmt: skip
         until = time.monotonic() + 120
         while time.monotonic() < until and fit.poll() is None:
@@ -59,7 +38,7 @@ def test_a_fit_without_its_scheduler_ends_and_is_resumed(tmp_path):
             if len([path for path in answers if path.suffix != ".partial"]) >= 3:
                 break
             time.sleep(0.02)
-        os.kill(scheduler.pid, signal.SIGKILL)
+        scheduler.kill()
         _, said = fit.communicate(timeout=120)
     assert fit.returncode == 5, said
     assert "the same command, eigengraphs fit, goes on" in said

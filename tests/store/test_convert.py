@@ -6,18 +6,16 @@ import signal
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.cli import main
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
 from eigengraphs.io import convert_to_store, formats, reading
 from eigengraphs.store import damages
-from eigengraphs.store.layout import Batch
+from eigengraphs.store.store_json import Batch
 
 rng = np.random.default_rng(5)
 
@@ -241,7 +239,7 @@ def open_dense(path):
 
 SLOW = [sys.executable, "-c", """
 import sys, time
-import eigengraphs.store.writing as writing, eigengraphs.io.reading as reading
+import eigengraphs.store.writer as writing, eigengraphs.io.reading as reading
 writing.COMMIT_SECONDS, writing.SHARD_BYTES, reading._BLOCK = 0, 4 * 288, 1
 writing.StoreWriter.__init__.__kwdefaults__["shard_bytes"] = 4 * 288
 add = writing.StoreWriter.add
@@ -252,20 +250,6 @@ writing.StoreWriter.add = slowly
 from eigengraphs.cli import main
 main()
 """]  # fmt: skip
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Return a function that runs the command here, and returns code, output and messages."""
-
-    def run(*args):
-        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, args)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = capsys.readouterr()
-        return SimpleNamespace(returncode=left.value.code, stdout=said.out, stderr=said.err)
-
-    return run
 
 
 def stopped(source, path, *more):
@@ -359,7 +343,7 @@ def test_refused_graphs_leave_the_store_as_it_was(tmp_path, monkeypatch, seconds
         convert_to_store(matrices(tmp_path / "b", 3, 7, start=5), path, append=True)
     assert (path / "store.json").read_bytes() == before
 
-    monkeypatch.setattr("eigengraphs.store.writing.COMMIT_SECONDS", seconds)
+    monkeypatch.setattr("eigengraphs.store.writer.COMMIT_SECONDS", seconds)
     good = eg.GraphStack(np.ones((9, 6, 6)), graph_names=[f"h{i}" for i in range(9)])
     bad = eg.GraphStack(np.ones((1, 7, 7)), graph_names=["i"])
     batch = Batch("files", 0, total=10, command="again")

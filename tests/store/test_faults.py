@@ -70,7 +70,7 @@ def test_a_damaged_shard_is_named_with_its_graphs(store, damage):
     assert stack[last + 1 :].load().n_graphs == 29 - last
     found = damages(store)
     assert len(found) == 1
-    assert "from a copy" in str(found[0])
+    assert "from a backup" in str(found[0])
 
 
 def test_a_damaged_table_is_named(store):
@@ -91,7 +91,7 @@ def test_hashes_are_taken_once(store, monkeypatch):
     def never(data):
         raise AssertionError("hashed again")
 
-    monkeypatch.setattr("eigengraphs.store.store.hashlib.sha256", never)
+    monkeypatch.setattr("eigengraphs.store.reader.hashlib.sha256", never)
     assert sum(block.graphs.n_graphs for block in stack.blocks()) == 30
     assert stack[3].shape == (6, 6)
 
@@ -114,8 +114,10 @@ def test_what_is_no_description_is_refused(store, text, said):
 def test_what_is_no_store_is_refused(tmp_path):
     with pytest.raises(StoreError, match=r"there is no store of graphs at .*eigengraphs convert"):
         open_store(tmp_path)
-    with pytest.raises(StoreError, match="there is no store"):
-        open_store(tmp_path / "nothing.egs")
+    (tmp_path / "graphs.npz").write_bytes(b"PK")
+    for name in ("nothing.egs", "graphs.npz"):
+        with pytest.raises(StoreError, match="there is no store of graphs at"):
+            open_store(tmp_path / name)
 
 
 def test_a_store_that_changes_under_a_pickle_is_refused(store):
@@ -131,7 +133,7 @@ def test_a_store_that_changes_under_a_pickle_is_refused(store):
 
 WRITE = """
 import sys, numpy as np, eigengraphs as eg
-import eigengraphs.store.writing as writing
+import eigengraphs.store.writer as writing
 writing.COMMIT_SECONDS = 0
 def blocks():
     rng = np.random.default_rng(1)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.store.journal import FitJournal
+from eigengraphs.store.fit_journal import FitJournal
 
 
 def graphs(m=80, n=40, storage="dense", seed=0):

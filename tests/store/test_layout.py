@@ -73,7 +73,7 @@ def test_every_key_is_on_the_page(here):
 def test_row_groups_are_whole_graphs(here, monkeypatch):
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr("eigengraphs.store.edges._GROUP", 30)
+    monkeypatch.setattr("eigengraphs.store.parquet_tables._GROUP", 30)
     rng = np.random.default_rng(0)
     A = np.triu(rng.random((12, 5, 5)))
     eg.store.write_store("graphs.egs", [eg.GraphStack(A, storage="sparse")])
@@ -83,9 +83,3 @@ def test_row_groups_are_whole_graphs(here, monkeypatch):
     assert sum(map(len, places)) == 12
     stack = eg.open_store("graphs.egs")
     assert all(np.array_equal(stack[i].toarray(), A[i]) for i in range(12))
-
-
-def test_a_file_is_no_store(tmp_path):
-    (tmp_path / "graphs.npz").write_bytes(b"PK")
-    with pytest.raises(eg.errors.StoreError, match="there is no store of graphs at"):
-        eg.open_store(tmp_path / "graphs.npz")

@@ -20,7 +20,6 @@ import eigengraphs as eg
 from eigengraphs.errors import AlignmentError, DegenerateWarning, InputError
 from eigengraphs.fitting import solve
 from eigengraphs.solvers.basis import whole_pays
-from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
 
 N = 14
@@ -124,27 +123,6 @@ def test_very_many_graphs() -> None:
     A = graphs(1500, n)
     je = eg.JointEmbedding(3, center=True, random_state=0)
     require_same(in_batches(clone(je), A, (600, 601)), clone(je).fit(A), A)
-
-
-def test_moments_written_out() -> None:
-    A, w = graphs(30), np.random.default_rng(0).uniform(0, 2, 30)
-    rows, columns = np.tril_indices(N)
-    c = A[:, rows, columns] * np.where(rows == columns, 1, np.sqrt(2))
-    je = in_batches(eg.JointEmbedding(1, random_state=0), A, (4, 5, 17), w)
-    kept = je._moments
-    assert kept is not None
-    mean = w @ c / w.sum()
-    M = np.einsum("i,ij,ik->jk", w, c - mean, c - mean) * kept.scale**2 / kept.unit
-    upper = M.T[np.tril_indices(len(M))]  # column after column of the upper triangle
-    np.testing.assert_allclose(kept.triangle, upper, rtol=0, atol=1e-13 * np.abs(M).max())
-    np.testing.assert_allclose(kept.mean_graph(), np.tensordot(w, A, 1) / w.sum(), atol=1e-13)
-    assert kept.weight * kept.unit == pytest.approx(w.sum(), rel=1e-13)
-    for hollow, center in [(False, False), (True, False), (True, True), (False, True)]:
-        d = c - mean if center else c
-        d = np.where(rows == columns, 0, d) if hollow else d
-        R = kept.stand_ins(hollow=hollow, center=center).R
-        want = np.einsum("i,ij,ik->jk", w, d, d) * kept.scale**2 / kept.unit
-        np.testing.assert_allclose(R.T @ R, want, rtol=0, atol=1e-12 * np.abs(want).max())
 
 
 def test_centring_keeps_digits_beside_a_large_mean() -> None:
@@ -368,13 +346,3 @@ def test_a_diagonal_that_turns_out_to_be_data_is_refused() -> None:
         require_same(in_batches(clone(je), A, (6,)), clone(je).fit(A), A)
         assert clone(je).fit(A)._plan.treatment.diagonal_value is None
         assert in_batches(clone(je), A, (6,))._plan.treatment.diagonal_value is None
-
-
-def test_moments_add_up_in_any_order() -> None:
-    A = graphs(24)
-    parts = [eg.JointEmbedding(1, random_state=0).partial_fit(A[k : k + 8])._moments
-             for k in (0, 8, 16)]  # fmt: skip
-    assert all(isinstance(part, GraphMoments) for part in parts)
-    one, other = parts[0] + parts[1] + parts[2], parts[2] + (parts[1] + parts[0])
-    np.testing.assert_allclose(one.triangle, other.triangle, atol=1e-12 * one.triangle.max())
-    assert one.n_graphs == other.n_graphs == 24

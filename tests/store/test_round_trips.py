@@ -253,7 +253,10 @@ def test_a_store_into_a_store(tmp_path, storage):
 
 
 def test_a_store_must_hold_a_graph(tmp_path):
-    with pytest.raises(InputError, match="must hold a graph"):
+    with pytest.raises(InputError, match="must hold at least one graph"):
         write_store(tmp_path / "g.egs", [])
-    with pytest.raises(InputError, match="must hold a graph"), StoreWriter(tmp_path / "g.egs"):
+    with (
+        pytest.raises(InputError, match="must hold at least one graph"),
+        StoreWriter(tmp_path / "g.egs"),
+    ):
         pass

@@ -63,23 +63,6 @@ def test_two_thousand_weighted_graphs(tmp_path, d):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Return a function that runs a command in this process: code, output and errors."""
-    from eigengraphs.cli import main
-
-    monkeypatch.chdir(tmp_path)
-
-    def run_command(*words):
-        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, words)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        said = capsys.readouterr()
-        return end.value.code or 0, said.out, said.err
-
-    return run_command
-
-
-@pytest.fixture
 def study(tmp_path):
     design = read_design("weighted", vertices=50)
     blocks = (simulate_blocks(design, lo, lo + 200, 0) for lo in range(0, 600, 200))
@@ -88,9 +71,9 @@ def study(tmp_path):
 
 
 def test_a_label_that_is_absent_is_said_before_anything_is_written(study, run):
-    code, _, err = run("fit", "g.egs", "new", "--label", "absent")
-    assert code == 3
-    assert "no column 'absent'" in err
+    done = run("fit", "g.egs", "new", "--label", "absent")
+    assert done.returncode == 3
+    assert "no column 'absent'" in done.stderr
     assert sorted(path.name for path in study.iterdir()) == ["g.egs"]
 
 
@@ -102,10 +85,10 @@ def test_a_forecast_is_near_the_passes_and_in_words(study, run):
     assert found.passes[0] <= je.n_passes_ <= found.passes[1]
     assert found.bytes_a_pass == store.nbytes
     assert 0 < found.seconds[0] <= found.seconds[1]
-    code, out, err = run("plan", "g.egs", "-d", "3", "--memory", "64M")
-    assert code == 0, err
-    assert "every graph in a basis is kept" in out
-    assert "passes:" in out
+    done = run("plan", "g.egs", "-d", "3", "--memory", "64M")
+    assert done.returncode == 0, done.stderr
+    assert "every graph in a basis is kept" in done.stdout
+    assert "passes:" in done.stdout
 
 
 def test_a_zero_in_a_column_of_a_store_is_a_value(tmp_path):

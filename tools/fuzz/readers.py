@@ -205,7 +205,7 @@ def _recipe(path: Path, which: int) -> None:
 
 
 def _journal(path: Path, which: int) -> None:
-    from eigengraphs.store.journal import FitJournal
+    from eigengraphs.store.fit_journal import FitJournal
 
     journal = FitJournal(path, resume=True)
     answers: list[Any] = [(np.zeros(1), np.zeros(1))]

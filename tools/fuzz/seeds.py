@@ -241,7 +241,7 @@ def journal_question() -> tuple[str, int]:
 
 
 def _journal() -> list[bytes]:
-    from eigengraphs.store.journal import FitJournal
+    from eigengraphs.store.fit_journal import FitJournal
 
     with tempfile.TemporaryDirectory() as home:
         journal = FitJournal(Path(home) / "journal")

@@ -1,6 +1,5 @@
 """Graph matching: put graphs whose vertices are in unknown orders into one order."""
 
-from eigengraphs.alignment.result import Alignment
-from eigengraphs.alignment.to_reference import align
+from eigengraphs.alignment.align_graphs import Alignment, align
 
 __all__ = ["Alignment", "align"]

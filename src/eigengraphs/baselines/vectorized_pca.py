@@ -229,9 +229,9 @@ def _pairs(stack: GraphStack) -> tuple[Any, Any, Any]:
     """Return graph, pair and value of each entry s <= t, the value ready for inner products."""
     entries, n = stack.to_sparse().flat.tocoo(), stack.n_vertices
     graph, s = np.divmod(entries.row.astype(np.int64), n)
-    t, upper = entries.col, s <= entries.col
-    values = np.where(s < t, np.sqrt(2.0), 1.0) * entries.data
-    return graph[upper], (s * n + t)[upper], values[upper]
+    upper = s <= entries.col
+    graph, s, t = graph[upper], s[upper], entries.col[upper]
+    return graph, s * n + t, np.where(s < t, np.sqrt(2.0), 1.0) * entries.data[upper]
 
 
 def _rows_of_pairs(stack: GraphStack, codes: NDArray[np.int64]) -> sparse.csr_array:

@@ -136,7 +136,7 @@ def _write_tables(
     folder: Path, mice: Mice, embedding: JointEmbedding, predicted: NDArray[Any], title: str
 ) -> None:
     """Write both tables and the picture."""
-    from eigengraphs.plot.overview import embedding_figure
+    from eigengraphs.plot.three_panels import embedding_figure
     from eigengraphs.system.tables import write_table
 
     components = embedding.get_feature_names_out().tolist()

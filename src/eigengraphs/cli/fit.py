@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from eigengraphs.cli.input_files import Inputs
     from eigengraphs.embedding import JointEmbedding
     from eigengraphs.report.records import Finding, Prediction, Problem
-    from eigengraphs.store.journal import FitJournal
+    from eigengraphs.store.fit_journal import FitJournal
 
 __all__ = ["fit"]
 
@@ -476,7 +476,7 @@ def open_journal(source: str, output: Path, listen: Listener) -> Iterator[FitJou
         If it is that of a fit that is running.
     """
     from eigengraphs.store import is_store
-    from eigengraphs.store.journal import FitJournal
+    from eigengraphs.store.fit_journal import FitJournal
     from eigengraphs.system.whole_files import locked
 
     if not is_store(source):

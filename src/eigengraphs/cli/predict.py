@@ -214,7 +214,7 @@ def contest(
     with showing(as_json, "read", f"reading {source}") as listen:
         from eigengraphs import inference
         from eigengraphs.cli.input_files import column_values, gather, is_quantity
-        from eigengraphs.plot.contest import contest_figure
+        from eigengraphs.plot.three_panels import contest_figure
         from eigengraphs.report.columns import make_column
         from eigengraphs.system.tables import write_table
         from eigengraphs.system.whole_files import replace_together, scratch_folder

@@ -148,9 +148,9 @@ def _into_store(
     """Fill a store a few graphs at a time; the table of the truth is part of it."""
     from eigengraphs.models.simulation import simulate_blocks, simulate_truth
     from eigengraphs.store import StoreWriter, is_store, open_store
-    from eigengraphs.store.folder import Folder
-    from eigengraphs.store.layout import Batch
-    from eigengraphs.store.store import Store
+    from eigengraphs.store.file_access import Folder
+    from eigengraphs.store.reader import Store
+    from eigengraphs.store.store_json import Batch
     from eigengraphs.system.whole_files import whole_file
 
     record = _record(design, m, seed)
@@ -230,7 +230,7 @@ def _json(value: Any) -> Any:
 
 def _is_barely_begun(output: Path) -> bool:
     """Tell a folder with nothing but what is written before ``store.json``."""
-    from eigengraphs.store.layout import VERTICES
+    from eigengraphs.store.store_json import VERTICES
 
     names = [item.name for item in output.iterdir()] if output.is_dir() else []
     return all(name == VERTICES or name.startswith((".vertices-", ".store-")) for name in names)

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigengraphs.datasets.files import Folder, read_files
-from eigengraphs.datasets.frozen import Names, read_only
-from eigengraphs.datasets.r_files import read_r, require_rdata
+from eigengraphs.datasets import published_files as published
 from eigengraphs.stack import GraphStack
 
 __all__ = ["AgriTrade", "fetch_agri_trade"]
@@ -19,7 +17,7 @@ CITATION = (
     "Latora, V. (2015). Structural reducibility of multilayer networks. Nature Communications 6, "
     "6864. Trade: Food and Agriculture Organization of the United Nations."
 )
-LICENCE = (
+LICENSE = (
     "that of the R package multiness: GPL (>= 3) in its releases, MIT at the commit that the file "
     "is fetched from"
 )
@@ -55,17 +53,17 @@ class AgriTrade:
     """
 
     graphs: GraphStack
-    products: Names
-    countries: Names
+    products: published.Names
+    countries: published.Names
     citation: str = CITATION
-    licence: str = LICENCE
+    licence: str = LICENSE
     source: str = SOURCE
 
     def __repr__(self) -> str:
         return f"AgriTrade({len(self.products)} products on {len(self.countries)} countries)"
 
 
-def fetch_agri_trade(*, data_folder: Folder = None, download: bool = True) -> AgriTrade:
+def fetch_agri_trade(*, data_folder: published.Folder = None, download: bool = True) -> AgriTrade:
     """Fetch the trade in 13 agricultural products among 145 countries.
 
     Parameters
@@ -90,9 +88,9 @@ def fetch_agri_trade(*, data_folder: Folder = None, download: bool = True) -> Ag
     >>> data  # doctest: +SKIP
     AgriTrade(13 products on 145 countries)
     """
-    require_rdata()
-    (content,) = read_files([FILE], data_folder=data_folder, download=download)
-    table = read_r(content)["agri_trade"]  # (n, n, m), with names on its axes
+    published.require_rdata()
+    (content,) = published.read_files([FILE], data_folder=data_folder, download=download)
+    table = published.read_r(content)["agri_trade"]  # (n, n, m), with names on its axes
     countries, _, products = (np.array(table[axis].values, dtype=np.str_) for axis in table.dims)
     return AgriTrade(
         graphs=GraphStack(
@@ -100,6 +98,6 @@ def fetch_agri_trade(*, data_folder: Folder = None, download: bool = True) -> Ag
             graph_names=products.tolist(),
             vertex_names=countries.tolist(),
         ),
-        products=read_only(products),
-        countries=read_only(countries),
+        products=published.read_only(products),
+        countries=published.read_only(countries),
     )

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.datasets.files import Folder, read_file_if_there, read_files
-from eigengraphs.datasets.frozen import Names, read_only
-from eigengraphs.datasets.registry import NO_LICENCE
+from eigengraphs.datasets import published_files as published
 from eigengraphs.stack import GraphStack
 
 __all__ = ["HNU1", "fetch_hnu1"]
@@ -34,7 +32,7 @@ class HNU1:
     Attributes
     ----------
     graphs : GraphStack
-        300 undirected hollow graphs on 70 vertices. A weight is a number of fibres, a whole
+        300 undirected hollow graphs on 70 vertices. A weight is a number of fibers, a whole
         number kept as float64. Graphs are named as ``"sub-0025427_ses-1"``; vertices
         ``"region-1"`` to ``"region-70"``, as the source counts them.
     subjects : ndarray of str, shape (300,)
@@ -61,12 +59,12 @@ class HNU1:
     """
 
     graphs: GraphStack
-    subjects: Names
+    subjects: published.Names
     sessions: NDArray[np.intp]
-    hemispheres: Names
-    lobes: Names | None
+    hemispheres: published.Names
+    lobes: published.Names | None
     citation: str = CITATION
-    licence: str = NO_LICENCE
+    licence: str = published.NO_LICENSE
     source: str = SOURCE
 
     def __repr__(self) -> str:
@@ -78,7 +76,7 @@ class HNU1:
         )
 
 
-def fetch_hnu1(*, data_folder: Folder = None, download: bool = True) -> HNU1:
+def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -> HNU1:
     """Fetch the HNU1 diffusion connectomes: 30 subjects, ten sessions each, 70 regions.
 
     Parameters
@@ -106,7 +104,7 @@ def fetch_hnu1(*, data_folder: Folder = None, download: bool = True) -> HNU1:
     """
     subjects = [f"sub-{subject:07d}" for subject, _ in SCANS]
     names = [f"{name}_ses-{scan[1]}" for name, scan in zip(subjects, SCANS, strict=True)]
-    edge_lists = read_files(
+    edge_lists = published.read_files(
         [f"hnu1/{name}_dwi_desikan.ssv" for name in names],
         data_folder=data_folder,
         download=download,
@@ -118,10 +116,10 @@ def fetch_hnu1(*, data_folder: Folder = None, download: bool = True) -> HNU1:
             vertex_names=[f"region-{s}" for s in range(1, N_VERTICES + 1)],
             copy=False,
         ),
-        subjects=read_only(np.array(subjects)),
-        sessions=read_only(np.array([session for _, session in SCANS], dtype=np.intp)),
-        hemispheres=read_only(np.repeat(["R", "L"], N_VERTICES // 2)),
-        lobes=_lobes(read_file_if_there(VERTICES_FILE, data_folder=data_folder)),
+        subjects=published.read_only(np.array(subjects)),
+        sessions=published.read_only(np.array([session for _, session in SCANS], dtype=np.intp)),
+        hemispheres=published.read_only(np.repeat(["R", "L"], N_VERTICES // 2)),
+        lobes=_lobes(published.read_file_if_there(VERTICES_FILE, data_folder=data_folder)),
     )
 
 
@@ -134,8 +132,8 @@ def _adjacency(edge_lists: list[bytes]) -> NDArray[np.float64]:
     return A
 
 
-def _lobes(table: bytes | None) -> Names | None:
+def _lobes(table: bytes | None) -> published.Names | None:
     if table is None:
         return None
     rows = csv.DictReader(table.decode().splitlines(), delimiter="\t")
-    return read_only(np.array([row["lobe"] for row in rows]))
+    return published.read_only(np.array([row["lobe"] for row in rows]))

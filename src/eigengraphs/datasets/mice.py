@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.datasets.frozen import Names, read_only
+from eigengraphs.datasets.published_files import Names, read_only
 from eigengraphs.stack import GraphStack
 
 __all__ = ["Mice", "MouseRegions", "load_mice"]
@@ -18,7 +18,7 @@ CITATION = (
     "of mouse brain structure: Microscopic MRI atlases and connectomes for diverse strains. "
     "NeuroImage 222, 117274. https://doi.org/10.1016/j.neuroimage.2020.117274"
 )
-LICENCE = "MIT, Copyright (c) Microsoft Corporation (from graspologic 3.4.4)"
+LICENSE = "MIT, Copyright (c) Microsoft Corporation (from graspologic 3.4.4)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -70,7 +70,7 @@ class Mice:
     Attributes
     ----------
     graphs : GraphStack
-        32 undirected hollow graphs on 332 vertices. A weight is a number of fibre
+        32 undirected hollow graphs on 332 vertices. A weight is a number of fiber
         streamlines, a whole number kept as float64. Graphs are named by ``subjects``,
         vertices by ``regions.names``.
     genotypes : ndarray of str, shape (32,)
@@ -98,7 +98,7 @@ class Mice:
     subjects: Names
     regions: MouseRegions
     citation: str = CITATION
-    licence: str = LICENCE
+    licence: str = LICENSE
 
     def __repr__(self) -> str:
         genotypes, counts = np.unique(self.genotypes, return_counts=True)

@@ -8,10 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.datasets.files import Folder, read_files
-from eigengraphs.datasets.frozen import Names, read_only
-from eigengraphs.datasets.r_files import read_r, require_rdata
-from eigengraphs.datasets.registry import NO_LICENCE
+from eigengraphs.datasets import published_files as published
 from eigengraphs.stack import GraphStack
 
 __all__ = ["USAirports", "fetch_us_airports"]
@@ -55,10 +52,10 @@ class USAirports:
 
     graphs: GraphStack
     months: NDArray[np.datetime64]
-    airports: Names
+    airports: published.Names
     coordinates: NDArray[np.float64]
     citation: str = CITATION
-    licence: str = NO_LICENCE
+    licence: str = published.NO_LICENSE
     source: str = SOURCE
 
     def __repr__(self) -> str:
@@ -73,7 +70,7 @@ def fetch_us_airports(
     *,
     directed: bool = False,
     loops: bool = False,
-    data_folder: Folder = None,
+    data_folder: published.Folder = None,
     download: bool = True,
 ) -> USAirports:
     """Fetch the numbers of flights among 343 airports of the United States, month by month.
@@ -106,9 +103,9 @@ def fetch_us_airports(
     >>> data  # doctest: +SKIP
     USAirports(69 undirected graphs on 343 airports: 2016-01 to 2021-09)
     """
-    require_rdata()
-    (content,) = read_files([FILE], data_folder=data_folder, download=download)
-    tables = read_r(content)
+    published.require_rdata()
+    (content,) = published.read_files([FILE], data_folder=data_folder, download=download)
+    tables = published.read_r(content)
     flights = tables["Adj_list"]
     if not directed:  # a loop is its own mirror image, and would count twice
         flights = [A + A.T - sparse.diags_array(A.diagonal()) for A in flights]
@@ -120,7 +117,7 @@ def fetch_us_airports(
     )
     return USAirports(
         graphs=graphs if loops else graphs.drop_loops(),
-        months=read_only(months),
-        airports=read_only(np.array(tables["airport_names"], dtype=np.str_)),
-        coordinates=read_only(np.array(tables["airport_coordinates"], dtype=np.float64)),
+        months=published.read_only(months),
+        airports=published.read_only(np.array(tables["airport_names"], dtype=np.str_)),
+        coordinates=published.read_only(np.array(tables["airport_coordinates"], dtype=np.float64)),
     )

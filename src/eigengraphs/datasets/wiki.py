@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.io import loadmat
 
-from eigengraphs.datasets.files import Folder, read_files
-from eigengraphs.datasets.frozen import Names, read_only
-from eigengraphs.datasets.r_files import read_r, require_rdata
-from eigengraphs.datasets.registry import NO_LICENCE
+from eigengraphs.datasets import published_files as published
 from eigengraphs.stack import GraphStack
 
 __all__ = ["Wiki", "fetch_wiki"]
@@ -67,9 +64,9 @@ class Wiki:
 
     graphs: GraphStack
     counts: GraphStack
-    labels: Names
+    labels: published.Names
     citation: str = CITATION
-    licence: str = NO_LICENCE
+    licence: str = published.NO_LICENSE
     source: str = SOURCE
 
     def __repr__(self) -> str:
@@ -104,11 +101,11 @@ class Wiki:
             self,
             graphs=self.graphs.select_vertices(pages),
             counts=self.counts.select_vertices(pages),
-            labels=read_only(self.labels[pages]),
+            labels=published.read_only(self.labels[pages]),
         )
 
 
-def fetch_wiki(*, data_folder: Folder = None, download: bool = True) -> Wiki:
+def fetch_wiki(*, data_folder: published.Folder = None, download: bool = True) -> Wiki:
     """Fetch the links among 1382 pages of Wikipedia, in English and in French.
 
     Parameters
@@ -133,11 +130,11 @@ def fetch_wiki(*, data_folder: Folder = None, download: bool = True) -> Wiki:
     >>> data  # doctest: +SKIP
     Wiki(EN and FR on 1382 pages: 119 category, 372 people, 270 locations, 191 dates, 430 math)
     """
-    require_rdata()
-    graphs_file, labels_file = read_files(
+    published.require_rdata()
+    graphs_file, labels_file = published.read_files(
         [GRAPHS_FILE, LABELS_FILE], data_folder=data_folder, download=download
     )
-    tables = read_r(graphs_file)
+    tables = published.read_r(graphs_file)
     links = [tables["AG_wiki_en"], tables["AG_wiki_fr"]]
     counts = GraphStack(
         links,
@@ -149,5 +146,5 @@ def fetch_wiki(*, data_folder: Folder = None, download: bool = True) -> Wiki:
     return Wiki(
         graphs=counts.symmetrize("max").binarize(),
         counts=counts,
-        labels=read_only(KINDS[codes - 1]),
+        labels=published.read_only(KINDS[codes - 1]),
     )

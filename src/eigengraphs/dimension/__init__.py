@@ -1,7 +1,6 @@
-"""Choosing the number of components: four rules, and what to make of them."""
+"""Choosing the number of components: four rules, and a recommendation."""
 
-from eigengraphs.dimension.auto import choose_for
-from eigengraphs.dimension.result import DimensionChoice
-from eigengraphs.dimension.search import choose_n_components
+from eigengraphs.dimension.choose_components import choose_for, choose_n_components
+from eigengraphs.dimension.dimension_choice import DimensionChoice
 
 __all__ = ["DimensionChoice", "choose_for", "choose_n_components"]

@@ -13,13 +13,12 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, cast, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +43,7 @@ from eigengraphs.solvers.rules import (
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.archives import check_compressed, npy_array, open_zip, zip_member
-from eigengraphs.system.limits import Cap, MaxBytes, read_json, read_regular
+from eigengraphs.system.limits import Cap, MaxBytes, is_of, read_json, read_regular
 from eigengraphs.system.randomness import seed_sequence
 from eigengraphs.system.whole_files import whole_file
 
@@ -326,7 +325,7 @@ def decode(tree: Any, arrays: Mapping[str, NDArray[Any]], classes: Classes) -> A
         case {"object": str(name), "fields": dict(held)} if name in classes:
             values, hints = inner(held), _hints(classes[name])
             for key, value in values.items():
-                if key not in hints or not _is_of(hints[key], value):
+                if key not in hints or not is_of(hints[key], value):
                     raise ValueError(f"{key!r:.60} of {name} is not of the kind that it should be")
             return classes[name](**values)
     raise ValueError(f"a model file cannot hold {str(tree)[:80]!r}")
@@ -335,38 +334,6 @@ def decode(tree: Any, arrays: Mapping[str, NDArray[Any]], classes: Classes) -> A
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
-
-
-_BOOL = bool | np.bool_
-_NUMBERS: dict[Any, Any] = {bool: _BOOL, int: int | np.integer, float: int | float | np.number}
-
-
-def _is_of(kind: Any, value: Any) -> bool:
-    """Tell whether a value is what a field of a dataclass is declared to be."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        return any(_is_of(one, value) for one in inner)
-    if origin is Literal:
-        return isinstance(value, str) and value in inner
-    if origin is np.ndarray:
-        wanted = get_args(inner[1])[0]
-        return (
-            isinstance(value, np.ndarray)
-            and value.dtype.isnative
-            and (wanted is Any or value.dtype == wanted)
-        )
-    if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        kinds = inner[:1] * len(value) if inner[-1] is ... else inner
-        return len(kinds) == len(value) and all(map(_is_of, kinds, value))
-    if origin is dict:
-        return isinstance(value, dict) and all(_is_of(inner[1], item) for item in value.values())
-    if origin is Callable:
-        return False  # a file holds none
-    if kind in _NUMBERS:
-        return isinstance(value, _NUMBERS[kind]) and (kind is bool) is isinstance(value, _BOOL)
-    return isinstance(value, kind)
 
 
 def _put(array: NDArray[Any], arrays: Arrays, place: str) -> str:
@@ -402,7 +369,7 @@ def _unlike(state: dict[str, Any], blank: Any, more: Classes) -> str | None:
     some = _OF_SOME | {**more}
     kinds = _KINDS | {name: kind for name, kind in some.items() if name in state}
     for name, kind in kinds.items():
-        if not _is_of(kind, state.get(name)):
+        if not is_of(kind, state.get(name)):
             return name
     for name in state:
         if callable(getattr(type(blank), name, None)):  # a method, which it would hide
@@ -497,5 +464,5 @@ def _is_vertex_table(kept: Any) -> bool:
         return False
     names, ids = kept["names"], kept["names"] if kept["ids"] is None else kept["ids"]
     return isinstance(kept["colours"], bool) and all(
-        _is_of(_Names, column) and len(set(column)) == len(names) for column in (names, ids)
+        is_of(_Names, column) and len(set(column)) == len(names) for column in (names, ids)
     )

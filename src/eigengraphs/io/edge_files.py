@@ -18,7 +18,7 @@ from eigengraphs.errors import ReadError
 from eigengraphs.io.file_graph import EdgeGraph, Notice, few
 from eigengraphs.io.one_stack import refuse_shifted
 from eigengraphs.io.text_files import SOURCE, TARGET, WEIGHT, natural
-from eigengraphs.store.tables import check_declared
+from eigengraphs.store.parquet_tables import check_declared
 from eigengraphs.system.extras import need
 from eigengraphs.system.limits import DEFAULT, Cap, read_json
 

@@ -21,10 +21,10 @@ from eigengraphs.io.vertex_tables import LabelsLike, as_vertex_table
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
 from eigengraphs.stack.missing import MissingRule
-from eigengraphs.store.folder import Folder
-from eigengraphs.store.layout import STORE_JSON, Batch
-from eigengraphs.store.store import Store
-from eigengraphs.store.tables import arrow, read_bytes, to_bytes
+from eigengraphs.store.file_access import Folder
+from eigengraphs.store.parquet_tables import arrow, read_table, to_bytes
+from eigengraphs.store.reader import Store
+from eigengraphs.store.store_json import STORE_JSON, Batch
 from eigengraphs.system.limits import Cap, MaxBytes
 from eigengraphs.system.tables import short_repr
 
@@ -278,7 +278,7 @@ def _changed(store: Store, listing: Sequence[tuple[str, int, int]], options: dic
         if was != options.get(name):
             now = options.get(name)
             return f"{name} was {was!r} and is {now!r} now; go on with: {batch.command}"
-    table = read_bytes(store.folder.read(batch.listing), what=batch.listing)
+    table = read_table(store.folder.read(batch.listing), None, batch.listing)
     rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
     before = {path: rest for path, *rest in rows}
     after = {path: rest for path, *rest in listing}

@@ -7,14 +7,19 @@ Nothing is sorted: graphs and vertices stay in the order of the input. Component
 >>> import eigengraphs as eg
 >>> mice = eg.datasets.load_mice()
 >>> je = eg.JointEmbedding(3, center=True, random_state=0).fit(mice.graphs.log1p())
->>> ax = eg.plot.loadings(je, (0, 2), colour=mice.genotypes, ax=Figure().subplots())
+>>> ax = eg.plot.loadings(je, (0, 2), color=mice.genotypes, ax=Figure().subplots())
 >>> ax.get_ylabel()
 'loading of component 3 (explains 3.3%)'
 >>> ax.figure.savefig("mice.png")  # doctest: +SKIP
 """
 
-from eigengraphs.plot.curves import objective, timeline
-from eigengraphs.plot.matrices import components, heatmap
-from eigengraphs.plot.points import loadings, positions
+from eigengraphs.plot.embedding_plots import (
+    components,
+    heatmap,
+    loadings,
+    objective,
+    positions,
+    timeline,
+)
 
 __all__ = ["components", "heatmap", "loadings", "objective", "positions", "timeline"]

@@ -17,16 +17,12 @@ that was stopped go on.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from eigengraphs.store.checking import damages
-from eigengraphs.store.filling import append, write_store
-from eigengraphs.store.journal import FitJournal
-from eigengraphs.store.stack import StoredStack, open_store
-from eigengraphs.store.store import is_store
-from eigengraphs.store.writing import StoreWriter
+from eigengraphs.store.fit_journal import FitJournal
+from eigengraphs.store.reader import StoredStack, damages, is_store, open_store
+from eigengraphs.store.writer import StoreWriter, append, write_store
 
 if TYPE_CHECKING:
-    from eigengraphs.store.cluster import DaskStack
-    from eigengraphs.store.cluster_connect import connect
+    from eigengraphs.store.dask_stack import DaskStack, connect
 
 __all__ = [
     "DaskStack",
@@ -41,14 +37,11 @@ __all__ = [
     "write_store",
 ]
 
-# Loaded when first used: what they need is an extra.
-_HOME = {"DaskStack": "cluster", "connect": "cluster_connect"}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'eigengraphs.store' has no attribute {name!r}")
-    return getattr(import_module(f"eigengraphs.store.{_HOME[name]}"), name)
+    if name in ("DaskStack", "connect"):  # loaded when first used: what they need is an extra
+        return getattr(import_module("eigengraphs.store.dask_stack"), name)
+    raise AttributeError(f"module 'eigengraphs.store' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

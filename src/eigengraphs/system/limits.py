@@ -15,15 +15,20 @@ import os
 import re
 import stat
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from types import UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
+
+import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
 
 __all__ = [
-    "DEFAULT", "Cap", "MaxBytes", "gunzip", "open_regular", "read_json", "read_regular", "size_of",
+    "DEFAULT", "Cap", "MaxBytes", "gunzip", "is_of", "open_regular", "read_json", "read_regular",
+    "size_of",
 ]  # fmt: skip
 
 MaxBytes: TypeAlias = "str | int | None"
@@ -152,3 +157,38 @@ def read_json(text: str | bytes) -> Any:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     return found
+
+
+_BOOL = bool | np.bool_
+_NUMBERS: dict[Any, Any] = {bool: _BOOL, int: int | np.integer, float: int | float | np.number}
+
+
+def is_of(kind: Any, value: Any) -> bool:
+    """Tell whether a value from a file is of a declared type, such as that of a dataclass's field.
+
+    Arrays by their dtype, tuples and dictionaries by what they hold; a bool is no number.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return any(is_of(one, value) for one in inner)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin is np.ndarray:
+        wanted = get_args(inner[1])[0]
+        return (
+            isinstance(value, np.ndarray)
+            and value.dtype.isnative
+            and (wanted is Any or value.dtype == wanted)
+        )
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        kinds = inner[:1] * len(value) if inner[-1] is ... else inner
+        return len(kinds) == len(value) and all(map(is_of, kinds, value))
+    if origin is dict:
+        return isinstance(value, dict) and all(is_of(inner[1], item) for item in value.values())
+    if origin is Callable:
+        return False  # a file holds none
+    if kind in _NUMBERS:
+        return isinstance(value, _NUMBERS[kind]) and (kind is bool) is isinstance(value, _BOOL)
+    return isinstance(value, kind)

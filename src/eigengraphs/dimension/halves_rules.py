@@ -1,0 +1,331 @@
+"""Two rules on halves of the graphs: held-out loadings, and components that are found again.
+
+*Loadings*: components that were found on some graphs explain something of these even where there is
+nothing to find. To other graphs, a component of noise is a direction like any other with the same
+entries up to signs: flipping the signs of vertices at random gives as many such directions as
+needed, and with them the size of the noise, whatever its variance from pair to pair.
+
+*Halves*: both halves are fitted, and their components compared.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from eigengraphs.alignment.component_pairs import match_components
+from eigengraphs.dimension.dimension_choice import Evidence
+from eigengraphs.operators.protocol import Operator
+from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.rules import component_gram
+from eigengraphs.stack import GraphStack
+from eigengraphs.system.parallel import one_blas_thread
+
+if TYPE_CHECKING:
+    from eigengraphs.dimension.choose_components import Job
+
+__all__ = ["by_splits", "chance", "combined", "noise_p_values", "staged_basis"]
+
+_FIRST_LOOK = 6  # components; twice as many where these do not show the end
+_SPLITS = 15  # at most; with 3, real graphs gave 4 or 9 components depending on the seed
+_FEW = 3  # splits that tell whether more components must be looked at
+_CLEAR = 2 / 3  # of the splits that should support a decision
+_NOISE_VALUES = 400  # of loadings of noise that a variance is estimated from
+_FEWEST_FLIPS, _MOST_FLIPS = 4, 64
+_COLUMNS = 48  # that the graphs are multiplied with at a time
+_DEPENDENT = 1e-9  # of its own squared norm that a component adds to the span of those before it
+_THE_SAME = 0.5  # cosine; below, components may be alike beyond chance, but are not the same
+_TILTS = np.geomspace(1e-1, 1e3, 200)
+
+
+def by_splits(job: Job, wanted: list[str]) -> dict[str, Evidence]:
+    """Find components on halves of the graphs: test loadings, compare components.
+
+    Looks at a few components first, and at more as long as the last of them still counts.
+    """
+    d = min(job.max_components, _FIRST_LOOK)
+    while True:
+        found = _splits(job, d, wanted)
+        if d == job.max_components or _ended(found, d):
+            return found
+        d = min(2 * d, job.max_components)
+
+
+def _ended(found: dict[str, Evidence], d: int) -> bool:
+    # One component beyond the last that is found again may be a matter of their order.
+    return all(one.choice < d - (rule == "halves") for rule, one in found.items())
+
+
+def _splits(job: Job, d: int, wanted: list[str]) -> dict[str, Evidence]:
+    m = job.stack.n_graphs
+    seeds = job.seeds(0, min(_SPLITS, comb(m, m // 2) // (1 if m % 2 else 2)))
+    p_values: dict[str, list[Array]] = {rule: [] for rule in wanted}
+    compared: list[Replication] = []
+    found: dict[str, Evidence] = {}
+    for b, seed in enumerate(seeds, start=1):
+        job.tell(f"halves of the graphs: split {b} of at most {len(seeds)}, {d} components")
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(m)
+        halves = np.sort(order[: m // 2]), np.sort(order[m // 2 :])
+        stacks = [job.stack[half] for half in halves]
+        H = [job.positions(stacks[a], d, job.weights[halves[a]], seed) for a in (0, 1)]
+        if "halves" in wanted:
+            compared.append(replication(H[0], H[1], job.alpha / 2))  # twice the median is taken
+            p_values["halves"].append(compared[-1].p_values)
+        if "loadings" in wanted:
+            p_values["loadings"] += [
+                _held_out(job, stacks[1 - a], H[a], len(halves[a]), rng) for a in (0, 1)
+            ]
+        found = {rule: _judged(job, rule, np.array(p), compared) for rule, p in p_values.items()}
+        if b == _FEW and d < job.max_components and not _ended(found, d):
+            break  # more components are looked at, with all splits
+        if all(_settled(job, rule, np.array(p), b, len(seeds)) for rule, p in p_values.items()):
+            break
+    return found
+
+
+def _judged(job: Job, rule: str, p_values: Array, compared: list[Replication]) -> Evidence:
+    p = combined(p_values)
+    choice = _number(rule, p, job.alpha)
+    if rule == "loadings":
+        return Evidence(choice, p, np.full(len(p), job.alpha))
+    similarities, _, levels = np.median(compared, axis=0)
+    return Evidence(choice, similarities, levels, _doubt(p_values <= job.alpha / 2, choice))
+
+
+def _settled(job: Job, rule: str, p_values: Array, done: int, total: int) -> bool:
+    """Return whether the remaining splits cannot change what a rule says."""
+    rest = (len(p_values) // done * (total - done), p_values.shape[1])
+    extremes = (combined(np.vstack([p_values, np.full(rest, value)])) for value in (0.0, 1.0))
+    return len({_number(rule, p, job.alpha) for p in extremes}) == 1
+
+
+def _number(rule: str, p_values: Array, alpha: float) -> int:
+    """Return the number of components that p-values (d,) support.
+
+    For loadings, those before the first that looks like noise. For halves the largest number of
+    which all are found again, and not the first before a failure: halves may find equally strong
+    components in different orders, and then agree on three but not on the first.
+    """
+    if rule == "loadings":
+        above = np.flatnonzero(p_values > alpha)
+        return int(above[0]) if above.size else len(p_values)
+    found = np.flatnonzero(p_values <= alpha)
+    return int(found[-1]) + 1 if found.size else 0
+
+
+def _doubt(found_again: NDArray[np.bool_], choice: int) -> str:
+    """Say in words that splits (b, d) do not clearly support a choice; empty if they do."""
+    share = np.concatenate([[1.0], found_again.mean(axis=0)])  # of 0, 1, ... components
+    rival = choice + 1 + int(np.argmax(share[choice + 1 :])) if choice + 1 < len(share) else choice
+    if share[choice] >= _CLEAR and (rival == choice or share[rival] <= 1 - _CLEAR):
+        return ""
+    splits = f"{share[choice]:.0%} of {len(found_again)} splits"
+    also = "" if rival == choice else f", and {rival} in {share[rival]:.0%}"
+    return f"{choice} components are found again in {splits}{also}"
+
+
+def combined(p_values: Array) -> Array:
+    """Return one p-value for several, (b, d) to (d,), that may depend on each other in any way.
+
+    Twice the median: if half of them are below t, their share below t is 1/2 where t is expected.
+    """
+    return np.minimum(1.0, 2 * np.median(p_values, axis=0))
+
+
+# ------------------------------------------------------------------ loadings of held-out graphs
+
+
+def _held_out(
+    job: Job, graphs: GraphStack, H: Array, n_training: int, rng: np.random.Generator
+) -> Array:
+    # A mean of their own: relative to the training graphs' mean, all would share its noise.
+    treatment = job.treat(graphs, job.treatment.diagonal, np.ones(graphs.n_graphs))
+    hollow, centered = treatment.hollow, job.centered
+    with one_blas_thread():
+        view = treatment.operator(graphs, loss=True)
+        return noise_p_values(view, H, rng, hollow=hollow, centered=centered, n_training=n_training)
+
+
+def noise_p_values(
+    view: Operator, H: Array, rng: np.random.Generator, *, hollow: bool, centered: bool,
+    n_training: int,
+) -> Array:  # fmt: skip
+    """Return p-values of "component k adds nothing to those before it", (d,).
+
+    The loading of a graph on what component k adds, z_i = <A_i, Q_k>, has mean zero then, and the
+    variance v of a random direction. Two alternatives are tested, and twice the smaller p-value
+    is returned: a mean other than zero, and squares that are larger than v, as of loadings that
+    are different from graph to graph around zero. Of centered graphs only the second.
+
+    Parameters
+    ----------
+    view
+        Graphs that took no part in finding ``H``, as the loss sees them.
+    H : (n, d)
+        Components found on other graphs.
+    rng
+        Source of the signs.
+    hollow : bool
+        Whether pairs s = t take no part.
+    centered : bool
+        Whether the mean of these very graphs is subtracted.
+    n_training
+        Number of graphs that ``H`` was found on.
+    """
+    m = view.n_graphs
+    W = staged_basis(component_gram(H, hollow=hollow))
+    Z = view.forms(H) @ W
+    flips = int(np.clip(-(-_NOISE_VALUES // m), _FEWEST_FLIPS, _MOST_FLIPS))
+    noise = _noise_squares(view, H, W, Z, flips, rng, hollow=hollow)  # (m, d)
+
+    # Degrees of freedom as if all graphs had noise of one size (Satterthwaite); the squares of
+    # means over few flips are too large by 2 / flips, as of normal values.
+    squares = (noise**2).sum(axis=0) / (1 + 2 / flips)
+    alike = noise.sum(axis=0) ** 2 / np.maximum(squares, 1e-300)
+    df = np.clip(alike - (1 if centered else 0), 1.0, m)
+    v = np.maximum(noise.mean(axis=0), max(10 * view.rounding().mean(), 1e-300))
+    c = _error_of_earlier(H, W)
+    p = stats.f.sf((Z**2).mean(axis=0) / (v * (1 + c / n_training)), df, flips * df)
+    if not centered:
+        z = Z.sum(axis=0) / np.sqrt(m * v * (1 + c * m / n_training))
+        p = np.minimum(1.0, 2 * np.minimum(p, 2 * stats.t.sf(np.abs(z), flips * df)))
+    return np.where(W.any(axis=0), p, 1.0)
+
+
+def _noise_squares(
+    view: Operator, H: Array, W: Array, Z: Array, flips: int, rng: np.random.Generator, *,
+    hollow: bool,
+) -> Array:  # fmt: skip
+    """Return the mean square of <R_i, Q_k with signs of vertices flipped>, (m, d).
+
+    R_i is what the components before k leave of A_i. (Component k itself, and all after it, are
+    noise if k is; subtracting them as well would remove most of the noise where they sit on few
+    vertices.) The expectation is the variance of <E_i, Q_k> for noise E_i that is independent
+    from pair to pair, with squares of residuals in place of variances.
+    """
+    n, d = H.shape
+    at_once = max(1, _COLUMNS // d)
+    squares = np.zeros(Z.shape)
+    for first in range(0, flips, at_once):
+        many = min(at_once, flips - first)
+        flipped = [rng.choice([-1.0, 1.0], size=(n, 1)) * H for _ in range(many)]
+        Psi = view.forms(np.hstack(flipped))
+        for b, directions in enumerate(flipped):
+            G = (H.T @ directions) ** 2  # <h_j h_j^T, h_k h_k^T with signs flipped>
+            if hollow:
+                G -= (H**2).T @ H**2
+            of_earlier = Z @ np.triu(W.T @ G @ W, 1)
+            squares += (Psi[:, b * d : (b + 1) * d] @ W - of_earlier) ** 2
+    return squares / flips
+
+
+def _error_of_earlier(H: Array, W: Array) -> Array:
+    """Return how much the errors of earlier components add to the noise of later ones, (d,).
+
+    h_l is known up to an error of variance sigma^2 / (sum of lam_il^2) per entry. What
+    lam_il h_l h_l^T leaves behind is 2 lam_il h_l^T Q_k (error) in all graphs alike, so that its
+    variance relative to that of the noise, 2 sigma^2, is c / (number of training graphs) with
+    c = 2 sum_l |Q_k h_l|^2, less the part along h_l, which has no error.
+    """
+    C = H.T @ H
+    Y = W.T[:, None] * C  # (k, l, :): Q_k h_l = sum_j Y_klj h_j
+    squares = np.einsum("kli,ij,klj->kl", Y, C, Y) - (Y * C).sum(axis=2) ** 2
+    return np.asarray(np.clip(2 * np.tril(squares, -1).sum(axis=1), 0.0, 2.0))
+
+
+def staged_basis(Gamma: Array) -> Array:
+    """Return W (d, d), upper triangular, with which Q_k = sum_l W_lk h_l h_l^T are orthonormal.
+
+    Gram and Schmidt's: Q_k is what h_k h_k^T adds to h_1 h_1^T, ..., h_{k-1} h_{k-1}^T. With
+    Psi_ik = <A_i, h_k h_k^T>, the coordinates <A_i, Q_k> are Psi W, and the least-squares
+    loadings for the first k components are (Psi W)[:, :k] W[:k, :k]^T. A component that adds
+    nothing has a zero column.
+
+    Parameters
+    ----------
+    Gamma : (d, d)
+        Inner products <h_j h_j^T, h_k h_k^T> over the entries that count.
+    """
+    W = np.zeros_like(Gamma)
+    for k, w in enumerate(np.eye(len(Gamma))):
+        for _ in range(2):  # twice: once loses digits where components are nearly dependent
+            w -= W @ (W.T @ (Gamma @ w))
+        left = float(w @ Gamma @ w)
+        if left > _DEPENDENT * max(Gamma[k, k], 1e-300) and Gamma[k, k] > 1e-8:
+            W[:, k] = w / np.sqrt(left)
+    return W
+
+
+# ------------------------------------------------------------------ components found again
+
+
+class Replication(NamedTuple):
+    """How the first 1, 2, ..., K components of two fits compare."""
+
+    similarities: Array  # (K,) |cosine| of the pair that is least alike
+    p_values: Array  # (K,) of "not all are found again"
+    levels: Array  # (K,) similarity that the pair with the largest p-value needs
+
+
+def replication(H_a: Array, H_b: Array, alpha: float) -> Replication:
+    """Compare the first d components of two fits, for d = 1, 2, ..., K.
+
+    Components are paired. All d should be found again, so the largest p-value of a pair tests
+    whether they are. A pair with a cosine below 1/2 is not the same component, whatever the test.
+
+    Parameters
+    ----------
+    H_a, H_b : (n, K)
+        Components of the two fits; zero columns are never found again.
+    alpha : float
+        Level for a single p-value.
+    """
+    K = H_a.shape[1]
+    found = Replication(np.zeros(K), np.ones(K), np.ones(K))
+    for d in range(1, K + 1):
+        match = match_components(H_a[:, :d], H_b[:, :d])
+        products = H_a[:, match.components] * H_b[:, match.order]
+        p = [chance(x) for x in products.T]
+        worst = int(np.argmax(p))
+        found.similarities[d - 1] = match.similarities.min()
+        found.levels[d - 1] = max(needed(products[:, worst], alpha), _THE_SAME)
+        if match.similarities.min() >= _THE_SAME:
+            found.p_values[d - 1] = p[worst]
+    return found
+
+
+def chance(products: Array) -> float:
+    """Bound the probability that components with nothing in common are as much alike.
+
+    Then signs are independent from vertex to vertex. Given the sizes of the entries, the cosine
+    is |sum_s e_s x_s| with random signs e_s and x_s = a_s b_s, and Chernoff's bound for it is
+    2 min_t exp(sum_s log cosh(t x_s) - t |cosine|). Components of noise that sit on the same few
+    noisy vertices in both halves do not pass for the same.
+
+    Parameters
+    ----------
+    products : (n,)
+        a_s b_s of two unit vectors.
+    """
+    tilts, cumulants = _tilted(products)
+    exponent = float((cumulants - tilts * abs(products.sum())).min())
+    return min(1.0, 2 * float(np.exp(exponent)))
+
+
+def needed(products: Array, alpha: float) -> float:
+    """Return the |cosine| for which `chance` is alpha with entries of these sizes, 1 if none is."""
+    tilts, cumulants = _tilted(products)
+    level = float(((cumulants - np.log(alpha / 2)) / tilts).min())
+    return min(level, 1.0) if products.any() else 1.0
+
+
+def _tilted(products: Array) -> tuple[Array, Array]:
+    """Return tilts t in the scale of the products, and sum_s log cosh(t x_s) for each."""
+    tilts = _TILTS / max(float(np.sqrt((products**2).sum())), 1e-300)
+    tx = np.abs(tilts[:, None] * products)
+    return tilts, np.asarray((tx + np.log1p(np.exp(-2 * tx)) - np.log(2)).sum(axis=1))

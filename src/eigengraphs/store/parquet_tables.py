@@ -1,0 +1,335 @@
+"""The Parquet files of a store: names and facts of graphs, edges, and hidden entries."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+
+from eigengraphs.errors import InputError
+from eigengraphs.stack.flat_matrix import row_numbers, transpose_flat
+from eigengraphs.stack.graph_facts import GraphFacts
+from eigengraphs.stack.mask import Mask, make_mask
+from eigengraphs.system.extras import need
+from eigengraphs.system.limits import DEFAULT, Cap
+from eigengraphs.system.parallel import announce_compiling
+
+__all__ = [
+    "FACTS", "arrow", "check_declared", "edges_of", "facts_of", "flat_of", "graph_table",
+    "hidden_table", "mask_of", "named_table", "read_table", "texts_of", "to_bytes",
+]  # fmt: skip
+
+announce_compiling()
+
+FACTS = tuple(field.name for field in fields(GraphFacts))
+_WHOLE = ("n_nonzero", "n_loops", "first_bad")
+_MUCH = 2**24  # bytes of a file: with larger ones, what was read does not stay with pyarrow
+_GROUP = 1_000_000  # edges of a row group, about; one graph is never cut
+_ORDER = "edges must be in the order of their graphs"
+
+
+def arrow() -> Any:
+    """Return pyarrow."""
+    return need("pyarrow", "scale", "a store of graphs")
+
+
+def _parquet() -> Any:
+    return need("pyarrow.parquet", "scale", "a store of graphs")
+
+
+def check_declared(what: object, file: Any, held: int, cap: Cap = DEFAULT) -> None:
+    """Refuse an opened Parquet file that declares more than is allowed: runs can be endless."""
+    about = file.metadata
+    groups = [about.row_group(k) for k in range(about.num_row_groups)]
+    rows = max(about.num_rows, sum(max(group.num_rows, 0) for group in groups))
+    packed = sum(max(group.total_byte_size, 0) for group in groups)
+    cap.check(what, max(packed, 8 * rows * about.num_columns), held)
+
+
+def _open(data: bytes, what: object) -> Any:
+    # Not read_table, which goes by way of data sets and takes ten times as long for a small file.
+    file = _parquet().ParquetFile(arrow().BufferReader(data))
+    check_declared(what, file, len(data))
+    return file
+
+
+def read_table(data: bytes, columns: Sequence[str] | None, what: object) -> Any:
+    """Return the table of a Parquet file, or some columns of it."""
+    columns = None if columns is None else [*columns]
+    return _open(data, what).read(columns=columns, use_threads=False)
+
+
+def named_table(first: int, names: Sequence[str], more: Mapping[str, Any]) -> bytes:
+    """Return a Parquet file with one row per name: its place from ``first`` on, and more columns.
+
+    In columns of objects, None and nan become null.
+    """
+    table = {
+        "place": np.arange(first, first + len(names), dtype=np.int64),
+        "name": arrow().array(list(names), arrow().string()),
+    }
+    for name, values in more.items():
+        array = np.asarray(values)
+        if len(array) != len(names):
+            raise InputError(
+                f"the column {name!r} must have one value per graph, {len(names)}; got {len(array)}"
+            )
+        objects = array.dtype.kind in "UO"
+        table[name] = arrow().array(array.tolist(), from_pandas=True) if objects else array
+    return to_bytes(arrow().table(table))
+
+
+def to_bytes(table: Any) -> bytes:
+    """Return a table as the bytes of a Parquet file."""
+    out = io.BytesIO()
+    _parquet().write_table(table, out)
+    return out.getvalue()
+
+
+# ---------------------------------------------------------------------- names and facts
+
+
+def graph_table(
+    first: int, names: Sequence[str], facts: GraphFacts, columns: Mapping[str, Any]
+) -> bytes:
+    """Return the table of some graphs: place, name, facts and further columns."""
+    taken = {"place", "name", *FACTS} & set(columns)
+    if taken:
+        raise InputError(f"columns must not be called {', '.join(map(repr, sorted(taken)))}")
+    return named_table(first, names, {name: getattr(facts, name) for name in FACTS} | {**columns})
+
+
+def facts_of(table: Any) -> GraphFacts:
+    """Return the facts in a table of graphs."""
+    return GraphFacts(*(_numbers(table[name], name) for name in FACTS))
+
+
+def _numbers(column: Any, name: str) -> NDArray[Any]:
+    array = np.ascontiguousarray(column.combine_chunks().to_numpy(zero_copy_only=False))
+    kind = "b" if name.startswith("is_") else "i" if name in _WHOLE else "f"
+    if array.dtype.kind != kind:
+        raise ValueError(f"column {name!r} holds {array.dtype}")
+    return array
+
+
+def texts_of(table: Any, name: str) -> tuple[str, ...]:
+    """Return a column of texts."""
+    texts = tuple(table[name].to_pylist())
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"column {name!r} must hold texts")
+    return texts
+
+
+# ---------------------------------------------------------------------- hidden entries
+
+
+def hidden_table(mask: Mask, first: int) -> bytes:
+    """Return the Parquet file of a mask; ``first`` is the place of its first graph in the store.
+
+    One row per hidden entry: graph, source, target. A vertex that a graph does not have is one row
+    with target -1.
+    """
+    n, flat = mask.n_vertices, mask.hidden
+    absent = np.nonzero(~mask.present)
+    graph, s = np.divmod(row_numbers(flat), n)
+    rows = np.column_stack([
+        np.concatenate([absent[0], graph]),
+        np.concatenate([absent[1], s]),
+        np.concatenate([np.full(len(absent[0]), -1), flat.indices]),
+    ])  # fmt: skip
+    rows = rows[np.lexsort(rows.T[::-1])]
+    rows[:, 0] += first
+    return to_bytes(arrow().table(dict(zip(("graph", "source", "target"), rows.T, strict=True))))
+
+
+def mask_of(data: bytes, first: int, last: int, n: int) -> Mask | None:
+    """Return the mask of graphs ``first`` to ``last`` of the store, None if nothing is hidden."""
+    table = read_table(data, None, "the table of hidden entries")
+    graph, s, t = (table[name].to_numpy() for name in ("graph", "source", "target"))
+    for column, least, most in ((graph, 0, 2**62), (s, 0, n), (t, -1, n)):
+        if column.dtype.kind != "i" or (column < least).any() or (column >= most).any():
+            raise ValueError("hidden entries must be places of vertices")
+    if (np.diff(graph) < 0).any():
+        raise ValueError("hidden entries must be in the order of their graphs")
+    lo, hi = np.searchsorted(graph, (first, last))
+    graph, s, t = graph[lo:hi] - first, s[lo:hi], t[lo:hi]
+    m, gone = last - first, t < 0
+    present = np.ones((m, n), np.bool_)
+    present[graph[gone], s[gone]] = False
+    places = ((graph * n + s)[~gone], t[~gone])
+    hidden = sparse.coo_array((np.ones(len(places[1]), np.bool_), places), shape=(m * n, n))
+    return make_mask(present, sparse.csr_array(hidden))
+
+
+# ---------------------------------------------------------------------- edges
+
+
+def edges_of(flat: sparse.csr_array, first: int) -> tuple[bytes, bool]:
+    """Return the Parquet file of graphs, and whether each edge is stored once for both directions.
+
+    Parameters
+    ----------
+    flat : (m * n, n)
+        In canonical form.
+    first
+        Place of the first graph in the store.
+    """
+    n = flat.shape[1]
+    m = flat.shape[0] // n
+    back = transpose_flat(flat)
+    parts = ("indptr", "indices", "data")
+    mirrored = all(np.array_equal(getattr(flat, x), getattr(back, x)) for x in parts)
+    del back
+    index = np.int32 if n <= np.iinfo(np.int32).max else np.int64
+    graph, s = np.divmod(row_numbers(flat), n)
+    columns = {"graph": graph, "source": s.astype(index), "target": flat.indices.astype(index),
+               "weight": flat.data}  # fmt: skip
+    if mirrored:
+        upper = s <= flat.indices
+        columns = {name: values[upper] for name, values in columns.items()}
+    cuts, weight = np.searchsorted(columns["graph"], np.arange(m + 1)), columns["weight"]
+    columns["graph"] = columns["graph"] + first
+    table = arrow().table(columns)
+    out = io.BytesIO()
+    # Runs and few different values shrink to almost nothing; numbers that differ are left alone.
+    few = ["graph"] + ["weight"] * bool(len(weight) == 0 or (weight == weight[0]).all())
+    options: dict[str, Any] = {"use_dictionary": few, "compression": "none"}
+    options["write_statistics"] = ["graph"]
+    with _parquet().ParquetWriter(out, table.schema, **options) as file:
+        lo = 0
+        while lo < m:
+            hi = max(lo + 1, int(np.searchsorted(cuts, cuts[lo] + _GROUP, side="right")) - 1)
+            file.write_table(table.slice(cuts[lo], cuts[hi] - cuts[lo]), row_group_size=2**30)
+            lo = hi
+    return out.getvalue(), mirrored
+
+
+def flat_of(
+    data: bytes, first: int, last: int, n: int, mirrored: bool, dtype: np.dtype[Any]
+) -> sparse.csr_array:
+    """Return graphs ``first`` to ``last`` of the store from the file they are in, (m * n, n)."""
+    file, m = _open(data, "the table of edges"), last - first
+    groups = _groups(file, first, last)
+    cuts = _cuts(file, groups, first, last)
+    s, t, weight = (
+        _column(file, groups, name)[cuts[0] : cuts[-1]] for name in ("source", "target", "weight")
+    )
+    _check_edges(s, t, weight, n, mirrored)
+    weight, cuts = weight.astype(dtype, copy=False), cuts - cuts[0]
+    if cuts[-1] > len(s):
+        raise ValueError(_ORDER)
+    entries = 2 * len(s) - np.count_nonzero(s == t) if mirrored else len(s)
+    index = np.int32 if max(entries, n) <= np.iinfo(np.int32).max else np.int64
+    indptr = np.zeros(m * n + 1, index)
+    if mirrored:
+        values, indices = np.empty(entries, dtype), np.empty(entries, index)
+        _fill_mirrored(cuts, n, s, t, weight, indptr, indices, values)
+    else:
+        values, indices = np.array(weight), t.astype(index)
+        rows = np.repeat(np.arange(m) * n, np.diff(cuts))
+        np.cumsum(np.bincount(rows + s, minlength=m * n), out=indptr[1:])
+    del s, t, weight
+    if len(data) > _MUCH:
+        arrow().default_memory_pool().release_unused()
+    flat = sparse.csr_array((values, indices, indptr), shape=(m * n, n))
+    flat.has_canonical_format = True
+    return flat
+
+
+def _check_edges(
+    s: NDArray[Any], t: NDArray[Any], weight: NDArray[Any], n: int, half: bool
+) -> None:
+    """Raise ValueError for edges that the kernel, which does not look, would follow anywhere."""
+    if any(column.dtype.kind not in "iu" for column in (s, t)) or weight.dtype.kind != "f":
+        raise ValueError("columns must be whole numbers, and weights floating-point numbers")
+    if not len(s) == len(t) == len(weight):
+        raise ValueError("columns must have one length")
+    if len(s) == 0:
+        return
+    if min(int(s.min()), int(t.min())) < 0 or max(int(s.max()), int(t.max())) >= n:
+        raise ValueError(f"vertices must be from 0 to {n - 1}")
+    if half and (s > t).any():
+        raise ValueError("edges must have their source before their target")
+
+
+def _column(file: Any, groups: list[int], name: str) -> NDArray[Any]:
+    """Return one column, so that no more than one is there twice."""
+    table = file.read_row_groups(groups, columns=[name], use_threads=False)
+    values: NDArray[Any] = table[name].combine_chunks().to_numpy(zero_copy_only=False)
+    return values
+
+
+def _span(file: Any, k: int) -> tuple[int, int] | None:
+    """Return the first and the last graph of a row group, where its statistics tell."""
+    known = file.metadata.row_group(k).column(0).statistics
+    return None if known is None or not known.has_min_max else (known.min, known.max)
+
+
+def _groups(file: Any, lo: int, hi: int) -> list[int]:
+    """Return the row groups that may hold graphs lo to hi."""
+    spans = [_span(file, k) for k in range(file.metadata.num_row_groups)]
+    return [k for k, x in enumerate(spans) if x is None or (x[0] < hi and x[1] >= lo)]
+
+
+def _cuts(file: Any, groups: list[int], lo: int, hi: int) -> NDArray[np.int64]:
+    """Return where the edges of graphs lo to hi begin and end in these row groups, (m + 1,)."""
+    counts, before = np.zeros(hi - lo, np.int64), lo
+    for k in groups:
+        place, last = _span(file, k) or (0, -1)
+        if place != last:
+            graph = _column(file, groups, "graph")
+            if graph.dtype.kind not in "iu" or (graph[1:] < graph[:-1]).any():
+                raise ValueError(_ORDER)
+            return np.searchsorted(graph, np.arange(lo, hi + 1)).astype(np.int64)
+        if not before <= place < hi:
+            raise ValueError(_ORDER)
+        before = place
+        # Large graphs have groups of their own.
+        counts[place - lo] += file.metadata.row_group(k).num_rows
+    return np.concatenate([[0], np.cumsum(counts)])
+
+
+@njit(cache=True, nogil=True)
+def _fill_mirrored(
+    cuts: NDArray[Any],
+    n: int,
+    s: NDArray[Any],
+    t: NDArray[Any],
+    weight: NDArray[Any],
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+) -> None:
+    """Fill a CSR matrix with edges and their mirror images.
+
+    Edges of graph i are those from ``cuts[i]`` to ``cuts[i + 1]``, in the order of s and t, with
+    s <= t; ``indptr`` has a zero for every row and one more. Entries (t, s) of a row t come in the
+    order of s while earlier rows are read, and before its own, (t, .): rows come out sorted.
+    """
+    for i in range(len(cuts) - 1):
+        row = i * n
+        for e in range(cuts[i], cuts[i + 1]):
+            indptr[row + s[e] + 1] += 1
+            if s[e] != t[e]:
+                indptr[row + t[e] + 1] += 1
+    for r in range(1, len(indptr)):
+        indptr[r] += indptr[r - 1]
+    at = indptr[:-1].copy()
+    for i in range(len(cuts) - 1):
+        row = i * n
+        for e in range(cuts[i], cuts[i + 1]):
+            here = row + s[e]
+            indices[at[here]] = t[e]
+            data[at[here]] = weight[e]
+            at[here] += 1
+            if s[e] != t[e]:
+                there = row + t[e]
+                indices[at[there]] = s[e]
+                data[at[there]] = weight[e]
+                at[there] += 1
