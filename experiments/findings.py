@@ -18,8 +18,8 @@ from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import whole_file
 
 __all__ = [
-    "Array", "Finding", "Outcome", "Table", "error_of", "judged", "measured", "new",
-    "write_outcome", "write_results",
+    "Array", "Finding", "Outcome", "Table", "error_of", "judged", "mean_and_error", "measured",
+    "new", "write_outcome", "write_results",
 ]  # fmt: skip
 
 Array: TypeAlias = NDArray[np.float64]
@@ -91,6 +91,11 @@ def error_of(values: Any, axis: int = 0) -> Any:
     """Return the standard error of the mean over an axis."""
     x = np.asarray(values, dtype=float)
     return x.std(axis=axis, ddof=1) / np.sqrt(x.shape[axis])
+
+
+def mean_and_error(values: Array) -> tuple[float, float]:
+    """Return the mean and its standard error, as two cells of a table."""
+    return float(values.mean()), float(error_of(values))
 
 
 def measured(values: object, digits: int = 3) -> str:

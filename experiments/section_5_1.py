@@ -24,6 +24,7 @@ from experiments.findings import (
     Table,
     error_of,
     judged,
+    mean_and_error,
     measured,
     new,
 )
@@ -125,8 +126,8 @@ def figure2(run: Run) -> Outcome:
     for diagonal in DIAGONALS:
         for solver in SOLVERS:
             bias, change = (values[diagonal, solver, what] for what in ("bias", "change"))
-            rows += [(diagonal, solver, size, f"h{k + 1}", *_mean(bias[:, i, k]),
-                      *(_mean(change[:, i - 1, k]) if i else (None, None)))
+            rows += [(diagonal, solver, size, f"h{k + 1}", *mean_and_error(bias[:, i, k]),
+                      *(mean_and_error(change[:, i - 1, k]) if i else (None, None)))
                      for i, size in enumerate(m) for k in range(3)]  # fmt: skip
     return Outcome(
         "Bias of the positions, and their change as graphs are added (section 5.1)",
@@ -139,10 +140,6 @@ def figure2(run: Run) -> Outcome:
         "Components are compared in the order in which they are found, as in the paper: with few "
         "graphs the third is often noise, which is why its error begins near the root of 2.",
     )  # fmt: skip
-
-
-def _mean(values: Array) -> tuple[float, float]:
-    return float(values.mean()), float(error_of(values))
 
 
 def _bias_findings(diagonal: str, sizes: list[int], values: dict[Any, Array]) -> list[Finding]:

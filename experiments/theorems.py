@@ -13,7 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 import eigengraphs as eg
 from eigengraphs.errors import DegenerateWarning, InputError
 from experiments import drawing
-from experiments.findings import Array, Finding, Outcome, Table, error_of, judged, measured, new
+from experiments.findings import (
+    Array,
+    Finding,
+    Outcome,
+    Table,
+    judged,
+    mean_and_error,
+    measured,
+    new,
+)
 from experiments.population_theory import PopulationObjective
 from experiments.running import Run
 
@@ -564,8 +573,8 @@ def _tables(built: dict[Any, Any], by_design: dict[str, list[Any]], m: list[int]
             bias = found[0][treatment]["bias"]
             slope_rows.append((design, treatment, slope, bias, measured(truth[:, -1], 4)))
             for i, size in enumerate(m):
-                near = _mean(limit[:, i]) if known else (None, None)
-                estimates.append((design, size, treatment, *near, *_mean(truth[:, i])))
+                near = mean_and_error(limit[:, i]) if known else (None, None)
+                estimates.append((design, size, treatment, *near, *mean_and_error(truth[:, i])))
     return [
         Table(("n", "loops", "distribution", "components", "largest error", "smallest p-value",
                "largest covariance of two edges", "components, pairs alone",
@@ -575,10 +584,6 @@ def _tables(built: dict[Any, Any], by_design: dict[str, list[Any]], m: list[int]
         Table(("design", "treatment", "slope from h'", "h' from h_1", "estimate from h_1"),
               slope_rows, part="slopes"),
     ]  # fmt: skip
-
-
-def _mean(values: Array) -> tuple[float, float]:
-    return float(values.mean()), float(error_of(values))
 
 
 def _picture(

@@ -254,17 +254,6 @@ def test_drawn_loadings_are_returned_and_have_their_distribution(check_frequenci
         assert np.abs(z).max() < stats.norm.isf(RATE / 2 / len(z))
 
 
-def test_one_graph_and_one_component_keep_their_axes():
-    h = np.full((5, 1), 5**-0.5)
-    for law in (stats.uniform(1, 1), [stats.uniform(1, 1)], PointMasses([[1.0]])):
-        _, latent = MultipleRandomEigenGraphs(h, law).sample(1, 0, return_latent=True)
-        assert latent.loadings.shape == (1, 1)
-    law = stats.multivariate_normal([0.1, 0.2], 1e-6 * np.eye(2))
-    H = np.stack([h[:, 0]] * 2, axis=1)
-    _, latent = MultipleRandomEigenGraphs(H, law).sample(1, 0, return_latent=True)
-    assert latent.loadings.shape == (1, 2)
-
-
 def test_point_masses_say_which_mass(check_frequencies):
     masses = PointMasses([[3.5, -0.4, 0.8], [0.5, 0.1, 0.0]], weights=[0.25, 0.75])
     model = MultipleRandomEigenGraphs(some_latent_positions(), masses)
@@ -339,20 +328,6 @@ def test_memory_and_random_numbers_follow_the_edges(counting_rng):
     assert 2 * n_edges < counting_rng.n_numbers < 2.1 * n_edges
 
 
-def test_memory_of_sparse_eigen_graphs():
-    rng = np.random.default_rng(0)
-    n = 20_000
-    X = rng.dirichlet([1, 1, 1], size=n) * np.sqrt(20 / n)
-    model = RandomDotProductGraph(X).to_mreg()
-    model.sample(1, random_state=0)
-    tracemalloc.start()
-    stack = model.sample(1, random_state=0)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert stack.is_sparse
-    assert peak < 40 * stack.nbytes < n * n / 3
-
-
 @pytest.mark.parametrize("n", [1, 2])
 def test_tiny_vertex_sets(n, engine):
     for model in (
@@ -379,3 +354,68 @@ def test_all_groups_of_pairs_are_listed_once():
     for labels in itertools.islice(itertools.product(range(3), repeat=5), 0, None, 20):
         model = StochasticBlockModel(np.ones((3, 3)), labels=labels)
         assert np.array_equal(model.sample(1)[0], np.ones((5, 5)) - np.eye(5))
+
+
+# ------------------------------------------------------------------------------- cost
+
+
+@pytest.mark.parametrize("law", ["bernoulli", "poisson"])
+def test_random_numbers_of_sparse_eigen_graphs_follow_the_edges(law, counting_rng):
+    h = np.linspace(1, 2, 3000)[:, None]
+    model = MultipleRandomEigenGraphs(h / np.linalg.norm(h), [15.0], law=law)
+    stack = model.sample(2, counting_rng)
+    # Groups of vertices are bounded within a factor of two each: at most four events for an edge.
+    assert (
+        stack.flat.nnz / 2 < counting_rng.n_numbers < 4 * 3 * stack.flat.nnz / 2 < 0.1 * 2 * 3000**2
+    )
+
+
+def clipped_models():
+    """(H, loadings, whether graphs are dense); the sums of unclipped means say the opposite."""
+    signs = np.resize([1.0, -1.0], 2100)[:, None]
+    signs += np.linspace(0, 0.01, 2100)[:, None]
+    hubs = np.full((2100, 1), 1e-3) + np.linspace(0, 1e-5, 2100)[:, None]
+    hubs[:100] = 1.0
+    dense, sparse = (h / np.linalg.norm(h) for h in (signs, hubs))
+    return {
+        "half of the means are far below 0": (dense, [2000.0], True),
+        "one in 400 is far above 1": (sparse, [10_000.0], False),
+        "each graph has its own": (dense, [[2000.0], [1500.0]], True),
+    }
+
+
+@pytest.mark.parametrize("name", clipped_models())
+def test_clipped_graphs_are_drawn_and_stored_by_their_clipped_means(name, monkeypatch):
+    H, loadings, dense = clipped_models()[name]
+    model = MultipleRandomEigenGraphs(H, loadings, clip=True)
+    ways = []
+    for way in ("every_pair", "events"):
+        usual = getattr(sampling._Draw, way)
+
+        def spy(*args, way=way, usual=usual):
+            ways.append(way)
+            return usual(*args)
+
+        monkeypatch.setattr(sampling._Draw, way, spy)
+    stack = model.sample(random_state=0)
+    assert set(ways) == {"every_pair" if dense else "events"}
+    assert stack.is_sparse != dense
+    expected = model.edge_probabilities(np.atleast_2d(loadings)[0])
+    np.fill_diagonal(expected, 0)
+    scale = np.sqrt((expected * (1 - expected)).sum() * 2)
+    assert abs(stack[0].sum() - expected.sum()) <= stats.norm.isf(RATE / 2) * scale
+
+
+def test_sparse_clipped_graphs_cost_their_edges(counting_rng):
+    H, loadings, _ = clipped_models()["one in 400 is far above 1"]
+    stack = MultipleRandomEigenGraphs(H, loadings, clip=True).sample(1, counting_rng)
+    assert counting_rng.n_numbers < 10 * stack.flat.nnz
+
+
+def test_many_small_graphs_are_drawn_together(counting_rng):
+    H = np.stack([np.resize(pattern, 20) for pattern in ([1], [1, -1], [1, 1, -1, -1])], axis=1)
+    laws = [stats.uniform(8, 8), stats.uniform(0, 2), stats.uniform(0, 1)]
+    model = MultipleRandomEigenGraphs(H / np.sqrt(20), laws)
+    stack = model.sample(4096, random_state=counting_rng, loops=True)
+    assert stack.shape == (4096, 20, 20)
+    assert counting_rng.n_calls < 10

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.models.validation import Floats
+from eigengraphs.models.validation import Floats, number
 
 __all__ = ["BERNOULLI", "Bernoulli", "EdgeLaw", "EventLaw", "Gaussian", "Poisson", "edge_law"]
 
@@ -128,11 +128,6 @@ def edge_law(name: Any, noise_scale: Any) -> EdgeLaw:
         return BERNOULLI if name == "bernoulli" else Poisson()
     if noise_scale is None:
         raise InputError("law='gaussian' needs noise_scale, the standard deviation of an edge")
-    if (
-        isinstance(noise_scale, bool)
-        or not isinstance(noise_scale, int | float | np.integer | np.floating)
-        or not math.isfinite(noise_scale)
-        or noise_scale < 0
-    ):
+    if isinstance(noise_scale, bool) or number(noise_scale, "noise_scale") < 0:
         raise InputError(f"noise_scale must be a finite number >= 0, got {noise_scale!r}")
     return Gaussian(float(noise_scale))

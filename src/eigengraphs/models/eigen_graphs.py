@@ -11,12 +11,7 @@ from eigengraphs.errors import ConversionError, InputError
 from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.edge_means import LowRankMeans, Means
 from eigengraphs.models.likelihood import log_likelihoods
-from eigengraphs.models.loading_laws import (
-    PointMasses,
-    RandomVectors,
-    is_distribution,
-    random_vectors,
-)
+from eigengraphs.models.loading_laws import PointMasses, RandomVectors, is_distribution
 from eigengraphs.models.model import GraphModel, Latent
 from eigengraphs.models.validation import (
     TOLERANCE,
@@ -137,7 +132,7 @@ class MultipleRandomEigenGraphs(GraphModel):
             raise InputError("law='gaussian' has no limits to clip at; leave clip out")
         vectors = None
         if is_distribution(loadings):
-            vectors = random_vectors(loadings, "loadings", H.shape[1])
+            vectors = RandomVectors(loadings, "loadings", H.shape[1])
         else:
             loadings = _read_loadings(loadings, H.shape[1])
         self._set(

@@ -11,7 +11,7 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.models.edge_laws import BERNOULLI
 from eigengraphs.models.edge_means import BlockMeans, DenseMeans, LowRankMeans, Means
-from eigengraphs.models.loading_laws import RandomVectors, random_vectors
+from eigengraphs.models.loading_laws import RandomVectors
 from eigengraphs.models.model import GraphModel, Latent
 from eigengraphs.models.validation import (
     TOLERANCE,
@@ -305,7 +305,7 @@ class RandomDotProductGraph(GraphModel):
             n = _number_of_vertices(n_vertices, len(X), "positions has", "rows")
             _means(X, checked=True).check_pairs()
         else:
-            vectors = random_vectors(distribution, "distribution", None)
+            vectors = RandomVectors(distribution, "distribution")
             n = _number_of_vertices(n_vertices, None, "distribution=")
         self._set(n_vertices=n, positions=X, distribution=distribution, _vectors=vectors)
 

@@ -12,7 +12,7 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.models.validation import Floats, Ints, float_array, probability_vector
 
-__all__ = ["PointMasses", "RandomVectors", "is_distribution", "random_vectors"]
+__all__ = ["PointMasses", "RandomVectors", "is_distribution"]
 
 _EXPECTED = (
     "PointMasses(...), frozen scipy.stats distributions, or a function (rng, size) -> array of "
@@ -56,22 +56,43 @@ class PointMasses:
 
 
 class RandomVectors:
-    """A source of random vectors, whatever it was made of.
+    """A source of random vectors, in any of the ways in which it can be given.
 
     Parameters
     ----------
     source
-        See `random_vectors`.
-    n_components : int or None
-        Their length, or None where only a draw can tell.
+        `PointMasses`; a frozen scipy distribution with vectors of the right length; a sequence
+        of frozen univariate scipy distributions, one for each component; or a function that
+        takes a Generator and a size and returns an array (size, n_components).
     name : str
-        The parameter they came from, for errors.
+        The parameter it came from, for errors.
+    n_components : int or None
+        Length that the vectors must have, if known; else only a draw may tell.
     """
 
-    def __init__(self, source: Any, n_components: int | None, name: str) -> None:
-        self.source = source
-        self.n_components = n_components
-        self.name = name
+    def __init__(self, source: Any, name: str, n_components: int | None = None) -> None:
+        found = None
+        if isinstance(source, PointMasses):
+            found = source.points.shape[1]
+        elif isinstance(source, Sequence) and not isinstance(source, str | bytes):
+            if not source:
+                raise InputError(f"{name} is empty, expected a distribution for each component")
+            for k, part in enumerate(source):
+                if not _has_rvs(part):
+                    raise InputError(
+                        f"{name}[{k}] is {reprlib.repr(part)}, expected a frozen scipy.stats "
+                        "distribution like the others; for a constant use "
+                        "scipy.stats.uniform(value, 0)"
+                    )
+                _require_parameters(part, f"{name}[{k}]")
+            source, found = tuple(source), len(source)
+        elif _has_rvs(source):
+            _require_parameters(source, name)
+        else:
+            _require_function(source, name)
+        if None not in (n_components, found) and found != n_components:
+            raise InputError(f"{name} must have {n_components} components, got {found}")
+        self.source, self.name, self.n_components = source, name, n_components or found
 
     def draw(self, rng: np.random.Generator, size: int) -> tuple[Floats, Ints | None]:
         """Return ``size`` vectors, (size, n_components), and which point mass each one is."""
@@ -121,45 +142,6 @@ def is_distribution(value: Any) -> bool:
     if isinstance(value, PointMasses) or hasattr(value, "rvs") or callable(value):
         return True
     return isinstance(value, Sequence) and any(hasattr(part, "rvs") for part in value)
-
-
-def random_vectors(value: Any, name: str, n_components: int | None) -> RandomVectors:
-    """Read a distribution of vectors.
-
-    Parameters
-    ----------
-    value
-        `PointMasses`; a frozen scipy distribution with vectors of the right length; a sequence
-        of frozen univariate scipy distributions, one for each component; or a function that
-        takes a Generator and a size and returns an array (size, n_components).
-    name : str
-        What it is called in errors.
-    n_components : int or None
-        Length that the vectors must have, if known.
-    """
-    source, found = value, None
-    if isinstance(value, PointMasses):
-        found = value.points.shape[1]
-    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        if not value:
-            raise InputError(f"{name} is empty, expected a distribution for each component")
-        lacking = [k for k, part in enumerate(value) if not _has_rvs(part)]
-        if lacking:
-            raise InputError(
-                f"{name}[{lacking[0]}] is {reprlib.repr(value[lacking[0]])}, expected a frozen "
-                f"scipy.stats distribution like the others; for a constant use "
-                f"scipy.stats.uniform(value, 0)"
-            )
-        for k, part in enumerate(value):
-            _require_parameters(part, f"{name}[{k}]")
-        source, found = tuple(value), len(value)
-    elif _has_rvs(value):
-        _require_parameters(value, name)
-    else:
-        _require_function(value, name)
-    if n_components is not None and found is not None and found != n_components:
-        raise InputError(f"{name} must have {n_components} components, got {found}")
-    return RandomVectors(source, n_components or found, name)
 
 
 def _has_rvs(value: Any) -> bool:
