@@ -9,7 +9,6 @@ from scipy.stats import binom
 from tests.inference.calibrate_compare import (
     covered,
     mice_loadings,
-    naive_repeated,
     of_graphs,
     power,
     repeated,
@@ -65,7 +64,7 @@ def test_power_is_nearly_that_of_equal_spreads_where_they_are(given, loss):
 
 
 def test_scans_of_one_person_taken_as_many_people_are_found_out_by_the_rates():
-    counts = np.sum(run(naive_repeated, 60), axis=0)
+    counts = np.sum(run(repeated, 60, "naive"), axis=0)
     assert counts[0] > binom.ppf(1 - TAIL, 60, 0.05)  # what the restriction is for
 
 

@@ -53,65 +53,58 @@ def least_squares(basis, counts, mean=0.0):
     return rebuild
 
 
-def test_joint_embedding_explains_by_its_components(case, found):
-    def learn(A, counts):
-        H = eg.JointEmbedding(D, random_state=0).fit(A).latent_positions_
-        return least_squares([np.outer(h, h) for h in H.T], counts)
-
-    assert found["joint embedding"].explained == pytest.approx(naive(case, learn), abs=1e-8)
-    assert found["joint embedding"].n_coefficients == D
-    assert found["joint embedding"].n_parameters == D * (N + 18)
+def by_components(A, counts):
+    H = eg.JointEmbedding(D, random_state=0).fit(A).latent_positions_
+    return least_squares([np.outer(h, h) for h in H.T], counts)
 
 
-def test_multiple_ase_explains_by_its_space(case, found):
-    def learn(A, counts):
-        V = eg.baselines.MultipleASE(D).fit(A).latent_positions_
-        pairs = [(j, k) for j in range(D) for k in range(j + 1)]
-        return least_squares(
-            [np.outer(V[:, j], V[:, k]) + np.outer(V[:, k], V[:, j]) for j, k in pairs], counts
-        )
-
-    assert found["Multiple ASE"].explained == pytest.approx(naive(case, learn), abs=1e-8)
-    assert found["Multiple ASE"].n_coefficients == 3
+def by_space(A, counts):
+    V = eg.baselines.MultipleASE(D).fit(A).latent_positions_
+    return least_squares([np.outer(V[:, j], V[:, k]) for j in range(D) for k in range(D)], counts)
 
 
-def test_pca_explains_by_mean_and_components(case, found):
-    def learn(A, counts):
-        mean = A.mean(axis=0)
-        V = np.linalg.svd((A - mean).reshape(len(A), -1))[2][:D]
-        return lambda graph: mean + (V.T @ (V @ (graph - mean).ravel())).reshape(N, N)
-
-    assert found["PCA"].explained == pytest.approx(naive(case, learn), abs=1e-8)
+def by_principal_components(A, counts):
+    mean = A.mean(axis=0)
+    V = np.linalg.svd((A - mean).reshape(len(A), -1))[2][:D]
+    return lambda graph: mean + (V.T @ (V @ (graph - mean).ravel())).reshape(N, N)
 
 
-def test_unfolded_ase_explains_by_projection(case, found):
-    def learn(A, counts):
-        U = np.linalg.svd(np.hstack(A))[0][:, :D]
-        return lambda graph: U @ U.T @ graph
-
-    assert found["Unfolded ASE"].explained == pytest.approx(naive(case, learn), abs=1e-8)
-    assert found["Unfolded ASE"].n_coefficients == N * D
+def by_projection(A, counts):
+    U = np.linalg.svd(np.hstack(A))[0][:, :D]
+    return lambda graph: U @ U.T @ graph
 
 
-def test_omnibus_explains_by_the_positions_of_a_new_graph(case, found):
-    def learn(A, counts):
-        m = len(A)
-        M = np.block([[(A[i] + A[j]) / 2 for j in range(m)] for i in range(m)])
-        lam, U = np.linalg.eigh(M)
-        kept = np.argsort(-np.abs(lam))[:D]
-        lam, X = lam[kept], U[:, kept] * np.sqrt(np.abs(lam[kept]))
+def by_new_positions(A, counts):
+    m = len(A)
+    M = np.block([[(A[i] + A[j]) / 2 for j in range(m)] for i in range(m)])
+    lam, U = np.linalg.eigh(M)
+    kept = np.argsort(-np.abs(lam))[:D]
+    lam, X = lam[kept], U[:, kept] * np.sqrt(np.abs(lam[kept]))
 
-        def rebuild(graph):
-            row = np.hstack([(graph + B) / 2 for B in A])
-            new = row @ X / lam
-            return new * np.sign(lam) @ new.T
+    def rebuild(graph):
+        new = np.hstack([(graph + B) / 2 for B in A]) @ X / lam
+        return new * np.sign(lam) @ new.T
 
-        return rebuild
-
-    assert found["Omnibus"].explained == pytest.approx(naive(case, learn), abs=1e-7)
+    return rebuild
 
 
-def test_what_is_learnt_from_nothing_reconstructs_nothing(found):
+@pytest.mark.parametrize(
+    ("method", "learn", "n_coefficients", "n_parameters"),
+    [
+        ("joint embedding", by_components, D, D * (N + 18)),
+        ("Multiple ASE", by_space, 3, N * D + 18 * 3),
+        ("PCA", by_principal_components, D, D * (N * (N + 1) // 2 + 18)),
+        ("Unfolded ASE", by_projection, N * D, N * D + 18 * N * D),
+        ("Omnibus", by_new_positions, N * D, 18 * N * D),
+    ],
+)
+def test_what_is_explained(case, found, method, learn, n_coefficients, n_parameters):
+    row = found[method]
+    assert row.explained == pytest.approx(naive(case, learn), abs=1e-7)
+    assert (row.n_coefficients, row.n_parameters) == (n_coefficients, n_parameters)
+
+
+def test_what_is_learned_from_nothing_reconstructs_nothing(found):
     assert found["ASE"].explained is None
     assert found["ASE"].n_coefficients is None
     assert set(found) == {"joint embedding", *CONTESTANTS}
@@ -166,17 +159,15 @@ def test_centered_graphs_are_explained_around_the_mean_as_in_the_fit():
     off = ~np.eye(N, dtype=bool)
     left, total = np.zeros(2), 0.0
     for k, (train, test) in enumerate(make_folds(y, cv=3).splits):
-        fit, mean = (
-            eg.JointEmbedding(D, center=True, random_state=0).fit(A[train]),
-            A[train].mean(0),
-        )
-        V = eg.baselines.MultipleASE(D).fit(A[train]).latent_positions_
-        pairs = [np.outer(V[:, j], V[:, i]) for j in range(D) for i in range(D)]
-        rebuild = least_squares(pairs, off)
-        assert rows["joint embedding"].explained_folds[k] == pytest.approx(fit.score(A[test]))
-        total += (((A[test] - mean)[:, off]) ** 2).sum()
-        left[0] += (1 - fit.score(A[test])) * (((A[test] - mean)[:, off]) ** 2).sum()
-        left[1] += sum(((graph - rebuild(graph))[off] ** 2).sum() for graph in A[test])
+        share = eg.JointEmbedding(D, center=True, random_state=0).fit(A[train]).score(A[test])
+        rebuild = by_space(A[train], off)
+        assert rows["joint embedding"].explained_folds[k] == pytest.approx(share)
+        around = ((A[test] - A[train].mean(0))[:, off] ** 2).sum()
+        total += around
+        left += [
+            (1 - share) * around,
+            sum(((graph - rebuild(graph))[off] ** 2).sum() for graph in A[test]),
+        ]
     assert rows["joint embedding"].explained == pytest.approx(1 - left[0] / total)
     assert rows["Multiple ASE"].explained == pytest.approx(1 - left[1] / total)
     assert "around the mean graph" in held.notes[1]

@@ -7,10 +7,7 @@ from experiments.section_5_1 import draw as draw_5_1
 import eigengraphs as eg
 from eigengraphs.errors import InputError, WeakPositionsWarning
 from eigengraphs.inference import loading_intervals
-from eigengraphs.inference.intervals_and_bootstrap import (
-    LoadingVariance,
-    cosines_squared,
-)
+from eigengraphs.inference.intervals_and_bootstrap import LoadingVariance
 
 from .coverage import coverage
 
@@ -158,12 +155,6 @@ def test_graphs_of_one_person_are_left_out_together():
     assert not np.allclose(together.loadings, apart.loadings)
     with pytest.raises(InputError, match="at least 4"):
         loading_intervals(je, graphs, groups=[0] * 40)
-
-
-def test_positions_from_more_graphs_are_nearer():
-    c2 = cosines_squared(np.array([0.5, 0.9, 1.0]), 1.0)
-    assert c2 == pytest.approx([1 / 1.5, 1 / (1 + (1 / 0.9 - 1) / 2), 1.0])
-    assert (cosines_squared(np.array([0.5]), 0.5) < c2[0]).all()
 
 
 @pytest.mark.parametrize(

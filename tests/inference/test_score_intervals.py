@@ -12,7 +12,7 @@ from eigengraphs.inference.label_prediction import (
     holm,
     make_folds,
 )
-from eigengraphs.inference.prediction_pipelines import _Linear, _Nearest, make_rule
+from eigengraphs.inference.prediction_pipelines import Linear, Nearest
 
 
 @pytest.mark.parametrize(("k", "m"), [(0, 10), (7, 10), (10, 10), (263, 300)])
@@ -56,14 +56,14 @@ def test_chance_is_within_the_interval_of_cross_validated_noise(rule):
         Z, y = rng.normal(size=(40, 2)), rng.permutation(np.repeat(["a", "b"], 20))
         right = np.empty(40)
         for train, test in make_folds(y, cv=4, seed=seed).splits:
-            model = make_rule(rule, is_quantity=False, distances=False, one_scale=False)
+            model = Nearest(False) if rule == "1-NN" else Linear(False, False)
             right[test] = model.fit(Z[train], y[train]).predict(Z[test]) == y[test]
         low, high = accuracy_interval(right, np.arange(40))
         covered += low <= 0.5 <= high
         low, high = accuracy_interval(right, np.arange(40), overlap=1)
         binomial += low <= 0.5 <= high
     assert covered / 80 > 0.9  # 0.95 less two standard errors
-    assert binomial < covered  # what graphs that were never learnt from would give
+    assert binomial < covered  # what graphs that were never learned from would give
 
 
 def test_explained_variance_is_drawn_by_groups():
@@ -98,7 +98,7 @@ def test_a_linear_rule_in_the_span_of_training_graphs_is_that_of_all_columns(is_
     rng = np.random.default_rng(0)
     Z, new = rng.normal(size=(20, 60)) * 3 + 1, rng.normal(size=(15, 60)) * 3 + 1
     y = Z[:, 0] + Z[:, 1] if is_quantity else np.where(Z[:, 0] > 1, "a", "b")
-    rule = _Linear(is_quantity, one_scale=False).fit(Z, y)
+    rule = Linear(is_quantity, one_scale=False).fit(Z, y)
     X = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     full = type(rule._model)(**rule._model.get_params()).fit(X, y)
     expected = full.predict((new - Z.mean(axis=0)) / Z.std(axis=0))
@@ -106,16 +106,6 @@ def test_a_linear_rule_in_the_span_of_training_graphs_is_that_of_all_columns(is_
         assert np.allclose(rule.predict(new), expected, rtol=1e-6)
     else:
         assert (rule.predict(new) == expected).all()
-
-
-def test_the_nearest_of_distances_is_the_nearest_of_features():
-    rng = np.random.default_rng(0)
-    Z, new = rng.normal(size=(20, 3)), rng.normal(size=(9, 3))
-    y = rng.integers(0, 4, 20).astype(str)
-    D = [np.linalg.norm(X[:, None] - Z, axis=2) for X in (Z, new)]
-    by_distance = _Nearest(distances=True).fit(D[0], y).predict(D[1])
-    assert (by_distance == y[D[1].argmin(axis=1)]).all()
-    assert (by_distance == _Nearest(distances=False).fit(Z, y).predict(new)).all()
 
 
 def test_differences_of_crossed_samples_cover():

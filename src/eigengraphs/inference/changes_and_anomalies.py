@@ -14,9 +14,11 @@ from scipy.special import lambertw
 from scipy.stats import beta, chi2, false_discovery_control
 
 from eigengraphs.errors import InputError, ManyAnomaliesWarning
+from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.designs import (
     Array,
     Indices,
+    check_share,
     counted,
     left_out,
     read_loadings,
@@ -26,10 +28,7 @@ from eigengraphs.inference.designs import (
 )
 from eigengraphs.system.randomness import RandomState, generator
 
-__all__ = [
-    "Anomalies", "Changes", "anomalies", "change_points", "first_autocorrelation",
-    "largest_penalty", "later_autocorrelation", "places", "segment", "segment_costs",
-]  # fmt: skip
+__all__ = ["Anomalies", "Changes", "anomalies", "change_points"]
 
 _NORMAL = 0.6745  # median of |x| of a standard normal x
 _TENTH = 1.2816  # its upper decile
@@ -68,7 +67,7 @@ class Changes:
     segments : (m,)
         Which level each graph has.
     autocorrelation : (d,)
-        Of neighbors around their levels, that was taken off.
+        Of neighbors around their levels; it was removed.
     penalty : float
         Gain that a change must bring, in squared standard deviations.
     level : float
@@ -118,8 +117,8 @@ class Changes:
             f"programming; at least {self.smallest} graphs between changes), after each component "
             "was brought to a symmetric scale (quartile deviations on either side of the median, "
             "inverse hyperbolic sine), single outliers were moved to four standard deviations "
-            "from the median of their neighbors, and the autocorrelation of neighbors was taken "
-            f"off ({rho.min():.2f} to {rho.max():.2f}, estimated around levels). "
+            "from the median of their neighbors, and the autocorrelation of neighbors was "
+            f"removed ({rho.min():.2f} to {rho.max():.2f}, estimated around levels). "
             f"The penalty is the {1 - self.level:.0%} quantile of the "
             f"largest mean gain of a cut in {self.n_permutations:,} series without change (wild "
             "bootstrap: innovations with random signs and sizes, in their own order and with the "
@@ -182,7 +181,7 @@ def change_points(
     leave_out : (d,) of bool, optional
         Components that are not looked at: ``embedding.degenerate_``.
     smallest : int
-        Graphs that must be between two changes; one odd graph is an anomaly, no change.
+        Graphs that must be between two changes; a single outlier is an anomaly, not a change.
     level : float
         Probability of finding any change where there is none.
     n_permutations : int
@@ -196,13 +195,13 @@ def change_points(
 
     Notes
     -----
-    Skewness, heavy tails and single wild graphs are taken off first. Neighbors in time are alike
+    Skewness, heavy tails and single outliers are removed first. Neighbors in time are similar
     even without a change. The autocorrelation of each component is estimated from differences of
     first and second neighbors, where levels cancel, and then once more around the levels that this
     gives. What is cut is (y_t - rho y_(t-1)) / (1 - rho), which has the levels of y. Series without
     change are made of innovations that keep their places and get random signs and sizes (a wild
     bootstrap), so that a spread that changes in time is no change of level; everything is estimated
-    anew in each of them. Slow trends and seasons are changes of level, too: take a season off
+    anew in each of them. Slow trends and seasons are changes of level, too: remove a season
     before.
 
     Examples
@@ -224,8 +223,7 @@ def change_points(
     )
     if not isinstance(smallest, int | np.integer) or smallest < 2:
         raise InputError(f"smallest must be a whole number >= 2, got {smallest!r}")
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level!r}")
+    check_share("level", level)
     if n_permutations < 1 / level - 1:
         raise InputError(
             f"level {level} needs at least {int(np.ceil(1 / level - 1))} permutations, got "
@@ -296,7 +294,7 @@ def _innovations(tamed: Array, costs: Array, rho: Array) -> Array:
 
 
 def _tamed(Y: Array, smallest: int) -> Array:
-    """Return series (B, m, d) without skewness, heavy tails and single wild graphs.
+    """Return series (B, m, d) without skewness, heavy tails and single outliers.
 
     Each side of the median is divided by its own deviation, and far values are brought nearer; a
     level that changes still does. Then no row is far from the median of its neighbors.
@@ -363,9 +361,9 @@ def later_autocorrelation(Y: Array, levels: Array) -> Array:
     """Return the autocorrelation of neighbors around levels, (B, d)."""
     left = Y - levels
     unit = np.sqrt(_mean_square(left))[:, None]
-    left = np.clip(left, -3 * unit, 3 * unit)  # an odd graph or two
+    left = np.clip(left, -3 * unit, 3 * unit)  # an outlier or two
     rho = (left[:, 1:] * left[:, :-1]).sum(axis=1) / np.maximum((left**2).sum(axis=1), 1e-300)
-    # Each mean that was taken off lowers it by about (1 + 3 rho) / m.
+    # Each mean that was subtracted lowers it by about (1 + 3 rho) / m.
     means = 1 + (np.diff(levels, axis=1) != 0).any(axis=2).sum(axis=1)[:, None]
     rho = rho + means * (1 + 3 * np.maximum(rho, 0.0)) / Y.shape[1]
     return np.asarray(np.clip(rho, 0.0, _MOST))
@@ -499,7 +497,7 @@ def places(starts: Indices) -> list[int]:
     return found[::-1]
 
 
-# Graphs unlike the others: by their loadings, and by what the components leave of them
+# Graphs unlike the others: by their loadings, and by what the components do not explain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -511,11 +509,11 @@ class Anomalies:
     Attributes
     ----------
     distances : (m,)
-        Robust Mahalanobis distances of the loadings, after the skewness and the heavy tails of the
-        components were taken off.
+        Robust Mahalanobis distances of the loadings, without the skewness and the heavy tails of
+        the components.
     residuals : (m,)
-        Logarithms of the shares that the components leave, in robust deviations from the usual
-        one, skewness and heavy tails taken off; nan if they were not given.
+        Logarithms of the shares that the components do not explain, in robust deviations from the
+        usual one, without skewness and heavy tails; nan if they were not given.
     p_distances : (m,)
         p-values of the distances.
     p_residuals : (m,)
@@ -548,7 +546,7 @@ class Anomalies:
 
     @property
     def found(self) -> tuple[int, ...]:
-        """Indices (from 0) of the anomalous graphs, the oddest first."""
+        """Indices (from 0) of the anomalous graphs, the most unusual first."""
         odd = np.flatnonzero(self.p_fdr <= self.level)
         return tuple(int(i) for i in odd[np.argsort(self.p_fdr[odd], kind="stable")])
 
@@ -617,7 +615,7 @@ def anomalies(
     loadings : (m, d)
         One row per graph.
     residual_share : (m,), optional
-        Share of each graph that the components leave: ``embedding.residuals(graphs)``.
+        Share of each graph that the components do not explain: ``embedding.residuals(graphs)``.
     segments : (m,), optional
         Which graphs belong together, such as :attr:`Changes.segments`: each graph is then compared
         with the level of its own segment.
@@ -641,9 +639,9 @@ def anomalies(
 
     Notes
     -----
-    What a usual graph can have is told by the middle 80 % of the graphs, and extrapolated: each
+    What is usual is estimated from the middle 80 % of the graphs, and extrapolated: each
     component may be skewed (up to a lognormal) and all may have heavy tails or a common volume. So
-    anomalies are taken to be fewer than a tenth of the graphs, and the others to be one group. Of
+    anomalies are assumed to be fewer than a tenth of the graphs, and the others to be one group. Of
     skewed or heavy-tailed loadings, only graphs far beyond such a tail are found.
 
     Examples
@@ -658,10 +656,8 @@ def anomalies(
     Y = read_loadings(loadings, least=8)
     Y = Y / units(Y)
     Y = Y[:, ~left_out(leave_out, Y.shape[1])]
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level!r}")
-    if n_simulations < 1:
-        raise InputError(f"n_simulations must be at least 1, got {n_simulations!r}")
+    check_share("level", level)
+    check_count("n_simulations", n_simulations)
     m = len(Y)
     parts = np.zeros(m, dtype=np.intp)
     if segments is not None:
@@ -697,7 +693,7 @@ def anomalies(
 
 def _many(count: int, m: int) -> str:
     return (
-        f"{count} of {m} graphs is more than a tenth: these are rather another group, or a new "
+        f"{count} of {m} graphs is more than a tenth: they are more likely another group, or a new "
         "level, than single anomalies. Compare groups (compare), or give segments"
     )
 
@@ -767,7 +763,7 @@ def _normal_scores(Y: Array, parts: Indices) -> tuple[Array, Array]:
 
 
 def _symmetric(W: Array) -> Array:
-    """Take off skewness: the longer side of each column is s (exp(g z) - 1) / g of a normal z.
+    """Remove skewness: the longer side of each column is s (exp(g z) - 1) / g of a normal z.
 
     g is told by the upper and the lower tenth, less some of its own error, and the shorter side is
     only divided by its deviation: its bound is not known well enough to extrapolate to.
@@ -786,10 +782,10 @@ def _symmetric(W: Array) -> Array:
 
 
 def _light_tailed(z: Array) -> Array:
-    """Take off heavy tails: columns are s z exp(h z^2 / 2) of a normal z, with one h for all.
+    """Remove heavy tails: columns are s z exp(h z^2 / 2) of a normal z, with one h for all.
 
     h is told by the directions of rows, which know nothing of a common volume; by the column
-    itself if there is but one.
+    itself if there is only one.
     """
     B, _, d = z.shape
     size = np.abs(z)

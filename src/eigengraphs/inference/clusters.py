@@ -8,23 +8,21 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.mixture import GaussianMixture
 
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import units
+from eigengraphs.inference.designs import Array, Indices, check_choice, units
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Clusters", "cluster_graphs", "cluster_vertices", "purity"]
+__all__ = ["Clusters", "cluster_graphs", "cluster_vertices"]
 
-Array = NDArray[np.float64]
 Method = Literal["mixture", "kmeans"]
-_METHODS = ("mixture", "kmeans")
 _STARTS = 10
 _MIXTURES = 3  # starts of each shape
 
@@ -41,7 +39,7 @@ class Clusters:
         Cluster of each vertex or graph.
     n_clusters : int
         Number of clusters, c.
-    centres : (c, p)
+    centers : (c, p)
         In the space where clusters were sought.
     points : (n, p)
         What was clustered.
@@ -62,13 +60,13 @@ class Clusters:
     >>> Lam = np.random.default_rng(0).normal(size=(30, 2))
     >>> Lam[20:] += 8.0
     >>> found = eg.inference.cluster_graphs(Lam, n_clusters=2)
-    >>> found.sizes, found.centres.shape
+    >>> found.sizes, found.centers.shape
     (array([20, 10]), (2, 2))
     """
 
-    labels: NDArray[np.intp]
+    labels: Indices
     n_clusters: int
-    centres: Array
+    centers: Array
     points: Array
     bic: dict[int, float]
     method: str
@@ -78,7 +76,7 @@ class Clusters:
     __repr__ = short_repr
 
     @property
-    def sizes(self) -> NDArray[np.intp]:
+    def sizes(self) -> Indices:
         """Number of points in each cluster, (c,)."""
         return np.bincount(self.labels, minlength=self.n_clusters)
 
@@ -134,19 +132,16 @@ def cluster_vertices(
     (3, 1.0)
     """
     FitView.of(embedding)
-    right = getattr(embedding, "latent_positions_right_", None)
     if graph is None:
         Lam = np.asarray(embedding.loadings_, dtype=np.float64)
         unit = units(Lam)
         weight = np.sqrt(unit) * np.sqrt(np.sqrt(((Lam / unit) ** 2).mean(axis=0)))
-        X = np.asarray(embedding.latent_positions_, dtype=np.float64) * weight
-        if right is not None:
-            X = np.hstack([X, np.asarray(right) * weight])
+        right = getattr(embedding, "latent_positions_right_", None)
+        sides = [embedding.latent_positions_ * weight, None if right is None else right * weight]
     else:
         placed = embedding.graph_positions(graph)
-        X = np.asarray(placed.positions, dtype=np.float64)
-        if right is not None:
-            X = np.hstack([X, np.asarray(placed.right)])  # type: ignore[union-attr]
+        sides = [placed.positions, getattr(placed, "right", None)]
+    X = np.hstack([np.asarray(side, np.float64) for side in sides if side is not None])
     if degree_corrected:
         lengths = np.linalg.norm(X, axis=1, keepdims=True)
         X = X / np.where(lengths > 1e-12 * lengths.max(), lengths, 1.0)
@@ -199,13 +194,6 @@ def cluster_graphs(
     return _cluster(X, n_clusters, method, truth, most, random_state, "graphs")
 
 
-def purity(labels: Sequence[Any], truth: Sequence[Any]) -> float:
-    """Return the share of points in the class that is most frequent in their cluster."""
-    clusters, classes = np.asarray(labels), np.unique(np.asarray(truth), return_inverse=True)[1]
-    best = [np.bincount(classes[clusters == c]).max() for c in np.unique(clusters)]
-    return float(sum(best) / len(clusters))
-
-
 def _cluster(
     X: Array,
     n_clusters: int | str,
@@ -216,8 +204,7 @@ def _cluster(
     what: str,
 ) -> Clusters:
     n = len(X)
-    if method not in _METHODS:
-        raise InputError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
+    check_choice("method", method, ("mixture", "kmeans"))
     if n_clusters != "auto" and not (isinstance(n_clusters, int) and 1 <= n_clusters <= n):
         raise InputError(f"n_clusters must be 'auto' or from 1 to {n}, got {n_clusters!r}")
     if truth is not None and len(truth) != n:
@@ -227,21 +214,21 @@ def _cluster(
     unit = float(units(X.reshape(-1, 1))[0])
     fits = {c: _fit(X / unit, c, method, seed) for c in numbers}
     best = min(fits, key=lambda c: (fits[c][2], c))
-    labels, centres, _ = fits[best]
+    labels, centers, _ = fits[best]
     order = np.argsort(-np.bincount(labels, minlength=best), kind="stable")
-    place = np.empty(best, dtype=np.intp)
-    place[order] = np.arange(best)
+    place = np.argsort(order)
     bic = {c: fits[c][2] + 2.0 * X.size * np.log(unit) for c in fits}
-    found = Clusters(place[labels], best, centres[order] * unit, X, bic, method)
+    found = Clusters(place[labels], best, centers[order] * unit, X, bic, method)
     if truth is None:
         return found
     classes = [str(name) for name in truth]
     ari = float(adjusted_rand_score(classes, found.labels))
-    return replace(found, ari=ari, purity=purity(found.labels.tolist(), classes))
+    purity = contingency_matrix(classes, found.labels).max(axis=0).sum() / n
+    return replace(found, ari=ari, purity=float(purity))
 
 
-def _fit(X: Array, c: int, method: str, seed: int) -> tuple[NDArray[np.intp], Array, float]:
-    """Return labels, centres and BIC of c clusters."""
+def _fit(X: Array, c: int, method: str, seed: int) -> tuple[Indices, Array, float]:
+    """Return labels, centers and BIC of c clusters."""
     if method == "mixture":
         return _mixture(X, c, seed)
     with warnings.catch_warnings():
@@ -258,13 +245,13 @@ def _fit(X: Array, c: int, method: str, seed: int) -> tuple[NDArray[np.intp], Ar
     return means.labels_.astype(np.intp), np.asarray(means.cluster_centers_), float(bic)
 
 
-def _mixture(X: Array, c: int, seed: int) -> tuple[NDArray[np.intp], Array, float]:
+def _mixture(X: Array, c: int, seed: int) -> tuple[Indices, Array, float]:
     """Return the best of Gaussian mixtures: each shape its own, one shape, axes, or round."""
     p = X.shape[1]
     # A floor for variances, beside the spread of all points: clusters of equal points are points,
     # and would have an infinite likelihood.
     floor = 1e-6 * max(float(X.var(axis=0).mean()), 1e-12)
-    best: tuple[NDArray[np.intp], Array, float] | None = None
+    best: tuple[Indices, Array, float] | None = None
     for shape, fewest in (("full", p + 1), ("tied", 1), ("diag", 2), ("spherical", 2)):
         mixture: Any = GaussianMixture(
             c, covariance_type=shape, n_init=_MIXTURES, reg_covar=floor, random_state=seed

@@ -18,8 +18,7 @@ from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["ComponentReading", "Trust", "ends", "read_components", "strongest_pairs",
-           "trust_components"]  # fmt: skip
+__all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
 
 
 _UNTESTED = dict.fromkeys(("replicability", "p_not_replicated", "p_noise"))
@@ -51,11 +50,11 @@ class ComponentReading:
         Graphs with the smallest loadings.
     replicability : float or None
         Mean cosine, without its sign, of the positions that two halves of the graphs find;
-        None if not asked.
+        None if not tested.
     p_not_replicated : float or None
         p-value of "halves agree no more than by chance".
     p_noise : float or None
-        p-value of "loadings of graphs that had no say are noise around zero"; None for
+        p-value of "loadings of held-out graphs are noise around zero"; None for
         directed graphs and graphs with gaps.
     degenerate : bool
         Whether its loadings are not decided by the data.
@@ -117,7 +116,7 @@ class Trust:
     p_not_replicated : (d,)
         Of "halves agree no more than by chance".
     p_noise : (d,) or None
-        Of "loadings of graphs that had no say are noise around zero".
+        Of "loadings of held-out graphs are noise around zero".
     """
 
     replicability: Array
@@ -154,7 +153,7 @@ def read_components(
     random_state
         Of the halvings.
     on_split
-        Told after each halving.
+        Called after each halving, as in :func:`trust_components`.
 
     Returns
     -------
@@ -199,14 +198,14 @@ def read_components(
         }
         found.append(
             ComponentReading(
-                k + 1,
-                float(embedding.explained_ratio_[k]),
-                float(1.0 / max(float((h**4).sum()), 1e-300)),
-                high,
-                low,
-                tuple((vertices[s], vertices[t], weight) for s, t, weight in pairs),
-                largest,
-                smallest,
+                number=k + 1,
+                explained=float(embedding.explained_ratio_[k]),
+                spread=float(1.0 / max(float((h**4).sum()), 1e-300)),
+                high=high,
+                low=low,
+                pairs=tuple((vertices[s], vertices[t], weight) for s, t, weight in pairs),
+                most=largest,
+                least=smallest,
                 **evidence,
                 degenerate=bool(embedding.degenerate_[k]),
             )
@@ -245,7 +244,7 @@ def trust_components(
     random_state : int, Generator, RandomState or None
         Of the halvings.
     on_split : function, optional
-        Told after each halving: how many are done, and of how many.
+        Called after each halving with the number done, and of all.
 
     Returns
     -------

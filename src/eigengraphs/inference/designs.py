@@ -19,11 +19,7 @@ from numpy.typing import NDArray
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import UNKNOWN, without_none
 
-__all__ = [
-    "Array", "Design", "DesignKind", "Indices", "Permutations", "Variable", "counted",
-    "graph_values", "independent_columns", "is_number", "left_out", "make_design", "read_loadings",
-    "read_table", "read_variable", "table_columns", "units", "usable_components", "words",
-]  # fmt: skip
+__all__ = ["Design", "Permutations", "Variable", "make_design", "read_table", "read_variable"]
 
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -153,8 +149,7 @@ def table_columns(given: Any, n_graphs: int) -> dict[str, Any]:
     if hasattr(given, "columns") and hasattr(given, "iloc"):
         return {str(name): given[name].tolist() for name in given.columns}
     table = np.asarray(given)
-    if table.ndim == 1:
-        table = table[:, None]
+    table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or len(table) != n_graphs:
         raise InputError(
             f"covariates must be a mapping of names to columns, or an array of {n_graphs} rows; "
@@ -169,8 +164,7 @@ def read_loadings(given: Any, least: int = 3) -> Array:
         Y = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("loadings must be an array of numbers, one row per graph") from None
-    if Y.ndim == 1:
-        Y = Y[:, None]
+    Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.ndim != 2 or Y.shape[1] == 0:
         raise InputError(f"loadings must have shape (graphs, components), got {np.shape(given)}")
     if len(Y) < least:
@@ -181,6 +175,18 @@ def read_loadings(given: Any, least: int = 3) -> Array:
             f"loadings must be finite; that of {counted(i)}, component {k + 1}, is not"
         )
     return Y
+
+
+def check_share(name: str, value: Any) -> None:
+    """Raise an error for what is not between 0 and 1."""
+    if not 0 < value < 1:
+        raise InputError(f"{name} must be between 0 and 1, got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise an error for what is none of these."""
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def left_out(leave_out: Any, d: int) -> NDArray[np.bool_]:

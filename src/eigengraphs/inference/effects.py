@@ -25,7 +25,7 @@ from eigengraphs.inference.designs import (
     independent_columns,
 )
 
-__all__ = ["Effects", "Tests", "bca", "effect_sizes", "permutation_tests"]
+__all__ = ["Effects", "Tests", "effect_sizes", "permutation_tests"]
 
 _TIES = 1e-9  # statistics that differ by less are equal, whatever the order of sums was
 _TINY = 1e-14  # of all squares: less is rounding, and a perfect fit is as good as another

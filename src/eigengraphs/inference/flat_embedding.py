@@ -22,6 +22,11 @@ from eigengraphs.errors import InputError
 __all__ = ["FlatEmbedding"]
 
 _LAYOUTS = ("auto", "full", "triangle", "strict", "partial")
+_COLUMNS = {
+    "full": "n^2 (all pairs)",
+    "triangle": "n(n+1)/2 (a triangle with its diagonal)",
+    "strict": "n(n-1)/2 (a triangle without its diagonal)",
+}
 
 
 def _has(name: str) -> Any:
@@ -51,10 +56,10 @@ class _WeightedIf:
 
 
 class FlatEmbedding(TransformerMixin, BaseEstimator):
-    """Embed graphs that are rows of a table, one column a pair of vertices.
+    """Embed graphs that are rows of a table, one column per pair of vertices.
 
-    So an embedding can stand where scikit-learn wants two dimensions: in a ``ColumnTransformer``,
-    behind a scaler, in anything that splits and stacks tables.
+    So an embedding can be used where scikit-learn expects two dimensions: in a
+    ``ColumnTransformer``, behind a scaler, in anything that splits and stacks tables.
 
     Parameters
     ----------
@@ -99,7 +104,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (m, p) array, sparse array or table
-            One row a graph, one column a pair of vertices.
+            One row per graph, one column per pair of vertices.
         y : (m,), optional
             Labels, for embeddings that take them.
         sample_weight : (m,), optional
@@ -126,7 +131,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
             )
         X = self._table(X, reset=True)
         directed = bool(embedding.get_params(deep=False).get("directed", False))
-        columns = _PairColumns.of(self.layout, X.shape[1], directed=directed)
+        columns = _PairColumns(self.layout, X.shape[1], directed=directed)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         A = columns.graphs(X)
         try:
@@ -145,7 +150,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (m', p) array, sparse array or table
-            One row a graph.
+            One row per graph.
 
         Examples
         --------
@@ -165,7 +170,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (m', p) array, sparse array or table
-            One row a graph.
+            One row per graph.
 
         Examples
         --------
@@ -186,7 +191,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (m', d)
-            Loadings, a row for each graph.
+            Loadings, one row per graph.
 
         Examples
         --------
@@ -207,7 +212,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (m', p) array, sparse array or table
-            One row a graph.
+            One row per graph.
         y : (m',), optional
             Labels, for embeddings that take them.
         sample_weight : (m',), optional
@@ -274,65 +279,51 @@ class _PairColumns:
 
     Parameters
     ----------
-    pairs : (p, 2)
-        Vertices of each column, from 0.
-    n_vertices
-        Number of vertices, n.
-    mirrored
-        Whether a column (s, t) stands for (t, s) as well.
+    layout
+        One of ``_LAYOUTS``, or an array (p, 2) of vertices.
+    p
+        Number of columns.
+    directed
+        Whether a column (s, t) does not stand for (t, s) as well.
     """
 
-    def __init__(self, pairs: NDArray[np.intp], n_vertices: int, *, mirrored: bool) -> None:
-        self.pairs, self.n_vertices, self.mirrored = pairs, n_vertices, mirrored
-
-    @classmethod
-    def of(cls, layout: Any, n_columns: int, *, directed: bool) -> _PairColumns:
-        """Return the columns of a layout: one of ``_LAYOUTS``, or an array (p, 2) of vertices."""
+    def __init__(self, layout: Any, p: int, *, directed: bool) -> None:
         if not isinstance(layout, str):
-            return cls._given(layout, n_columns, directed=directed)
+            self.pairs, self.mirrored = _given(layout, p, directed=directed), not directed
+            self.n_vertices = int(self.pairs.max()) + 1
+            return
         if layout not in _LAYOUTS:
             raise InputError(
                 f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, or an array (p, 2) with "
                 f"the two vertices of each column; got layout={layout!r}"
             )
-        if layout == "auto":
-            layout = _only_layout(n_columns, directed=directed)
-        if directed and layout != "full":
+        if directed and layout not in ("auto", "full"):
             raise InputError(
                 f"layout={layout!r} has one column for both directions, and a directed embedding "
                 "needs each; use layout='full', or an array (p, 2) of vertices"
             )
-        n = _vertices(layout, n_columns)
-        if n is None:
-            raise InputError(_wrong_number(layout, n_columns))
-        if layout == "full":
-            pairs = np.indices((n, n)).reshape(2, -1).T
-            return cls(pairs, n, mirrored=False)
-        if layout == "partial":  # a vertex more is a few columns more, at the end
-            t, s = np.tril_indices(n)
-            return cls(np.stack([s, t], axis=1)[:n_columns], n, mirrored=True)
-        pairs = np.stack(np.triu_indices(n, 1 if layout == "strict" else 0), axis=1)
-        return cls(pairs, n, mirrored=True)
-
-    @classmethod
-    def _given(cls, layout: Any, n_columns: int, *, directed: bool) -> _PairColumns:
-        try:
-            pairs = np.asarray(layout)
-        except ValueError:
-            pairs = np.empty(0)
-        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        tried = ["full", "triangle"][: 1 if directed else 2] if layout == "auto" else [layout]
+        found = {name: n for name in tried if (n := _vertices(name, p)) is not None}
+        if len(found) == 2 and p > 1:
             raise InputError(
-                "layout must be a name, or an array (p, 2) of whole numbers, the two vertices of "
-                f"each column; got layout={layout!r}"
+                f"{p} columns are all pairs of {found['full']} vertices, and the triangle of "
+                f"{found['triangle']}; name one: layout='full' or layout='triangle'"
             )
-        if len(pairs) != n_columns:
-            raise InputError(f"layout has {len(pairs)} pairs of vertices for {n_columns} columns")
-        if (pairs < 0).any():
-            raise InputError("layout must hold vertices from 0; some are negative")
-        key = pairs if directed else np.sort(pairs, axis=1)
-        if len(np.unique(key, axis=0)) < len(pairs):
-            raise InputError("layout has two columns for one pair of vertices")
-        return cls(pairs.astype(np.intp), int(pairs.max()) + 1, mirrored=not directed)
+        if not found:
+            raise InputError(
+                f"X has {p} feature(s), expected {' or '.join(_COLUMNS[name] for name in tried)} "
+                f"for layout={layout!r}; columns of other graphs are told by layout=pairs, an "
+                "array (p, 2) of vertices"
+            )
+        layout, n = next(iter(found.items()))
+        self.n_vertices, self.mirrored = n, layout != "full"
+        if layout == "full":
+            s, t = np.indices((n, n)).reshape(2, -1)
+        elif layout == "partial":  # a vertex more is a few columns more, at the end
+            t, s = np.tril_indices(n)
+        else:
+            s, t = np.triu_indices(n, 1 if layout == "strict" else 0)
+        self.pairs = np.stack([s, t], axis=1)[:p]
 
     def graphs(self, X: Any) -> Any:
         """Return rows (m, p) as graphs: an array (m, n, n), or a list of sparse graphs."""
@@ -361,42 +352,32 @@ class _PairColumns:
         return np.asarray(A[:, self.pairs[:, 0], self.pairs[:, 1]])
 
 
+def _given(layout: Any, p: int, *, directed: bool) -> NDArray[np.intp]:
+    """Return the pairs (p, 2) that a user gave."""
+    try:
+        pairs = np.asarray(layout)
+    except ValueError:
+        pairs = np.empty(0)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise InputError(
+            "layout must be a name, or an array (p, 2) of whole numbers, the two vertices of "
+            f"each column; got layout={layout!r}"
+        )
+    if len(pairs) != p:
+        raise InputError(f"layout has {len(pairs)} pairs of vertices for {p} columns")
+    if (pairs < 0).any():
+        raise InputError("layout must hold vertices from 0; some are negative")
+    if len(np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)) < p:
+        raise InputError("layout has two columns for one pair of vertices")
+    return pairs.astype(np.intp)
+
+
 def _vertices(layout: str, p: int) -> int | None:
     """Return the number of vertices of so many columns, or None if there is none."""
     if layout == "full":
-        n = isqrt(p)
-        return n if n * n == p else None
+        return n if (n := isqrt(p)) ** 2 == p else None
     n = (isqrt(8 * p + 1) - 1) // 2  # the largest with n (n + 1) / 2 <= p
     whole = n * (n + 1) // 2 == p
     if layout == "partial":
         return n if whole else n + 1
-    if not whole:
-        return None
-    return n + 1 if layout == "strict" else n
-
-
-def _only_layout(p: int, *, directed: bool) -> str:
-    if directed:
-        return "full"
-    full, triangle = _vertices("full", p), _vertices("triangle", p)
-    if full is not None and triangle is not None and p > 1:
-        raise InputError(
-            f"{p} columns are all pairs of {full} vertices, and the triangle of {triangle}; name "
-            "one: layout='full' or layout='triangle'"
-        )
-    if full is None and triangle is None:
-        raise InputError(_wrong_number("auto", p))
-    return "triangle" if full is None else "full"
-
-
-def _wrong_number(layout: str, p: int) -> str:
-    numbers = {
-        "auto": "n^2 (all pairs) or n(n+1)/2 (a triangle with its diagonal)",
-        "full": "n^2 (all pairs)",
-        "strict": "n(n-1)/2 (a triangle without its diagonal)",
-        "triangle": "n(n+1)/2 (a triangle with its diagonal)",
-    }
-    return (
-        f"X has {p} feature(s), expected {numbers[layout]} for layout={layout!r}; columns of "
-        "other graphs are told by layout=pairs, an array (p, 2) of vertices"
-    )
+    return n + (layout == "strict") if whole else None

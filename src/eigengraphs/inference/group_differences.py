@@ -10,9 +10,11 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from eigengraphs.errors import InputError
+from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.designs import (
     Array,
     DesignKind,
+    check_share,
     make_design,
     read_loadings,
     read_table,
@@ -386,11 +388,9 @@ def compare(
     ('je2',)
     """
     Y = read_loadings(loadings)
-    for what, count in (("n_permutations", n_permutations), ("n_bootstrap", n_bootstrap)):
-        if not isinstance(count, int | np.integer) or count < 1:
-            raise InputError(f"{what} must be a whole number >= 1, got {count!r}")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must be between 0 and 1, got {confidence!r}")
+    check_count("n_permutations", n_permutations)
+    check_count("n_bootstrap", n_bootstrap)
+    check_share("confidence", confidence)
     unit = units(Y)
     Y = Y / unit
     constant = np.ptp(Y, axis=0) <= 1e-12 * np.abs(Y).max(axis=0)
@@ -460,13 +460,8 @@ def compare(
         counts=tuple(np.bincount(design.group.values.astype(int)).tolist()) if levels else (),
         means=(design.means + (coded - design.raw[:, :q].mean(axis=0)) @ b) * unit,
         slopes=slopes,
-        F=tests.F,
         df=(q, design.df_error),
-        p_values=tests.p_values,
         p_fdr=np.asarray(false_discovery_control(tests.p_values)),
-        p_family=tests.p_family,
-        joint_F=tests.joint_F,
-        joint_p=tests.joint_p,
         effect_name=effects.name,
         effect=effects.size,
         effect_low=effects.low,
@@ -475,9 +470,8 @@ def compare(
         covariates=tuple(covariate.name for covariate in table),
         n_graphs=design.n_graphs,
         n_units=len(design.Y) if design.blocks is None else int(design.blocks.max()) + 1,
-        n_permutations=tests.n_permutations,
-        exact=tests.exact,
         n_bootstrap=n_bootstrap,
         notes=tuple(notes),
         intervals_by=effects.by,
+        **vars(tests),
     )

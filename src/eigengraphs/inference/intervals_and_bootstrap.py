@@ -23,15 +23,12 @@ from sklearn.exceptions import ConvergenceWarning
 from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError, WeakPositionsWarning
-from eigengraphs.inference.designs import Array, Indices, units
+from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, units
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import RandomState, generator
 from eigengraphs.system.tables import short_repr
 
-__all__ = [
-    "N_SPLITS", "Bootstrap", "Halving", "LoadingIntervals", "LoadingVariance", "bootstrap",
-    "cosines_squared", "halvings", "loading_intervals", "numbered",
-]  # fmt: skip
+__all__ = ["Bootstrap", "LoadingIntervals", "bootstrap", "halvings", "loading_intervals"]
 
 # Components of a half beyond the place of the one that is looked for. With 9 more, c^2 of section
 # 5.1 is too large by 0.17, with none too small by 0.18 (and the mice, centered, lose 3 of 5).
@@ -332,10 +329,8 @@ def loading_intervals(
 
 
 def _check(fit: FitView, stack: GraphStack, law: str, level: float) -> None:
-    if law not in ("auto", "bernoulli", "any"):
-        raise InputError(f"law must be one of 'auto', 'bernoulli', 'any', got {law!r}")
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must be between 0 and 1, as 0.95, got {level!r}")
+    check_choice("law", law, ("auto", "bernoulli", "any"))
+    check_share("level", level)
     if fit.settings["loadings"] not in ("free", "shared"):
         raise InputError(
             f"intervals are of free loadings, and this fit has {fit.settings['loadings']!r} ones; "
@@ -561,7 +556,7 @@ def bootstrap(
     random_state: RandomState = 0,
     on_fit: Callable[[int, int], None] | None = None,
 ) -> Bootstrap:
-    """Fit again and again, to see how far loadings and positions can be relied on.
+    """Refit resampled graphs, to see how precise loadings and positions are.
 
     Parameters
     ----------
@@ -574,7 +569,7 @@ def bootstrap(
         depend on which graphs were seen. "model": let the fitted MREG make all graphs anew with
         their own loadings (Bernoulli edges for 0/1 graphs, else Gaussian ones with the spread of
         the residuals); says how both depend on the noise of edges. For undirected, complete graphs
-        that were neither centred nor preprocessed.
+        that were neither centered nor preprocessed.
     n_resamples
         Number of fits, B.
     groups : (m,), optional
@@ -584,7 +579,7 @@ def bootstrap(
     random_state
         Of the draws.
     on_fit
-        Told after each fit: how many are done, and B.
+        Called after each fit with the number done, and B.
 
     Returns
     -------
@@ -603,8 +598,7 @@ def bootstrap(
     """
     fit = FitView.of(embedding)
     stack = fit.stack(graphs)
-    if kind not in ("graphs", "model"):
-        raise InputError(f"kind must be one of 'graphs', 'model', got {kind!r}")
+    check_choice("kind", kind, ("graphs", "model"))
     if n_resamples < 2:
         raise InputError(f"n_resamples must be at least 2, got {n_resamples}")
     if fit.settings["loadings"] == "class":

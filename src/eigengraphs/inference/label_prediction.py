@@ -19,6 +19,8 @@ from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.designs import (
     Array,
     Indices,
+    check_choice,
+    check_share,
     graph_values,
     is_number,
     read_variable,
@@ -41,19 +43,16 @@ from eigengraphs.inference.prediction_pipelines import (
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.system.labels import are_quantity
+from eigengraphs.system.labels import are_quantity, without_none
 from eigengraphs.system.tables import short_repr
 
-__all__ = [
-    "CHANCE", "Difference", "Evaluation", "Folds", "PipelineScore", "Task", "accuracy_interval",
-    "compare_crossed", "compare_folds", "evaluate", "explained_interval", "holm", "make_folds",
-]  # fmt: skip
+__all__ = ["CHANCE", "Evaluation", "Folds", "PipelineScore", "evaluate", "make_folds"]
 
 Task: TypeAlias = Literal["auto", "classes", "quantity"]
 CHANCE = "chance"
 Cell = str | float | None
 _DRAWS = 2000
-# Graphs are learnt from as well as held out, so that errors of different graphs depend on each
+# Graphs are learned from as well as held out, so that errors of different graphs depend on each
 # other. In a small simulation (48 samples, 150 runs a case, 1-NN and logistic regression; 4 folds
 # with 2 and 20 features, 10 folds with 2 features in part) accuracies varied 1.3 to 1.8 times as
 # much as the binomial law has it without signal, and 0.9 to 1.9 times with one. Two is a round
@@ -163,7 +162,7 @@ class Evaluation:
     predictions : mapping of str to tuple of arrays
         By name of the pipeline, for the graphs that each fold held out.
     splits : tuple of pairs of arrays
-        Places of the graphs that each fold learnt from and held out, among all graphs.
+        Places of the graphs that each fold learned from and held out, among all graphs.
     outcomes : tuple of FoldOutcome
         What each fold gave, by name of the method: predictions, seconds, answers of a judge.
 
@@ -255,7 +254,7 @@ class Evaluation:
         )  # fmt: skip
 
     def rows(self) -> tuple[tuple[Cell, ...], ...]:
-        """Return a row for each pipeline.
+        """Return one row per pipeline.
 
         Examples
         --------
@@ -303,19 +302,19 @@ class Evaluation:
         ]
         others: list[Any] = [s for s in self.scores if s.versus == JOINT and s.p_holm is not None]
         sure = [s for s in others if s.p_holm < 1 - self.level]
-        better = [s.name for s in sure if s.difference.value > 0]
-        worse = [s.name for s in sure if s.difference.value < 0]
+        better, worse = (
+            [s.name for s in sure if sign * s.difference.value > 0] for sign in (1, -1)
+        )
+        than = "the joint embedding under the same rule"
         if len(others) == 1:
             how = "is better than" if better else "is worse than" if worse else (
-                "cannot be told apart from")  # fmt: skip
-            said.append(
-                f"{others[0].name} {how} the joint embedding under the same rule (t interval)."
-            )
+                "is not shown to differ from")  # fmt: skip
+            said.append(f"{others[0].name} {how} {than} (t interval).")
         elif others:
             said.append(
-                f"Of {len(others)} other pipelines, {_count(better)} better than the joint "
-                f"embedding under the same rule{_listed(better)}, {_count(worse)} worse"
-                f"{_listed(worse)}; the rest cannot be told apart from it (t intervals, Holm)."
+                f"Of {len(others)} other pipelines, {_counted(better, 'better')} than {than}, "
+                f"{_counted(worse, 'worse')}; the rest are not shown to differ from it (t "
+                "intervals, Holm)."
             )
         said += [f"Not offered: {name}, because {why}." for name, why in self.not_offered.items()]
         return tuple(said)
@@ -330,12 +329,9 @@ class Evaluation:
         ])  # fmt: skip
 
 
-def _count(names: list[str]) -> str:
-    return f"{len(names) or 'none'} {'are' if len(names) > 1 else 'is'}"
-
-
-def _listed(names: list[str]) -> str:
-    return f" ({'; '.join(names)})" if names else ""
+def _counted(names: list[str], how: str) -> str:
+    verb, listed = "are" if len(names) > 1 else "is", f" ({'; '.join(names)})" if names else ""
+    return f"{len(names) or 'none'} {verb} {how}{listed}"
 
 
 # Prediction
@@ -364,8 +360,9 @@ def evaluate(
 ) -> Evaluation:
     """Predict labels of held-out graphs, by joint embedding and the methods it is compared with.
 
-    In each fold the whole pipeline is learnt from the training graphs: center, number of components
-    (with "auto"), components, scaling, and the rule. Folds are made of labels and groups alone.
+    In each fold the whole pipeline is learned from the training graphs: center, number of
+    components (with "auto"), components, scaling, and the rule. Folds are made of labels and groups
+    alone.
 
     Parameters
     ----------
@@ -395,7 +392,7 @@ def evaluate(
         The fold of each graph, such as its session, instead of ``cv``.
     covariates
         Such as age and site, by name, one value per graph: what they explain of the features is
-        learnt from the training graphs of each fold, without labels, and regressed out of all
+        learned from the training graphs of each fold, without labels, and regressed out of all
         graphs. Methods that give distances have no features to adjust, and are not offered then.
     learn_from
         "others": hold one fold out. "one": learn from one fold, hold all others out.
@@ -426,8 +423,8 @@ def evaluate(
     ['joint embedding, 1-NN', 'joint embedding, logistic']
     """
     wanted, chosen = check_rules(rules), choose_methods(methods)
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level!r}")
+    check_share("level", level)
+    check_choice("task", task, ("auto", "classes", "quantity"))
     stack = _in_memory(graphs)
     target, known = _read_target(y, stack.n_graphs, task)
 
@@ -602,11 +599,11 @@ class _Scoring:
             adjusted = f" The part of the features explained by {names} was regressed out."
         return (
             f"{self.folds.words}. {rules} on features of graphs, {measure} on held-out graphs. "
-            "Embeddings, centering, scaling and rules are learnt from the training graphs of each "
+            "Embeddings, centering, scaling and rules are learned from the training graphs of each "
             f"fold alone, in {dimension} dimensions{chosen}.{adjusted} "
             f"Intervals ({100 * self.level:g}%) of scores are {interval} {counted}, with twice the "
-            "variance, because each graph is also learnt from in other folds; those of differences "
-            f"are {differences}."
+            "variance, because each graph is also learned from in other folds; those of "
+            f"differences are {differences}."
         )
 
 
@@ -627,16 +624,15 @@ def _in_memory(graphs: Any) -> GraphStack:
 
 def _read_target(y: Any, n_graphs: int, task: Task) -> tuple[NDArray[Any], Indices]:
     """Return known values (numbers, or texts for classes), and which graphs have them, (m,)."""
-    if task not in ("auto", "classes", "quantity"):
-        raise InputError(f"task must be 'auto', 'classes' or 'quantity', got {task!r}")
-    told = [value for value in graph_values("y", y, n_graphs) if value is not None]
+    given = without_none(graph_values("y", y, n_graphs))
+    told = [value for value in given if value is not None]
     if not told:
-        raise InputError("no graph has a value in y; nothing can be learnt")
+        raise InputError("no graph has a value in y; nothing can be learned")
     if len(set(told)) == 1:
         raise InputError(f"all graphs have the same value in y, {_shown(told[0])}")
     numbers = task == "auto" and all(map(is_number, told)) and are_quantity(told)
     kind = "quantity" if task == "quantity" or numbers else "groups"
-    variable = read_variable("y", y, n_graphs, kind)
+    variable = read_variable("y", given, n_graphs, kind)
     known = np.flatnonzero(variable.known)
     values: NDArray[Any] = variable.values[known]
     if kind == "groups":
@@ -660,7 +656,7 @@ def _shown(value: Any, most: int = 40) -> str:
     return repr(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")
 
 
-# Which graphs are held out, and from which others their labels are learnt
+# Which graphs are held out, and from which others their labels are learned
 
 
 @dataclass(frozen=True)
@@ -679,7 +675,7 @@ class Folds:
 
     @property
     def ratio(self) -> float:
-        """Mean number of graphs held out for one that is learnt from."""
+        """Mean number of graphs held out for one that is learned from."""
         train, test = (sum(len(split[side]) for split in self.splits) for side in (0, 1))
         return test / train
 
@@ -710,7 +706,7 @@ def make_folds(
     folds : (m,), optional
         The fold of each graph, instead of ``cv`` and ``repeats``.
     learn_from
-        "others": a fold is held out, and all others are learnt from. "one": one fold is learnt
+        "others": a fold is held out, and all others are learned from. "one": one fold is learned
         from, and all others are held out.
     seed
         Of the splits.
@@ -718,10 +714,9 @@ def make_folds(
     Raises
     ------
     InputError
-        If nothing could be learnt.
+        If nothing could be learned.
     """
-    if learn_from not in ("others", "one"):
-        raise InputError(f"learn_from must be 'others' or 'one', got {learn_from!r}")
+    check_choice("learn_from", learn_from, ("others", "one"))
     m, is_quantity = len(y), y.dtype.kind == "f"
     of = np.arange(m) if groups is None else _numbered(groups)
     pairs = set(zip(y.tolist(), of.tolist(), strict=True))
@@ -740,7 +735,7 @@ def make_folds(
         if not is_quantity and len(np.unique(y[train])) < 2:
             raise InputError(
                 f"where {len(test)} graphs are held out, all others have the value "
-                f"{_shown(y[train][0])}, and nothing can be learnt; choose other folds"
+                f"{_shown(y[train][0])}, and nothing can be learned; choose other folds"
             )
     if of.max() + 1 < m:
         words += (
@@ -777,7 +772,7 @@ def _cross_validation(
             rare = str(classes[int(np.argmin(per_class))])
             raise InputError(
                 f"only one graph or participant has the value {_shown(rare)}, so that it cannot be "
-                f"both learnt and held out{_meant(rare, classes)}"
+                f"both learned and held out{_meant(rare, classes)}"
             )
     splits = []
     for repeat in range(repeats):
@@ -858,7 +853,7 @@ def accuracy_interval(
     level
         Of confidence.
     overlap
-        By how much the variance exceeds that of graphs that were never learnt from.
+        By how much the variance exceeds that of graphs that were never learned from.
     """
     m, n_units = len(right), len(np.unique(units))
     p = float(np.mean(right))
@@ -922,7 +917,7 @@ def compare_folds(
 
     Training sets of folds overlap, so that scores of folds vary less than those of independent
     samples would: the variance of their mean is taken as (1 / J + ratio) times that of J folds,
-    ``ratio`` being that of graphs held out to graphs learnt from.
+    ``ratio`` being that of graphs held out to graphs learned from.
 
     Where the difference is the same in every fold, that variance is zero. Then the interval is that
     of a paired difference of shares among ``n_units`` (Agresti and Min), which is never empty.
@@ -950,7 +945,7 @@ def compare_folds(
 def compare_crossed(folds: Array, units: Array, value: float, level: float = 0.95) -> Difference:
     """Return a difference of scores where each fold learns from other graphs and holds out all.
 
-    What was learnt from, and what was held out, are two samples that are crossed: the variance of
+    What was learned from, and what was held out, are two samples that are crossed: the variance of
     the mean is at most that of a mean over folds plus that of a mean over groups.
 
     Parameters

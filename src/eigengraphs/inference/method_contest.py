@@ -1,8 +1,8 @@
-"""A contest of methods on one's own graphs: reconstruction, accuracy, time and parameters."""
+"""A contest of methods on the same graphs: reconstruction, accuracy, time and parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,8 +11,8 @@ import numpy as np
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.inference.designs import Array
-from eigengraphs.inference.label_prediction import CHANCE, Evaluation, Task, evaluate
-from eigengraphs.inference.prediction_pipelines import JOINT, RULES, MethodsLike, Trained
+from eigengraphs.inference.label_prediction import CHANCE, Evaluation, evaluate
+from eigengraphs.inference.prediction_pipelines import JOINT, MethodsLike, Trained
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.tables import short_repr
@@ -137,17 +137,7 @@ def contest(
     *,
     embedding: JointEmbedding | None = None,
     methods: MethodsLike = CONTESTANTS,
-    rules: str | Sequence[str] = RULES,
-    task: Task = "auto",
-    cv: int | str = 5,
-    repeats: int = 1,
-    groups: Any = None,
-    folds: Any = None,
-    learn_from: str = "others",
-    level: float = 0.95,
-    seed: int = 0,
-    n_jobs: int = 1,
-    on_fold: Callable[[int, int], None] | None = None,
+    **options: Any,
 ) -> Contest:
     """Compare joint embedding and other methods on the same held-out graphs.
 
@@ -157,18 +147,17 @@ def contest(
     ----------
     graphs, y
         As of :func:`~eigengraphs.inference.evaluate`: m graphs, and the label of each.
-    embedding, methods, rules, task
+    embedding, methods
         As there; ``methods`` are by default Multiple ASE, Omnibus, Unfolded ASE, PCA and ASE.
-    cv, repeats, groups, folds, learn_from
-        As there: how graphs are held out.
-    level, seed, n_jobs, on_fold
-        As there.
+    **options
+        As there: rules, task, cv, repeats, groups, folds, covariates, learn_from, level, seed,
+        n_jobs, on_fold.
 
     Returns
     -------
     Contest
         For each method the share of the sum of squares of held-out graphs (around the mean graph,
-        if ``embedding`` is centered) that its learnt positions explain, what it takes to do so,
+        if ``embedding`` is centered) that its learned positions explain, what it takes to do so,
         scores of prediction, time, and number of parameters.
 
     Examples
@@ -183,11 +172,7 @@ def contest(
     >>> found.evaluation.score("PCA").score
     1.0
     """
-    found = evaluate(
-        graphs, y, embedding=embedding, methods=methods, rules=rules, task=task, cv=cv,
-        repeats=repeats, groups=groups, folds=folds, learn_from=learn_from, level=level, seed=seed,
-        n_jobs=n_jobs, on_fold=on_fold, judge=_explain,
-    )  # fmt: skip
+    found = evaluate(graphs, y, embedding=embedding, methods=methods, judge=_explain, **options)
     d = max(found.n_components)
     dimensions = f"{d} dimensions" if min(found.n_components) == d else f"at most {d} dimensions"
     centered = embedding is not None and bool(embedding.center)
@@ -199,7 +184,7 @@ def contest(
         (
             f"Every method has {dimensions}. Prediction is by {', '.join(found.rules)}.",
             f"explained: share of {shares} of held-out graphs, over pairs of different vertices if "
-            "graphs have no loops, that is reconstructed from learnt positions and as many "
+            "graphs have no loops, that is reconstructed from learned positions and as many "
             "coefficients per graph as the table says; PCA also has the mean graph. Methods that "
             "learn no positions reconstruct nothing.",
             "seconds: median over folds; parameters: numbers that describe all graphs, besides a "
@@ -234,21 +219,21 @@ class _Explained(NamedTuple):
 
     left: float
     total: float
-    """Sum of squares; around the mean graph that the method learnt, if it centers."""
+    """Sum of squares; around the mean graph that the method learned, if it centers."""
     n_coefficients: int
     """Numbers that each graph gets."""
 
 
 def _explain(trained: Trained, graphs: GraphStack, hollow: bool) -> _Explained | None:
-    """Reconstruct held-out graphs from what was learnt and their own coefficients.
+    """Reconstruct held-out graphs from what was learned and their own coefficients.
 
-    Weights are those after ``preprocess``. Where nothing was learnt (embeddings of each graph by
+    Weights are those after ``preprocess``. Where nothing was learned (embeddings of each graph by
     itself), nothing is predicted: None.
 
     Parameters
     ----------
     trained
-        A method, learnt from other graphs.
+        A method, learned from other graphs.
     graphs
         Complete graphs.
     hollow
@@ -296,7 +281,7 @@ def _scores(V: Array, A: Array, hollow: bool) -> Array:
     R = V.T @ A @ V
     if not hollow:
         return np.asarray(R)
-    # What the components v_j v_k^T have on the diagonal is taken off both sides.
+    # What the components v_j v_k^T have on the diagonal is subtracted on both sides.
     packing = Symmetric(V.shape[1])
     diagonals = packing.pack(V[:, :, None] * V[:, None, :])  # (n, p)
     Gamma = np.eye(packing.n_entries) - diagonals.T @ diagonals

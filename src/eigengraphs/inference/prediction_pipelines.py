@@ -28,6 +28,7 @@ from eigengraphs.inference.designs import (
     Array,
     Indices,
     Variable,
+    check_choice,
     read_loadings,
     read_variable,
     table_columns,
@@ -36,11 +37,7 @@ from eigengraphs.inference.designs import (
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
 
-__all__ = [
-    "JOINT", "METHODS", "RULES", "CovariateAdjustment", "FoldOutcome", "Method", "MethodsLike",
-    "Question", "Rule", "Split", "Trained", "check_rules", "choose_methods", "make_rule", "quiet",
-    "rule_name", "run_folds",
-]  # fmt: skip
+__all__ = ["JOINT", "METHODS", "RULES", "CovariateAdjustment", "choose_methods", "run_folds"]
 
 JOINT = "joint embedding"
 Rule: TypeAlias = Literal["1-NN", "linear"]
@@ -140,7 +137,7 @@ def quiet(embedding: JointEmbedding) -> JointEmbedding:
 class CovariateAdjustment(TransformerMixin, BaseEstimator):
     """Regress covariates out of loadings, by least squares on the training rows.
 
-    The label takes no part, and nothing is learnt from rows that are transformed; so it can be a
+    The label takes no part, and nothing is learned from rows that are transformed; so it can be a
     step of a pipeline under cross-validation. Loadings keep the mean of the training rows.
     Categories that were not met in training, and unknown values, count as the average of the
     training rows. Where a covariate goes with the label (patients from one site), the adjustment
@@ -342,8 +339,7 @@ def check_rules(rules: Any) -> tuple[Rule, ...]:
     """Return the rules asked for, each once."""
     wanted: list[Any] = [rules] if isinstance(rules, str) else list(rules)
     for rule in wanted:
-        if rule not in RULES:
-            raise InputError(f"a rule must be one of {', '.join(map(repr, RULES))}, got {rule!r}")
+        check_choice("a rule", rule, RULES)
     if not wanted:
         raise InputError("name at least one rule: '1-NN' or 'linear'")
     return tuple(dict.fromkeys(wanted))
@@ -354,12 +350,7 @@ def rule_name(rule: str, is_quantity: bool) -> str:
     return rule if rule != "linear" else "ridge" if is_quantity else "logistic"
 
 
-def make_rule(rule: Rule, *, is_quantity: bool, distances: bool, one_scale: bool) -> Any:
-    """Return a rule to train."""
-    return _Nearest(distances) if rule == "1-NN" else _Linear(is_quantity, one_scale)
-
-
-class _Nearest:
+class Nearest:
     """The label of the nearest training graph, as in the paper; features are not scaled.
 
     Of graphs that are equally near, the first is taken.
@@ -380,7 +371,7 @@ class _Nearest:
         return np.asarray(self._y[np.argmin(D, axis=1)])
 
 
-class _Linear:
+class Linear:
     """Ridge or logistic regression on scaled features.
 
     Columns are brought to mean 0 and variance 1; or, where they are all of one kind
@@ -429,7 +420,7 @@ def _unit(values: NDArray[Any]) -> float:
 
 @dataclass
 class Trained:
-    """A method and the rules behind it, learnt from training graphs and nothing else."""
+    """A method and the rules behind it, learned from training graphs and nothing else."""
 
     method: str
     steps: Preprocessing  # before the estimator; the joint embedding has its own
@@ -451,7 +442,7 @@ class Question:
     keep: bool = False
     """Whether trained pipelines are kept."""
     covariates: Mapping[str, Sequence[Any]] | None = None
-    """Of every graph: what they explain of features is learnt in each fold, and regressed out."""
+    """Of every graph: what they explain of features is learned in each fold, and regressed out."""
 
     def covariates_of(self, which: Indices) -> dict[str, list[Any]] | None:
         """Return the covariates of some graphs."""
@@ -548,9 +539,8 @@ def _train(
             raise InputError("it gives distances, which cannot be adjusted for covariates")
         adjustment = CovariateAdjustment().fit(features, covariates=covariates)
         features = adjustment.transform(features, covariates)
-    options = {"distances": method.distances, "one_scale": method.one_scale}
-    rules: dict[str, Any] = {
-        rule: make_rule(rule, is_quantity=y.dtype.kind == "f", **options).fit(features, y)
-        for rule in asked.rules
-    }
+    rules: dict[str, Any] = {}
+    for rule in asked.rules:
+        linear = Linear(y.dtype.kind == "f", method.one_scale)
+        rules[rule] = (linear if rule == "linear" else Nearest(method.distances)).fit(features, y)
     return Trained(method.name, steps, estimator, adjustment, rules)
