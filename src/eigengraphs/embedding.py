@@ -48,7 +48,7 @@ from eigengraphs.solvers.rules import FreeLoadings, condition
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.missing import check_missing
 from eigengraphs.stack.names import one_place, shifted, some_of, spelling
-from eigengraphs.stack.ordering import fixed_order
+from eigengraphs.stack.passes import fixed_order
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.limits import MaxBytes
 from eigengraphs.system.parallel import one_blas_thread

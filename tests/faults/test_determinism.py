@@ -12,7 +12,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.operators import csr, dense
-from eigengraphs.stack.ordering import PairedSum
+from eigengraphs.stack.passes import PairedSum
 from eigengraphs.store import connect
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -9,7 +9,7 @@ import pytest
 from blocked_graphs import InBlocks
 from scipy import sparse
 
-from eigengraphs.operators.blocked import BlockedGraphs, BlockedObserved
+from eigengraphs.operators.block_by_block import BlockedGraphs, BlockedObserved
 from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.operators.treated import TreatedGraphs

@@ -57,7 +57,7 @@ def test_twice_the_same_is_the_same(rule, n, directed):
 
 @both_geometries
 def test_the_shortcut_on_few_vertices_ends_where_the_general_way_does(directed):
-    graphs = operator_of(skewed(20, 8, 3, 5, noise=0.1, directed=directed)[0], directed=directed)
+    graphs = operator_of(skewed(40, 8, 3, 5, noise=0.1, directed=directed)[0], directed=directed)
     start = greedy(graphs, 3)
     short = improve(graphs, start)
     general = improve(graphs, start, options=NEVER_WHOLE)

@@ -19,7 +19,7 @@ from blocked_graphs import distance
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import ClusterError, InputError, ReadError
-from eigengraphs.operators.blocked import BlockedGraphs
+from eigengraphs.operators.block_by_block import BlockedGraphs
 
 distributed = pytest.importorskip("distributed")
 

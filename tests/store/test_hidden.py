@@ -10,7 +10,7 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError, StoreError
-from eigengraphs.operators.blocked import BlockedObserved
+from eigengraphs.operators.block_by_block import BlockedObserved
 from eigengraphs.operators.treatment import Treatment
 from operator_checks import hidden_graphs
 

@@ -33,7 +33,7 @@ from eigengraphs.solvers.rules import LoadingRule, condition
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.stack.ordering import order_is_fixed
+from eigengraphs.stack.passes import order_is_fixed
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["Found", "Refinement", "find_components", "kept_in_basis"]

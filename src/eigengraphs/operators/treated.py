@@ -20,7 +20,7 @@ from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
 from eigengraphs.operators.means import MeanGraph, mean_graph, off_diagonal_squares
 from eigengraphs.operators.protocol import Array, BlockTask, Columns, Raw
-from eigengraphs.stack.ordering import add_up
+from eigengraphs.stack.passes import add_up
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.system.parallel import alone, on_blocks, spans
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.operators.blocked import BlockedGraphs, BlockedObserved
+from eigengraphs.operators.block_by_block import BlockedGraphs, BlockedObserved
 from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.operators.protocol import Array

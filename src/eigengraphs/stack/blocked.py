@@ -23,10 +23,9 @@ from scipy import sparse
 from eigengraphs.errors import InputError
 from eigengraphs.stack.build import Storage, check_dtype
 from eigengraphs.stack.graph_facts import GraphFacts
-from eigengraphs.stack.journaling import journal_in_use
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.names import check_names
-from eigengraphs.stack.ordering import PairedSum, add_up, order_is_fixed
+from eigengraphs.stack.passes import PairedSum, add_up, journal_in_use, order_is_fixed
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.system.parallel import in_order, thread_count
 

@@ -22,7 +22,7 @@ import numpy as np
 from eigengraphs.errors import ClusterError, InputError
 from eigengraphs.stack.blocked import Block, BlockedStack, LazyStack, Task
 from eigengraphs.stack.graph_facts import GraphFacts
-from eigengraphs.stack.ordering import Branch, PairedSum
+from eigengraphs.stack.passes import Branch, PairedSum
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.store.reader import forwarded, open_store
 from eigengraphs.system.extras import need

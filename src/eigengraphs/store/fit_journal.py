@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.stack.journaling import journaled
+from eigengraphs.stack.passes import journaled
 from eigengraphs.system.archives import check_compressed, npy_array, open_zip, zip_member
 from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.whole_files import to_disk, whole_file

@@ -1,4 +1,4 @@
-"""The order in which results of blocks are added up, and what else must not depend on workers.
+"""How passes over blocks are taken: the order of their sums, and a journal of what they returned.
 
 Rounding depends on the order of a sum. Threads of one process add in the order of the blocks;
 a cluster adds in pairs, neighbours first, wherever the blocks are. Both come out the same for any
@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-__all__ = ["Branch", "PairedSum", "add_up", "fixed_order", "order_is_fixed"]
+__all__ = [
+    "Branch", "Journal", "PairedSum", "add_up", "fixed_order", "journal_in_use", "journaled",
+    "order_is_fixed",
+]  # fmt: skip
 
 _fixed: ContextVar[bool] = ContextVar("fixed order", default=False)
 
@@ -90,3 +93,36 @@ def add_up(total: Any, part: Any) -> Any:
         total += part
         return total
     return total + part
+
+
+# ---------------------------------------------------------------- a journal of passes
+
+
+class Journal(Protocol):
+    """Keeps what passes return. A question is the graphs, the task and what is shared."""
+
+    def each(self, question: tuple[Any, ...], ask: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+        """Yield what was returned for each block, or ask."""
+        ...
+
+    def total(self, question: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
+        """Return what was returned, or ask."""
+        ...
+
+
+_journal: ContextVar[Journal | None] = ContextVar("journal", default=None)
+
+
+@contextmanager
+def journaled(journal: Journal) -> Iterator[None]:
+    """Keep what all passes return, until the end of the ``with`` block."""
+    token = _journal.set(journal)
+    try:
+        yield
+    finally:
+        _journal.reset(token)
+
+
+def journal_in_use() -> Journal | None:
+    """Return the journal of the ``with`` block around, if there is one."""
+    return _journal.get()
