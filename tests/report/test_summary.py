@@ -10,7 +10,7 @@ from report_cases import fitted, random_graphs, small, with_troubles
 from eigengraphs import GraphStack, JointEmbedding, select_dimension
 from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
-from eigengraphs.report import GraphQuality, Prediction, Problem, summarize
+from eigengraphs.report import Problem, summarize
 from eigengraphs.report.columns import make_columns
 from eigengraphs.report.input_quality import describe_graphs
 from eigengraphs.report.sentences import between_groups
@@ -157,27 +157,28 @@ def test_columns_are_numbers_or_categories():
     assert (site.kind, site.categories) == ("category", ("3", "1", "2"))  # in input order
 
 
-def test_what_does_not_fit_is_refused(found):
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"columns": {"a": [1, 2, 3]}}, "one value for each graph, 12 in all, got 3"),
+        ({"columns": {"a": range(12)}, "label": "b"}, "label 'b' is not among the columns"),
+        ({"coordinates": np.zeros((14, 4))}, r"shape \(14, 2\) or \(14, 3\)"),
+        ({"problems": [{"color": "red"}]}, "has no field color"),
+        ({"problems": [{"text": "no level"}]}, "cannot be made from"),
+        ({"problems": [{"level": "bad", "text": ""}]}, "must be one of"),
+        ({"quality": [{"id": "a", "verdict": "good"}]}, "must be one of"),
+        (
+            {"graphs": slice(None, None, -1)},
+            "differ from those of the fit, or are in another order",
+        ),
+        ({"graphs": slice(5)}, "got 5 graphs, but the embedding was fitted to 12"),
+    ],
+)
+def test_what_does_not_fit_is_refused(found, given, said):
     embedding, graphs, _ = found
-    with pytest.raises(InputError, match="one value for each graph, 12 in all, got 3"):
-        summarize(embedding, graphs, title="", columns={"a": [1, 2, 3]})
-    with pytest.raises(InputError, match="label 'b' is not among the columns"):
-        summarize(embedding, graphs, title="", columns={"a": range(12)}, label="b")
-    with pytest.raises(InputError, match="differ from those of the fit, or are in another order"):
-        summarize(embedding, graphs[::-1], title="")
-    with pytest.raises(InputError, match="fitted to 12"):
-        summarize(embedding, graphs[:5], title="")
-    with pytest.raises(InputError, match=r"shape \(14, 2\) or \(14, 3\)"):
-        summarize(embedding, graphs, title="", coordinates=np.zeros((14, 4)))
-    with pytest.raises(InputError, match="has no field colour"):
-        summarize(embedding, graphs, title="", problems=[{"colour": "red"}])
-    with pytest.raises(InputError, match="cannot be made from"):
-        summarize(embedding, graphs, title="", problems=[{"text": "no level"}])
-    with pytest.raises(InputError, match="must be one of"):
-        Problem("bad", "")
-    with pytest.raises(InputError, match="must be one of"):
-        GraphQuality("a", verdict="good")
-    assert Prediction("sex", [{"name": "a", "score": 0.5}], 0.5).methods[0].name == "a"
+    some = graphs[given.pop("graphs", slice(None))]
+    with pytest.raises(InputError, match=said):
+        summarize(embedding, some, title="", **given)
 
 
 def test_problems_come_by_gravity_and_troubles_of_the_fit_among_them():

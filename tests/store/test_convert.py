@@ -173,6 +173,9 @@ def test_missing_entries_go_into_a_store(tmp_path, run, size):
     convert_to_store(tmp_path / "half.csv", tmp_path / "half.egs")
     stack = open_dense(tmp_path / "half.egs")
     assert np.array_equal(stack.dense[0], [[0, 1, 2], [1, 0, 3], [2, 3, 0]])
+    (tmp_path / "twice.tsv").write_text("path\tid\nhalf.csv\ta\nhalf.csv\tb\n")
+    convert_to_store(tmp_path / "twice.tsv", tmp_path / "twice.egs")
+    assert open_dense(tmp_path / "twice.egs").graph_names == ("a", "b")
 
 
 def test_labels_name_the_vertices(tmp_path):

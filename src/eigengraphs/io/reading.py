@@ -349,6 +349,9 @@ class _Found:
     notices: list[Notice] = field(default_factory=list)
     weights: Matrix | None = None
     side: Sides = field(default_factory=lambda: Sides("symmetric"))
+    nonzeros: int = 0  # these three are found for stores
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float64))
+    is_sparse: bool = False
 
     def look(self, missing: MissingRule) -> Matrix:
         """Return the weights, and remember how their two sides compare."""
@@ -361,15 +364,6 @@ class _Found:
         """Return weights (n, n) without a diagonal that is nan or infinite throughout."""
         path = self.file.path
         return without_bad_diagonal(weights_of(graph, path, notices), path, missing, notices)
-
-
-@dataclass(frozen=True)
-class _Size:
-    """What is kept of the weights of a graph that goes into a store."""
-
-    nonzeros: int
-    dtype: np.dtype[Any]
-    is_sparse: bool
 
 
 @dataclass(frozen=True)
@@ -513,7 +507,7 @@ def survey(
         raise InputError(f"directed must be 'auto', True or False, got {directed!r}")
     files = find_files(source, bids=how.format == "bids", notation=how.notation)
     of_all = list(files.notices)
-    found, sizes, tables = list[_Found](), list[_Size](), list[IsTable]()
+    found, tables = list[_Found](), list[IsTable]()
     texts: dict[str, str] = {}  # so that equal names of many files are kept once
     for k, file in enumerate(files.files):
         watch("looking at files", k, len(files.files))
@@ -527,14 +521,14 @@ def survey(
         for graph in stream:
             found.append(_Found(file, sha256, how, graph))
             if for_store:
-                sizes.append(_let_go(found[-1], missing, texts))
+                _let_go(found[-1], missing, texts)
         for one in found[before:]:
             one.several = len(found) > before + 1
     if tables and (not files.searched or len(tables) >= len(found)):
         raise ReadError(str(tables[0]))
     for i in _settle_ambiguous(found):
         if for_store:
-            sizes[i] = _let_go(found[i], missing, texts)
+            _let_go(found[i], missing, texts)
     if files.searched:
         _one_format(found)
     names, paths = _names(found, files.searched), [one.file.path for one in found]
@@ -557,12 +551,12 @@ def survey(
     dtype = None
     if for_store:
         order = _order_in_store(graphs, paths, rule, order)
-        small = all(size.dtype.kind == "f" and size.dtype.itemsize <= 4 for size in sizes)
+        small = all(one.dtype.kind == "f" and one.dtype.itemsize <= 4 for one in found)
         dtype = np.dtype(np.float32 if small else np.float64)
     if for_store and storage == "auto":
         n = graphs[0].n_vertices if order is None else len(order)
-        nonzeros = sum(size.nonzeros for size in sizes)
-        sparse = any(size.is_sparse for size in sizes)
+        nonzeros = sum(one.nonzeros for one in found)
+        sparse = any(one.is_sparse for one in found)
         storage = storage_for(len(found), n, nonzeros, sparse, dtype or np.dtype(np.float64))
     of_files = [notice for told in of_graphs for notice in told]
     notices = tuple(_summarize([*of_all, *of_files, *union]))
@@ -571,17 +565,15 @@ def survey(
     )
 
 
-def _let_go(one: _Found, missing: MissingRule, texts: dict[str, str]) -> _Size:
-    """Look at a graph, take its weights off it, and return what is kept of them."""
-    weights = one.look(missing)
+def _let_go(one: _Found, missing: MissingRule, texts: dict[str, str]) -> None:
+    """Look at a graph, and keep of its weights only what decides how a store keeps all."""
+    weights: Any = one.look(missing)
     if missing == "error":
         known = do_step(weights, "mirror") if one.side.kind == "half" else weights
         refuse_unknown([known], [one.graph.names], [one.file.path])
-    if isinstance(weights, np.ndarray):
-        nonzeros = int(np.count_nonzero(weights))
-    else:
-        nonzeros = int(weights.nnz)
-    size = _Size(nonzeros, weights.dtype, _is_sparse(one.graph))
+    dense = isinstance(weights, np.ndarray)
+    one.nonzeros = int(np.count_nonzero(weights if dense else weights.data))
+    one.dtype, one.is_sparse = weights.dtype, _is_sparse(one.graph)
     if isinstance(one.graph, EdgeGraph):
         names = tuple(texts.setdefault(name, name) for name in one.graph.names)
         nothing = np.zeros(0, np.intp)
@@ -590,7 +582,6 @@ def _let_go(one: _Found, missing: MissingRule, texts: dict[str, str]) -> _Size:
     else:
         one.graph = replace(one.graph, matrix=_husk(weights.shape[0]))
     one.weights = None
-    return size
 
 
 def _is_sparse(graph: FileGraph) -> bool:

@@ -212,7 +212,7 @@ def first_names(names: Sequence[str], count: int | None = None) -> str:
 
 
 def missing_vertices(mask: Mask) -> NDArray[np.bool_]:
-    """Tell the vertices of each graph of which no pair with another vertex is observed, (m, n)."""
+    """Mark the vertices of each graph of which no pair with another vertex is observed, (m, n)."""
     return np.asarray(mask.row_counts() == mask.diagonal)
 
 
@@ -269,7 +269,7 @@ def _counted(stack: GraphStack) -> NDArray[np.float64]:
 
 
 def _rare_negatives(stack: GraphStack, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell graphs with negative weights, (m,), where these are mistakes.
+    """Mark graphs with negative weights, (m,), where these are mistakes.
 
     They are few, and in few graphs or among whole numbers. Correlations have many, in all graphs.
     """

@@ -150,7 +150,7 @@ def mirror_images(
 
 
 def far_from_usual(values: NDArray[np.float64], factor: float) -> NDArray[np.bool_]:
-    """Tell positive values that differ from the median of all by a factor, and by far, (m,).
+    """Mark positive values that differ from the median of all by a factor, and by far, (m,).
 
     By far is in robust standard deviations of the logarithms. Three are enough for ten times or a
     tenth, as those of few graphs are known badly.
@@ -174,7 +174,7 @@ def _far(count: int) -> float:
 
 
 def _unlike(correlation: NDArray[np.float64], noise: float) -> NDArray[np.bool_]:
-    """Tell correlations far below the usual one: two thirds lost, or a third and by far the least.
+    """Mark correlations far below the usual one: two thirds lost, or a third and by far the least.
 
     As Fisher's z, in which the spread of correlations does not depend on their size.
     """
@@ -288,7 +288,7 @@ class _Groups:
         return np.asarray((C - known * np.outer(own, q)) @ self.direction)
 
     def smaller(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell the graphs of the smaller group, (m,)."""
+        """Mark the graphs of the smaller group, (m,)."""
         if not self.direction.any():
             return np.zeros(len(scores), dtype=bool)
         return scores < self.cut if self.fewer_below else scores > self.cut

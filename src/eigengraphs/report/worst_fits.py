@@ -15,8 +15,8 @@ from eigengraphs.report.records import Edge, HeatMap, WorstGraph
 from eigengraphs.stack import GraphStack
 
 __all__ = [
-    "GraphFits", "block_means", "block_size", "graph_fits", "heat_map", "indicator",
-    "reconstruction", "symmetric_limit", "to_dense", "worst_graphs",
+    "GraphFits", "block_means", "block_size", "graph_fits", "indicator", "reconstruction",
+    "symmetric_limit", "worst_graphs",
 ]  # fmt: skip
 
 N_WORST = 3
