@@ -7,7 +7,7 @@ from scipy import sparse
 import eigengraphs as eg
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
-from eigengraphs.stack.stack import _bytes
+from eigengraphs.system.labels import size_in_words
 
 TRIANGLE = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
 
@@ -65,7 +65,7 @@ def test_bytes_are_counted_and_written_with_a_unit(storage):
         3e12: "3 TB",
         3e15: "3e+03 TB",
     }
-    assert {size: _bytes(size) for size in said} == said
+    assert {size: size_in_words(size) for size in said} == said
 
 
 def test_the_text_says_what_there_is():
