@@ -82,9 +82,9 @@ def test_inner_products_are_those_of_the_matrices(n_sides, hollow):
     assert np.allclose(known @ geometry.outer(x[None])[0], np.einsum("jst,st->j", E, S))
     off = 1 - np.eye(N) if hollow else np.ones((N, N))
     zx, zy = geometry.outer(np.array([x, y]))
-    assert metric.component(x, zx) @ zy == pytest.approx((S * T * off).sum())
+    assert metric.image(x, zx) @ zy == pytest.approx((S * T * off).sum())
     inside = tuple(side[:, None] for side in sides_of(bases, x))
-    assert np.allclose(metric_of(hollow).known(geometry, bases, inside)[0], metric.component(x, zx))
+    assert np.allclose(metric_of(hollow).known(geometry, bases, inside)[0], metric.image(x, zx))
 
 
 @every_case

@@ -56,7 +56,7 @@ class Bins:
 class Means(ABC):
     """The means of the edges of one graph, or of ``n_distinct`` graphs with means of their own.
 
-    Pairs s = t take part only in `at` and `diagonal`: they matter only where loops are asked.
+    Pairs s = t take part only in `at` and `diagonal`: they matter only where loops count.
     """
 
     n_vertices: int

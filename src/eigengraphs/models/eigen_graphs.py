@@ -12,7 +12,7 @@ from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.edge_means import LowRankMeans, Means
 from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import PointMasses, RandomVectors, is_distribution
-from eigengraphs.models.model import GraphModel, Latent
+from eigengraphs.models.model import Drawn, GraphModel, Latent
 from eigengraphs.models.validation import (
     TOLERANCE,
     Floats,
@@ -91,7 +91,7 @@ class MultipleRandomEigenGraphs(GraphModel):
     Up to 10,000 vertices the means of all pairs are checked. Above, those that can exceed 1 by
     the Cauchy-Schwarz inequality are, and the others where sampling or a likelihood comes
     across them. Random loadings are checked when drawn. The diagonal matters only where loops
-    are asked.
+    are drawn.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         """Return the model of a family of block models with common blocks.
 
         Letting every entry of B vary takes K (K + 1) / 2 dimensions, where K is the number of
-        blocks in use: the h_k are the normalised indicators of each block and of each union of
+        blocks in use: the h_k are the normalized indicators of each block and of each union of
         two blocks. K dimensions do not suffice in general.
 
         Parameters
@@ -538,10 +538,8 @@ class MultipleRandomEigenGraphs(GraphModel):
             )
         return self.n_graphs
 
-    def _draw_means(
-        self, m: int, rng: np.random.Generator, redraw: bool
-    ) -> tuple[list[tuple[Means, int]], Latent]:
-        self._refuse_redraw(redraw, "loadings are drawn anew for each graph in any case")
+    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
+        self._refuse_redraw(redraw, "loadings are drawn for each graph in any case")
         if self._vectors is None:
             Lam = np.atleast_2d(self.loadings)
             latent = Latent(loadings=np.broadcast_to(Lam, (m, self.n_components)))

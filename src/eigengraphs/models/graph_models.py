@@ -12,7 +12,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.models.edge_laws import BERNOULLI
 from eigengraphs.models.edge_means import BlockMeans, DenseMeans, LowRankMeans, Means
 from eigengraphs.models.loading_laws import RandomVectors
-from eigengraphs.models.model import GraphModel, Latent
+from eigengraphs.models.model import Drawn, GraphModel, Latent
 from eigengraphs.models.validation import (
     TOLERANCE,
     Floats,
@@ -39,7 +39,7 @@ class ErdosRenyi(GraphModel):
     n_vertices : int
         Number of vertices, n.
     p : float
-        Probability of an edge, and of a loop where loops are asked.
+        Probability of an edge, and of a loop where loops are drawn.
 
     Examples
     --------
@@ -77,9 +77,7 @@ class ErdosRenyi(GraphModel):
     def _fixed_means(self, purpose: str) -> Means:
         return BlockMeans(np.array([[self.p]]), np.zeros(self.n_vertices, dtype=np.int64))
 
-    def _draw_means(
-        self, m: int, rng: np.random.Generator, redraw: bool
-    ) -> tuple[list[tuple[Means, int]], Latent]:
+    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
         self._refuse_redraw(redraw, "an Erdos-Renyi graph has no labels or positions to draw")
         return [(self._fixed_means("sample"), m)], Latent()
 
@@ -91,7 +89,7 @@ class InhomogeneousErdosRenyi(GraphModel):
     ----------
     P : array_like, shape (n_vertices, n_vertices)
         Edge probabilities. The diagonal holds the probabilities of loops and is checked only
-        where loops are asked. An asymmetric matrix serves directed graphs only.
+        where loops are drawn. An asymmetric matrix serves directed graphs only.
 
     Examples
     --------
@@ -132,9 +130,7 @@ class InhomogeneousErdosRenyi(GraphModel):
     def _fixed_means(self, purpose: str) -> Means:
         return DenseMeans(self.P)
 
-    def _draw_means(
-        self, m: int, rng: np.random.Generator, redraw: bool
-    ) -> tuple[list[tuple[Means, int]], Latent]:
+    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
         self._refuse_redraw(redraw, "the edge probabilities are fixed")
         return [(DenseMeans(self.P), m)], Latent()
 
@@ -240,9 +236,7 @@ class StochasticBlockModel(GraphModel):
     def _fixed_means(self, purpose: str) -> Means:
         return BlockMeans(self.B, self._fixed_labels(purpose))
 
-    def _draw_means(
-        self, m: int, rng: np.random.Generator, redraw: bool
-    ) -> tuple[list[tuple[Means, int]], Latent]:
+    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
         if self.labels is not None:
             self._refuse_redraw(redraw, "the labels are fixed")
             return [(BlockMeans(self.B, self.labels), m)], Latent(labels=self.labels)
@@ -349,9 +343,7 @@ class RandomDotProductGraph(GraphModel):
     def _fixed_means(self, purpose: str) -> Means:
         return _means(self._fixed_positions(purpose), checked=True)
 
-    def _draw_means(
-        self, m: int, rng: np.random.Generator, redraw: bool
-    ) -> tuple[list[tuple[Means, int]], Latent]:
+    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
         if self._vectors is None:
             self._refuse_redraw(redraw, "the positions are fixed")
             return [(self._fixed_means("sample"), m)], Latent(positions=self.positions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeAlias, overload
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         StochasticBlockModel,
     )
 
-__all__ = ["GraphModel", "Latent"]
+__all__ = ["Drawn", "GraphModel", "Latent"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,11 @@ class Latent:
     loadings : ndarray, shape (n_graphs, n_components), or None
         Loadings of each graph of a multiple random eigen graph model.
     labels : ndarray or None
-        Block of each vertex, (n_vertices,), or (n_graphs, n_vertices) if drawn anew for each
+        Block of each vertex, (n_vertices,), or (n_graphs, n_vertices) if drawn for each
         graph; for loadings drawn from point masses, the mass of each graph, (n_graphs,).
     positions : ndarray or None
         Positions of the vertices of a random dot product graph, (n_vertices, n_components), or
-        (n_graphs, n_vertices, n_components) if drawn anew for each graph.
+        (n_graphs, n_vertices, n_components) if drawn for each graph.
 
     Examples
     --------
@@ -58,6 +58,10 @@ class Latent:
     positions: Floats | None = None
 
     __repr__ = short_repr
+
+
+#: Means and the number of graphs to draw from each, and what they were made of.
+Drawn: TypeAlias = tuple[list[tuple[Means, int]], Latent]
 
 
 class GraphModel(ABC):
@@ -145,7 +149,7 @@ class GraphModel(ABC):
         return_latent : bool
             Return the loadings, labels or positions too.
         redraw : bool
-            Draw random labels or positions anew for each graph. By default all graphs share
+            Draw new labels or positions for each graph. By default all graphs share
             one draw, because a vertex is the same vertex in all of them.
 
         Returns
@@ -274,9 +278,7 @@ class GraphModel(ABC):
     _matrix: ClassVar[str] = ""  # the parameter that is a matrix, which may be asymmetric
 
     @abstractmethod
-    def _draw_means(
-        self, m: int, rng: np.random.Generator, redraw: bool
-    ) -> tuple[list[tuple[Means, int]], Latent]:
+    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
         """Return the means to sample m graphs from, drawing what is random."""
 
     @abstractmethod
