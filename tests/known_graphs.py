@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from eigengraphs import GraphStack
 from eigengraphs.models import MultipleRandomEigenGraphs
-from eigengraphs.solvers.protocol import Fit
 
 
 class Known(NamedTuple):
@@ -91,17 +90,6 @@ def noiseless_directed(n: int, m: int, d: int, seed: int) -> KnownDirected:
     return KnownDirected(GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, G)), H, G, Lam)
 
 
-def planted_directed(
-    m: int, n: int, d: int, *, seed: int = 0, hollow: bool = False
-) -> NDArray[np.float64]:
-    """Make directed graphs with d components of clearly different strength, and noise."""
-    known = noiseless_directed(n, m, d, seed)
-    Lam = known.Lam * 2.0 ** -np.arange(d) * 16 * np.sqrt(m)
-    A = np.einsum("sk,ik,tk->ist", known.H, Lam, known.G)
-    A += 0.3 * random_directed(m, n, seed + 1)
-    return A * (1 - np.eye(n)) if hollow else A
-
-
 def random_directed(
     m: int, n: int, seed: int, *, density: float = 1.0, hollow: bool = False
 ) -> NDArray[np.float64]:
@@ -111,12 +99,6 @@ def random_directed(
     if hollow:
         A[:, range(n), range(n)] = 0.0
     return A
-
-
-def pair_errors(fit: Fit, H: NDArray[np.float64], G: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far h_k above g_k are from others, up to their common sign, pair by pair."""
-    assert fit.G is not None
-    return column_errors(np.vstack([fit.H, fit.G]), np.vstack([H, G]))
 
 
 def correlated_blocks(

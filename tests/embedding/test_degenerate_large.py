@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from known_graphs import column_errors, noiseless, random_symmetric, stored
+from known_graphs import noiseless, random_symmetric, stored
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import DegenerateWarning
@@ -101,24 +101,6 @@ def test_a_rank_that_is_exhausted_before_the_last_component(n, d, dtype, storage
     assert list(je.degenerate_) == [False] * 3 + [True] * (d - 3)
     assert (je.loadings_[:, 3:] == 0).all()
     assert je.explained_ratio_.sum() == pytest.approx(1, abs=1e-5)
-
-
-def test_rank_one_is_found_by_one_component(n, storage):
-    known = noiseless(n, 5, 1, seed=4)
-    stack = stored(known.stack, storage)
-    je = JointEmbedding(1, random_state=0).fit(stack)
-    assert column_errors(je.latent_positions_, known.H).max() < 1e-7
-    assert je.explained_ratio_[0] == pytest.approx(1)
-    with pytest.warns(DegenerateWarning, match="the first component fits"):
-        JointEmbedding(2, random_state=0).fit(stack)
-
-
-def test_one_graph_gives_its_eigenpairs(n, storage):
-    A = random_symmetric(1, n, seed=1)
-    je = JointEmbedding(5, diagonal="observed", random_state=0).fit(stored(GraphStack(A), storage))
-    values = np.linalg.eigvalsh(A[0])
-    largest = values[np.argsort(-np.abs(values))[:5]]
-    assert np.allclose(je.loadings_[0], largest, atol=1e-6)
 
 
 def test_the_diagonal_of_identity_matrices_is_data_when_observed(n):

@@ -103,14 +103,6 @@ def test_the_loss_leaves_the_diagonal_out_and_components_are_stationary(n, cente
     assert np.allclose((B - fitted) * (1 - np.eye(n)), residuals(B, H, hollow=True), atol=1e-8)
 
 
-@pytest.mark.parametrize("n", [14, 105])
-def test_dense_and_sparse_agree(n):
-    stack = GraphStack(two_halves(n))
-    dense, sparse = (fit(stored(stack, storage), 2, center=True) for storage in ("dense", "sparse"))
-    assert column_errors(dense.latent_positions_, sparse.latent_positions_).max() < 1e-6
-    assert np.allclose(dense.loadings_, sparse.loadings_, atol=1e-5)
-
-
 def two_halves(n, m=20):
     """Two components on halves of the vertices, of different strength, and some noise."""
     rng = np.random.default_rng(0)
@@ -204,11 +196,3 @@ def test_two_vertices_are_one_edge():
 def test_algorithm_1_refuses_and_says_what_to_do():
     with pytest.raises(InputError, match=r"'unobserved' is beyond solver='algorithm1'.*'subspace'"):
         fit(random_symmetric(3, 5, seed=0), 1, solver="algorithm1")
-
-
-@pytest.mark.parametrize("n", [20, 110])
-def test_float32(n):
-    A = two_halves(n)
-    single, double = fit(GraphStack(A).astype(np.float32), 2), fit(A, 2)
-    assert single.loadings_.dtype == np.float32
-    assert column_errors(single.latent_positions_, double.latent_positions_).max() < 1e-3

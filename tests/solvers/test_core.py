@@ -11,7 +11,6 @@ from solvers.solving import (
     drawn,
     is_maximum,
     metric_of,
-    planted,
     units,
     written_out,
 )
@@ -137,23 +136,6 @@ def test_a_climb_never_lowers_f(directed, rule):
 
 
 @every_geometry
-@pytest.mark.parametrize("rule", [NonnegativeLoadings(), PenalizedLoadings(0.4)], ids=repr)
-def test_nor_off_the_diagonal_where_the_norm_is_not_bent(directed, rule):
-    A = drawn(M, N, 3, directed=directed, hollow=True)
-    ascent = ascent_of(A, WEIGHTS, rule, hollow=True, directed=directed)
-
-    def is_bent(X):
-        sides = X.reshape(len(X), -1, N)
-        return (sides[:, 0] ** 2 * sides[:, -1] ** 2).sum(axis=1) > 0.5
-
-    X = points(directed, 200, seed=3)
-    for _ in range(6):
-        climbed, higher = ascent.climb(X, 1)
-        assert (is_bent(X) | is_bent(climbed) | (higher >= ascent.decreases(X) * (1 - 1e-12))).all()
-        X = climbed
-
-
-@every_geometry
 def test_eager_steps_find_a_way_up_where_no_graph_takes_part(directed):
     A = np.zeros((M, N, N))
     A[:, 0, 1] = A[:, 1, 0] = 3.0
@@ -195,67 +177,11 @@ def test_what_hardly_bends_upwards_is_a_maximum(directed, excess, leads_up):
     assert (abs(x[1]) > 0.99) == leads_up
 
 
-@every_geometry
-def test_an_unobserved_diagonal_holds_a_star_away_from_its_middle(directed):
-    A = np.zeros((3, N, N))
-    A[:, 0, 1:] = A[:, 1:, 0] = [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1], [1, 1, 1, 1, 1]]
-    ascent = ascent_of(A, np.ones(3), FREE, hollow=True, directed=directed)
-    for start in points(directed, 5):
-        x = ascent.maximize(start, 1e-8)
-        sides = x.reshape(-1, N)
-        assert (sides[0] ** 2 * sides[-1] ** 2).sum() < 0.52
-        assert ascent.state(x).size <= 1e-6
-
-
 def test_a_maximum_where_the_norm_begins_to_bend_is_reached():
     A = drawn(M, N, 9, directed=False, hollow=True)
     problem = problem_of(A, np.ones(M), FREE, hollow=True)
     fit = solve_core(problem, 3, wide_search(False), np.full(3, 1e-9))
     assert (fit.stationarity < 1e-6).all()
-
-
-# ---------------------------------------------------------------- rows that stand for graphs
-
-
-@every_geometry
-@every_metric
-@pytest.mark.parametrize("n_frozen", [0, 2])
-@pytest.mark.parametrize("m", [10, 60, 500], ids=["as they are", "by a factor", "by the moment"])
-def test_fewer_rows_give_the_same_objective(directed, hollow, n_frozen, m):
-    A = drawn(m, N, 14, directed=directed, hollow=hollow)
-    weights = np.random.default_rng(0).uniform(0, 2, m)
-    weights[:3] = 0
-    geometry, bases = whole(directed)
-    metric = metric_of(hollow)
-    sides = tuple(
-        units(np.random.default_rng(j).standard_normal((N, n_frozen))) for j in range(len(bases))
-    )
-    packed, known = geometry.pack(A), metric.known(geometry, bases, sides)
-    Psi = packed @ geometry.outer(np.hstack([side.T for side in sides])).T
-    rows = rows_of(packed, Psi, weights, linear=True)
-    assert len(rows.R) <= min(m - 3, geometry.n_entries + n_frozen)
-    X, values = points(directed, 6), []
-    for R, forms, w in ((packed, Psi, weights), (rows.R, rows.Psi, rows.weights)):
-        Lam = FREE.solve(metric.gram(sides), forms)
-        problem = CoreProblem(
-            geometry, metric.in_basis(geometry, bases), FREE, Rows(R, forms, w),
-            metric.gram(sides), known, 0.0, 0.0, 0.0,
-        )  # fmt: skip
-        ascent = Ascent(problem, R, Lam, known, w, None, known[:0])
-        values.append(ascent.decreases(X))
-    assert np.allclose(*values, rtol=1e-9)
-    mean = weights @ np.hstack([packed, Psi]) / np.sqrt(weights.sum())
-    found = rows.mean
-    if found is None:
-        found = rows.weights @ np.hstack([rows.R, rows.Psi]) / np.sqrt(rows.weights.sum())
-    assert np.allclose(found, mean)
-
-
-def test_under_a_rule_every_graph_of_some_weight_has_its_row():
-    weights = np.where(np.arange(500) % 5, 1.0, 0.0)
-    packed = np.random.default_rng(0).standard_normal((500, 3))
-    rows = rows_of(packed, np.zeros((500, 0)), weights, linear=False)
-    assert np.array_equal(rows.R, packed[weights > 0])
 
 
 # ---------------------------------------------------------------- all components
@@ -318,40 +244,6 @@ def test_every_component_is_a_maximum_on_what_the_earlier_ones_left(
     assert ((fit.agreement >= 0) & (fit.agreement <= 1)).all()
 
 
-@every_geometry
-@every_metric
-@every_rule
-def test_loadings_are_solved_again_after_every_component(directed, hollow, rule):
-    A = drawn(M, N, 6, directed=directed, hollow=hollow)
-    problem = problem_of(A, WEIGHTS, rule, hollow=hollow, directed=directed)
-    fit = solve_core(problem, 3, wide_search(directed), np.full(3, 1e-6))
-    if rule.linear:  # their rows need not be graphs
-        assert len(fit.Psi) == min(M, problem.geometry.n_entries)
-    sides = as_sides(fit.X)
-    assert np.allclose(fit.Gamma, metric_of(hollow).gram(sides))
-    assert np.allclose(fit.Psi, np.einsum("sk,ist,tk->ik", sides[0], A, sides[-1]))
-    Lam = np.zeros((M, 0))
-    for k, stage in enumerate(fit.stages):
-        choices = rule.beside(fit.Gamma[:k, :k], fit.Psi[:, :k], Lam)
-        assert any(np.allclose(stage.Lam, choice) for choice, _ in choices)
-        assert np.allclose(stage.t, fit.Psi[:, k] - stage.Lam @ fit.Gamma[:k, k])
-        Lam = rule.solve(fit.Gamma[: k + 1, : k + 1], fit.Psi[:, : k + 1], Lam)
-
-
-@every_geometry
-@pytest.mark.parametrize("rule", [FREE, SparseLoadings(3)], ids=["free", "sparse"])
-def test_gains_of_orthogonal_components_are_what_the_objective_falls_by(directed, rule):
-    A, sides = planted(M, N, 3, directed=directed, noise=0.0)
-    fit = solve_core(
-        problem_of(A, np.ones(M), rule, directed=directed), 3, wide_search(directed),
-        np.full(3, 1e-9),
-    )  # fmt: skip
-    strengths = [((A * np.outer(h, g)).sum(axis=(1, 2)) ** 2).sum()
-                 for h, g in zip(sides[0].T, sides[-1].T, strict=True)]  # fmt: skip
-    assert np.allclose(fit.gains, strengths, rtol=1e-8)
-    assert fit.gains.sum() == pytest.approx((A**2).sum())
-
-
 @pytest.mark.parametrize("seed", range(4))
 @every_rule
 def test_of_two_vertices_no_direction_is_better(seed, rule):
@@ -386,75 +278,6 @@ def test_fixed_components_are_measured_and_not_moved(directed, rule):
     assert fit.stationarity[2] <= 1e-9
 
 
-@every_geometry
-def test_components_in_order_stay_with_their_starts_and_others_go_to_the_best_place(directed):
-    A, sides = planted(M, N, 3, directed=directed, noise=0.0)
-    places = np.hstack([side.T for side in sides])[[2, 0, 1]]
-    rng = np.random.default_rng(0)
-    near = places + 0.02 * rng.standard_normal(places.shape)
-    geometry, _ = whole(directed)
-    warm = unit_points(near, geometry.widths)
-    for in_order, order in ((True, [2, 0, 1]), (False, [0, 1, 2])):
-        problem = problem_of(A, np.ones(M), FREE, directed=directed)
-        fit = solve_core(problem, 3, Search(warm, in_order=in_order), np.full(3, 1e-9))
-        found = as_sides(fit.X)
-        for side, true in zip(found, sides, strict=True):
-            assert np.allclose(np.abs((side * true[:, order]).sum(axis=0)), 1)
-
-
-@every_geometry
-def test_more_starts_find_no_less(directed):
-    A = drawn(M, N, 8, directed=directed)
-    problem = problem_of(A, WEIGHTS, FREE, directed=directed)
-    few = solve_core(problem, 1, wide_search(directed, 1, random=None), np.full(1, 1e-9))
-    warm = Search(few.X, in_order=False, by_mean=True,
-                  random=points(directed, 40, seed=5)[None])  # fmt: skip
-    more = solve_core(problem, 1, warm, np.full(1, 1e-9))
-    assert more.gains[0] >= few.gains[0] * (1 - 1e-9)
-
-
-@every_geometry
-@every_rule
-def test_when_nothing_is_left_the_rest_is_zero(directed, rule):
-    A, _ = planted(M, N, 2, directed=directed, noise=0.0)
-    A = A if not rule.nonnegative else np.einsum(
-        "i,st->ist", np.arange(1.0, M + 1), np.outer(units(np.ones(N)), units(np.ones(N)))
-    )  # fmt: skip
-    rank = 1 if rule.nonnegative else 2
-    problem = problem_of(A, WEIGHTS, rule, directed=directed)
-    fit = solve_core(problem, 4, wide_search(directed, 4), np.full(4, 1e-9))
-    found = rank if rule.penalty == 0 else np.count_nonzero(fit.gains)
-    assert np.array_equal(fit.gains > 0, np.arange(4) < found)
-    assert not fit.X[found:].any()
-    assert len(fit.stages) == found
-    nothing = problem_of(np.zeros((M, N, N)), WEIGHTS, rule, directed=directed)
-    assert not solve_core(nothing, 2, wide_search(directed, 2), np.full(2, 1e-9)).gains.any()
-
-
-@every_geometry
-def test_graphs_that_cancel_in_their_mean_are_started_from_their_squares(directed):
-    A, _ = planted(1, N, 1, directed=directed, noise=0.0)
-    A = np.concatenate([A, -A])
-    fit = solve_core(
-        problem_of(A, np.ones(2), FREE, directed=directed), 1,
-        Search(np.zeros((0, whole(directed)[0].size)), in_order=False, by_mean=True),
-        np.full(1, 1e-9),
-    )  # fmt: skip
-    assert fit.gains[0] == pytest.approx((A**2).sum())
-
-
-@every_geometry
-def test_a_start_on_one_side_of_bipartite_graphs_is_left_for_another(directed):
-    A = np.zeros((2, N, N))
-    A[:, :3, 3:] = [[[1, 2, 3]] * 3, [[3, 1, 2]] * 3]
-    A = A + A.transpose(0, 2, 1)
-    start = np.concatenate([np.eye(N)[0]] * (2 if directed else 1))[None]
-    problem = problem_of(A, np.ones(2), FREE, directed=directed)
-    fit = solve_core(problem, 1, Search(start, in_order=True), np.full(1, 1e-9))
-    assert fit.gains[0] > 0
-    assert fit.stationarity[0] <= 1e-9
-
-
 def test_graphs_with_all_their_nonzeros_give_one_up_for_a_better_one():
     # Each graph is a multiple of its own component: with one nonzero, later ones are still found.
     H = np.linalg.qr(np.random.default_rng(0).standard_normal((N, 3)))[0]
@@ -466,16 +289,6 @@ def test_graphs_with_all_their_nonzeros_give_one_up_for_a_better_one():
     assert np.allclose(np.abs((fit.X * H.T).sum(axis=1)), 1, atol=1e-3)
     Lam = SparseLoadings(1).solve(fit.Gamma, fit.Psi)
     assert np.array_equal(Lam.argmax(axis=1), np.repeat([0, 1, 2], 3))
-
-
-def test_negative_components_are_no_use_to_a_nonnegative_rule():
-    A = -np.einsum("i,st->ist", np.arange(1.0, M + 1), np.full((N, N), 1 / N))
-    problem = problem_of(A, WEIGHTS, NonnegativeLoadings())
-    assert not solve_core(problem, 2, wide_search(False, 2), np.full(2, 1e-9)).gains.any()
-    # A pair turns one side, and is of use.
-    directed = problem_of(A, WEIGHTS, NonnegativeLoadings(), directed=True)
-    fit = solve_core(directed, 2, wide_search(True, 2), np.full(2, 1e-9))
-    assert np.array_equal(fit.gains > 0, [True, False])
 
 
 # ---------------------------------------------------------------- every graph its own metric

@@ -18,7 +18,6 @@ from solvers.solving import (
     units,
 )
 
-from eigengraphs import JointEmbedding
 from eigengraphs.solvers.options import DEFAULTS
 
 REASONS = {"stationary", "precision", "stalled", "max_iter", "interrupted", "exhausted"}
@@ -287,28 +286,6 @@ def test_weights_of_next_to_nothing_are_none(n, options, directed, rule):
     assert np.allclose(gains(little), gains(none), rtol=1e-6)
     assert apart(little, none).max() < 1e-4
     assert reasons(little) == reasons(none)
-
-
-@pytest.mark.parametrize("unit", [1e-300, 1e-150, 1e150, 1e300])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"loadings": "nonnegative"},
-        {"loadings": "sparse", "max_nonzeros": 1},
-        {"directed": True},
-    ],
-    ids=str,
-)
-def test_units_of_weights_do_not_matter_to_a_fit(unit, settings):
-    A = drawn(6, 9, 4, directed=settings.get("directed", False), hollow=True)
-    weights = np.array([1.0, 2, 1, 1, 0.5, 1])
-    one, other = (
-        JointEmbedding(2, random_state=0, **settings).fit(A, sample_weight=w)
-        for w in (weights, unit * weights)
-    )
-    assert np.allclose(one.latent_positions_, other.latent_positions_, atol=1e-6)
-    assert np.allclose(one.loadings_, other.loadings_, atol=1e-6)
 
 
 def test_loops_are_components_of_their_own_where_they_are_observed():

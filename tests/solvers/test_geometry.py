@@ -5,7 +5,7 @@ import pytest
 from written_out import slope
 
 from eigengraphs.solvers.ascent import turn
-from eigengraphs.solvers.geometry import Pair, Symmetric, geometry_of, unit_points
+from eigengraphs.solvers.geometry import Pair, Symmetric, unit_points
 
 GEOMETRIES = [Symmetric(1), Symmetric(2), Symmetric(7), Pair(1, 1), Pair(3, 6), Pair(6, 2)]
 every_geometry = pytest.mark.parametrize("geometry", GEOMETRIES, ids=repr)
@@ -83,28 +83,3 @@ def test_turns_never_fall_and_end_at_the_top(geometry, scale):
     else:
         top = np.linalg.svd(S, compute_uv=False)[:, 0]
     assert np.allclose(before, top, rtol=1e-3, atol=0)
-
-
-@every_geometry
-def test_where_there_is_nothing_points_stay(geometry):
-    s, t = geometry.widths[0], geometry.widths[-1]
-    X = points(geometry)
-    assert np.array_equal(turned(geometry, np.zeros((5, s, t)), X, 3), X)
-
-
-@every_geometry
-def test_starts_hold_the_top_of_the_mean_and_of_one_graph(geometry):
-    C = cores(geometry)
-    starts = geometry.of_mean(geometry.pack(C.mean(axis=0)))
-    assert starts.shape == (2 if geometry.n_sides == 1 else 1, geometry.size)
-    assert np.allclose(starts, unit_points(starts, geometry.widths))
-    forms = [abs(form(geometry, C.mean(axis=0), start)) for start in starts]
-    assert max(forms) == pytest.approx(np.linalg.norm(C.mean(axis=0), 2))
-    alone = geometry.of_squares(geometry.pack(C[:1]))
-    assert alone.shape == (1, geometry.size)
-    assert abs(form(geometry, C[0], alone[0])) == pytest.approx(np.linalg.norm(C[0], 2))
-
-
-def test_the_widths_of_bases_tell_the_geometry():
-    assert geometry_of((4,)) == Symmetric(4)
-    assert geometry_of((4, 3)) == Pair(4, 3)

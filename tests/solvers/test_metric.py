@@ -110,17 +110,3 @@ def test_squared_norms_and_their_derivatives(n_sides, hollow, place):
         slope(lambda z, v=v: slope(q, z, 1e-4) @ v, x, 1e-4) for v in directions.T
     ]) / (2 * c)  # fmt: skip
     assert np.allclose(hessian @ directions, directions.T @ K @ directions, atol=1e-4)
-
-
-def test_the_bend_keeps_the_norm_from_vanishing_and_is_smooth():
-    bases = (np.eye(N),)
-    geometry = geometry_of((N,))
-    core = core_of(geometry, metric_of(True).in_basis(geometry, bases))
-    angles = np.linspace(0, np.pi / 2, 200)
-    X = np.cos(angles)[:, None] * np.eye(N)[0] + np.sin(angles)[:, None] * units(np.ones(N))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    q, u = np.array([squared_norm(core, x)[0][0] for x in X]), (X**4).sum(axis=1)
-    assert q.min() > 0.49
-    assert np.allclose(q[u <= 0.5], 1 - u[u <= 0.5])
-    assert np.abs(np.diff(q[u < 0.52])).max() < 0.1
-    assert q[np.argmax(u)] > q[np.argmin(np.abs(u - 0.5))]

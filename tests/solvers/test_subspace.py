@@ -21,13 +21,10 @@ from solvers.solving import (
     units,
     written_out,
 )
-from written_out import objective_path
 
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.basis import whole_pays
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.protocol import first_components
 from eigengraphs.solvers.rules import solve_loadings
@@ -44,15 +41,6 @@ some_combinations = pytest.mark.parametrize(
     [("free", False), ("free", True), ("nonnegative", True), ("sparse", False)],
 )
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
-
-
-def test_all_vertices_at_once_are_for_few():
-    for directed in (False, True):
-        assert whole_pays(1, 1, directed, DEFAULTS)
-        assert whole_pays(10**6, 32, directed, DEFAULTS)
-        assert not whole_pays(3000, 40, directed, DEFAULTS)
-        assert whole_pays(20, 60, directed, DEFAULTS)
-        assert not whole_pays(1, 101, directed, DEFAULTS)
 
 
 # ---------------------------------------------------------------- certificates
@@ -96,17 +84,6 @@ def test_components_are_maxima_to_the_tolerance(n, options, directed, hollow, ru
         assert is_maximum(f, x, step=1e-4)
 
 
-@every_size
-@every_geometry
-@every_metric
-def test_every_component_lowers_the_objective(n, options, directed, hollow):
-    A = drawn(M, n, 3, directed=directed, hollow=hollow)
-    fit = solve(A, 6, directed=directed, hollow=hollow, tol=1e-3, options=options)
-    Gamma = metric_of(hollow).gram(sides_of(fit))
-    path = objective_path(Gamma, fit.Psi, (A**2).sum(axis=(1, 2)), np.ones(M))
-    assert (np.diff(path) < 0).all()
-
-
 # ---------------------------------------------------------------- known answers
 
 
@@ -137,24 +114,6 @@ def test_of_one_graph_the_components_are_its_singular_vectors(n, options, direct
     assert np.allclose(np.abs(fit.Psi[0]), 0.8 ** np.arange(6), rtol=1e-10)
     truth = (left[:, :6], right[:, :6]) if directed else (left[:, :6],)
     assert apart(fit, truth).max() < 1e-8
-
-
-@every_size
-def test_on_positive_symmetric_graphs_pairs_explain_as_much_as_the_symmetric_geometry(n, options):
-    rng = np.random.default_rng(3)
-    H = np.linalg.qr(rng.standard_normal((n, 4)))[0]
-    A = np.einsum("sk,ik,tk->ist", H, rng.uniform(1, 3, (15, 4)) * [4, 3, 2, 1], H)
-    noise = 0.03 * random_symmetric(15, n, seed=1)
-    A += noise @ noise.transpose(0, 2, 1)
-    pairs, plain = (solve(A, 4, directed=two, options=options) for two in (True, False))
-    norms = (A**2).sum(axis=(1, 2))
-    paths = [
-        objective_path(metric_of(False).gram(sides_of(fit)), fit.Psi, norms, np.ones(15))
-        for fit in (pairs, plain)
-    ]
-    # What is left is a difference of numbers of the size of the first.
-    assert (paths[0] <= paths[1] * (1 + 1e-9) + 1e-13 * norms.sum()).all()
-    assert column_errors(pairs.H, pairs.G).max() < 1e-6
 
 
 @pytest.mark.parametrize("n", [30, 105])
@@ -416,17 +375,6 @@ def test_what_one_graph_alone_has_is_not_overlooked(directed):
     A[217] += 40 * np.outer(h, g)
     fit = solve(A, 1, directed=directed, tol=1e-3, options=GENERAL)
     assert apart(fit, (h[:, None], g[:, None])[: 1 + directed]).max() < 0.1
-
-
-@every_size
-@every_geometry
-def test_equal_graphs_that_are_centered_leave_nothing(n, options, directed, storage):
-    A = np.repeat(drawn(1, n, 3, directed=directed), 5, axis=0)
-    stack = stored(GraphStack(A), storage)
-    graphs = operator_of(
-        stack, directed=directed, diagonal="filled", mean=mean_graph(stack, np.ones(5))
-    )
-    assert not solve(graphs, 2, options=options).active.any()
 
 
 def small_integers():

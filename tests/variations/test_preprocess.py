@@ -1,7 +1,5 @@
 """Transforms of weights that belong to the model: learnt on nothing, replayed on new graphs."""
 
-import pickle
-
 import numpy as np
 import pytest
 from known_graphs import random_symmetric, stored
@@ -71,12 +69,6 @@ def test_in_a_pipeline_and_a_grid():
         pipeline, {"jointembedding__preprocess": [None, "log1p", ("rank", "unit_norm")]}, cv=2
     )
     assert np.isfinite(grid.fit(A, y).best_score_)
-
-
-def test_a_fit_with_steps_is_pickled():
-    je = JointEmbedding(2, preprocess=["log1p", "unit_norm"], random_state=0).fit(counts())
-    back = pickle.loads(pickle.dumps(je))
-    assert np.array_equal(back.transform(counts(3, seed=4)), je.transform(counts(3, seed=4)))
 
 
 def test_an_unknown_step_is_refused_before_anything_is_done():
