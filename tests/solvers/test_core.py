@@ -31,10 +31,9 @@ every_metric = pytest.mark.parametrize("hollow", [False, True], ids=["all", "off
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
 
-def whole(directed):
+def whole(directed, n=N):
     """Return the geometry of all vertices, and the bases."""
-    n_sides = 2 if directed else 1
-    return geometry_of((N,) * n_sides), (np.eye(N),) * n_sides
+    return geometry_of((n,) * (1 + directed)), (np.eye(n),) * (1 + directed)
 
 
 def ascent_of(A, weights, rule, costs=None, *, hollow=False, directed=False, options=DEFAULTS):
@@ -57,7 +56,7 @@ def points(directed, b, seed=0):
 def at_a_vertex(directed):
     """Return a point at which the diagonal is most of a component."""
     h = units(np.append(3.0, np.linspace(-0.5, 1, N - 1)))
-    return np.concatenate([h] * (2 if directed else 1))
+    return np.concatenate([h] * (1 + directed))
 
 
 # ---------------------------------------------------------------- one component
@@ -70,7 +69,7 @@ def at_a_vertex(directed):
 def test_values_and_gradients_are_those_of_the_written_out_function(directed, hollow, rule, costs):
     A = drawn(M, N, 0, directed=directed, hollow=hollow)
     ascent = ascent_of(A, WEIGHTS, rule, costs, hollow=hollow, directed=directed)
-    f = Written(A, WEIGHTS, rule, costs, 2 if directed else 1, hollow)
+    f = Written(A, WEIGHTS, rule, costs, 1 + directed, hollow)
     X = np.vstack([points(directed, 3), at_a_vertex(directed)])
     assert np.allclose(ascent.decreases(X), [f(x) for x in X], rtol=1e-12)
     for x in X:
@@ -89,7 +88,7 @@ def test_values_and_gradients_are_those_of_the_written_out_function(directed, ho
 def test_maximize_ends_at_a_maximum_above_its_start(directed, hollow, rule, costs):
     A = drawn(M, N, 1, directed=directed, hollow=hollow)
     ascent = ascent_of(A, WEIGHTS, rule, costs, hollow=hollow, directed=directed)
-    f = Written(A, WEIGHTS, rule, costs, 2 if directed else 1, hollow)
+    f = Written(A, WEIGHTS, rule, costs, 1 + directed, hollow)
     for start in points(directed, 5, seed=2):
         x = ascent.maximize(start, 1e-9)
         state = ascent.state(x)
@@ -142,7 +141,7 @@ def test_eager_steps_find_a_way_up_where_no_graph_takes_part(directed):
     rule = PenalizedLoadings(2.0)
     ascent = ascent_of(A, WEIGHTS, rule, directed=directed)
     start = units(np.array([0.3, 0.3, 1, 1, 1, 1.0]))
-    start = np.concatenate([start] * (2 if directed else 1))[None]
+    start = np.concatenate([start] * (1 + directed))[None]
     assert ascent.decreases(start)[0] == 0
     assert np.array_equal(ascent.climb(start, 4)[0], start)
     assert ascent.climb(start, 4, Climb.EAGER)[1][0] > 0
@@ -159,7 +158,7 @@ def test_a_saddle_point_is_left_for_a_maximum(directed, hollow):
     A = np.einsum("sk,k,tk->st", H, [3.0, 1.0], H)[None]
     A = A * (1 - np.eye(N)) if hollow else A
     ascent = ascent_of(A, np.ones(1), FREE, hollow=hollow, directed=directed)
-    lesser, greater = (np.concatenate([h] * (2 if directed else 1)) for h in (H[:, 1], H[:, 0]))
+    lesser, greater = (np.concatenate([h] * (1 + directed)) for h in (H[:, 1], H[:, 0]))
     rough = ascent.maximize(lesser, 0.02)
     assert np.allclose(rough, lesser)  # as good as was asked for
     x = ascent.maximize(lesser, 1e-9)
@@ -189,9 +188,9 @@ def test_a_maximum_where_the_norm_begins_to_bend_is_reached():
 
 def problem_of(A, weights, rule, sides=None, *, hollow=False, directed=False):
     """Return the problem on all vertices, with frozen components."""
-    geometry, bases = whole(directed)
+    geometry, bases = whole(directed, A.shape[1])
     metric = metric_of(hollow)
-    sides = tuple(np.zeros((N, 0)) for _ in bases) if sides is None else sides
+    sides = tuple(V[:, :0] for V in bases) if sides is None else sides
     packed = geometry.pack(A)
     Psi = packed @ geometry.outer(np.hstack([side.T for side in sides])).T
     total = float(weights @ (A**2).sum(axis=(1, 2)))
@@ -223,9 +222,8 @@ def test_every_component_is_a_maximum_on_what_the_earlier_ones_left(
 ):
     A = drawn(m, N, 14, directed=directed, hollow=hollow)
     weights = np.random.default_rng(0).uniform(0.5, 2, m)
-    n_sides = 2 if directed else 1
     frozen = tuple(
-        units(np.random.default_rng(j).standard_normal((N, n_frozen))) for j in range(n_sides)
+        units(np.random.default_rng(j).standard_normal((N, n_frozen))) for j in range(1 + directed)
     )
     problem = problem_of(A, weights, rule, frozen, hollow=hollow, directed=directed)
     fit = solve_core(problem, 3, wide_search(directed), np.full(3, 1e-9))
@@ -249,15 +247,8 @@ def test_every_component_is_a_maximum_on_what_the_earlier_ones_left(
 def test_of_two_vertices_no_direction_is_better(seed, rule):
     A = drawn(M, 2, seed, directed=False)
     f = Written(A, WEIGHTS, rule, None, 1, False)
-    geometry = geometry_of((2,))
-    packed = geometry.pack(A)
-    problem = CoreProblem(
-        geometry, metric_of(False).in_basis(geometry, (np.eye(2),)), rule,
-        rows_of(packed, np.zeros((M, 0)), WEIGHTS, linear=rule.linear), np.zeros((0, 0)),
-        np.zeros((0, 3)), float(WEIGHTS @ (A**2).sum(axis=(1, 2))), 0.0, 0.0,
-    )  # fmt: skip
     search = Search(np.zeros((0, 2)), in_order=False, by_mean=True)
-    fit = solve_core(problem, 1, search, np.full(1, 1e-9))
+    fit = solve_core(problem_of(A, WEIGHTS, rule), 1, search, np.full(1, 1e-9))
     best = max(f(np.array([np.cos(a), np.sin(a)])) for a in np.linspace(0, np.pi, 721))
     assert fit.gains[0] >= best
 

@@ -172,22 +172,6 @@ def test_it_recovers_components_that_greedy_does_not(n, keep, hollow, directed):
 
 
 @pytest.mark.parametrize("n", [12, LARGE])
-@both_metrics
-@both_geometries
-def test_one_component_stays_as_it_is(n, hollow, directed):
-    rng = np.random.default_rng(4)
-    graphs = graphs_of(drawn(6, n, 4, directed=directed, hollow=hollow), hollow, directed)
-    start = greedy(graphs, 1, hollow)
-    found = improve(graphs, start, FREE, hollow, tol=1e-8)
-    assert all(np.array_equal(a, b) for a, b in zip(found.sides, start, strict=True))
-    assert found.n_iter == 0
-    # What moved comes back: the measure is that of the greedy search.
-    moved = tuple(side + 0.02 * rng.standard_normal(side.shape) for side in start)
-    back = improve(graphs, moved, FREE, hollow, tol=1e-8)
-    assert matched_error(back.sides, start) < 1e-6
-
-
-@pytest.mark.parametrize("n", [12, LARGE])
 @both_geometries
 def test_a_star_that_greedy_stopped_at_its_bound_stays_there(n, directed):
     A = np.zeros((2, n, n))
@@ -287,16 +271,6 @@ def test_the_shortcut_on_few_vertices_ends_where_the_general_way_does(directed):
     assert short.n_passes == 2  # the norms and the graphs
     assert general.n_passes > 3
     assert errors(short, general) < 1e-6
-
-
-@pytest.mark.parametrize("rule", [FREE, SparseLoadings(2), NonnegativeLoadings()], ids=str)
-def test_weights_are_repetitions(rule):
-    A = skewed(12, 4, 3, 5, noise=0.1)[0]
-    start = greedy(operator_of(A), 3)
-    weighted = improve(operator_of(A), start, rule, weights=np.array([1.0, 2.0, 0.0, 3.0]))
-    repeated = improve(operator_of(A[[0, 1, 1, 3, 3, 3]]), start, rule)
-    assert errors(weighted, repeated) < 1e-5
-    assert weighted.objective_after == pytest.approx(repeated.objective_after, rel=1e-9)
 
 
 def test_many_graphs_are_summed_up_and_lose_nothing():
