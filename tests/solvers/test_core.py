@@ -212,36 +212,6 @@ def as_sides(X):
     return tuple(side.T for side in X.reshape(len(X), -1, N).transpose(1, 0, 2))
 
 
-@every_geometry
-@every_metric
-@every_rule
-@pytest.mark.parametrize("n_frozen", [0, 2])
-@pytest.mark.parametrize("m", [M, 90])
-def test_every_component_is_a_maximum_on_what_the_earlier_ones_left(
-    directed, hollow, rule, n_frozen, m
-):
-    A = drawn(m, N, 14, directed=directed, hollow=hollow)
-    weights = np.random.default_rng(0).uniform(0.5, 2, m)
-    frozen = tuple(
-        units(np.random.default_rng(j).standard_normal((N, n_frozen))) for j in range(1 + directed)
-    )
-    problem = problem_of(A, weights, rule, frozen, hollow=hollow, directed=directed)
-    fit = solve_core(problem, 3, wide_search(directed), np.full(3, 1e-9))
-    sides = tuple(np.column_stack(pair) for pair in zip(frozen, as_sides(fit.X), strict=True))
-    for k, (f, x) in enumerate(written_out(A, sides, weights, rule, hollow=hollow)):
-        if k < n_frozen:
-            continue
-        assert fit.gains[k - n_frozen] == pytest.approx(f(x), rel=1e-9)
-        assert fit.stationarity[k - n_frozen] <= 1e-9
-        # Beyond u = 1/2 the curvature of q jumps, and differences are as good as their step.
-        assert f.stationarity(x, 1e-7) < 1e-5
-        assert is_maximum(f, x, step=1e-4)
-        # None of many other starts climbs to a place that is far better.
-        others = [f(y) for y in points(directed, 50, seed=9)]
-        assert f(x) > max(others)
-    assert ((fit.agreement >= 0) & (fit.agreement <= 1)).all()
-
-
 @pytest.mark.parametrize("seed", range(4))
 @every_rule
 def test_of_two_vertices_no_direction_is_better(seed, rule):
