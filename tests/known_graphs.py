@@ -17,6 +17,7 @@ class Known(NamedTuple):
     stack: GraphStack
     H: NDArray[np.float64]  # (n, d)
     Lam: NDArray[np.float64]  # (m, d)
+    G: NDArray[np.float64] | None = None  # (n, d), of directed graphs
 
 
 def section_5_1(m: int, seed: int, *, loops: bool) -> Known:
@@ -69,16 +70,7 @@ def stored(stack: GraphStack, storage: str) -> GraphStack:
     return stack.to_dense() if storage == "dense" else stack.to_sparse()
 
 
-class KnownDirected(NamedTuple):
-    """Directed graphs and the parameters they were made from."""
-
-    stack: GraphStack
-    H: NDArray[np.float64]  # (n, d)
-    G: NDArray[np.float64]  # (n, d)
-    Lam: NDArray[np.float64]  # (m, d)
-
-
-def noiseless_directed(n: int, m: int, d: int, seed: int) -> KnownDirected:
+def noiseless_directed(n: int, m: int, d: int, seed: int) -> Known:
     """Make graphs sum_k Lam_ik h_k g_k^T with orthonormal h_k, orthonormal g_k, random loadings.
 
     The first components are the strongest, so that their order is known, too.
@@ -87,7 +79,7 @@ def noiseless_directed(n: int, m: int, d: int, seed: int) -> KnownDirected:
     H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
     Lam = rng.standard_normal((m, d))
     Lam *= np.linspace(3.0, 1.0, d) / np.linalg.norm(Lam, axis=0)
-    return KnownDirected(GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, G)), H, G, Lam)
+    return Known(GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, G)), H, Lam, G)
 
 
 def random_directed(

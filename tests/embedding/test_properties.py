@@ -41,23 +41,6 @@ def test_the_first_components_of_a_longer_fit_are_the_shorter_fit(options):
     assert column_errors(again.latent_positions_, five.latent_positions_).max() < 1e-5
 
 
-@pytest.mark.parametrize("m", [40, 80])
-def test_graphs_of_no_weight_do_not_change_how_others_are_searched(m):
-    # With them there are more than 48 graphs, of which starts see combinations. Two components,
-    # as of noise alone rounding chooses among maxima.
-    rng = np.random.default_rng(m)
-    H = np.linalg.qr(rng.standard_normal((110, 2)))[0]
-    Lam = rng.standard_normal((m + 20, 2)) * [30.0, 20.0]
-    noise = random_symmetric(m + 20, 110, seed=m)
-    stack = GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, H) + noise)
-    weights = np.append(np.ones(m), np.zeros(20))
-    settings = {"diagonal": "observed", "tol": 1e-4, "random_state": 0}
-    alone = JointEmbedding(2, **settings).fit(stack[:m])
-    among = JointEmbedding(2, **settings).fit(stack, sample_weight=weights)
-    assert column_errors(alone.latent_positions_, among.latent_positions_).max() < 1e-2
-    assert among.objective_path_[-1] == pytest.approx(alone.objective_path_[-1], rel=1e-6)
-
-
 def test_one_seed_gives_one_answer_and_signs_are_settled():
     stack = section_5_1(32, 9, loops=False).stack
     options = {"init": "random", "n_init": 2}

@@ -9,10 +9,7 @@ from eigengraphs import GraphStack
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.protocol import Progress
-from eigengraphs.solvers.rules import (
-    active_gram,
-    solve_loadings,
-)
+from eigengraphs.solvers.rules import active_gram, solve_loadings
 
 
 def transcription(A, d, max_iter=20_000, tol=1e-7):
@@ -49,16 +46,11 @@ def transcription(A, d, max_iter=20_000, tol=1e-7):
 
 
 def solve(A, d, **settings):
-    graphs = TreatedGraphs(A if isinstance(A, GraphStack) else GraphStack(A))
     defaults = {
-        "weights": np.ones(graphs.n_graphs),
-        "init": "svd",
-        "n_init": 1,
-        "tol": 1e-9,
-        "max_iter": 5000,
+        "weights": np.ones(len(A)), "init": "svd", "n_init": 1, "tol": 1e-9, "max_iter": 5000,
         "seed": np.random.SeedSequence(0),
-    }
-    return algorithm1(graphs, d, **{**defaults, **settings})
+    }  # fmt: skip
+    return algorithm1(TreatedGraphs(GraphStack(A)), d, **{**defaults, **settings})
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -76,18 +68,13 @@ def test_it_finds_what_the_transcription_finds(seed):
 
 def test_the_objective_falls_with_every_iteration_and_most_take_one_pass():
     A = random_symmetric(6, 30, seed=0)
-    graphs = TreatedGraphs(GraphStack(A))
-    # What a fit stopped after j iterations explains, for j = 0, 1, 2, ...
-    gains, passes = [], []
-    for j in range(1, 25):
-        fit = algorithm1(
-            graphs, 1, weights=np.ones(6), init="random", n_init=1, tol=1e-14, max_iter=j,
-            seed=np.random.SeedSequence(3),
-        )  # fmt: skip
-        gains.append(fit.stages[0].gain)
-        passes.append(fit.n_passes)
-    assert (np.diff(gains) >= 0).all()
-    assert np.median(np.diff(passes)) == 1
+    # What a fit stopped after j iterations explains.
+    settings = {"init": "random", "tol": 1e-14}
+    fits = [
+        solve(A, 1, max_iter=j, seed=np.random.SeedSequence(3), **settings) for j in range(1, 25)
+    ]
+    assert (np.diff([fit.stages[0].gain for fit in fits]) >= 0).all()
+    assert np.median(np.diff([fit.n_passes for fit in fits])) == 1
 
 
 def test_every_iteration_is_told_to_the_watcher():

@@ -20,12 +20,7 @@ from solvers.solving import (
 )
 
 from eigengraphs import GraphStack
-from eigengraphs.solvers.basis import (
-    CoreBasis,
-    MomentBasis,
-    orthonormal,
-    projected,
-)
+from eigengraphs.solvers.basis import CoreBasis, MomentBasis, orthonormal, projected
 from eigengraphs.solvers.protocol import first_components
 
 M, N = 7, 12

@@ -4,16 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from solvers.solving import (
-    FREE,
-    RULES,
-    Written,
-    drawn,
-    is_maximum,
-    metric_of,
-    units,
-    written_out,
-)
+from solvers.solving import FREE, RULES, Written, drawn, is_maximum, metric_of, units, written_out
 from written_out import slope
 
 from eigengraphs.solvers.ascent import Climb, Entries

@@ -7,7 +7,17 @@ import pytest
 from known_graphs import column_errors, random_symmetric, stored
 from scipy import linalg
 from scipy.optimize import linear_sum_assignment
-from solvers.solving import FREE, RULES, drawn, improve, operator_of, sides_of, skewed, solve
+from solvers.solving import (
+    FREE,
+    RULES,
+    Interrupting,
+    drawn,
+    improve,
+    operator_of,
+    sides_of,
+    skewed,
+    solve,
+)
 from written_out import Counted, norm_without_diagonal, outer_products, slope
 
 from eigengraphs import GraphStack
@@ -26,9 +36,7 @@ def matched_error(found, truth):
     """Return the largest distance of any side of a component, in the best order and signs."""
     cosines = np.prod([np.abs(t.T @ f) for f, t in zip(found, truth, strict=True)], axis=0)
     places = linear_sum_assignment(-cosines)[1]
-    return max(
-        column_errors(f[:, places], t).max() for f, t in zip(found, truth, strict=True)
-    )  # fmt: skip
+    return max(column_errors(f[:, places], t).max() for f, t in zip(found, truth, strict=True))
 
 
 def graphs_of(A, hollow=False, directed=False):
@@ -304,12 +312,7 @@ def test_passes_and_progress_are_counted(keep, directed):
 def test_an_interruption_keeps_the_last_round():
     graphs = operator_of(skewed(LARGE, 8, 3, 5, noise=0.1)[0])
     start = greedy(graphs, 3)
-
-    def stop(progress):
-        if progress.n_iter == 2:
-            raise KeyboardInterrupt
-
-    found = improve(graphs, start, watch=stop)
+    found = improve(graphs, start, watch=Interrupting(3))  # the first call is before any round
     assert found.stop_reason == "interrupted"
     assert not found.converged
     assert found.n_iter == 2
