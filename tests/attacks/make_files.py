@@ -361,8 +361,11 @@ def store_files() -> None:
 # ---------------------------------------------------------------------- models, reports, recipes
 
 
-def sealed(members: dict[str, bytes], kind: int = zipfile.ZIP_STORED) -> bytes:
-    seal = b"eigengraphs model, SHA-256 of all before: "
+SEAL = b"eigengraphs model, SHA-256 of all before: "
+
+
+def sealed(members: dict[Any, bytes], kind: int = zipfile.ZIP_STORED, seal: bytes = SEAL) -> bytes:
+    """Return a model file with a right seal."""
     content = archive(members, kind, seal + b"0" * 64)[:-64]
     return content + hashlib.sha256(content).hexdigest().encode()
 

@@ -83,19 +83,6 @@ def test_a_damaged_table_is_named(store):
     assert open_store(store).facts.norm.shape == (30,)
 
 
-def test_hashes_are_taken_once(store, monkeypatch):
-    stack = open_store(store)
-    assert stack.load().n_graphs == 30
-    object.__delattr__(stack, "_loaded")
-
-    def never(data):
-        raise AssertionError("hashed again")
-
-    monkeypatch.setattr("eigengraphs.store.reader.hashlib.sha256", never)
-    assert sum(block.graphs.n_graphs for block in stack.blocks()) == 30
-    assert stack[3].shape == (6, 6)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
