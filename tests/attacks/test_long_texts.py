@@ -99,7 +99,7 @@ def test_a_folder_of_results_with_other_things_in_its_provenance_is_refused(tmp_
 def test_results_of_graphs_in_a_place_with_too_long_a_name_are_refused(tmp_path):
     reading = {"source": "a" * 5000, "how": {}}
     (tmp_path / "provenance.json").write_text(json.dumps({"reading": reading, "inputs": []}))
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="which does not exist"):
         FinishedFit(tmp_path).inputs()
 
 

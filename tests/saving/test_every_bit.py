@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.attacks.make_files import array, sealed
+from tests.saving.test_model_file import graphs
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError
@@ -29,12 +30,9 @@ LOADINGS = {
 
 
 def new_graphs(kind):
-    rng = np.random.default_rng(1)
     if kind == "directed":
-        return eg.GraphStack(rng.random((3, 15, 15)))
-    A = rng.poisson(2.0, (3, 24, 24)) * (rng.random((3, 24, 24)) < 0.4)
-    names = [f"vertex {s}" for s in range(24)]
-    return eg.GraphStack((A + A.transpose(0, 2, 1)).astype(float), vertex_names=names).drop_loops()
+        return eg.GraphStack(np.random.default_rng(1).random((3, 15, 15)))
+    return graphs(m=3, seed=1)
 
 
 @pytest.mark.parametrize(
