@@ -46,16 +46,6 @@ def norm_without_diagonal(h: Array, g: Array | None = None) -> float:
     return 1 - u + bend(u)
 
 
-def objective(
-    R: Array, weights: Array, h: Array, g: Array | None = None, *, hollow: bool = False
-) -> float:
-    """Return sum_i w_i <R_i, h g^T>^2 / ||h g^T||^2 at unit vectors; without g, it is h."""
-    h = h / linalg.norm(h)
-    g = None if g is None else g / linalg.norm(g)
-    forms = np.einsum("s,ist,t->i", h, R, h if g is None else g)
-    return float(weights @ forms**2) / (norm_without_diagonal(h, g) if hollow else 1.0)
-
-
 def masked_objective(
     R: Array, seen: Array, weights: Array, floors: Array, h: Array, *, hollow: bool = False
 ) -> float:

@@ -81,36 +81,26 @@ def test_an_interrupted_fit_keeps_what_it_found(default_solver):
     assert np.allclose(longer.objective_path_, whole.objective_path_, rtol=1e-6)
 
 
-def interrupted_at_once(monkeypatch):
+def test_a_fit_that_found_nothing_sets_nothing_and_leaves_an_old_one_whole():
     def press(*_, **__):
         raise KeyboardInterrupt
 
-    for name in ("sketch", "products"):  # the first read of a search, whichever the solver
-        monkeypatch.setattr(f"eigengraphs.operators.treated.TreatedGraphs.{name}", press)
-
-
-def test_before_anything_was_found_nothing_is_set(monkeypatch):
-    je = JointEmbedding(2, random_state=0)
-    before = set(vars(je))
-    interrupted_at_once(monkeypatch)
-    with pytest.raises(KeyboardInterrupt):
-        je.fit(A)
-    assert set(vars(je)) == before
-    with pytest.raises(NotFittedError):
-        je.transform(A)
-
-
-def test_an_interrupted_fit_that_found_nothing_leaves_the_old_one_whole():
-    other = random_symmetric(3, 101, seed=1)
-    je = JointEmbedding(1, tol=1e-3, random_state=0, center=True).fit(A)
-    before = je.transform(A)
+    new = JointEmbedding(2, random_state=0)
+    old = JointEmbedding(1, tol=1e-3, random_state=0, center=True).fit(A)
+    unset, before = set(vars(new)), old.transform(A)
     with pytest.MonkeyPatch.context() as patch:
-        interrupted_at_once(patch)
+        for name in ("sketch", "products"):  # the first read of a search, whichever the solver
+            patch.setattr(f"eigengraphs.operators.treated.TreatedGraphs.{name}", press)
         with pytest.raises(KeyboardInterrupt):
-            je.set_params(center=False).fit(other)
-    assert je.n_vertices_ == 110
-    assert np.allclose(je.transform(A), before, rtol=0, atol=1e-12)
-    assert np.allclose(je.loadings_, before, rtol=0, atol=1e-12)
+            new.fit(A)
+        with pytest.raises(KeyboardInterrupt):
+            old.set_params(center=False).fit(random_symmetric(3, 101, seed=1))
+    assert set(vars(new)) == unset
+    with pytest.raises(NotFittedError):
+        new.transform(A)
+    assert old.n_vertices_ == 110
+    assert np.allclose(old.transform(A), before, rtol=0, atol=1e-12)
+    assert np.allclose(old.loadings_, before, rtol=0, atol=1e-12)
 
 
 def test_an_interrupted_fit_on_few_vertices_keeps_what_its_only_round_found():

@@ -170,33 +170,28 @@ def test_what_hardly_bends_upwards_is_a_maximum(directed, excess, leads_up):
 def test_a_maximum_where_the_norm_begins_to_bend_is_reached():
     A = drawn(M, N, 9, directed=False, hollow=True)
     problem = problem_of(A, np.ones(M), FREE, hollow=True)
-    fit = solve_core(problem, 3, wide_search(False), np.full(3, 1e-9))
+    fit = solve_core(problem, 3, wide_search(), np.full(3, 1e-9))
     assert (fit.stationarity < 1e-6).all()
 
 
 # ---------------------------------------------------------------- all components
 
 
-def problem_of(A, weights, rule, sides=None, *, hollow=False, directed=False):
-    """Return the problem on all vertices, with frozen components."""
+def problem_of(A, weights, rule, *, hollow=False, directed=False):
+    """Return the problem on all vertices."""
     geometry, bases = whole(directed, A.shape[1])
-    metric = metric_of(hollow)
-    sides = tuple(V[:, :0] for V in bases) if sides is None else sides
-    packed = geometry.pack(A)
-    Psi = packed @ geometry.outer(np.hstack([side.T for side in sides])).T
+    packed, none = geometry.pack(A), np.zeros((0, geometry.n_entries))
+    rows = rows_of(packed, np.zeros((len(A), 0)), weights, linear=rule.linear)
     total = float(weights @ (A**2).sum(axis=(1, 2)))
     return CoreProblem(
-        geometry, metric.in_basis(geometry, bases), rule,
-        rows_of(packed, Psi, weights, linear=rule.linear), metric.gram(sides),
-        metric.known(geometry, bases, sides), total, 1e-20 * total, 1e-12 * total,
+        geometry, metric_of(hollow).in_basis(geometry, bases), rule, rows, np.zeros((0, 0)), none,
+        total, 1e-20 * total, 1e-12 * total,
     )  # fmt: skip
 
 
-def wide_search(directed, d=3, **settings):
-    geometry, _ = whole(directed)
-    random = np.array([points(directed, 6, seed=k) for k in range(d)])
-    defaults = {"in_order": False, "by_mean": True, "random": random}
-    return Search(np.zeros((0, geometry.size)), **{**defaults, **settings})
+def wide_search():
+    random = np.array([points(False, 6, seed=k) for k in range(3)])
+    return Search(np.zeros((0, N)), in_order=False, by_mean=True, random=random)
 
 
 def as_sides(X):
@@ -236,7 +231,7 @@ def test_graphs_with_all_their_nonzeros_give_one_up_for_a_better_one():
     A = np.einsum("sk,ik,tk->ist", H, np.kron(np.diag([3.0, 2.0, 1.0]), np.ones((3, 1))), H)
     A += 0.01 * drawn(M, N, 1, directed=False)
     problem = problem_of(A, np.ones(M), SparseLoadings(1))
-    fit = solve_core(problem, 3, wide_search(False), np.full(3, 1e-9))
+    fit = solve_core(problem, 3, wide_search(), np.full(3, 1e-9))
     assert (fit.gains > 0).all()
     assert np.allclose(np.abs((fit.X * H.T).sum(axis=1)), 1, atol=1e-3)
     Lam = SparseLoadings(1).solve(fit.Gamma, fit.Psi)

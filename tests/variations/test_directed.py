@@ -20,7 +20,6 @@ def orthonormal_pairs(n=40, m=20, d=4, seed=0, noise=0.0):
     return A, H, G, Lam
 
 
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("d", [1, 3, 5])
 def test_noiseless_graphs_come_back(storage, d):
     A, H, G, Lam = orthonormal_pairs(d=d)

@@ -62,7 +62,6 @@ def test_vertices_that_some_graphs_do_not_have():
     assert gap > 0.05
 
 
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_a_new_graph_may_lack_vertices(storage):
     known = noiseless(n=15, m=6, d=2, seed=0)
     names = [f"v{s}" for s in range(15)]
@@ -88,7 +87,6 @@ def test_a_new_graph_may_lack_vertices(storage):
         je.transform(part, missing="error")
 
 
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_new_graphs_that_lack_different_vertices(storage):
     """Some lack a region that others have, and all lack one that the training graphs have."""
     known = noiseless(n=15, m=8, d=2, seed=2)
@@ -111,7 +109,6 @@ def test_new_graphs_that_lack_different_vertices(storage):
 
 
 @pytest.mark.parametrize("center", [False, True])
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_a_graph_without_any_observed_pair_has_no_loadings(center, storage):
     """Where the diagonal is no data, a graph of which only the diagonal is known says nothing."""
     A = random_symmetric(8, 10, seed=0) + 30.0

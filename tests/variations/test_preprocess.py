@@ -15,7 +15,6 @@ def counts(m=12, n=14, seed=0):
 
 
 @pytest.mark.parametrize("step", ["log1p", "rank", "unit_norm", ["log1p", "unit_norm"]])
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_a_step_inside_equals_the_transform_outside(step, storage):
     A, new = stored(GraphStack(counts()), storage), stored(GraphStack(counts(4, seed=1)), storage)
     inside = JointEmbedding(2, preprocess=step, center=True, random_state=0).fit(A)

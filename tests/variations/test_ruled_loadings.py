@@ -33,7 +33,6 @@ def signed_parts(m=30, n=40, d=4, seed=0, noise=0.02, kept=2, signed=True):
     return A, H, Lam
 
 
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_planted_supports_are_found(storage):
     A, H, Lam = signed_parts()
     je = JointEmbedding(4, loadings="sparse", max_nonzeros=2, diagonal="observed", random_state=0)

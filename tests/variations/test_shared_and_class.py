@@ -156,7 +156,6 @@ def test_one_class_is_shared_and_one_class_per_graph_is_free():
 
 
 @pytest.mark.parametrize("solver", ["subspace", "algorithm1"])
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_class_fits_by_both_solvers_and_storages_agree(solver, storage):
     A, y = two_classes()
     stack = stored(GraphStack(A), storage)
