@@ -12,7 +12,6 @@ from eigengraphs import GraphStack
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.solvers.full_space import full_space
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
-from eigengraphs.solvers.protocol import Fit
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     Seen,
@@ -21,6 +20,7 @@ from eigengraphs.solvers.rules import (
     objective_of,
     stage_loadings,
 )
+from eigengraphs.solvers.solution import Fit
 
 Array = NDArray[np.float64]
 COMMON = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 500}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eigengraphs import GraphStack
 from eigengraphs.models import MultipleRandomEigenGraphs
-from eigengraphs.solvers.protocol import Fit
+from eigengraphs.solvers.solution import Fit
 
 
 class Known(NamedTuple):

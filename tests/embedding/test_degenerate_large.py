@@ -82,7 +82,7 @@ def test_every_one_gives_a_finite_fit_that_converged(name, n, center, diagonal, 
         (lambda n: np.zeros((3, n, n)), True),
         (lambda n: np.repeat(np.pi / 3 * random_symmetric(1, n, seed=3), 7, axis=0), True),
     ],
-    ids=["zero", "zero, centred", "identical, centred"],
+    ids=["zero", "zero, centered", "identical, centered"],
 )
 def test_where_nothing_is_left_a_warning_says_so(graphs, center, n, storage):
     stack = stored(GraphStack(graphs(n)), storage)

@@ -9,12 +9,12 @@ from written_out import Counted, objective_path
 from eigengraphs import GraphStack
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.protocol import Progress
 from eigengraphs.solvers.rules import (
     active_gram,
     component_gram,
     solve_loadings,
 )
+from eigengraphs.solvers.solution import Progress
 
 
 def transcription(A, d, max_iter=20_000, tol=1e-7):

@@ -32,7 +32,7 @@ from eigengraphs.solvers.basis import (
     projected,
 )
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import first_components
+from eigengraphs.solvers.solution import first_components
 
 M, N = 7, 12
 WEIGHTS = np.linspace(0.5, 2, M)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigengraphs.solvers.protocol import column_signs, with_signs, with_signs_pair
+from eigengraphs.solvers.solution import column_signs, with_signs, with_signs_pair
 
 
 def test_the_first_of_the_largest_entries_is_positive():

@@ -14,8 +14,8 @@ from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.solvers.full_space import refine_observed
 from eigengraphs.solvers.metric import AllEntries
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import first_components, with_signs
 from eigengraphs.solvers.rules import FreeLoadings, component_gram, condition
+from eigengraphs.solvers.solution import first_components, with_signs
 
 # ---------------------------------------------------------------------- the known components
 

@@ -10,8 +10,8 @@ from eigengraphs import GraphStack
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.solvers.full_space import refine_observed
 from eigengraphs.solvers.metric import AllEntries
-from eigengraphs.solvers.protocol import with_signs
 from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.solvers.solution import with_signs
 
 
 @pytest.mark.parametrize("rule", ["observed", "hollow"])

@@ -22,7 +22,7 @@ from solvers.solving import (
 )
 
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import Progress
+from eigengraphs.solvers.solution import Progress
 
 M = 6
 BLOCK = GENERAL.block

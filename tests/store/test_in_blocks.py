@@ -16,12 +16,12 @@ SETTINGS = {
     "free": {},
     "observed": {"diagonal": "observed"},
     "unobserved": {"diagonal": "unobserved"},
-    "centred": {"center": True},
+    "centered": {"center": True},
     "class": {"loadings": "class"},
     "shared": {"loadings": "shared"},
     "directed": {"directed": True},
     "directed unobserved": {"directed": True, "diagonal": "unobserved"},
-    "directed centred": {"directed": True, "center": True},
+    "directed centered": {"directed": True, "center": True},
     "directed observed": {"directed": True, "diagonal": "observed"},
 }
 

@@ -32,7 +32,7 @@ TESTS: dict[str, list[str]] = {
     "solvers/full_space.py": _solvers("full_space", "masked", "masked_recovery"),
     "solvers/geometry.py": _solvers("geometry", "core"),
     "solvers/metric.py": _solvers("metric", "core"),
-    "solvers/protocol.py": _solvers("components", "algorithm1"),
+    "solvers/solution.py": _solvers("components", "algorithm1"),
     "solvers/refine.py": _solvers("refine", "refine_runs"),
     "solvers/rules.py": _solvers("rules"),
     "solvers/subspace.py": _solvers("rounds", "subspace", "degenerate_stacks"),
