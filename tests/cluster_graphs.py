@@ -9,23 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from blocked_graphs import InBlocks
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import ReadError
-from eigengraphs.stack.blocked import Block, BlockedStack
+from eigengraphs.stack.blocked import Block
 
 
-class InFile(BlockedStack):
+class InFile(InBlocks):
     """Graphs in an .npy file (m, n, n), in blocks of ``step``; pickles as its path."""
 
-    __slots__ = ("_file", "_shape", "_sparse", "_step")
+    __slots__ = ("_file", "_shape", "_sparse")
 
     def __init__(self, path: Path, step: int, sparse: bool = False, scanned: bool = True) -> None:
         A = np.load(path, mmap_mode="r")
         for name, value in {
             "_file": (path, step, sparse),
             "_shape": A.shape,
-            "_step": step,
+            "_spans": tuple((lo, min(len(A), lo + step)) for lo in range(0, len(A), step)),
+            "_memory": 2**30,
             "_sparse": sparse,
             "_facts": GraphStack(A, copy=False).facts if scanned else None,
             "_graph_names": None,
@@ -36,15 +38,6 @@ class InFile(BlockedStack):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (*self._file, False)  # whoever reads blocks needs no facts
-
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        m, step = self._shape[0], self._step
-        return tuple((lo, min(m, lo + step)) for lo in range(0, m, step))
-
-    @property
-    def memory(self) -> int:
-        return 2**30
 
     def read_block(self, k: int) -> GraphStack:
         lo, hi = self.spans[k]

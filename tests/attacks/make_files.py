@@ -361,8 +361,11 @@ def store_files() -> None:
 # ---------------------------------------------------------------------- models, reports, recipes
 
 
-def sealed(members: dict[str, bytes], kind: int = zipfile.ZIP_STORED) -> bytes:
-    seal = b"eigengraphs model, SHA-256 of all before: "
+SEAL = b"eigengraphs model, SHA-256 of all before: "
+
+
+def sealed(members: dict[Any, bytes], kind: int = zipfile.ZIP_STORED, seal: bytes = SEAL) -> bytes:
+    """Return a model file with a right seal."""
     content = archive(members, kind, seal + b"0" * 64)[:-64]
     return content + hashlib.sha256(content).hexdigest().encode()
 
@@ -391,7 +394,8 @@ def other_files() -> None:
         "load")  # fmt: skip
     put("deep_report.json", "a report nested 12,000 deep", "is broken", "[" * 12_000, "report")
     put("deep_recipe.json", "a recipe nested 12,000 deep", "not JSON", "[" * 12_000, "recipe")
-    put("keys.toml", "a key of 20,000 parts", "keys within keys", f"a{'.a' * 20_000} = 1", "recipe")
+    put("keys.toml", "a key of 20,000 parts", "keys are nested without end",
+        f"a{'.a' * 20_000} = 1", "recipe")  # fmt: skip
 
 
 def main() -> None:

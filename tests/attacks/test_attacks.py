@@ -14,7 +14,7 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.system.limits import DEFAULT, Cap, gunzip
+from eigengraphs.system.limits import DEFAULT, Cap
 
 HERE = Path(__file__).parent
 ATTACKS = json.loads((HERE / "attacks.json").read_text())
@@ -116,14 +116,6 @@ def test_max_bytes_raises_the_cap_of_every_reader(tmp_path):
     with pytest.raises(ReadError, match="more than the cap"):
         eg.read(path, max_bytes=7, format="matrix")
     assert eg.read(path, max_bytes=8, format="matrix").n_vertices == 2
-
-
-def test_gunzip_gives_what_gzip_gives_for_several_parts():
-    parts = [b"one\n" * 100_000, b"", b"two"]
-    data = b"".join(map(gzip.compress, parts))
-    assert gunzip("x", data) == b"".join(parts)
-    with pytest.raises(ReadError, match="not whole"):
-        gunzip("x", data[:-5])
 
 
 def test_the_command_line_says_and_takes_max_bytes():

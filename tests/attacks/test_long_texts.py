@@ -1,6 +1,5 @@
 """Small files that would take much room or time: long names, many columns, many members."""
 
-import io
 import json
 import struct
 import time
@@ -10,6 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.attacks.make_files import array
 
 import eigengraphs as eg
 from eigengraphs import errors
@@ -99,14 +99,8 @@ def test_a_folder_of_results_with_other_things_in_its_provenance_is_refused(tmp_
 def test_results_of_graphs_in_a_place_with_too_long_a_name_are_refused(tmp_path):
     reading = {"source": "a" * 5000, "how": {}}
     (tmp_path / "provenance.json").write_text(json.dumps({"reading": reading, "inputs": []}))
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="which does not exist"):
         FinishedFit(tmp_path).inputs()
-
-
-def array(values):
-    buffer = io.BytesIO()
-    np.save(buffer, values)
-    return buffer.getvalue()
 
 
 @pytest.mark.parametrize("read", [eg.read, lambda path: eg.load(path, max_bytes="1M")])

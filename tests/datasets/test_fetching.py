@@ -138,11 +138,6 @@ def test_only_what_is_absent_is_downloaded(server, tmp_path, capsys):
     assert len(server.asked) == 1
     assert f"{LAST}: 100%" in capsys.readouterr().err
     assert stored(tmp_path) == TINY
-
-
-def test_files_are_readable_as_those_that_one_writes_oneself(server, tmp_path):
-    put({path: TINY[path] for path in TINY if path != LAST}, tmp_path)
-    fetch_hnu1(data_folder=tmp_path)
     assert (tmp_path / LAST).stat().st_mode == (tmp_path / FIRST).stat().st_mode
 
 
@@ -194,19 +189,6 @@ def test_a_file_with_another_content_is_not_stored(server, tmp_path):
     server.asked.clear()
     fetch_hnu1(data_folder=tmp_path)
     assert len(server.asked) == 300 - len(whole)
-
-
-def test_a_download_that_breaks_off_leaves_nothing(data_folder, tmp_path, monkeypatch):
-    content = (data_folder / "agri_trade" / "agri_trade.rda").read_bytes()
-    with serving({"agri_trade.rda": content}, monkeypatch) as server:
-        server.answer = lambda request, name: server.give(request, name, upto=100_000)
-        with pytest.raises(DatasetError, match=r"\(148797 bytes\) broke off") as caught:
-            fetch_agri_trade(data_folder=tmp_path)
-        assert f"{server.host}/peterwmacd/multiness" in str(caught.value)
-        assert str(tmp_path / "agri_trade" / "agri_trade.rda") in str(caught.value)
-        assert stored(tmp_path) == {}
-        server.answer = server.give
-        fetch_agri_trade(data_folder=tmp_path)
 
 
 @pytest.mark.parametrize("declared", [True, False])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from experiments.airports import changes
 from experiments.section_5_3_brains import FOLDS, TARGETS, Curves, Setting, parameters, ratios
-from experiments.section_5_4_wikipedia import PAPER, THINGS, Scores, purity, unit_rows
+from experiments.section_5_4_wikipedia import PAPER, Scores, purity, unit_rows
 
 from eigengraphs import datasets
 from eigengraphs.errors import EigengraphsError
-from experiments import drawing, mice, reproduce
+from experiments import mice, reproduce
 from experiments import section_5_3_brains as brains
 from experiments import section_5_4_wikipedia as wikipedia
 
@@ -140,17 +140,6 @@ def test_small_and_large_dimensions_are_judged_with_their_own_settings(monkeypat
     assert brains._small_dimensions(few | {Setting(1, "observed"): behind}).verdict == "differs"
 
 
-def test_fits_that_did_not_converge_are_counted():
-    curve = np.full(40, 0.5)
-    results = {Setting(1): _curves(curve, curve)}
-    assert brains._convergence(results) == "All 5 joint embeddings converged."
-    results[Setting(8, weights="counts")] = _curves(curve, curve, not_converged=3)
-    assert brains._convergence(results).startswith("3 of 10 joint embeddings did not")
-    table = brains._summary(results)
-    column = table.columns.index("fits not converged")
-    assert [row[column] for row in table.rows] == ["0 of 5", None, "3 of 5", None]
-
-
 @pytest.mark.slow
 def test_few_parameters_recognize_subjects(tmp_path):
     need(datasets.fetch_hnu1)
@@ -251,15 +240,6 @@ ENGLISH = "JE and ASE give similar results on the English graph"
 FRENCH = "JE improves on ASE for the French graph significantly"
 
 
-def test_no_difference_beyond_the_error_is_said_to_be_none():
-    found = _judged({"JE+(EN,FR)": 0.033, "JE+EN": 0.027}, {"JE+(EN,FR)": 0.028, "JE+EN": 0.028})
-    for claim, sign in ((BOTH, "the other sign"), (ENGLISH, "the same sign")):
-        assert found[claim].verdict == "reproduced"
-        assert "no difference beyond the error, as in the paper" in found[claim].reason
-        assert "2-means: -0.0020" in found[claim].reason
-        assert sign in found[claim].reason
-
-
 @pytest.mark.parametrize(("gap", "both", "english", "french"), [
     (+0.03, "reproduced", "differs", "reproduced"),
     (-0.03, "differs", "differs", "differs"),
@@ -318,36 +298,6 @@ def test_accuracy_is_compared_with_guessing_the_larger_class(accuracy, verdict, 
     # Shuffled labels that do better than the larger class are the bar then.
     above = wikipedia._apart("auto", one | {"chance": [0.6, 0.6]})
     assert "better, but mixed" not in above.reason
-
-
-def test_figure8_and_table2_give_the_same_reason():
-    scores = _scores(dict.fromkeys(PAPER, 0.03), 0.005, np.random.default_rng(0))
-
-    def size(members):
-        made = {method: one._replace(members=members) for method, one in scores.items()}
-        return wikipedia._size(made).reason
-
-    reasons = [size([[40, 60], [60, 40]]),
-               wikipedia._apart("auto", ONE | {"accuracy": 3 * [0.56]}).reason]  # fmt: skip
-    for reason in reasons:
-        assert THINGS[1:] in reason
-        assert "that alone would leave" in reason
-    assert reasons[0].endswith("but none is seen")
-    assert size([[10, 90], [90, 40]]).endswith("which is seen")
-
-
-def test_every_page_is_drawn(monkeypatch):
-    H = np.random.default_rng(0).standard_t(2, size=(200, 3))
-    drawn = []
-    monkeypatch.setattr(drawing, "save", lambda run, figure: drawn.append(figure) or "")
-    wikipedia._positions_picture(None, {"H": H.tolist(), "labels": 100 * [0] + 100 * [1]})
-    axes = np.reshape(drawn[0].axes, (4, 4))
-    for k in range(3):
-        assert sum(bar.get_height() for bar in axes[3, k].patches) == 200
-        for j in range(3):
-            low, high = axes[j, k].get_xlim()
-            assert low < H[:, k].min()
-            assert high > H[:, k].max()
 
 
 def test_positions_by_category(tmp_path):

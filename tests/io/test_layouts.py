@@ -36,17 +36,6 @@ def test_the_300_files_of_hnu1_as_they_are_published(data_folder):
     assert all(len(file.sha256) == 64 for file in reading.files)
 
 
-def test_its_vertices_get_the_names_of_a_table(data_folder):
-    folder = data_folder / "hnu1"
-    table = eg.io.read_vertices(folder / "vertices.tsv", n=70)
-    assert table.names == tuple(map(str, range(1, 71)))
-    assert set(table.columns["lobe"]) == set("FOPST")
-    named = [f"region {i}" for i in range(1, 71)]
-    stack = eg.read(str(folder / "*_ses-1_*.ssv"), labels=named)
-    assert stack.n_graphs == 30
-    assert stack.vertex_names == tuple(named)
-
-
 @pytest.fixture(scope="module")
 def mice_folder(tmp_path_factory):
     """The folder ``mice`` of graspologic: edge lists, participants, and tables beside them."""
@@ -94,12 +83,6 @@ def test_the_32_mice_as_graspologic_ships_them(mice_folder):
     joined = eg.io.join(reading, eg.io.read_participants(mice_folder / "participants.csv"))
     assert joined.columns["genotype"].tolist() == mice.genotypes[order].tolist()
     assert joined.rows_without_graph == ()
-
-
-def test_the_edge_lists_of_the_mice_alone(mice_folder):
-    stack = eg.read(mice_folder / "edgelists")  # a warning would be an error here
-    assert stack.n_vertices == 332
-    assert stack.vertex_names[:3] == ("0", "1", "2")
 
 
 @pytest.mark.parametrize("delimiter", [" ", ","])

@@ -111,24 +111,6 @@ def test_unused_blocks_take_no_components():
     assert model.n_components == 3
 
 
-def test_k_components_do_not_hold_a_varying_family_of_k_blocks():
-    # The matrices H diag(lam) H^T of a d-component model span at most d dimensions, and these
-    # span K (K + 1) / 2: the family below Figure 1 needs that many components, not K.
-    K = 3
-    P = random_block_matrices(20, K)[:, LABELS][:, :, LABELS]
-    assert np.linalg.matrix_rank(P.reshape(20, -1)) == K * (K + 1) // 2
-    model = MultipleRandomEigenGraphs.from_block_models(LABELS, random_block_matrices(20, K))
-    for d in range(1, K * (K + 1) // 2 + 1):
-        h = model.latent_positions[:, :d]
-        span = np.einsum("sk,tk->kst", h, h).reshape(d, -1)
-        assert np.linalg.matrix_rank(span) == d
-    # The best fit with K of the rank-one directions leaves something, with all of them nothing.
-    basis = np.linalg.svd(P.reshape(20, -1), full_matrices=False)[2]
-    for d, missed in ((K, True), (K * (K + 1) // 2, False)):
-        left = P.reshape(20, -1) - P.reshape(20, -1) @ basis[:d].T @ basis[:d]
-        assert (np.linalg.norm(left) > 1e-3) == missed
-
-
 def test_bad_families_are_refused():
     B = random_block_matrices(3, 2)
     wrong = B.copy()

@@ -1,13 +1,13 @@
 """The model file: no bit can change, no byte be lost or added; files of old versions are read."""
 
-import hashlib
-import io
 import json
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.attacks.make_files import array, sealed
+from tests.saving.test_model_file import graphs
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError
@@ -30,12 +30,9 @@ LOADINGS = {
 
 
 def new_graphs(kind):
-    rng = np.random.default_rng(1)
     if kind == "directed":
-        return eg.GraphStack(rng.random((3, 15, 15)))
-    A = rng.poisson(2.0, (3, 24, 24)) * (rng.random((3, 24, 24)) < 0.4)
-    names = [f"vertex {s}" for s in range(24)]
-    return eg.GraphStack((A + A.transpose(0, 2, 1)).astype(float), vertex_names=names).drop_loops()
+        return eg.GraphStack(np.random.default_rng(1).random((3, 15, 15)))
+    return graphs(m=3, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -79,17 +76,6 @@ def test_two_hundred_truncations_and_additions_are_refused(tmp_path):
         refused(tmp_path / "model.eg", more + whole)
 
 
-def sealed(members, comment=b"eigengraphs model, SHA-256 of all before: ", **options):
-    """Return an archive with a right seal: what somebody with bad intent can make."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", **options) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-        archive.comment = comment + b"0" * 64
-    content = buffer.getvalue()[:-64]
-    return content + hashlib.sha256(content).hexdigest().encode()
-
-
 def members_of(path):
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -100,37 +86,26 @@ def test_a_seal_is_wanted_of_format_2_and_none_of_format_1(tmp_path):
     path = tmp_path / "model.eg"
     path.write_bytes(sealed(members))
     assert eg.load(path).n_components_ == 2
-    refused(path, sealed(members, b"eigengraphs model, SHA-256 of nothing: "))
+    refused(path, sealed(members, seal=b"eigengraphs model, SHA-256 of nothing: "))
     tree = json.loads(members["model.json"]) | {"format": 3}
     path.write_bytes(sealed(members | {"model.json": json.dumps(tree)}))
     with pytest.raises(InputError, match="later version"):
         eg.load(path)
 
 
-def header(shape, descr="<f8"):
-    buffer = io.BytesIO()
-    said = {"descr": descr, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(buffer, said)
-    return buffer.getvalue()
-
-
 @pytest.mark.parametrize(
     "damage",
-    ["huge array", "short array", "long array", "deep", "link", "outside", "twice", "bomb",
-     "objects", "sparse", "million digits", "no json", "other class"],
-)  # fmt: skip
+    ["short array", "long array", "link", "outside", "twice", "sparse", "many digits", "no json"],
+)
 def test_sealed_files_of_bad_intent_are_refused(damage, tmp_path):
+    """Beside those of ``tests/attacks``."""
     members = members_of(FILES / "format2_free.eg")
-    tree, options = json.loads(members["model.json"]), {}
+    tree = json.loads(members["model.json"])
     match damage:
-        case "huge array":
-            members["array0.npy"] = header((2**40, 2**10))
         case "short array":
             members["array0.npy"] = members["array0.npy"][:-8]
         case "long array":
             members["array0.npy"] += b"\0" * 8
-        case "deep":
-            members["model.json"] = '{"format": 2, "state": ' + "[" * 200_000
         case "link":
             info = zipfile.ZipInfo("array99.npy")
             info.external_attr = 0o120777 << 16
@@ -139,33 +114,22 @@ def test_sealed_files_of_bad_intent_are_refused(damage, tmp_path):
             members["../../array99.npy"] = members["array0.npy"]
         case "twice":
             members[zipfile.ZipInfo("model.json")] = members["model.json"]
-        case "bomb":
-            members["array99.npy"] = header((2**24,)) + bytes(2**27)
-            options = {"compression": zipfile.ZIP_DEFLATED}
-        case "objects":
-            members["array0.npy"] = header((3,), "|O") + b"cos\nsystem\n(S'true'\ntR."
         case "sparse":
             arrays = {"data": "[1.0]", "indices": "[99999999]", "indptr": "[0, 1, 1]"}
-            for name, text in arrays.items():
-                buffer = io.BytesIO()
-                np.save(buffer, np.array(json.loads(text)))
-                members[f"{name}.npy"] = buffer.getvalue()
+            members |= {f"{name}.npy": array(json.loads(text)) for name, text in arrays.items()}
             parts = {name: name for name in arrays}
             tree["state"]["dict"]["_seed"] = {"sparse": parts, "shape": [2, 2]}
             members["model.json"] = json.dumps(tree)
         case "no json":
             del members["model.json"]
-        case "other class":
-            tree["state"] = {"object": "Popen", "fields": {"args": "true"}}
-            members["model.json"] = json.dumps(tree)
-        case "million digits":
+        case "many digits":
             members["model.json"] = '{"format": 2, "state": ' + "9" * 10**6 + "}"
     path = tmp_path / "model.eg"
     if damage == "twice":
         with pytest.warns(UserWarning, match="Duplicate"):
-            content = sealed(members, **options)
+            content = sealed(members)
     else:
-        content = sealed(members, **options)
+        content = sealed(members)
     path.write_bytes(content)
     with pytest.raises(InputError, match="model"):
         eg.load(path)

@@ -67,18 +67,27 @@ def test_every_kind_of_fit_comes_back(kind, sparse, tmp_path):
     assert again.vertex_names_ == je.vertex_names_
 
 
-def test_directed_and_missing_fits_come_back(tmp_path):
+def test_fits_of_other_graphs_by_parts_and_of_other_sizes_come_back(tmp_path):
     rng = np.random.default_rng(0)
     directed = eg.GraphStack(rng.random((6, 15, 15)))
     A = rng.random((6, 15, 15))
     A += A.transpose(0, 2, 1)
     A[2, 3, 5] = A[2, 5, 3] = np.nan
-    for stack, settings in (
-        (directed, {"directed": True}),
-        (directed.astype("float32"), {"directed": True}),
-        (A, {"missing": "unobserved"}),
-    ):
-        je = eg.JointEmbedding(2, random_state=0, **settings).fit(stack)
+    fits = [
+        (stack, eg.JointEmbedding(2, random_state=0, **settings).fit(stack))
+        for stack, settings in (
+            (directed, {"directed": True}),
+            (directed.astype("float32"), {"directed": True}),
+            (A, {"missing": "unobserved"}),
+        )
+    ]
+    stack = graphs()
+    whole, parts = (eg.JointEmbedding(d, random_state=0) for d in (3, 2))
+    whole.fit(stack)
+    for start in (0, 5, 10):
+        parts.partial_fit(stack[start : start + 5])
+    fits += [(stack, je) for je in (parts, whole.truncate(2), whole.extend(4))]
+    for stack, je in fits:
         again = eg.load(je.save(tmp_path / "model.eg"))
         assert again.loadings_.dtype == je.loadings_.dtype
         assert (again.transform(stack) == je.transform(stack)).all()
@@ -163,14 +172,3 @@ def test_a_sealed_file_with_parts_that_do_not_fit_is_refused(change, says, tmp_p
     path = je.save(tmp_path / "model.eg")
     with pytest.raises(InputError, match=f"does not hold a fit of JointEmbedding: {says}"):
         eg.load(path)
-
-
-def test_fits_by_parts_and_with_other_numbers_of_components_come_back(tmp_path):
-    stack = graphs()
-    whole = eg.JointEmbedding(3, random_state=0).fit(stack)
-    parts = eg.JointEmbedding(2, random_state=0)
-    for start in (0, 5, 10):
-        parts.partial_fit(stack[start : start + 5])
-    for je in (parts, whole.truncate(2), whole.extend(4)):
-        again = eg.load(je.save(tmp_path / "model.eg"))
-        assert (again.transform(stack) == je.transform(stack)).all()

@@ -7,7 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.saving.test_every_bit import members_of, sealed
+from tests.attacks.make_files import sealed
+from tests.saving.test_every_bit import members_of
 from tests.saving.test_model_file import graphs
 
 import eigengraphs as eg

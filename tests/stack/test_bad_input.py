@@ -130,11 +130,6 @@ def test_no_common_name():
         GraphStack([frame("ab"), frame("cd")], vertices="intersection")
 
 
-def test_a_flat_matrix_must_have_the_rows():
-    with pytest.raises(InputError, match="must have 6 rows, got 4"):
-        GraphStack.from_flat(sparse.csr_array((4, 2)), 3)
-
-
 def test_a_failed_stack_leaves_the_input_as_it_was():
     cube = np.ones((2, 3, 3))
     cube[1, 0, 0] = np.nan

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from eigengraphs import GraphStack
 from eigengraphs.stack import graph_facts
-from eigengraphs.stack.graph_facts import find_facts, flat_diagonals
+from eigengraphs.stack.graph_facts import find_facts
 
 
 def numpy_facts(A):
@@ -153,13 +153,6 @@ def test_the_unit_of_weights_changes_no_digit_of_norms(power, storage):
         other = GraphStack(np.ldexp(A, power), storage=storage).facts
         assert np.array_equal(other.norm, np.ldexp(one.norm, power))
         assert np.array_equal(other.off_norm, np.ldexp(one.off_norm, power))
-
-
-def test_sparse_diagonals():
-    A = draw(4, 9, 1, symmetric=True)
-    flat, diagonals = sparse.csr_array(A.reshape(-1, 9)), np.empty((4, 9))
-    flat_diagonals(flat.data, flat.indices, flat.indptr, diagonals)
-    assert np.array_equal(diagonals, np.einsum("iss->is", A))
 
 
 def test_facts_are_found_without_a_compiler():

@@ -1,15 +1,21 @@
-"""Hidden entries: what carries them, and that nothing takes them for data."""
+"""Hidden entries: the mask, where it comes from, what carries it; nothing takes it for data."""
 
 import copy
 import pickle
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from known_graphs import random_symmetric, stored
 from scipy import sparse
+from tests.stack.test_construction import as_igraph, as_networkx
 
 from eigengraphs import GraphStack
-from eigengraphs.errors import InputError
+from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.operators.means import mask_sum
+from eigengraphs.stack.graph_facts import find_facts
+from eigengraphs.stack.mask import Mask, make_mask
 
 M, N = 5, 9
 
@@ -48,6 +54,237 @@ def graphs(storage):
         A, missing="unobserved", graph_names=list("vwxyz"), vertex_names=list("abcdefghi")
     )
     return stored(stack, storage), A
+
+
+# ---------------------------------------------------------------------- the mask by itself
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_operations_against_the_masks_written_out(symmetric):
+    seen = seen_entries(symmetric)
+    mask = make_mask(None, flat(~seen))
+    Q = seen.astype(float)
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal(M)
+    off = Q * (1 - np.eye(N))
+    assert np.array_equal(mask.toarray(), seen)
+    assert np.allclose(mask_sum(mask, w), np.tensordot(w, Q, axes=1))
+    assert np.array_equal(mask.counts(), Q.sum(axis=(1, 2)))
+    assert np.array_equal(mask.counts(diagonal=False), off.sum(axis=(1, 2)))
+    assert np.array_equal(mask.n_hidden, (~seen).sum(axis=(1, 2)))
+    assert np.array_equal(mask.row_counts(), Q.sum(axis=2))
+    assert np.array_equal(mask.diagonal, seen[:, range(N), range(N)])
+    mirrored = (seen == seen.transpose(0, 2, 1)).all(axis=(1, 2))
+    assert np.array_equal(mask.is_symmetric, mirrored)
+    assert mirrored.all() == symmetric
+    for i in range(M):
+        assert np.array_equal(mask.hidden_of(i).toarray(), ~seen[i])
+    keep = np.array([5, 0, 7])
+    assert np.array_equal(mask.select(keep).toarray(), seen[:, keep][:, :, keep])
+    assert np.array_equal(mask.take(np.array([3, 0, 0])).toarray(), seen[[3, 0, 0]])
+    assert mask.take(np.array([1])) is None
+    more = rng.random((M, N, N)) < 0.1
+    assert np.array_equal(mask.hiding(flat(more)).toarray(), seen & ~more)
+
+
+def test_there_is_one_way_to_write_a_mask():
+    seen = seen_entries()
+    by_entries = make_mask(None, flat(~seen))
+    by_vertices = make_mask(seen.any(axis=2), flat(~seen))
+    assert by_entries == by_vertices
+    assert not by_entries.present[2, 4]
+    assert not by_entries.present[3].any()
+    assert np.diff(by_entries.hidden.indptr)[3 * N : 4 * N].sum() == 0
+    assert by_entries != by_entries.hiding(flat(np.ones((M, N, N), dtype=bool)))
+    assert by_entries != "mask"
+    assert pickle.loads(pickle.dumps(by_entries)) == by_entries
+    assert repr(by_entries).startswith("Mask(5 graphs, 9 vertices, ")
+
+
+def test_a_mask_that_hides_nothing_is_none():
+    assert make_mask(None, None) is None
+    assert make_mask(np.ones((2, 3), dtype=bool), sparse.csr_array((6, 3))) is None
+    complete = Mask.complete(2, 3)
+    assert complete.toarray().all()
+    assert not complete.hides_pairs
+
+
+def test_a_mask_cannot_be_changed():
+    mask = make_mask(None, flat(~seen_entries()))
+    for part in (mask.present, mask.hidden.indices, mask.hidden.data, mask.diagonal):
+        with pytest.raises(ValueError, match="read-only"):
+            part[0] = 0
+    with pytest.raises(AttributeError):
+        mask.present = None
+
+
+def test_a_hidden_diagonal_hides_no_pairs():
+    eye = np.eye(N, dtype=bool)
+    loops = make_mask(None, flat(np.array([eye] * M)))
+    assert not loops.hides_pairs
+    one = eye.copy()
+    one[0, 1] = True
+    assert make_mask(None, flat(np.array([eye, one]))).hides_pairs
+
+
+# ---------------------------------------------------------------------- where it comes from
+
+
+def with_nan():
+    A = random_symmetric(1, 4, seed=3)[0]
+    A[0, 2] = A[2, 0] = A[3, 3] = np.nan
+    return A
+
+
+KINDS = {
+    "array": lambda A: A,
+    "float32": lambda A: A.astype(np.float32),
+    "nested lists": lambda A: A.tolist(),
+    "masked array": lambda A: np.ma.masked_invalid(A),
+    "masked by hand": lambda A: np.ma.masked_array(np.nan_to_num(A, nan=7.0), np.isnan(A)),
+    "frame": lambda A: pd.DataFrame(A),
+    "nullable frame": lambda A: pd.DataFrame(A).convert_dtypes(),
+    "csr": lambda A: sparse.csr_array(A),
+    "coo": lambda A: sparse.coo_matrix(A),
+    "networkx": lambda A: as_networkx(A, range(4)),
+    "igraph": as_igraph,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_missing_entries(kind, storage):
+    A = with_nan()
+    stack = GraphStack([KINDS[kind](A)] * 2, missing="unobserved", storage=storage)
+    assert stack.has_missing
+    assert stack.n_hidden == 6
+    assert np.array_equal(stack.mask.toarray()[0], ~np.isnan(A))
+    assert np.allclose(values(stack)[1], A, equal_nan=True)
+    raw = stack.to_dense().dense[0]
+    assert np.allclose(raw, np.nan_to_num(A))
+    what = "masked" if "masked" in kind else "nan at entry"
+    with pytest.raises(InputError, match=rf"{what}.*or pass missing='unobserved'"):
+        GraphStack([KINDS[kind](A)])
+
+
+def test_whole_numbers_that_are_masked():
+    A = np.ma.masked_array(np.ones((2, 3, 3), dtype=int), mask=False)
+    A[0, 0, 1] = A[0, 1, 0] = np.ma.masked
+    stack = GraphStack(A, missing="unobserved")
+    assert stack.dtype == np.float64
+    assert not stack.is_weighted
+    assert stack.n_hidden == 2
+    assert GraphStack(A.data, missing="unobserved").mask is None
+
+
+def test_an_array_of_graphs_is_not_changed():
+    A = random_symmetric(2, 4, seed=0)
+    A[1, 0, 3] = A[1, 3, 0] = np.nan
+    before = A.copy()
+    for share in (True, False):
+        stack = GraphStack(A, missing="unobserved", copy=not share)
+        assert stack.dense[1, 0, 3] == 0
+        assert np.array_equal(A, before, equal_nan=True)
+    with pytest.raises(ValueError, match="read-only"):
+        stack.dense[0, 0, 0] = 1
+
+
+def test_flat_matrices(storage):
+    A = np.array([with_nan()] * 2)
+    stack = GraphStack.from_flat(flat(A), 2, missing="unobserved")
+    assert same(stack, A)
+    with pytest.raises(InputError, match="missing='unobserved'"):
+        GraphStack.from_flat(flat(A), 2)
+
+
+def test_complete_graphs_have_no_mask_and_are_read_once(monkeypatch, storage):
+    A = random_symmetric(3, 5, seed=0)
+    reads = []
+    for module in ("missing", "stack"):
+        monkeypatch.setattr(
+            f"eigengraphs.stack.{module}.find_facts", lambda A: reads.append(1) or find_facts(A)
+        )
+    stack = GraphStack(A, missing="unobserved", storage=storage)
+    assert stack.mask is None
+    assert not stack.has_missing
+    assert stack.n_hidden == 0
+    assert len(reads) == 1
+    assert repr(stack) == repr(GraphStack(A, storage=storage))
+
+
+def test_infinite_entries_are_refused_all_the_same(storage):
+    A = np.array([with_nan()] * 2)
+    A[1, 1, 2] = A[1, 2, 1] = -np.inf
+    with pytest.raises(InputError, match=r"graphs\[1\] has -inf at entry \(1, 2\)") as caught:
+        GraphStack(A, missing="unobserved", storage=storage)
+    assert "unobserved" not in str(caught.value)
+
+
+def test_other_words_for_missing_are_refused():
+    with pytest.raises(InputError, match="missing must be 'error' or 'unobserved', got"):
+        GraphStack([np.eye(3)], missing="ignore")
+
+
+def test_the_known_side_of_an_undirected_pair_stands_for_both(storage):
+    A = random_symmetric(2, 4, seed=0)
+    expected = A.copy()
+    A[0, 0, 1] = A[0, 2, 3] = A[0, 3, 2] = A[1, 3, 0] = np.nan
+    expected[0, 2, 3] = expected[0, 3, 2] = np.nan
+    stack = GraphStack(A, missing="unobserved", storage=storage)
+    assert same(stack, expected)
+    assert not stack.is_directed
+
+
+def test_known_zeros_stand_for_both_too():
+    A = np.zeros((1, 4, 4))
+    A[0, 0, 1] = A[0, 1, 0] = 1
+    A[0, 2, 3] = np.nan  # its mirror image is not stored
+    stack = GraphStack([sparse.csr_array(A[0])], missing="unobserved")
+    assert stack.mask is None
+    assert same(stack, np.nan_to_num(A))
+
+
+def test_directed_graphs_hide_one_side(storage):
+    A = np.random.default_rng(0).random((2, 4, 4))
+    A[1] += A[1].T
+    A[0, 0, 1] = A[1, 0, 1] = np.nan
+    expected = A.copy()
+    expected[1, 0, 1] = A[1, 1, 0]
+    stack = GraphStack(A, missing="unobserved", storage=storage)
+    assert same(stack, expected)
+    assert np.array_equal(stack.facts.is_symmetric, [False, True])
+    with pytest.raises(InputError, match=r"graphs\[0\] has a direction: it hides entries"):
+        stack.require_undirected("do something")
+
+
+def test_vertices_that_a_graph_lacks_in_a_union(storage):
+    frames = [pd.DataFrame(np.ones((len(x), len(x))), list(x), list(x)) for x in ("abc", "cbd")]
+    stack = GraphStack(frames, vertices="union", missing="unobserved", storage=storage)
+    assert stack.vertex_names == tuple("abcd")
+    there = np.array([[1, 1, 1, 0], [0, 1, 1, 1]], dtype=bool)
+    assert np.array_equal(stack.mask.present, there)
+    assert stack.mask.hidden.nnz == 0
+    assert stack.n_hidden == 14
+    assert stack.density == 1
+    assert stack.constant_diagonal == 1
+    # A DataFrame states every pair of its vertices, and nothing about others.
+    message = r"graphs\[0\] is a matrix that lacks 1 of the 4 vertices \('d'\).*'unobserved'"
+    with pytest.raises(AlignmentError, match=message):
+        GraphStack(frames, vertices="union", storage=storage)
+    edges = [nx.from_pandas_adjacency(frame) for frame in frames]
+    isolated = GraphStack(edges, vertices="union", storage=storage)
+    assert isolated.mask is None
+    assert isolated.density == 0.5
+    frames[0].loc["a", "b"] = frames[0].loc["b", "a"] = np.nan
+    stack = GraphStack(frames, vertices="union", missing="unobserved", storage=storage)
+    assert stack.n_hidden == 16
+    with pytest.raises(AlignmentError, match="have none"):
+        GraphStack([np.eye(2)], vertices="union", missing="unobserved")
+
+
+def test_networkx_graphs_in_a_union():
+    one, two = nx.path_graph(3), nx.path_graph(4)
+    stack = GraphStack([one, two], vertices="union", missing="unobserved")
+    assert np.array_equal(stack.mask.present, [[1, 1, 1, 0], [1, 1, 1, 1]])
 
 
 # ---------------------------------------------------------------------- what carries it
@@ -89,12 +326,7 @@ def test_slices(graphs, which):
     for fact in ("norm", "off_norm", "n_nonzero", "n_loops", "is_binary", "is_symmetric"):
         assert np.allclose(getattr(part.facts, fact), getattr(fresh.facts, fact)), fact
     assert part.mask == fresh.mask
-
-
-def test_the_complete_graph_of_a_stack_has_no_mask(graphs):
-    stack, _ = graphs
-    assert stack[1:2].mask is None
-    assert stack[[1, 3]].mask is not None
+    assert stack[1:2].mask is None  # the complete one
 
 
 def test_vertices_are_chosen_and_put_in_order(graphs):
@@ -232,10 +464,15 @@ def test_a_graph_that_hides_one_side_has_a_direction_even_if_it_shows_none(stora
     assert not stack.symmetrize().is_directed
 
 
-def test_hiding_nothing_is_nothing():
-    stack = GraphStack(np.ones((2, 3, 3)))
+def test_hiding_nothing_is_nothing_and_one_entry_is_one(storage):
+    stack = stored(GraphStack(np.ones((2, 3, 3))), storage)
     assert stack.hide(np.zeros((3, 3), dtype=bool)) is stack
-    assert stack.hide(np.eye(3, dtype=bool)).hide(np.eye(3, dtype=bool)).n_hidden == 6
+    loop = stack.hide(np.diag([False, True, False]))
+    assert loop.n_hidden == 2  # of each graph one
+    assert stack[:1].hide(np.diag([False, True, False])).n_hidden == 1
+    assert loop.hide(np.eye(3, k=2, dtype=bool)).n_hidden == 6
+    assert loop.hide(np.eye(3, dtype=bool)).n_hidden == 6
+    assert not stack.has_missing
 
 
 @pytest.mark.parametrize(

@@ -1,118 +1,128 @@
-"""A stack as a sequence of samples that cannot be changed and knows what it holds."""
-
-import copy
-import pickle
+"""Small things that a stack promises: kinds, density, sizes, names, and what its text says."""
 
 import numpy as np
 import pytest
 from known_graphs import random_symmetric, stored
 from scipy import sparse
-from sklearn.model_selection import train_test_split
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import InputError
+from eigengraphs.system.labels import size_in_words
 
-NAMES = [f"sub-{i}" for i in range(6)]
-A = random_symmetric(6, 5, seed=1, density=0.6)
-
-
-@pytest.fixture
-def stack(storage):
-    return stored(GraphStack(A, graph_names=NAMES, vertex_names=list("abcde")), storage)
+TRIANGLE = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
 
 
-def array(graph):
-    return graph.toarray() if sparse.issparse(graph) else graph
+def stack(storage="dense", **settings):
+    made = GraphStack(np.stack([TRIANGLE, 2 * TRIANGLE]), **settings)
+    return made.to_dense() if storage == "dense" else made.to_sparse()
 
 
-def test_iteration_and_length(stack):
-    assert len(stack) == stack.n_graphs == 6
-    assert stack.shape == (6, 5, 5)
-    assert all(np.array_equal(array(graph), a) for graph, a in zip(stack, A, strict=True))
+def pair(*places, n=3):
+    where = np.zeros((n, n), dtype=bool)
+    for place in places:
+        where[place] = True
+    return where
 
 
-@pytest.mark.parametrize("i", [0, 3, -1, np.int64(2)])
-def test_a_place_gives_a_graph(stack, i):
-    assert np.array_equal(array(stack[i]), A[i])
-    assert np.array_equal(array(stack[i, ...]), A[i])
+def test_density_is_of_pairs_of_different_vertices(storage):
+    path = np.array([[5.0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    made = GraphStack(np.stack([path, TRIANGLE]))
+    made = made.to_sparse() if storage == "sparse" else made
+    assert made.density == pytest.approx((2 + 6) / 12)
+    assert GraphStack(np.ones((2, 1, 1))).density == 0.0
+    assert made.hide(pair((0, 1), (0, 0))).density == pytest.approx((0 + 4) / 8)
+    assert made.density == pytest.approx(8 / 12)
 
 
-@pytest.mark.parametrize(
-    "which",
-    [slice(1, 4), slice(None, None, 2), slice(None, None, -1), [3, 1], np.array([5, -6, 2]),
-     np.array([True, False, True, True, False, False]), [False, True] * 3, range(2),
-     ["sub-4", "sub-0"]],
-    ids=str,
-)  # fmt: skip
-def test_slices_masks_and_places_give_stacks(stack, which):
-    if isinstance(which, list) and isinstance(which[0], str):
-        places = [NAMES.index(name) for name in which]
+def test_bytes_are_counted_and_written_with_a_unit(storage):
+    made = stack(storage)
+    if storage == "dense":
+        assert made.nbytes == 2 * 9 * 8
     else:
-        places = np.arange(6)[which if isinstance(which, slice) else np.asarray(which)]
-    for part in (stack[which], stack[which, ...]):
-        assert isinstance(part, GraphStack)
-        assert part.is_sparse == stack.is_sparse
-        assert np.array_equal(part.to_dense().dense, A[places])
-        assert part.graph_names == tuple(NAMES[i] for i in places)
-        assert part.vertex_names == tuple("abcde")
-        fresh = GraphStack(A[places])
-        assert np.allclose(part.facts.norm, fresh.facts.norm)
-        assert np.array_equal(part.facts.n_nonzero, fresh.facts.n_nonzero)
+        flat = made.flat
+        assert made.nbytes == flat.data.nbytes + flat.indices.nbytes + flat.indptr.nbytes
+    hidden = made.hide(pair((0, 1)))
+    assert hidden.nbytes > hidden.mask.nbytes > 0
+    assert hidden.nbytes - hidden.mask.nbytes <= made.nbytes
+    said = {
+        999: "999 B",
+        1000: "1 kB",
+        1.5e6: "1.5 MB",
+        2e9: "2 GB",
+        3e12: "3 TB",
+        3e15: "3e+03 TB",
+    }
+    assert {size: size_in_words(size) for size in said} == said
+
+
+def test_names_are_places_where_none_are_given():
+    made = stack()
+    assert made.graph_names == ("0", "1")
+    assert made.vertex_names == ("0", "1", "2")
+    assert not made.has_vertex_names
+    named = stack(vertex_names=["a", "b", "c"], graph_names=["x", "y"])
+    assert named.has_vertex_names
+    assert named["y"][0, 1] == 2
+    assert named[["y", "x"]].graph_names == ("y", "x")
+    assert named.select_vertices(["c", "a"]).vertex_names == ("c", "a")
+
+
+def test_the_first_bad_entry_is_named_and_the_others_counted():
+    bad = np.stack([TRIANGLE] * 3)
+    bad[1, 0, 2] = bad[1, 2, 0] = np.inf
+    with pytest.raises(InputError, match=r"graphs\[1\] has inf at entry \(0, 2\); weights"):
+        GraphStack(bad)
+    bad[2, 0, 1] = bad[2, 1, 0] = np.nan
+    with pytest.raises(InputError, match=r"\(1 more graphs have such entries\)") as caught:
+        GraphStack(bad)
+    assert "unobserved" not in str(caught.value)
+    bad[1] = TRIANGLE
+    with pytest.raises(InputError, match=r"graphs\[2\] has nan .*missing='unobserved'"):
+        GraphStack(bad)
+
+
+def test_flat_matrices_have_as_many_rows_as_their_graphs():
+    flat = sparse.csr_array(np.vstack([TRIANGLE, 2 * TRIANGLE]))
+    made = GraphStack.from_flat(flat, 2)
+    assert np.array_equal(made.to_dense().dense, [TRIANGLE, 2 * TRIANGLE])
+    for m in (0, 1, 3):
+        with pytest.raises(
+            InputError, match=f"must have {3 * m} rows, got 6" if m else "must have"
+        ):
+            GraphStack.from_flat(flat, m)
+    assert GraphStack.from_flat(flat.astype(np.int64), 2).dtype == np.float64
+    assert GraphStack.from_flat(flat.astype(np.float32), 2).dtype == np.float32
+    kept = GraphStack.from_flat(flat, 2)
+    assert flat.data.flags.writeable
+    flat.data[:] = 9
+    assert kept[0].max() == 3
+
+
+def test_slices_of_dense_stacks_share_and_choices_copy():
+    made = GraphStack(np.stack([k * TRIANGLE for k in range(1, 6)]))
+    assert np.shares_memory(made[1:3].dense, made.dense)
+    assert made[1:3].shape == (2, 3, 3)
+    for which in ([0, 2], slice(None, None, 2), np.array([True, False, True, False, True])):
+        chosen = made[which]
+        assert not np.shares_memory(chosen.dense, made.dense)
+        assert np.array_equal(chosen.dense, made.dense[which])
+    assert np.array_equal(made[[4, 0]].facts.norm, made.facts.norm[[4, 0]])
+    assert np.shares_memory(np.array(made, copy=False), made.dense)
+
+
+def test_the_first_graph_with_a_direction_is_named():
+    made = stack()
+    made.require_undirected("no")
+    directed = np.stack([TRIANGLE, TRIANGLE])
+    directed[1, 2, 0] = 9
+    with pytest.raises(InputError, match=r"graphs\[1\] is not symmetric: entry \(0, 2\) is 2 and"):
+        GraphStack(directed).require_undirected("no")
 
 
 def test_places_of_small_integer_types():
     many = GraphStack(np.ones((300, 2, 2)))
     assert len(many[np.array([1, -1], dtype=np.int8)]) == 2
     assert len(many[np.array([200], dtype=np.uint8)]) == 1
-
-
-def test_scikit_learn_splits_a_stack(stack):
-    train, test, y_train, y_test = train_test_split(stack, np.arange(6), random_state=0)
-    assert np.array_equal(train.to_dense().dense, A[y_train])
-    assert np.array_equal(test.to_dense().dense, A[y_test])
-
-
-@pytest.mark.parametrize(
-    ("which", "error", "text"),
-    [
-        (6, IndexError, "graph 6 does not exist; there are 6"),
-        ([0, 7], IndexError, "graph 7 does not exist"),
-        ("sub-9", InputError, "no graph is called 'sub-9'"),
-        ((0, 1), InputError, "indexed by graph alone.*select_vertices"),
-        ([True, False], IndexError, "a mask must have one entry a graph, 6; got 2"),
-        (slice(0, 0), InputError, "holds no graph"),
-        ([], InputError, "holds no graph"),
-        ([0.5], InputError, "chosen by place or name.*numbers of type float64"),
-        ([[0, 1]], InputError, r"an array of shape \(1, 2\)"),
-        (None, InputError, "got None"),
-        (1.0, InputError, "got 1.0"),
-    ],
-)
-def test_bad_indices(stack, which, error, text):
-    with pytest.raises(error, match=text):
-        stack[which]
-
-
-def test_nothing_about_a_stack_can_be_changed(stack):
-    with pytest.raises(AttributeError, match="cannot be changed"):
-        stack.graph_names = ()
-    with pytest.raises(AttributeError, match="cannot be"):
-        del stack._storage
-    data = stack.flat.data if stack.is_sparse else stack.dense
-    with pytest.raises(ValueError, match="read-only"):
-        data[0] = 1.0
-    graph = stack[0].data if stack.is_sparse else stack[0]
-    with pytest.raises(ValueError, match="read-only"):
-        graph[0] = 1.0
-
-
-def test_pickle_and_copy(stack):
-    for other in (pickle.loads(pickle.dumps(stack)), copy.deepcopy(stack), copy.copy(stack)):
-        assert np.array_equal(other.to_dense().dense, A)
-        assert other.graph_names == stack.graph_names
-        assert repr(other) == repr(stack)
-        storage = other.flat.data if other.is_sparse else other.dense
-        assert not storage.flags.writeable
 
 
 def test_facts_of_kinds():
@@ -162,22 +172,17 @@ def test_one_count_among_millions_is_direction(dtype, large, storage):
 )
 def test_repr_tells_all_on_one_line(graphs, text):
     assert repr(GraphStack(graphs)) == text
+    assert f"<td>{text[11:].split(',')[0]}</td>" in GraphStack(graphs)._repr_html_()
 
 
-def test_notebook_repr_escapes():
-    assert "<td>2 graphs</td>" in GraphStack(np.ones((2, 3, 3)))._repr_html_()
-
-
-def test_arrays_come_back_from_dense_stacks_only():
-    assert np.array_equal(np.asarray(GraphStack(A)), A)
-    with pytest.raises(InputError, match="this stack is sparse"):
-        np.asarray(GraphStack(A).to_sparse())
-    with pytest.raises(InputError, match="this stack is dense"):
-        _ = GraphStack(A).flat
+def test_repr_of_one_vertex_and_of_hidden_entries():
+    assert "1 vertex," in repr(GraphStack(np.ones((2, 1, 1))))
+    assert "22.2 % hidden" in repr(stack().hide(pair((0, 1))))
 
 
 @pytest.mark.parametrize("extreme", [1e-300, 1e200])
 def test_norms_of_extreme_weights(extreme, storage):
+    A = random_symmetric(6, 5, seed=1, density=0.6)
     stack = stored(GraphStack(A * extreme), storage)
     expected = np.linalg.norm(A, axis=(1, 2))
     assert np.allclose(stack.facts.norm / extreme, expected, rtol=1e-12)

@@ -71,6 +71,12 @@ def plain(kind, made):
 
 
 @pytest.fixture
+def A(kind):
+    """Return the graphs as an array."""
+    return correlations(kind.endswith("-directed"))
+
+
+@pytest.fixture
 def stack(kind, made, monkeypatch):
     plain, path = made(kind)
     if kind.startswith("memory"):
@@ -109,12 +115,13 @@ def one(graph):
     return graph.toarray() if sparse.issparse(graph) else graph
 
 
-def test_it_tells_the_same_of_itself(stack, plain, kind):
+def test_it_tells_the_same_of_itself(stack, plain, kind, A):
     assert isinstance(stack, GraphStack)
     assert isinstance(stack, BlockedStack) != kind.startswith("memory")
     same(stack, plain)
     assert stack._repr_html_() == plain._repr_html_()
-    assert np.array_equal(stack.diagonals(), plain.diagonals())
+    assert np.array_equal(array(stack), A)
+    assert np.array_equal(stack.diagonals(), np.einsum("iss->is", A))
     assert np.array_equal(stack[2:9].log1p().diagonals(), plain[2:9].log1p().diagonals())
     for what in ("is_directed", "is_weighted", "is_hollow", "constant_diagonal", "density", "ndim",
                  "mask", "has_missing", "n_hidden"):  # fmt: skip
@@ -132,7 +139,8 @@ def test_blocks_are_all_graphs_in_order(stack, plain):
 
 
 @pytest.mark.parametrize("i", [0, 4, -1, np.int64(7), "sub-9"])
-def test_one_graph(stack, plain, i):
+def test_one_graph(stack, plain, i, A):
+    assert np.array_equal(one(stack[i]), A[NAMES.index(i) if isinstance(i, str) else i])
     assert type(stack[i]) is type(plain[i])
     assert np.array_equal(one(stack[i]), one(plain[i]))
     assert np.array_equal(one(stack[i, ...]), one(plain[i]))
@@ -146,7 +154,13 @@ CHOICES = [
 
 
 @pytest.mark.parametrize("which", CHOICES, ids=str)
-def test_some_graphs(stack, plain, which):
+def test_some_graphs(stack, plain, which, A):
+    named = isinstance(which, list) and isinstance(which[0], str)
+    places = np.array([NAMES.index(name) for name in which]) if named else which
+    fresh = GraphStack(A[places if isinstance(which, slice) else np.asarray(places)])
+    assert np.array_equal(array(stack[which]), fresh.dense)
+    assert np.allclose(stack[which].facts.norm, fresh.facts.norm)
+    assert np.array_equal(stack[which].facts.n_nonzero, fresh.facts.n_nonzero)
     same(stack[which], plain[which])
     assert repr(stack[which, ...]) == repr(plain[which])
 
@@ -169,13 +183,16 @@ BAD = [
     ([[0, 1]], r"an array of shape \(1, 2\)"),
     (None, "got None"),
     (1.0, "got 1.0"),
+    (slice("a", "c"), "chosen by place or name"),
 ]
 
 
 @pytest.mark.parametrize(("which", "text"), BAD)
 def test_bad_indices(stack, which, text):
-    with pytest.raises(InputError, match=text):
+    with pytest.raises(InputError, match=text) as caught:
         stack[which]
+    if "graph 11" in text or "graph 70" in text or "a mask" in text:
+        assert isinstance(caught.value, IndexError)
 
 
 TRANSFORMS = {
@@ -241,6 +258,7 @@ def test_bad_transforms(stack):
         (lambda s: s.binarize("a"), "threshold must be a number"),
         (lambda s: s.to_sparse().binarize(-1), "every absent edge of a sparse stack"),
         (lambda s: s.astype(int), "dtype must be"),
+        (lambda s: s.astype("foo"), "dtype must be"),
         (lambda s: s.select_vertices(["q"]), "no vertex is called 'q'"),
         (lambda s: s.select_vertices([1, 1]), "more than once"),
         (lambda s: s.in_order_of(["a"]), "only in one of the two"),
@@ -269,7 +287,8 @@ def test_nothing_can_be_changed(stack):
         stack.graph_names = ()
     with pytest.raises(AttributeError, match="cannot be deleted"):
         del stack._vertex_names
-    for graphs in (stack, stack[2:5], stack.drop_loops()):
+    copies = (pickle.loads(pickle.dumps(stack)), copy.copy(stack), copy.deepcopy(stack))
+    for graphs in (stack, stack[2:5], stack.drop_loops(), *copies):
         data = graphs.flat.data if graphs.is_sparse else graphs.dense
         with pytest.raises(ValueError, match="read-only"):
             data[0] = 1.0

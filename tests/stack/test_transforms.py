@@ -54,11 +54,6 @@ def test_each_transform(stack, name, dtype):
     assert np.array_equal(after.facts.n_nonzero, fresh.facts.n_nonzero)
 
 
-def test_names_follow_the_vertices(stack):
-    assert stack.select_vertices([4, 0]).vertex_names == ("e", "a")
-    assert stack.select_vertices(["f", "b"]).vertex_names == ("f", "b")
-
-
 def test_each_graph_in_its_own_order(stack):
     orders = np.array([rng.permutation(6) for _ in range(4)])
     after = stack.reorder(orders)
@@ -93,22 +88,6 @@ def test_each_graph_in_its_own_order(stack):
 def test_bad_vertices(stack, which, text):
     with pytest.raises(InputError, match=text):
         stack.select_vertices(which)
-
-
-def test_bad_transforms(stack):
-    with pytest.raises(InputError, match="how must be"):
-        stack.symmetrize("median")
-    with pytest.raises(InputError, match="log1p needs weights above -1, the smallest is -2"):
-        GraphStack([-2 * np.ones((2, 2))]).log1p()
-    with pytest.raises(InputError, match="every absent edge of a sparse stack"):
-        stack.to_sparse().binarize(-1)
-    for wrong in (int, "foo"):
-        with pytest.raises(InputError, match="dtype must be"):
-            stack.astype(wrong)
-    with pytest.raises(InputError, match="threshold must be a number"):
-        stack.binarize("a")
-    with pytest.raises(InputError, match="chosen by place or name"):
-        stack[slice("a", "c")]
 
 
 def brute_force_common_component(graphs):

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from blocked_graphs import InBlocks
+from blocked_graphs import InBlocks, planted
 from scipy import sparse
 
-from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.store.fit_journal import FitJournal
 
 
-def graphs(m=80, n=40, storage="dense", seed=0):
-    rng = np.random.default_rng(seed)
-    H = np.linalg.qr(rng.standard_normal((n, 3)))[0]
-    A = np.einsum("sk,ik,tk->ist", H, rng.gamma(2.0, 1.0, (m, 3)), H)
-    noise = 0.3 * rng.standard_normal((m, n, n)) / np.sqrt(n)
-    stack = GraphStack(A + noise + noise.transpose(0, 2, 1))
+def graphs(storage="dense", seed=0):
+    stack = planted(80, 40, 3, loops=True, seed=seed)
     return stack.to_sparse() if storage == "sparse" else stack
 
 

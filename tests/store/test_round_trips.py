@@ -245,13 +245,6 @@ def test_a_local_address(tmp_path):
     assert equal(open_store(f"file://{tmp_path}/g.egs"), A)
 
 
-def test_a_store_into_a_store(tmp_path, storage):
-    A = graphs(12, 5)
-    write_store(tmp_path / "a.egs", [eg.GraphStack(A, storage=storage)], shard_bytes=500)
-    write_store(tmp_path / "b.egs", [open_store(tmp_path / "a.egs")[1:].signed_log1p()])
-    assert equal(open_store(tmp_path / "b.egs"), np.sign(A[1:]) * np.log1p(np.abs(A[1:])))
-
-
 def test_a_store_must_hold_a_graph(tmp_path):
     with pytest.raises(InputError, match="must hold at least one graph"):
         write_store(tmp_path / "g.egs", [])

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from blocked_graphs import distance, planted
+from sklearn.base import clone
 
 import eigengraphs as eg
 from eigengraphs import JointEmbedding
@@ -28,11 +29,8 @@ def test_a_store_gives_the_answer_of_memory(tmp_path, settings, diagonal, storag
     assert len(store.spans) > 3
     je = JointEmbedding(3, diagonal=diagonal, random_state=0, **settings)
     in_memory = je.fit(stack if storage == "dense" else stack.to_sparse(), y)
-    H, Lam = in_memory.latent_positions_, in_memory.loadings_
-    stored = JointEmbedding(3, diagonal=diagonal, random_state=0, **settings).fit(store, y)
+    stored = clone(je).fit(store, y)
     assert distance(in_memory, stored) < 1e-8
-    assert H.shape == (40, 3)
-    assert Lam.shape == (60, 3)
 
 
 def test_transforms_wait_for_their_blocks_in_a_fit(tmp_path):
@@ -45,18 +43,6 @@ def test_transforms_wait_for_their_blocks_in_a_fit(tmp_path):
     assert distance(one, other) < 1e-8
     assert not hasattr(store, "_loaded")
     assert np.allclose(one.transform(stack[:9]), other.transform(store[:9]), atol=1e-8)
-
-
-@pytest.mark.parametrize("d", [3, pytest.param(8, marks=pytest.mark.slow)])  # 5 are noise
-def test_two_thousand_weighted_graphs(tmp_path, d):
-    # Too many for their cores to be kept, with this memory: the second moment stands for them.
-    stack = simulate_blocks(read_design("weighted", vertices=70), 0, 2000, 0)
-    eg.store.write_store(tmp_path / "g.egs", [stack])
-    store = eg.open_store(tmp_path / "g.egs", memory="200M")
-    one, other = (JointEmbedding(d, random_state=0).fit(x) for x in (stack, store))
-    assert distance(one, other) < 1e-6
-    assert other.converged_
-    assert one.explained_ratio_.sum() == pytest.approx(other.explained_ratio_.sum(), rel=1e-9)
 
 
 # ------------------------------------------------------------------ the command

@@ -15,7 +15,6 @@ def _solvers(*names: str) -> list[str]:
 
 
 _STACK = [
-    "tests/stack/test_stack_details.py",
     "tests/stack/test_stack.py", "tests/stack/test_stack_contract.py",
     "tests/stack/test_construction.py", "tests/stack/test_bad_input.py",
     "tests/stack/test_transforms.py", "tests/stack/test_weights.py",
