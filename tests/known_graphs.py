@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from eigengraphs import GraphStack
 from eigengraphs.models import MultipleRandomEigenGraphs
-from eigengraphs.solvers.solution import Fit
 
 
 class Known(NamedTuple):
@@ -18,6 +17,7 @@ class Known(NamedTuple):
     stack: GraphStack
     H: NDArray[np.float64]  # (n, d)
     Lam: NDArray[np.float64]  # (m, d)
+    G: NDArray[np.float64] | None = None  # (n, d), of directed graphs
 
 
 def section_5_1(m: int, seed: int, *, loops: bool) -> Known:
@@ -70,16 +70,7 @@ def stored(stack: GraphStack, storage: str) -> GraphStack:
     return stack.to_dense() if storage == "dense" else stack.to_sparse()
 
 
-class KnownDirected(NamedTuple):
-    """Directed graphs and the parameters they were made from."""
-
-    stack: GraphStack
-    H: NDArray[np.float64]  # (n, d)
-    G: NDArray[np.float64]  # (n, d)
-    Lam: NDArray[np.float64]  # (m, d)
-
-
-def noiseless_directed(n: int, m: int, d: int, seed: int) -> KnownDirected:
+def noiseless_directed(n: int, m: int, d: int, seed: int) -> Known:
     """Make graphs sum_k Lam_ik h_k g_k^T with orthonormal h_k, orthonormal g_k, random loadings.
 
     The first components are the strongest, so that their order is known, too.
@@ -88,18 +79,7 @@ def noiseless_directed(n: int, m: int, d: int, seed: int) -> KnownDirected:
     H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
     Lam = rng.standard_normal((m, d))
     Lam *= np.linspace(3.0, 1.0, d) / np.linalg.norm(Lam, axis=0)
-    return KnownDirected(GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, G)), H, G, Lam)
-
-
-def planted_directed(
-    m: int, n: int, d: int, *, seed: int = 0, hollow: bool = False
-) -> NDArray[np.float64]:
-    """Make directed graphs with d components of clearly different strength, and noise."""
-    known = noiseless_directed(n, m, d, seed)
-    Lam = known.Lam * 2.0 ** -np.arange(d) * 16 * np.sqrt(m)
-    A = np.einsum("sk,ik,tk->ist", known.H, Lam, known.G)
-    A += 0.3 * random_directed(m, n, seed + 1)
-    return A * (1 - np.eye(n)) if hollow else A
+    return Known(GraphStack(np.einsum("sk,ik,tk->ist", H, Lam, G)), H, Lam, G)
 
 
 def random_directed(
@@ -111,12 +91,6 @@ def random_directed(
     if hollow:
         A[:, range(n), range(n)] = 0.0
     return A
-
-
-def pair_errors(fit: Fit, H: NDArray[np.float64], G: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far h_k above g_k are from others, up to their common sign, pair by pair."""
-    assert fit.G is not None
-    return column_errors(np.vstack([fit.H, fit.G]), np.vstack([H, G]))
 
 
 def correlated_blocks(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -80,76 +79,12 @@ def slope(function: Any, x: Array, step: float = 1e-5) -> Array:
     ])  # fmt: skip
 
 
-def stationarity(A: Array, H: Array, weights: Array) -> Array:
-    """Return ||sum_i w_i lam_i R_i h_k - theta h_k|| / theta on the residuals of each stage."""
-    sizes = []
-    for k, h in enumerate(H.T):
-        R = residuals(A, H[:, :k])
-        lam = np.einsum("s,ist,t->i", h, R, h)
-        theta = weights @ lam**2
-        r = np.tensordot(weights * lam, R, axes=1) @ h - theta * h
-        sizes.append(linalg.norm(r) / theta)
-    return np.array(sizes)
-
-
-def hollow_stationarity(A: Array, H: Array, weights: Array) -> Array:
-    """Return the same with the diagonal unobserved, by differences of the objective."""
-    sizes = []
-    for k, h in enumerate(H.T):
-        R = residuals(A, H[:, :k], hollow=True)
-        gradient = slope(lambda x, R=R: objective(R, weights, x, hollow=True), h)
-        sizes.append(linalg.norm(gradient) / 4 / objective(R, weights, h, hollow=True))
-    return np.array(sizes)
-
-
-def pair_stationarity(A: Array, H: Array, G: Array, weights: Array) -> Array:
-    """Return the lengths of both gradients together over theta, on the residuals of each stage."""
-    sizes = []
-    for k, (h, g) in enumerate(zip(H.T, G.T, strict=True)):
-        R = residuals(A, H[:, :k], G[:, :k])
-        lam = np.einsum("s,ist,t->i", h, R, g)
-        theta = weights @ lam**2
-        S = np.tensordot(weights * lam, R, axes=1)
-        sizes.append(np.hypot(linalg.norm(S @ g - theta * h), linalg.norm(S.T @ h - theta * g)))
-        sizes[-1] /= theta
-    return np.array(sizes)
-
-
-def hollow_pair_stationarity(A: Array, H: Array, G: Array, weights: Array) -> Array:
-    """Return the same with the diagonal unobserved, by differences of the objective."""
-    n, sizes = len(H), []
-    for k, x in enumerate(np.vstack([H, G]).T):
-        R = residuals(A, H[:, :k], G[:, :k], hollow=True)
-
-        def f(x: Array, R: Array = R) -> float:
-            return objective(R, weights, x[:n], x[n:], hollow=True)
-
-        sizes.append(linalg.norm(slope(f, x)) / 2 / f(x))
-    return np.array(sizes)
-
-
-def objective_path(Gamma: Array, Psi: Array, squared_norms: Array, weights: Array) -> Array:
-    """Return sum_i w_i ||A_i - sum_{k<=j} Lam_ik S_k||^2 for j = 0, ..., d, (d + 1,)."""
-    path = [weights @ squared_norms]
-    for j in range(1, len(Gamma) + 1):
-        Lam = linalg.lstsq(Gamma[:j, :j], Psi[:, :j].T)[0].T
-        path.append(weights @ (squared_norms - (Lam * Psi[:, :j]).sum(axis=1)))
-    return np.array(path)
-
-
 class Counted:
     """An operator that counts how often the graphs are read."""
 
     def __init__(self, graphs: Any) -> None:
-        self._graphs = graphs
-        self.calls: Counter[str] = Counter()
-
-    @property
-    def total(self) -> int:
-        """Number of reads."""
-        return self.calls.total()
+        self._graphs, self.n_reads = graphs, 0
 
     def __getattr__(self, name: str) -> Any:
-        if name in READS:
-            self.calls[name] += 1
+        self.n_reads += name in READS
         return getattr(self._graphs, name)

@@ -144,14 +144,11 @@ def test_licence_and_provenance_ship_with_the_data(mice):
     assert mice.licence.startswith("MIT")
 
 
-def test_what_is_loaded_cannot_be_changed(mice):
+def test_what_is_loaded_cannot_be_changed_and_is_told_on_one_line(mice):
     with pytest.raises(FrozenInstanceError):
         mice.genotypes = mice.sexes
     for names in (mice.genotypes, mice.subjects, mice.regions.names, mice.regions.levels):
         with pytest.raises(ValueError, match="read-only"):
             names[0] = "x"
-
-
-def test_reprs_fit_on_one_line(mice):
     assert repr(mice) == "Mice(32 graphs on 332 regions: 8 B6, 8 BTBR, 8 CAST, 8 DBA2)"
     assert repr(mice.regions) == "MouseRegions(332 regions, 2 hemispheres, 7 blocks)"

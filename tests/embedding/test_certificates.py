@@ -87,13 +87,6 @@ def test_starts_agree_where_there_is_one_maximum_and_not_in_noise(n):
     assert unsure.start_agreement_.min() < 0.9
 
 
-def test_one_start_alone_agrees_with_nothing():
-    je = JointEmbedding(2, init="svd", random_state=0, solver="algorithm1").fit(
-        random_symmetric(4, 8, seed=0)
-    )
-    assert np.isnan(je.start_agreement_).all()
-
-
 def test_a_vertex_alone_without_its_diagonal_is_degenerate():
     # One loop each, filled: nothing is left of them; on two vertices an edge.
     A = np.zeros((2, 5, 5))

@@ -81,15 +81,6 @@ def test_an_interrupted_fit_keeps_what_it_found(default_solver):
     assert np.allclose(longer.objective_path_, whole.objective_path_, rtol=1e-6)
 
 
-def test_rough_components_of_an_interrupted_fit_are_told_by_their_reason():
-    je = JointEmbedding(2, random_state=0, callback=Stop(1), solver="subspace")
-    with pytest.raises(KeyboardInterrupt):  # and no warning: the user knows why
-        je.fit(A)
-    assert je.stop_reason_ == ("interrupted", "interrupted")
-    assert not je.converged_
-    assert (je.n_iter_ == 1).all()
-
-
 def interrupted_at_once(monkeypatch):
     def press(*_, **__):
         raise KeyboardInterrupt

@@ -59,17 +59,3 @@ def test_weights_mean_the_same_to_both():
         for solver in ("subspace", "algorithm1")
     ]
     assert np.allclose(fits[0].objective_path_, fits[1].objective_path_, rtol=1e-8)
-
-
-def test_another_order_of_the_vertices_gives_the_same_fit():
-    for n in (24, 112):
-        stack, _ = planted(n)
-        order = np.random.default_rng(0).permutation(n)
-        for solver in ("subspace", "algorithm1"):
-            one = JointEmbedding(3, solver=solver, random_state=0).fit(stack)
-            other = JointEmbedding(3, solver=solver, random_state=0).fit(
-                stack.select_vertices(order)
-            )
-            turned = one.latent_positions_[order]
-            assert column_errors(other.latent_positions_, turned).max() < 1e-5
-            assert np.allclose(one.loadings_, other.loadings_, atol=1e-4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from known_graphs import column_errors, noiseless, random_symmetric, section_5_1, stored
-from written_out import hollow_stationarity, residuals
+from written_out import residuals
 
 from eigengraphs import GraphStack, JointEmbedding, match_components
 from eigengraphs.errors import DegenerateWarning, InputError
@@ -52,39 +52,29 @@ def test_what_is_on_the_diagonal_does_not_matter(n, storage):
 
 
 @pytest.mark.parametrize("n", [30, 120])
-def test_rank_one_graphs_without_their_diagonal_are_recovered(n, storage):
-    known = noiseless(n, 12, 1, seed=2)
-    A = known.stack.dense * (1 - np.eye(n))
-    je = fit(stored(GraphStack(A), storage), 1)
-    assert column_errors(je.latent_positions_, known.H).max() < 1e-6
-    assert np.abs(je.loadings_ - known.Lam).max() < 1e-6
-    assert je.explained_ratio_.sum() == pytest.approx(1, abs=1e-12)
-    # Filled with the mean of the row, the same graphs are not of rank one.
-    filled = JointEmbedding(1, diagonal="filled", random_state=0).fit(A)
-    assert filled.explained_ratio_.sum() < 1 - 1e-6
-
-
-@pytest.mark.parametrize("n", [30, 120])
-def test_components_that_do_not_overlap_are_recovered_together(n):
+@pytest.mark.parametrize("d", [1, 3])
+def test_components_that_do_not_overlap_are_recovered(n, d, storage):
     # On vertices of their own they are orthogonal off the diagonal, too.
     rng = np.random.default_rng(3)
-    H = np.zeros((n, 3))
-    for k in range(3):
-        H[k * n // 3 : (k + 1) * n // 3, k] = rng.uniform(0.5, 1.5, n // 3)
+    H = np.kron(np.eye(d), np.ones((n // d, 1))) * rng.uniform(0.5, 1.5, (n, 1))
     H /= np.linalg.norm(H, axis=0)
-    Lam = rng.uniform(1, 2, (15, 3)) * [9, 3, 1]
+    Lam = rng.uniform(1, 2, (15, d)) * [9, 3, 1][:d]
     A = np.einsum("sk,ik,tk->ist", H, Lam, H) * (1 - np.eye(n))
-    je = fit(A, 3)
+    je = fit(stored(GraphStack(A), storage), d)
     match = match_components(H, je)
     assert column_errors(match.apply(je.latent_positions_), H).max() < 1e-6
     assert np.abs(je.loadings_[:, match.order] - Lam).max() < 1e-6
     assert not je.degenerate_.any()
+    assert je.explained_ratio_.sum() == pytest.approx(1, abs=1e-12)
+    # Filled with the mean of the row, the same graphs are not of this rank.
+    filled = JointEmbedding(d, diagonal="filled", random_state=0).fit(A)
+    assert filled.explained_ratio_.sum() < 1 - 1e-6
 
 
 @pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")  # of noise
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("n", [14, 105])
-def test_the_loss_leaves_the_diagonal_out_and_components_are_stationary(n, center, storage):
+def test_the_loss_leaves_the_diagonal_out(n, center, storage):
     A = random_symmetric(6, n, seed=4, density=0.7)
     weights = np.array([1.0, 2, 1, 0.5, 1, 1])
     stack = stored(GraphStack(A), storage)
@@ -96,19 +86,9 @@ def test_the_loss_leaves_the_diagonal_out_and_components_are_stationary(n, cente
     for k in range(4):
         left = weights @ np.sum(residuals(B, H[:, :k], hollow=True) ** 2, axis=(1, 2))
         assert je.objective_path_[k] == pytest.approx(left, rel=1e-9)
-    # Central differences of 1e-5 are good for about seven digits.
-    assert (hollow_stationarity(B * (1 - np.eye(n)), H, weights) < 1e-5).all()
     assert je.converged_
     fitted = np.einsum("sk,ik,tk->ist", H, je.loadings_, H)
     assert np.allclose((B - fitted) * (1 - np.eye(n)), residuals(B, H, hollow=True), atol=1e-8)
-
-
-@pytest.mark.parametrize("n", [14, 105])
-def test_dense_and_sparse_agree(n):
-    stack = GraphStack(two_halves(n))
-    dense, sparse = (fit(stored(stack, storage), 2, center=True) for storage in ("dense", "sparse"))
-    assert column_errors(dense.latent_positions_, sparse.latent_positions_).max() < 1e-6
-    assert np.allclose(dense.loadings_, sparse.loadings_, atol=1e-5)
 
 
 def two_halves(n, m=20):
@@ -144,15 +124,10 @@ def test_transform_score_and_inverse_go_together(storage):
     assert np.abs(je.transform(expected) - je.loadings_).max() < 1e-9
 
 
-def star(n):
+def star(n, last):
+    """Return a graph in which vertex 0 is joined to those before the last."""
     A = np.zeros((n, n))
-    A[0, 1:] = A[1:, 0] = 1.0
-    return A
-
-
-def edge(n):
-    A = np.zeros((n, n))
-    A[0, 1] = A[1, 0] = 1.0
+    A[0, 1:last] = A[1:last, 0] = 1.0
     return A
 
 
@@ -167,7 +142,7 @@ def hubs(n):
 @pytest.mark.parametrize("n", [6, 120])
 @pytest.mark.parametrize(
     "make",
-    [lambda n: [star(n), 2 * star(n)], lambda n: [edge(n)], hubs],
+    [lambda n: [star(n, n), 2 * star(n, n)], lambda n: [star(n, 2)], hubs],
     ids=["star", "edge", "hub"],
 )
 def test_stars_hubs_and_edges_are_bounded_and_marked(make, n, storage):
@@ -204,11 +179,3 @@ def test_two_vertices_are_one_edge():
 def test_algorithm_1_refuses_and_says_what_to_do():
     with pytest.raises(InputError, match=r"'unobserved' is beyond solver='algorithm1'.*'subspace'"):
         fit(random_symmetric(3, 5, seed=0), 1, solver="algorithm1")
-
-
-@pytest.mark.parametrize("n", [20, 110])
-def test_float32(n):
-    A = two_halves(n)
-    single, double = fit(GraphStack(A).astype(np.float32), 2), fit(A, 2)
-    assert single.loadings_.dtype == np.float32
-    assert column_errors(single.latent_positions_, double.latent_positions_).max() < 1e-3

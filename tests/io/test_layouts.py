@@ -14,6 +14,12 @@ def random_graphs(m=4, n=12, seed=0):
     return A + A.transpose(0, 2, 1)
 
 
+def save(folder, name, graphs, **options):
+    """Save each graph as a text, under a name with its number."""
+    for i, graph in enumerate(graphs):
+        np.savetxt(folder / name.format(i), graph, **options)
+
+
 def kinds(reading):
     return {notice.kind: notice for notice in reading.notices}
 
@@ -171,34 +177,25 @@ def test_two_atlases_of_one_scan_are_not_mixed(bids):
 
 
 @pytest.mark.parametrize("name", ["CIJ", "connectivity", "sc"])
-def test_one_matrix_of_the_brain_connectivity_toolbox(tmp_path, name):
+def test_matrices_of_the_brain_connectivity_toolbox(tmp_path, name):
     A = random_graphs()
     for i, graph in enumerate(A):
         savemat(tmp_path / f"subject{i}.mat", {name: graph, "nROIs": 12, "labels": ["a", "b"]})
     stack = eg.read(tmp_path)
     np.testing.assert_array_equal(stack.dense, A)
     assert stack.graph_names == ("subject0", "subject1", "subject2", "subject3")
-
-
-def test_many_matrices_of_the_brain_connectivity_toolbox(tmp_path):
-    A = random_graphs(m=5)
-    savemat(tmp_path / "group.mat", {"CIJ": np.moveaxis(A, 0, -1), "age": np.arange(5.0)})
-    stack = eg.read(tmp_path / "group.mat")
-    np.testing.assert_array_equal(stack.dense, A)
-
-
-def test_as_many_graphs_as_vertices_are_told_by_their_symmetry(tmp_path):
-    A = random_graphs(m=12)
-    savemat(tmp_path / "group.mat", {"CIJ": np.moveaxis(A, 0, -1)})
-    np.save(tmp_path / "group.npy", A)
-    for name in ("group.mat", "group.npy"):
-        np.testing.assert_array_equal(eg.read(tmp_path / name).dense, A)
+    for m in (5, 12):  # as many graphs as vertices are told by their symmetry
+        A = random_graphs(m)
+        savemat(tmp_path / "all.mat", {name: np.moveaxis(A, 0, -1), "age": np.arange(float(m))})
+        np.save(tmp_path / "all.npy", A)
+        for file in ("all.mat", "all.npy"):
+            np.testing.assert_array_equal(eg.read(tmp_path / file).dense, A)
 
 
 def test_a_folder_of_one_kind_ignores_what_is_hidden_or_beside(tmp_path):
     A = random_graphs()
-    for i, graph in enumerate(A):
-        np.savetxt(tmp_path / f"s{i + 8}.txt", graph)
+    for i in range(4):
+        np.savetxt(tmp_path / f"s{i + 8}.txt", A[i])
     (tmp_path / ".hidden.txt").write_text("no graph")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "x.txt").write_text("no graph")
@@ -214,8 +211,7 @@ def test_a_folder_of_one_kind_ignores_what_is_hidden_or_beside(tmp_path):
 
 
 def test_graphs_of_several_kinds_are_refused_with_a_pattern(tmp_path):
-    for i, graph in enumerate(random_graphs()):
-        np.savetxt(tmp_path / f"s{i}.txt", graph)
+    save(tmp_path, "s{}.txt", random_graphs())
     np.save(tmp_path / "all.npy", random_graphs())
     with pytest.raises(ReadError, match=r"several kinds \(1 .npy, 4 .txt\).*\*\.txt"):
         eg.read(tmp_path)
@@ -223,8 +219,7 @@ def test_graphs_of_several_kinds_are_refused_with_a_pattern(tmp_path):
 
 
 def test_a_stray_table_among_matrices_is_left_out_and_said(tmp_path):
-    for i, graph in enumerate(random_graphs()):
-        np.savetxt(tmp_path / f"s{i}.csv", graph, delimiter=",")
+    save(tmp_path, "s{}.csv", random_graphs(), delimiter=",")
     (tmp_path / "scores.csv").write_text("who,sex,hand,score\ns0,f,l,1\ns1,m,r,2\n")
     with pytest.warns(ReadNotice, match=r"scores.csv is a table and not a graph; left out"):
         assert eg.read(tmp_path).n_graphs == 4
@@ -238,8 +233,7 @@ def test_a_stray_table_among_matrices_is_left_out_and_said(tmp_path):
 
 
 def test_the_mean_of_all_subjects_is_no_subject(tmp_path):
-    for i, graph in enumerate(random_graphs()):
-        np.savetxt(tmp_path / f"sub-{i}.csv", graph, delimiter=",")
+    save(tmp_path, "sub-{}.csv", random_graphs(), delimiter=",")
     np.savetxt(tmp_path / "group_mean.csv", random_graphs().mean(axis=0), delimiter=",")
     with pytest.warns(ReadNotice, match=r"1 file left out \(group_mean.csv\).*no sub-"):
         assert eg.read(tmp_path).n_graphs == 4
@@ -258,8 +252,7 @@ def test_files_of_the_same_names_in_every_folder_are_named_by_both(tmp_path):
 def test_a_manifest_names_graphs_and_keeps_its_columns(tmp_path):
     A = random_graphs()
     (tmp_path / "in").mkdir()
-    for i, graph in enumerate(A):
-        np.savetxt(tmp_path / "in" / f"{i}.txt", graph)
+    save(tmp_path, "in/{}.txt", A)
     rows = ["file\tid\tgroup", *(f"in/{i}.txt\tperson {i}\tg{i % 2}" for i in (2, 0, 1))]
     (tmp_path / "list.tsv").write_text("\n".join(rows) + "\n")
     reading = eg.io.read_files(tmp_path / "list.tsv")

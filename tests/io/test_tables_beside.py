@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.io.test_doubt import write
 
 import eigengraphs as eg
 from eigengraphs.errors import ReadError
@@ -9,11 +10,6 @@ from eigengraphs.inference.designs import read_variable
 from eigengraphs.report.columns import make_column
 
 HEAD = "participant_id\tage\tgroup\thand\n"
-
-
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 # --------------------------------------------------------------------------- people

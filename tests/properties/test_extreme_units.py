@@ -10,6 +10,8 @@ from eigengraphs.report.worst_fits import graph_fits
 
 FACTORS = [2.0**515, 2.0**-515, 2.0**700, 2.0**-700]  # 1e155, 1e-155, 1e210, 1e-210
 
+SPARSE = {"loadings": "sparse", "max_nonzeros": 1}
+
 
 @pytest.fixture(scope="module")
 def A():
@@ -62,13 +64,28 @@ def test_batches_of_such_graphs(A, factor):
     assert (other.objective_path_ > 0).all()
 
 
-@pytest.mark.parametrize("weight", [1e-300, 1e300])
-def test_weights_of_graphs_of_any_size(A, weight):
-    one = fit(A)
-    other = JointEmbedding(2, random_state=0).fit(A, sample_weight=np.full(6, weight))
-    assert np.abs(one.latent_positions_ - other.latent_positions_).max() < 1e-12
-    unit = other.objective_scale_**2
-    told = np.log(other.objective_path_) + np.log(unit)
+@pytest.mark.parametrize("weight", [1e-300, 1e-150, 1e150, 1e300])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"loadings": "nonnegative"},
+        {"loadings": "sparse", "max_nonzeros": 1},
+        {"directed": True},
+    ],
+    ids=str,
+)
+def test_weights_of_graphs_of_any_size(A, weight, settings):
+    shares = np.array([1.0, 2, 1, 1, 0.5, 1])
+    one, other = (
+        JointEmbedding(2, random_state=0, **settings).fit(A, sample_weight=unit * shares)
+        for unit in (1.0, weight)
+    )
+    assert np.abs(one.latent_positions_ - other.latent_positions_).max() < 1e-6
+    assert np.allclose(one.loadings_, other.loadings_, atol=1e-6)
+    told = np.log(other.objective_path_) + np.log(other.objective_scale_**2)
     assert told == pytest.approx(np.log(one.objective_path_) + np.log(weight))
-    expected = one.to_mreg("gaussian").noise_scale
-    assert other.to_mreg("gaussian").noise_scale == pytest.approx(expected)
+    if not settings:
+        assert np.abs(one.latent_positions_ - other.latent_positions_).max() < 1e-12
+        expected = one.to_mreg("gaussian").noise_scale
+        assert other.to_mreg("gaussian").noise_scale == pytest.approx(expected)

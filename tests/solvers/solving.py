@@ -14,6 +14,7 @@ from eigengraphs import GraphStack
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.options import SolverOptions
+from eigengraphs.solvers.refine import Refined, refine
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
@@ -47,7 +48,7 @@ def metric_of(hollow: bool) -> AllEntries | OffDiagonal:
 
 
 def operator_of(
-    graphs: Any, *, directed: bool, diagonal: Any = "observed", mean: Any = None
+    graphs: Any, *, directed: bool = False, diagonal: Any = "observed", mean: Any = None
 ) -> TreatedGraphs:
     """Return what solvers multiply with, of an array (m, n, n) or a stack."""
     stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
@@ -180,20 +181,41 @@ def is_maximum(f: Callable[[Array], float], x: Array, seed: int = 0, step: float
     return bool(max(nearby) <= f(x) * (1 + 1e-9))
 
 
-# ---------------------------------------------------------------- operators that count, or stop
+# ---------------------------------------------------------------- all components together
 
 
-class Counted:
-    """An operator that counts how often the graphs are read."""
+def improve(
+    graphs: Any, sides: tuple[Array, ...], rule: LoadingRule = FREE, hollow: bool = False,
+    **settings: Any,
+) -> Refined:  # fmt: skip
+    """Refine components, which need not be of norm 1."""
+    defaults = {"weights": np.ones(graphs.n_graphs), "tol": 1e-7, "max_iter": 300}
+    if "max_condition" in settings:
+        settings["options"] = SolverOptions(max_condition=settings.pop("max_condition"))
+    lengths = (np.linalg.norm(side, axis=0) for side in sides)
+    sides = tuple(
+        side / np.where(np.abs(length - 1) > 1e-12, length, 1.0)
+        for side, length in zip(sides, lengths, strict=True)
+    )
+    return refine(graphs, sides, metric=metric_of(hollow), rule=rule, **{**defaults, **settings})
 
-    READS = ("squared_norms", "products", "project", "combine", "forms", "sketch", "total")
 
-    def __init__(self, graphs: Any) -> None:
-        self._graphs, self.n_reads = graphs, 0
+def skewed(
+    n: int, m: int, d: int, seed: int, *, noise: float = 0.0, hollow: bool = False,
+    directed: bool = False,
+) -> tuple[Array, tuple[Array, ...]]:  # fmt: skip
+    """Return graphs of components that are far from orthogonal, and the components."""
+    rng = np.random.default_rng(seed)
+    sides = tuple(
+        units(rng.standard_normal((n, d)) + 0.7 * rng.standard_normal((n, 1)))
+        for _ in range(1 + directed)
+    )
+    A = np.einsum("sk,ik,tk->ist", sides[0], rng.uniform(0.5, 3.0, (m, d)), sides[-1])
+    A += noise * drawn(m, n, seed + 1, directed=directed)
+    return A * (1 - np.eye(n)) if hollow else A, sides
 
-    def __getattr__(self, name: str) -> Any:
-        self.n_reads += name in self.READS
-        return getattr(self._graphs, name)
+
+# ---------------------------------------------------------------- operators that stop
 
 
 class Interrupting:

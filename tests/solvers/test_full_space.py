@@ -74,18 +74,6 @@ def penalty(je, written):
     return je.l1_penalty * np.sqrt(WEIGHTS @ norms / WEIGHTS.sum())
 
 
-def test_groups_of_complete_graphs_are_their_means():
-    A = np.nan_to_num(graphs(False))
-    A[:, 3, 5] = A[:, 5, 3] = np.nan  # missing everywhere, so that all masks are the same
-    je = fit(A, False, GROUPS["class"], "observed")
-    mix = (np.arange(3)[:, None] == Y) * WEIGHTS
-    means = np.tensordot(mix / mix.sum(axis=1, keepdims=True), A, axes=1)
-    plain = JointEmbedding(D, missing="unobserved", diagonal="observed", random_state=0)
-    plain.fit(means, sample_weight=mix.sum(axis=1))
-    assert np.allclose(np.abs(je.latent_positions_), np.abs(plain.latent_positions_), atol=1e-5)
-    assert np.allclose(je.class_loadings_, plain.loadings_, atol=1e-5)
-
-
 def greedy_objective(je, written, codes, h, g):
     """What the first component takes off, by the definition, at h / ||h|| and g / ||g||."""
     B, Q = written.filled

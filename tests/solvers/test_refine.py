@@ -1,36 +1,50 @@
 """All components together: lower than greedy, stationary, bounded, and what was planted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from known_graphs import column_errors, noiseless, random_symmetric
-from refining import LARGE, RULES, dense, greedy, improve, operator_of, skewed
+from known_graphs import column_errors, random_symmetric, stored
 from scipy import linalg
 from scipy.optimize import linear_sum_assignment
-from written_out import norm_without_diagonal, outer_products, slope
-
-from eigengraphs.solvers.rules import (
-    FreeLoadings,
-    NonnegativeLoadings,
-    SparseLoadings,
-    SupportLoadings,
+from solvers.solving import (
+    FREE,
+    RULES,
+    Interrupting,
+    drawn,
+    improve,
+    operator_of,
+    sides_of,
+    skewed,
+    solve,
 )
+from written_out import Counted, norm_without_diagonal, outer_products, slope
+
+from eigengraphs import GraphStack
+from eigengraphs.solvers.options import DEFAULTS
+from eigengraphs.solvers.rules import NonnegativeLoadings, SparseLoadings, SupportLoadings
+
+LARGE = 105  # vertices, beyond the shortcut
+NEVER_WHOLE = replace(DEFAULTS, whole=0, whole_most=0)
 
 both_geometries = pytest.mark.parametrize("directed", [False, True])
 both_metrics = pytest.mark.parametrize("hollow", [False, True])
-every_rule = pytest.mark.parametrize("rule", RULES, ids=str)
+every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
 
 def matched_error(found, truth):
     """Return the largest distance of any side of a component, in the best order and signs."""
     cosines = np.prod([np.abs(t.T @ f) for f, t in zip(found, truth, strict=True)], axis=0)
     places = linear_sum_assignment(-cosines)[1]
-    return max(
-        column_errors(f[:, places], t).max() for f, t in zip(found, truth, strict=True)
-    )  # fmt: skip
+    return max(column_errors(f[:, places], t).max() for f, t in zip(found, truth, strict=True))
 
 
 def graphs_of(A, hollow=False, directed=False):
-    return operator_of(A, "hollow" if hollow else "observed", directed)
+    return operator_of(A, diagonal="hollow" if hollow else "observed", directed=directed)
+
+
+def greedy(graphs, d, hollow=False, **settings):
+    return sides_of(solve(graphs, d, hollow=hollow, **settings))
 
 
 def written_out(A, sides, *, hollow=False, bent=False):
@@ -58,9 +72,6 @@ def left(A, sides, weights, rule, *, hollow=False, bent=False, bend=0.0):
     return float(weights @ losses)
 
 
-# ---------------------------------------------------------------------------------- the gradient
-
-
 @both_geometries
 @both_metrics
 @every_rule
@@ -68,9 +79,7 @@ def left(A, sides, weights, rule, *, hollow=False, bent=False, bend=0.0):
 def test_stationarity_is_the_slope_of_the_written_out_objective(rule, hollow, directed, bound):
     rng = np.random.default_rng(0)
     n, m, d = 8, 5, 3
-    A = 3 * rng.standard_normal((m, n, n))
-    A = A if directed else A + A.transpose(0, 2, 1)
-    A = A * (1 - np.eye(n)) if hollow else A
+    A = 5 * drawn(m, n, 0, directed=directed, hollow=hollow)
     sides = rng.standard_normal((1 + directed, n, d))
     for side in sides:
         side[:, 2] = side[:, 1] + 0.4 * side[:, 2]
@@ -97,42 +106,6 @@ def test_stationarity_is_the_slope_of_the_written_out_objective(rule, hollow, di
     assert np.allclose(found.stationarity, sizes, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("n", [12, LARGE])
-@both_metrics
-@both_geometries
-def test_reported_gradients_are_those_of_written_out_residuals(n, hollow, directed):
-    A, _ = skewed(n, 7, 3, 2, noise=0.05, hollow=hollow, directed=directed)
-    weights = np.linspace(0.5, 2, 7)
-    graphs = graphs_of(A, hollow, directed)
-    start = greedy(graphs, 3, hollow, weights=weights, tol=1e-3)
-    for max_iter in (0, 2):
-        found = improve(graphs, start, None, hollow, weights=weights, max_iter=max_iter)
-        E = outer_products(*found.sides, hollow=hollow)
-        assert np.allclose(found.Psi, np.einsum("ist,kst->ik", A, E))
-        R = A - np.einsum("ik,kst->ist", found.Lam, E)
-        S = np.einsum("i,ik,ist->kst", weights, found.Lam, R)
-        H, G = found.sides[0], found.sides[-1]
-        r = [np.einsum("kst,tk->sk", S, G), np.einsum("kst,sk->tk", S, H)][: 1 + directed]
-        for side, own in zip(r, found.sides, strict=True):
-            side -= own * (own * side).sum(axis=0)
-        Gamma, _ = written_out(A, found.sides, hollow=hollow)
-        theta = weights @ found.Lam**2 / np.diag(linalg.inv(Gamma))
-        assert np.allclose(found.stationarity, linalg.norm(np.vstack(r), axis=0) / theta, atol=1e-9)
-
-
-@both_geometries
-def test_what_a_gradient_is_measured_by_is_what_the_component_explains(directed):
-    A, _ = skewed(12, 6, 4, 1, noise=0.1, directed=directed)
-    graphs = graphs_of(A, directed=directed)
-    found = improve(graphs, greedy(graphs, 4))
-    alone = 1 / np.diag(linalg.inv(written_out(A, found.sides)[0]))
-    theta = alone * (found.Lam**2).sum(axis=0)
-    for k in range(4):
-        others = [np.delete(side, k, axis=1) for side in found.sides]
-        without = left(A, others, np.ones(6), FreeLoadings())
-        assert without - found.objective_after == pytest.approx(theta[k], rel=1e-8)
-
-
 # ---------------------------------------------------------------------------------- the objective
 
 
@@ -144,8 +117,8 @@ def test_the_objective_never_rises_and_is_the_written_out_one(rule, diagonal, di
     hollow = diagonal == "hollow"
     A, _ = skewed(n, 8, 4, 3, noise=0.1, hollow=diagonal != "observed", directed=directed)
     weights = np.linspace(0.5, 2, 8)
-    graphs = operator_of(4 * A, diagonal, directed)
-    A = dense(graphs)
+    graphs = operator_of(4 * A, diagonal=diagonal, directed=directed)
+    A = graphs.written_out()
     start = greedy(graphs, 4, hollow, tol=1e-3, rule=rule)
     before = np.inf
     for max_iter in (0, 1, 3, 8):
@@ -199,56 +172,11 @@ def test_it_recovers_components_that_greedy_does_not(n, keep, hollow, directed):
     graphs = graphs_of(A, hollow, directed)
     start = greedy(graphs, 4, hollow)
     assert matched_error(start, truth) > 0.05
-    found = improve(graphs, start, None, hollow, keep=keep)
+    found = improve(graphs, start, FREE, hollow, keep=keep)
     assert matched_error(found.sides, truth) < 1e-6
     assert found.objective_after < 1e-12 * found.objective_before
     positive = improve(graphs, start, NonnegativeLoadings(), hollow, keep=keep)
     assert matched_error(positive.sides, truth) < 1e-6
-
-
-@both_geometries
-def test_it_recovers_components_of_sparse_loadings(directed):
-    rng = np.random.default_rng(1)
-    sides = []
-    for _ in range(1 + directed):
-        H = linalg.qr(rng.standard_normal((LARGE, 4)), mode="economic")[0]
-        H += 0.3 * np.roll(H, 1, axis=1)
-        sides.append(H / linalg.norm(H, axis=0))
-    Lam = rng.uniform(1, 3, (60, 4)) * (rng.random((60, 4)).argsort(axis=1) < 2)
-    A = np.einsum("sk,ik,tk->ist", sides[0], Lam, sides[-1])
-    graphs = graphs_of(A, directed=directed)
-    start = greedy(graphs, 4)
-    assert matched_error(start, sides) > 0.05
-    found = improve(graphs, start, SparseLoadings(2))
-    assert matched_error(found.sides, sides) < 1e-6
-
-
-@pytest.mark.parametrize("n", [12, LARGE])
-def test_orthogonal_components_of_a_greedy_search_stay_as_they_are(n):
-    graphs = operator_of(noiseless(n, 10, 3, 0).stack)
-    (H,) = greedy(graphs, 3)
-    found = improve(graphs, (H,))
-    assert np.array_equal(found.sides[0], H)
-    assert (found.n_iter, found.stop_reason) == (0, "stationary")
-    assert found.objective_after == found.objective_before
-    assert np.allclose(found.Lam, found.Psi)
-
-
-@pytest.mark.parametrize("n", [12, LARGE])
-@both_metrics
-@both_geometries
-def test_one_component_stays_as_it_is(n, hollow, directed):
-    rng = np.random.default_rng(4)
-    A = rng.standard_normal((6, n, n)) if directed else random_symmetric(6, n, seed=4)
-    graphs = graphs_of(A * (1 - np.eye(n)) if hollow else A, hollow, directed)
-    start = greedy(graphs, 1, hollow)
-    found = improve(graphs, start, None, hollow, tol=1e-8)
-    assert all(np.array_equal(a, b) for a, b in zip(found.sides, start, strict=True))
-    assert found.n_iter == 0
-    # What moved comes back: the measure is that of the greedy search.
-    moved = tuple(side + 0.02 * rng.standard_normal(side.shape) for side in start)
-    back = improve(graphs, moved, None, hollow, tol=1e-8)
-    assert matched_error(back.sides, start) < 1e-6
 
 
 @pytest.mark.parametrize("n", [12, LARGE])
@@ -259,7 +187,7 @@ def test_a_star_that_greedy_stopped_at_its_bound_stays_there(n, directed):
     A[1] *= 2
     graphs = graphs_of(A, True, directed)
     start = greedy(graphs, 1, hollow=True, tol=1e-7)
-    found = improve(graphs, start, None, True, tol=1e-6)
+    found = improve(graphs, start, FREE, True, tol=1e-6)
     assert matched_error(found.sides, start) < 1e-5
 
 
@@ -294,29 +222,6 @@ def test_without_a_minimum_it_stops_at_the_bound(n, bound, directed):
     assert linalg.norm(A[1] - fitted) < 0.2
 
 
-def test_the_bound_does_not_matter_where_it_is_not_met():
-    graphs = operator_of(skewed(12, 8, 3, 1, noise=0.1)[0])
-    start = greedy(graphs, 3)
-    found = [improve(graphs, start, max_condition=bound) for bound in (1e3, 1e8)]
-    assert not any(f.bound_met for f in found)
-    assert np.array_equal(found[0].sides[0], found[1].sides[0])
-
-
-def test_other_components_move_on_when_two_meet_the_bound():
-    rng = np.random.default_rng(3)
-    Q = linalg.qr(rng.standard_normal((12, 4)))[0][:, :4]
-    a, b, c, e = Q.T
-    e = (c + e) / np.sqrt(2)
-    E = [np.outer(a, a), np.outer(a, b) + np.outer(b, a), np.outer(c, c), np.outer(e, e)]
-    graphs = operator_of(np.tensordot(rng.uniform(0.5, 2, (10, 4)), E, axes=1))
-    found = improve(graphs, greedy(graphs, 4), tol=1e-8)
-    assert found.bound_met
-    assert found.converged
-    cosines = np.abs(found.sides[0].T @ np.column_stack([c, e]))
-    assert cosines.max(axis=0).min() > 1 - 1e-5
-    assert found.objective_after < 1e-4 * found.objective_before
-
-
 @both_geometries
 def test_a_start_beyond_the_bound_is_improved_all_the_same(directed):
     A, truth = skewed(12, 8, 3, 1, noise=0.1, directed=directed)
@@ -327,3 +232,106 @@ def test_a_start_beyond_the_bound_is_improved_all_the_same(directed):
     found = improve(graphs, tuple(H[:, [0, 1, 1]] for H in truth))
     assert np.isfinite(found.Lam).all()
     assert found.objective_after <= found.objective_before
+
+
+def errors(found, others):
+    """Return the largest distance of any column of any side."""
+    return max(column_errors(a, b).max() for a, b in zip(found.sides, others.sides, strict=True))
+
+
+# -------------------------------------------------------------------------------------- every road
+
+
+@pytest.mark.parametrize("rule", [FREE, SparseLoadings(2, nonnegative=True)], ids=str)
+@both_geometries
+def test_storage_and_what_is_kept_change_nothing(rule, directed):
+    A = 4 * random_symmetric(6, LARGE, seed=2, density=0.3)
+    A += 40 * skewed(LARGE, 6, 3, 0, directed=directed)[0]
+    stack = GraphStack(A)
+    start = greedy(operator_of(stack, directed=directed), 3)
+    found = [
+        improve(operator_of(stored(stack, storage), directed=directed), start, rule, keep=keep)
+        for storage in ("dense", "sparse")
+        for keep in ("products", "cores")
+    ]
+    assert found[0].objective_after < found[0].objective_before
+    for other in found[1:]:
+        assert errors(other, found[0]) < 1e-5
+        assert other.objective_after == pytest.approx(found[0].objective_after, rel=1e-11)
+
+
+@pytest.mark.parametrize(("rule", "n"), [*((rule, 12) for rule in RULES.values()), (FREE, LARGE)])
+@both_geometries
+def test_twice_the_same_is_the_same(rule, n, directed):
+    graphs = operator_of(4 * skewed(n, 8, 3, 5, noise=0.1, directed=directed)[0], directed=directed)
+    start = greedy(graphs, 3)
+    once, again = improve(graphs, start, rule), improve(graphs, start, rule)
+    assert all(np.array_equal(a, b) for a, b in zip(once.sides, again.sides, strict=True))
+    assert np.array_equal(once.Lam, again.Lam)
+
+
+@both_geometries
+def test_the_shortcut_on_few_vertices_ends_where_the_general_way_does(directed):
+    graphs = operator_of(skewed(40, 8, 3, 5, noise=0.1, directed=directed)[0], directed=directed)
+    start = greedy(graphs, 3)
+    short = improve(graphs, start)
+    general = improve(graphs, start, options=NEVER_WHOLE)
+    assert short.n_passes == 2  # the norms and the graphs
+    assert general.n_passes > 3
+    assert errors(short, general) < 1e-6
+
+
+def test_many_graphs_are_summed_up_and_lose_nothing():
+    graphs = operator_of(skewed(25, 3000, 2, 1, noise=0.05)[0])
+    start = greedy(graphs, 2)
+    free = improve(graphs, start, options=NEVER_WHOLE)
+    assert free.converged
+    # Its loadings are all positive: the rule that needs every graph finds the same.
+    assert (free.Lam > 0).all()
+    positive = improve(graphs, start, NonnegativeLoadings(), options=NEVER_WHOLE)
+    assert errors(positive, free) < 1e-6
+
+
+# ---------------------------------------------------------------------------------- running, input
+
+
+@pytest.mark.parametrize("keep", ["cores", "products"])
+@both_geometries
+def test_passes_and_progress_are_counted(keep, directed):
+    plain = operator_of(skewed(LARGE, 8, 3, 5, noise=0.1, directed=directed)[0], directed=directed)
+    counted = Counted(plain)
+    seen = []
+    found = improve(counted, greedy(plain, 3), keep=keep, watch=seen.append)
+    assert found.n_passes == counted.n_reads
+    assert [p.n_iter for p in seen] == list(range(found.n_iter + 1))
+    assert seen[-1].n_passes == found.n_passes
+    assert seen[-1].n_converged == 3
+    assert seen[-1].stationarity == found.stationarity.max()
+
+
+def test_an_interruption_keeps_the_last_round():
+    graphs = operator_of(skewed(LARGE, 8, 3, 5, noise=0.1)[0])
+    start = greedy(graphs, 3)
+    found = improve(graphs, start, watch=Interrupting(3))  # the first call is before any round
+    assert found.stop_reason == "interrupted"
+    assert not found.converged
+    assert found.n_iter == 2
+    assert found.objective_after == improve(graphs, start, max_iter=2).objective_after
+
+
+def test_graphs_of_zero_and_unused_components():
+    zero = improve(operator_of(np.zeros((3, 8, 8))), (np.eye(8)[:, :2],))
+    assert np.array_equal(zero.sides[0], np.eye(8)[:, :2])
+    assert not zero.Lam.any()
+    A = skewed(8, 3, 2, 0)[0]
+    # As many components as there are entries fit everything, whatever they are.
+    rng = np.random.default_rng(0)
+    for directed, d in ((False, 36), (True, 64)):
+        sides = tuple(rng.standard_normal((8, d)) for _ in range(1 + directed))
+        full = improve(operator_of(A, directed=directed), sides)
+        assert (full.stop_reason, full.n_iter) == ("exhausted", 0)
+        assert full.converged
+    # One graph, one loading: three of four components are used by no graph.
+    unused = improve(operator_of(A[:1]), greedy(operator_of(A), 2), SparseLoadings(1))
+    assert unused.objective_after <= unused.objective_before
+    assert unused.converged

@@ -1,4 +1,4 @@
-"""What the subspace solver finds: stationary, nested, and the same by every road."""
+"""The subspace solver: stationary, nested, the same by every road, counted and interrupted."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from solvers.solving import (
     GENERAL,
     LARGE,
     RULES,
+    Interrupting,
     apart,
     drawn,
     gains,
@@ -21,19 +22,18 @@ from solvers.solving import (
     units,
     written_out,
 )
-from written_out import objective_path
+from written_out import Counted
 
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.basis import whole_pays
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import solve_loadings
-from eigengraphs.solvers.solution import first_components
+from eigengraphs.solvers.solution import Progress, first_components
 
 M = 8
 WEIGHTS = np.linspace(0.5, 2, M)
+BLOCK = GENERAL.block
 SIZES = [(14, DEFAULTS), (LARGE, GENERAL)]  # on all vertices at once, and in a growing basis
 
 every_size = pytest.mark.parametrize(("n", "options"), SIZES, ids=["whole", "basis"])
@@ -44,15 +44,6 @@ some_combinations = pytest.mark.parametrize(
     [("free", False), ("free", True), ("nonnegative", True), ("sparse", False)],
 )
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
-
-
-def test_all_vertices_at_once_are_for_few():
-    for directed in (False, True):
-        assert whole_pays(1, 1, directed, DEFAULTS)
-        assert whole_pays(10**6, 32, directed, DEFAULTS)
-        assert not whole_pays(3000, 40, directed, DEFAULTS)
-        assert whole_pays(20, 60, directed, DEFAULTS)
-        assert not whole_pays(1, 101, directed, DEFAULTS)
 
 
 # ---------------------------------------------------------------- certificates
@@ -96,17 +87,6 @@ def test_components_are_maxima_to_the_tolerance(n, options, directed, hollow, ru
         assert is_maximum(f, x, step=1e-4)
 
 
-@every_size
-@every_geometry
-@every_metric
-def test_every_component_lowers_the_objective(n, options, directed, hollow):
-    A = drawn(M, n, 3, directed=directed, hollow=hollow)
-    fit = solve(A, 6, directed=directed, hollow=hollow, tol=1e-3, options=options)
-    Gamma = metric_of(hollow).gram(sides_of(fit))
-    path = objective_path(Gamma, fit.Psi, (A**2).sum(axis=(1, 2)), np.ones(M))
-    assert (np.diff(path) < 0).all()
-
-
 # ---------------------------------------------------------------- known answers
 
 
@@ -114,11 +94,7 @@ def test_every_component_lowers_the_objective(n, options, directed, hollow):
 @every_geometry
 @pytest.mark.parametrize("d", [1, 3, 5])
 def test_noiseless_graphs_are_recovered(n, options, directed, d):
-    known = noiseless_directed(n, 12, d, 1) if directed else noiseless(n, 12, d, 1)
-    A = known.stack.dense
-    if not directed:  # of loadings that are alike, sums of components explain more than one
-        A, (H,) = planted(12, n, d, directed=False, noise=0.0)
-    truth = (known.H, known.G) if directed else (H,)
+    A, truth = planted(12, n, d, directed=directed, noise=0.0)
     fit = solve(A, d, directed=directed, options=options)
     assert apart(fit, truth).max() < 1e-6
     Lam = solve_loadings(metric_of(False).gram(sides_of(fit)), fit.Psi)
@@ -139,33 +115,18 @@ def test_of_one_graph_the_components_are_its_singular_vectors(n, options, direct
     assert apart(fit, truth).max() < 1e-8
 
 
-@every_size
-def test_on_positive_symmetric_graphs_pairs_explain_as_much_as_the_symmetric_geometry(n, options):
-    rng = np.random.default_rng(3)
-    H = np.linalg.qr(rng.standard_normal((n, 4)))[0]
-    A = np.einsum("sk,ik,tk->ist", H, rng.uniform(1, 3, (15, 4)) * [4, 3, 2, 1], H)
-    noise = 0.03 * random_symmetric(15, n, seed=1)
-    A += noise @ noise.transpose(0, 2, 1)
-    pairs, plain = (solve(A, 4, directed=two, options=options) for two in (True, False))
-    norms = (A**2).sum(axis=(1, 2))
-    paths = [
-        objective_path(metric_of(False).gram(sides_of(fit)), fit.Psi, norms, np.ones(15))
-        for fit in (pairs, plain)
-    ]
-    # What is left is a difference of numbers of the size of the first.
-    assert (paths[0] <= paths[1] * (1 + 1e-9) + 1e-13 * norms.sum()).all()
-    assert column_errors(pairs.H, pairs.G).max() < 1e-6
+def oracle(A, d, tol=1e-8, seed=0):
+    """Return what Algorithm 1 finds."""
+    return algorithm1(
+        TreatedGraphs(GraphStack(A)), d, weights=np.ones(len(A)), init="auto", n_init=1, tol=tol,
+        max_iter=200, seed=np.random.SeedSequence(seed),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("n", [30, 105])
 def test_it_agrees_with_algorithm_1_where_the_maximum_is_unique(n):
     A, (H,) = planted(20, n, 4, directed=False, noise=0.1)
-    fit = solve(A, 4)
-    common = {"init": "auto", "n_init": 1, "tol": 1e-8, "max_iter": 200}
-    other = algorithm1(
-        TreatedGraphs(GraphStack(A)), 4, weights=np.ones(20), seed=np.random.SeedSequence(0),
-        **common,
-    )  # fmt: skip
+    fit, other = solve(A, 4), oracle(A, 4)
     assert apart(fit, other).max() < 1e-6
     assert column_errors(fit.H, H).max() < 0.2
     assert np.allclose(gains(fit), gains(other), rtol=1e-9)
@@ -177,12 +138,8 @@ def test_among_many_maxima_it_finds_as_good_ones_as_algorithm_1(n):
     share = []
     for seed in range(3):
         A = random_symmetric(10, n, seed=seed)
-        common = {"tol": 1e-3, "seed": np.random.SeedSequence(seed)}
-        one = algorithm1(
-            TreatedGraphs(GraphStack(A)), 3, weights=np.ones(10), init="auto", n_init=1,
-            max_iter=200, **common,
-        )  # fmt: skip
-        share.append(gains(solve(A, 3, **common)).sum() / gains(one).sum())
+        fit = solve(A, 3, tol=1e-3, seed=np.random.SeedSequence(seed))
+        share.append(gains(fit).sum() / gains(oracle(A, 3, 1e-3, seed)).sum())
     assert np.mean(share) > 0.995
 
 
@@ -333,12 +290,8 @@ def test_components_at_their_precision_do_not_hold_up_the_others(directed):
     # What rounding leaves of weak components in float32 must not set how exactly the strong one
     # is solved for.
     n = 80
-    A = (
-        noiseless_directed(n, 20, 1, 2).stack.dense
-        if directed
-        else noiseless(n, 20, 1, 2).stack.dense
-    )
-    A = A + 1e-6 * drawn(20, n, 2, directed=directed)
+    known = noiseless_directed if directed else noiseless
+    A = known(n, 20, 1, 2).stack.dense + 1e-6 * drawn(20, n, 2, directed=directed)
     fit = solve(GraphStack(A.astype(np.float32)), 3, directed=directed, hollow=True, tol=1e-5,
                 options=GENERAL)  # fmt: skip
     assert all(stage.converged for stage in fit.stages)
@@ -368,18 +321,6 @@ def test_the_order_of_vertices_and_the_scale_do_not_matter(n, options, directed,
     permuted = solve(1000 * A[:, order][:, :, order], 3, **settings)
     assert apart(permuted, tuple(side[order] for side in sides_of(fit))).max() < 1e-6
     assert np.allclose(gains(permuted), 1e6 * gains(fit), rtol=1e-8)
-
-
-@every_size
-@every_geometry
-@every_rule
-def test_a_weight_of_two_counts_as_the_graph_twice(n, options, directed, rule):
-    A, weights = planted(6, n, 3, directed=directed)[0], np.array([1, 2, 1, 3, 1, 0])
-    settings = {"directed": directed, "rule": rule, "options": options}
-    weighted = solve(A, 3, weights=weights.astype(float), **settings)
-    repeated = solve(np.repeat(A, weights, axis=0), 3, **settings)
-    assert apart(weighted, repeated).max() < 1e-6
-    assert np.allclose(gains(weighted), gains(repeated), rtol=1e-9)
 
 
 # ---------------------------------------------------------------- hard ones
@@ -418,17 +359,6 @@ def test_what_one_graph_alone_has_is_not_overlooked(directed):
     assert apart(fit, (h[:, None], g[:, None])[: 1 + directed]).max() < 0.1
 
 
-@every_size
-@every_geometry
-def test_equal_graphs_that_are_centered_leave_nothing(n, options, directed, storage):
-    A = np.repeat(drawn(1, n, 3, directed=directed), 5, axis=0)
-    stack = stored(GraphStack(A), storage)
-    graphs = operator_of(
-        stack, directed=directed, diagonal="filled", mean=mean_graph(stack, np.ones(5))
-    )
-    assert not solve(graphs, 2, options=options).active.any()
-
-
 def small_integers():
     """22 graphs of 4 vertices with weights from -3 to 3."""
     U = np.triu(np.random.default_rng(375).integers(-3, 4, (22, 4, 4)), 1)
@@ -456,3 +386,187 @@ def test_tiny_problems_end_in_the_best_maximum_whatever_the_seed(graphs):
         h = je.latent_positions_[:, 0]
         reached.append(((filled @ h @ h) ** 2).sum())
     assert min(reached) > 0.999 * max(reached)
+
+
+# ---------------------------------------------------------------- rounds
+
+
+@pytest.fixture(params=[False, True], ids=["symmetric", "pair"])
+def noise(request):
+    """Graphs with many maxima, as an operator."""
+    graphs = operator_of(drawn(M, LARGE, 5, directed=request.param), directed=request.param)
+    graphs.A = drawn(M, LARGE, 5, directed=request.param)
+    return graphs
+
+
+def search(graphs, d, **settings):
+    return solve(graphs, d, **{"options": GENERAL, **settings})
+
+
+def is_as_reported(graphs, fit):
+    """Check that a fit is one complete round: units, forms and gradients belong together."""
+    sides = sides_of(fit)
+    for side in sides:
+        assert np.allclose(np.linalg.norm(side, axis=0), 1)
+    assert np.allclose(fit.Psi, np.einsum("sk,ist,tk->ik", sides[0], graphs.A, sides[-1]))
+    for stage, (f, x) in zip(
+        fit.stages, written_out(graphs.A, sides, np.ones(M), FREE), strict=True
+    ):
+        assert stage.gain == pytest.approx(f(x), rel=1e-9)
+        assert stage.stationarity == pytest.approx(f.stationarity(x), abs=1e-5)
+
+
+# ---------------------------------------------------------------- starts
+
+
+@every_size
+@every_geometry
+@pytest.mark.parametrize("rule", ["free", "sparse"])
+def test_given_starts_lead_to_their_own_maxima_in_their_order(n, options, directed, rule):
+    A, sides = planted(12, n, 3, directed=directed, noise=0.0)
+    rng = np.random.default_rng(0)
+    order = [2, 0, 1]
+    truth = tuple(side[:, order] for side in sides)
+    near = np.array([side + 0.01 * rng.standard_normal((n, 3)) for side in truth])
+    init = near if directed else near[0]
+    settings = {"directed": directed, "options": options, "rule": RULES[rule]}
+    assert apart(solve(A, 3, **settings), sides).max() < 1e-7
+    assert apart(solve(A, 3, init=7 * init, **settings), truth).max() < 1e-7
+    fewer = solve(A, 3, init=init[..., :1], **settings)
+    assert set(reasons(fewer)) == {"stationary"}
+    assert apart(fewer, truth)[0] < 1e-7
+    assert apart(fewer, truth).max() < 1e-6
+
+
+def test_more_given_starts_than_a_block_takes_are_all_used(noise):
+    found = search(noise, 6, tol=1e-4)
+    again = search(noise, 6, tol=1e-4, init=np.array(sides_of(found)))
+    assert apart(again, found).max() < 1e-2
+    assert again.n_passes < found.n_passes
+
+
+@every_size
+@every_geometry
+def test_a_seed_decides_everything(n, options, directed):
+    A = drawn(M, n, 1, directed=directed)
+    settings = {"directed": directed, "tol": 1e-3, "options": options}
+    one, same = solve(A, 2, **settings), solve(A, 2, **settings)
+    for mine, other in zip(sides_of(one), sides_of(same), strict=True):
+        assert np.array_equal(mine, other)
+    others = [
+        solve(A, 2, init="random", seed=np.random.SeedSequence(s), **settings).H for s in range(4)
+    ]
+    if options is GENERAL:  # on few vertices many starts agree
+        assert max(column_errors(others[0], H).max() for H in others[1:]) > 1e-2
+
+
+# ---------------------------------------------------------------- passes
+
+
+@every_size
+@every_geometry
+@pytest.mark.parametrize(
+    ("keep", "rule"),
+    [("products", "free"), ("cores", "free"), ("moments", "free"), ("products", "nonnegative"),
+     ("cores", "sparse")],
+)  # fmt: skip
+@pytest.mark.parametrize("init", ["auto", "given", "nothing there"])
+def test_passes_are_counted_as_they_are_taken(n, options, directed, keep, rule, init):
+    A = drawn(M, n, 1, directed=directed) * (init != "nothing there")
+    graphs = Counted(operator_of(A, directed=directed))
+    settings = {"keep": keep, "rule": RULES[rule], "tol": 1e-1, "options": options}
+    if init == "given":
+        H = np.eye(n)[:, :5] + 0.1
+        settings["init"] = np.stack([H, H[::-1]]) if directed else H
+    for d, resume in ((2, None), (6, None), (6, solve(graphs, 3, **settings))):
+        graphs.n_reads = 0
+        fit = solve(graphs, d, resume=resume, **settings)
+        assert fit.n_passes == graphs.n_reads
+
+
+@every_geometry
+def test_a_digit_costs_about_a_pass(directed):
+    known = noiseless_directed(105, 20, 4, 0) if directed else noiseless(105, 20, 4, 0)
+    A = (40 if directed else 8) * known.stack.dense + 0.3 * drawn(20, 105, 1, directed=directed)
+    assert solve(A, 4, directed=directed, tol=1e-8).n_passes <= 16
+
+
+# ---------------------------------------------------------------- limits and watchers
+
+
+def test_max_iter_bounds_the_rounds_and_says_so(noise):
+    seen = []
+    fit = search(noise, 3, max_iter=2, watch=seen.append)
+    assert reasons(fit) == ["max_iter"] * 3
+    assert [stage.n_iter for stage in fit.stages] == [2] * 3
+    assert not any(stage.converged for stage in fit.stages)
+    assert len(seen) == 2
+    is_as_reported(noise, fit)
+    assert search(noise, 3, max_iter=1).stages[0].n_iter == 1
+
+
+def test_rounds_are_told_to_the_watcher(noise):
+    seen = []
+    fit = search(noise, 6, tol=1e-3, watch=seen.append)
+    assert all(isinstance(event, Progress) for event in seen)
+    assert all(event.component is None for event in seen)
+    second = next(j for j in range(1, len(seen)) if seen[j].n_iter == 1)
+    assert [event.n_iter for event in seen[:second]] == list(range(1, fit.stages[0].n_iter + 1))
+    assert all(0 <= event.n_converged <= BLOCK for event in seen[:second])
+    assert all(event.n_converged >= BLOCK for event in seen[second:])
+    assert seen[-1].stationarity <= 1e-3
+    assert seen[-1].n_converged == 6
+    passes = [event.n_passes for event in seen]
+    assert passes == sorted(passes)
+    assert passes[-1] == fit.n_passes
+
+
+# ---------------------------------------------------------------- interruptions
+
+
+@pytest.mark.parametrize("at", [1, 3, 6])
+def test_an_interrupted_search_returns_what_it_has(noise, at):
+    fit = search(noise, 3, watch=Interrupting(at))
+    assert fit.interrupted
+    is_as_reported(noise, fit)
+    for stage in fit.stages:
+        assert stage.stop_reason == ("stationary" if stage.stationarity <= 1e-8 else "interrupted")
+        assert stage.n_iter == at
+    assert "interrupted" in reasons(fit)
+    assert not search(noise, 3, tol=1e-1).interrupted
+
+
+@pytest.mark.parametrize("at", [2, 5])
+@pytest.mark.parametrize(
+    ("name", "keep"),
+    [("products", "products"), ("project", "cores"), ("combine", "cores"), ("total", "moments")],
+)
+def test_an_interruption_in_any_pass_leaves_the_last_complete_round(noise, name, keep, at):
+    stopped = Interrupting(at + 1, noise, name)
+    fit = search(stopped, 3, keep=keep)
+    assert fit.interrupted
+    is_as_reported(noise, fit)
+
+
+def test_an_interrupted_second_block_keeps_the_first_and_can_be_resumed(noise):
+    fit = search(Interrupting(2, noise, "sketch"), 6, tol=1e-3)
+    assert fit.interrupted
+    assert fit.H.shape == (LARGE, BLOCK)
+    assert len(fit.stages) == fit.Psi.shape[1] == BLOCK
+    assert set(reasons(fit)) == {"stationary"}
+    resumed, whole = (search(noise, 6, tol=1e-3, resume=start) for start in (fit, None))
+    assert np.array_equal(resumed.H[:, :BLOCK], fit.H)
+    assert apart(resumed, whole).max() < 1e-6
+
+
+def test_what_was_interrupted_is_searched_again(noise):
+    rounds = []
+    whole = search(noise, 6, tol=1e-3, watch=rounds.append)
+    first = next(j for j in range(1, len(rounds)) if rounds[j].n_iter == 1)
+    fit = search(noise, 6, tol=1e-3, watch=Interrupting(first + 2))
+    assert fit.interrupted
+    assert np.array_equal(fit.H[:, :BLOCK], whole.H[:, :BLOCK])
+    assert reasons(fit)[BLOCK:] == ["interrupted"] * 2
+    resumed = search(noise, 6, tol=1e-3, resume=fit)
+    assert apart(resumed, whole).max() < 1e-6
+    assert np.allclose(gains(resumed), gains(whole))

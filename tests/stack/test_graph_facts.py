@@ -44,33 +44,22 @@ def draw(m, n, seed, symmetric):
     A = rng.integers(0, 3, size=(m, n, n)) * (rng.random((m, n, n)) < 0.5)
     if symmetric:
         A = A + A.transpose(0, 2, 1)
+    A = A * rng.choice([1.0, 0.3, -1e5], size=(m, 1, 1))
     A[0] = A[0] > 0  # one that may be binary
+    A[1:2] = 0
+    A[2:3, range(n), range(n)] = 1e6  # beside which the rest is small
+    A[3:4] = np.eye(n)
     return A.astype(np.float64 if seed % 2 else np.float32)
 
 
 @given(
-    m=st.integers(1, 5),
-    n=st.sampled_from([1, 2, 7, 64, 65]),  # around the size of a tile
+    m=st.integers(1, 7),
+    n=st.sampled_from([1, 2, 7, 33, 64, 65, 70]),  # around the size of a tile
     seed=st.integers(0, 1000),
     symmetric=st.booleans(),
 )
 def test_facts_are_those_of_numpy(m, n, seed, symmetric):
     A = draw(m, n, seed, symmetric)
-    for found in both(A):
-        for name, values in numpy_facts(A).items():
-            assert np.allclose(getattr(found, name), values), name
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [1, 2, 33, 70])
-def test_facts_of_graphs_of_many_kinds(n, dtype):
-    A = random_symmetric(7, n, seed=n, density=0.5).astype(dtype)
-    A[1] = 0
-    A[2] = A[2] > 0
-    A[3] *= -1e5
-    A[4, range(n), range(n)] = 0
-    A[5, range(n), range(n)] = 1e6  # beside which the rest is small
-    A[6] = np.eye(n)
     for found in both(A):
         for name, values in numpy_facts(A).items():
             assert np.allclose(getattr(found, name), values, rtol=1e-12), name
@@ -110,13 +99,9 @@ def test_one_edge_in_one_direction_is_seen(place):
     for found in both(A):
         assert found.is_symmetric.tolist() == [True, False, True]
     A[:, 5, 5] = A[:, 79, 79] = 1
+    A[2] = np.roll(np.eye(80), 1, axis=1)  # a cycle: rows and columns have the same sums
     for found in both(A):
-        assert found.is_symmetric.tolist() == [True, False, True]
-
-
-def test_a_directed_cycle_has_a_direction():
-    for found in both(np.roll(np.eye(5), 1, axis=1)[None]):
-        assert not found.is_symmetric.any()
+        assert found.is_symmetric.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -10,6 +10,7 @@ import time
 import networkx as nx
 import numpy as np
 import pytest
+from tests.store.test_faults import flip
 
 import eigengraphs as eg
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
@@ -327,9 +328,7 @@ def test_commands_take_a_store(tmp_path, run):
     assert run("convert", path, tmp_path / "all.npz").returncode == 0
     assert np.array_equal(eg.read(tmp_path / "all.npz").dense, eg.read(source).dense)
     chunk = path / "dense.zarr" / "c" / "0" / "0" / "0"
-    data = bytearray(chunk.read_bytes())
-    data[5] ^= 1
-    chunk.write_bytes(data)
+    flip(chunk, 5)
     done = run("check", path)
     assert done.returncode == 3
     assert "damaged" in done.stderr

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 from known_graphs import noiseless, random_symmetric
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
 
 from eigengraphs import JointEmbedding, select_dimension
 from eigengraphs.datasets import load_mice
@@ -44,12 +41,6 @@ def test_steps_and_settings_have_their_part_in_the_choice():
     outside = select_dimension(np.log1p(A), center=True, random_state=0)
     assert apart.choices == outside.choices
     assert inside.n_components_ >= 1
-
-
-def test_in_a_pipeline_only_training_graphs_have_a_say():
-    A, y = planted(), np.arange(30) % 2
-    pipeline = make_pipeline(JointEmbedding("auto", random_state=0), LogisticRegression())
-    assert len(cross_val_score(pipeline, A, y, cv=3)) == 3
 
 
 def test_what_is_refused():

@@ -1,13 +1,8 @@
 """Transforms of weights that belong to the model: learned on nothing, replayed on new graphs."""
 
-import pickle
-
 import numpy as np
 import pytest
 from known_graphs import random_symmetric, stored
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import InputError
@@ -61,22 +56,6 @@ def test_nothing_of_the_test_graphs_is_learned():
     je = JointEmbedding(2, preprocess="rank", center=True, random_state=0).fit(A[:15])
     alone = je.transform(A[15:16])
     assert np.allclose(je.transform(A[15:])[:1], alone)  # whatever comes along with it
-
-
-def test_in_a_pipeline_and_a_grid():
-    A, y = counts(16), np.arange(16) % 2
-    pipeline = make_pipeline(JointEmbedding(2, preprocess="log1p"), LogisticRegression())
-    assert len(cross_val_score(pipeline, A, y, cv=4)) == 4
-    grid = GridSearchCV(
-        pipeline, {"jointembedding__preprocess": [None, "log1p", ("rank", "unit_norm")]}, cv=2
-    )
-    assert np.isfinite(grid.fit(A, y).best_score_)
-
-
-def test_a_fit_with_steps_is_pickled():
-    je = JointEmbedding(2, preprocess=["log1p", "unit_norm"], random_state=0).fit(counts())
-    back = pickle.loads(pickle.dumps(je))
-    assert np.array_equal(back.transform(counts(3, seed=4)), je.transform(counts(3, seed=4)))
 
 
 def test_an_unknown_step_is_refused_before_anything_is_done():

@@ -7,7 +7,7 @@ import pytest
 from known_graphs import random_symmetric
 from scipy import linalg
 
-from eigengraphs import JointEmbedding, match_components
+from eigengraphs import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
 
 
@@ -19,37 +19,31 @@ def overlapping(n=30, m=20, d=3, cosine=0.3, seed=0, noise=0.0):
     return A + noise * random_symmetric(m, n, seed), H
 
 
-def test_overlapping_components_are_recovered_where_greedy_ones_are_not():
-    A, H = overlapping()
-    greedy = JointEmbedding(3, diagonal="observed", random_state=0).fit(A)
-    refined = JointEmbedding(3, diagonal="observed", refine=True, random_state=0).fit(A)
-    assert match_components(H, greedy).similarities.min() < 0.95
-    assert match_components(H, refined).similarities.min() > 1 - 1e-9
-    report = refined.refinement_
-    assert np.allclose(np.abs(report.greedy_positions), np.abs(greedy.latent_positions_))
-    assert report.objective_greedy == pytest.approx(greedy.objective_path_[-1], rel=1e-9)
-    assert report.gain > 0.99
-
-
-def test_overlapping_directed_components_are_recovered_where_greedy_ones_are_not():
+@pytest.mark.parametrize("directed", [False, True])
+def test_overlapping_components_are_recovered_where_greedy_ones_are_not(directed):
     (A, H), (_, G) = overlapping(seed=0), overlapping(seed=1)
-    rng = np.random.default_rng(2)
-    A = np.einsum("sk,ik,tk->ist", H, rng.uniform(1, 3, (20, 3)), G)
-    settings = {"directed": True, "diagonal": "observed", "random_state": 0}
+    if directed:
+        A = np.einsum("sk,ik,tk->ist", H, np.random.default_rng(2).uniform(1, 3, (20, 3)), G)
+    settings = {"directed": directed, "diagonal": "observed", "random_state": 0}
     greedy = JointEmbedding(3, **settings).fit(A)
     refined = JointEmbedding(3, refine=True, **settings).fit(A)
 
+    def sides(je):
+        found = [je.latent_positions_] + ([je.latent_positions_right_] if directed else [])
+        return [X / linalg.norm(X, axis=0) for X in found]
+
     def least(je):
-        sides = (H, je.latent_positions_), (G, je.latent_positions_right_)
-        cosines = [np.abs(truth.T @ (X / linalg.norm(X, axis=0))) for truth, X in sides]
-        return (cosines[0] * cosines[1]).max(axis=1).min()
+        cosines = [np.abs(truth.T @ X) for truth, X in zip((H, G), sides(je), strict=False)]
+        return np.prod(cosines, axis=0).max(axis=1).min()
 
     assert least(greedy) < 0.95
     assert least(refined) > 1 - 1e-9
     report = refined.refinement_
-    for kept, X in ((report.greedy_positions, greedy.latent_positions_),
-                    (report.greedy_positions_right, greedy.latent_positions_right_)):  # fmt: skip
-        assert np.allclose(kept, X / linalg.norm(X, axis=0))
+    kept = (report.greedy_positions, report.greedy_positions_right)
+    for mine, X in zip(kept, sides(greedy), strict=False):
+        assert np.allclose(mine, X)
+    assert report.objective_greedy == pytest.approx(greedy.objective_path_[-1], rel=1e-9)
+    assert report.gain > 0.99
     assert np.allclose(refined.transform(A), refined.loadings_)
 
 

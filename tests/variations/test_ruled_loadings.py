@@ -117,13 +117,6 @@ def test_the_scale_of_weights_does_not_matter(rule, seed, factor):
     assert np.allclose(other.loadings_, factor * one.loadings_, atol=1e-4 * factor)
 
 
-def test_float32_stays_float32():
-    A, _, _ = signed_parts()
-    single = JointEmbedding(3, loadings="nonnegative", random_state=0).fit(A.astype(np.float32))
-    assert single.loadings_.dtype == np.float32
-    assert single.converged_
-
-
 @pytest.mark.parametrize(
     ("chosen", "text"),
     [

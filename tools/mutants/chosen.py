@@ -24,16 +24,16 @@ _STACK = [
 #: In the order in which they are run; the first failure ends it. Tests of whole fits are left out:
 #: they take a hundred times as long.
 TESTS: dict[str, list[str]] = {
-    "solvers/algorithm1.py": _solvers("algorithm1"),
+    "solvers/algorithm1.py": [*_solvers("algorithm1"), "tests/embedding/test_degenerate.py"],
     "solvers/ascent.py": _solvers("geometry", "metric", "core"),
-    "solvers/basis.py": _solvers("basis", "tall", "rounds"),
-    "solvers/core.py": _solvers("core", "rounds"),
-    "solvers/full_space.py": _solvers("full_space", "masked", "masked_recovery"),
+    "solvers/basis.py": _solvers("basis", "subspace"),
+    "solvers/core.py": _solvers("core", "subspace"),
+    "solvers/full_space.py": _solvers("full_space", "masked"),
     "solvers/geometry.py": _solvers("geometry", "core"),
     "solvers/metric.py": _solvers("metric", "core"),
-    "solvers/solution.py": _solvers("components", "algorithm1"),
-    "solvers/refine.py": _solvers("refine", "refine_runs"),
+    "solvers/solution.py": [*_solvers("algorithm1"), "tests/properties/test_fits.py"],
+    "solvers/refine.py": _solvers("refine"),
     "solvers/rules.py": _solvers("rules"),
-    "solvers/subspace.py": _solvers("rounds", "subspace", "degenerate_stacks"),
+    "solvers/subspace.py": _solvers("subspace", "degenerate_stacks"),
     "stack/stack.py": _STACK,
 }
