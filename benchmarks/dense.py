@@ -109,7 +109,7 @@ def _notes(cases: tuple[_Case, ...]) -> list[str]:
         f"Ours and algorithm1 stop at a relative gradient of {TOL:g}. The worst gradient of all "
         "components, the explained share of the sum of squares, and its part beyond the first "
         "component are recomputed from the arrays in float64, for MultipleASE with its columns as "
-        "h_k and the loadings of least squares. It optimises another criterion.",
+        "h_k and the loadings of least squares. It optimizes another criterion.",
         "Our answer counts if the fit says it converged, every recomputed gradient is within the "
         f"tolerance, and the sum of squares beyond the first component is at least {SHARE:.1%} of "
         "the best known; the benchmark fails otherwise.",

@@ -75,7 +75,7 @@ def run(quick: bool) -> Report:
         "benchmark fails if one of ours has not converged, or is above the textbook by more.",
         "The textbook Algorithm 1 knows dense arrays alone, and gets the CSR graphs as such. It "
         "starts as init=svd does.",
-        "MultipleASE optimises another criterion (a common subspace, with a full matrix of scores "
+        "MultipleASE optimizes another criterion (a common subspace, with a full matrix of scores "
         "for each graph). Its columns are taken as h_k and the loadings solved by least squares: "
         "its objective and time are for information and not a contest.",
     ]

@@ -33,7 +33,7 @@ class _Answer(NamedTuple):
 
 
 def run(quick: bool) -> Report:
-    """Compare with the vectorised Algorithm 1, the paper's code made fast by us and by the book."""
+    """Compare with the vectorized Algorithm 1, the paper's code made fast by us and by the book."""
     stack = section_5_1(256 if quick else 4096)
     A, d, rounds = stack.dense(), stack.d, 3 if quick else 15
 

@@ -1,7 +1,7 @@
 """The graphs that fits are compared on: each a stack with its own diagonal as data.
 
 Everyone gets the very same matrices, so eq. 1 is the same number for everyone. Graphs without
-loops get the mean of its row in each diagonal entry here, and are centred here, so that no
+loops get the mean of its row in each diagonal entry here, and are centered here, so that no
 method's own treatment enters.
 """
 
@@ -93,7 +93,7 @@ def _mice(quick: bool) -> BenchmarkStack:
     n = A.shape[1]
     A[:, range(n), range(n)] = A.sum(axis=2) / (n - 1)
     A -= A.mean(axis=0)
-    return BenchmarkStack("mice, log1p, centred", A.reshape(-1, n), 3 if quick else 8)
+    return BenchmarkStack("mice, log1p, centered", A.reshape(-1, n), 3 if quick else 8)
 
 
 def section_5_1(m: int) -> BenchmarkStack:

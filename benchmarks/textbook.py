@@ -102,7 +102,7 @@ def _component(
 def _start(R: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """Return the top singular vector of the mean residual, and the passes it took.
 
-    The mean of centred graphs is rounding; the sum of squares takes its place there.
+    The mean of centered graphs is rounding; the sum of squares takes its place there.
     """
     m, n, _ = R.shape
     values, vectors = linalg.eigh(R.mean(axis=0))

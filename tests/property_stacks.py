@@ -13,12 +13,12 @@ from eigengraphs import JointEmbedding
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "plain": {},
-    "centred": {"center": True},
+    "centered": {"center": True},
     "filled": {"diagonal": "filled"},
-    "filled and centred": {"diagonal": "filled", "center": True},
+    "filled and centered": {"diagonal": "filled", "center": True},
     "no diagonal": {"diagonal": "unobserved"},
     "directed": {"directed": True},
-    "directed and centred": {"directed": True, "center": True},
+    "directed and centered": {"directed": True, "center": True},
     "missing": {"missing": "unobserved"},
     "shared": {"loadings": "shared"},
     "classes": {"loadings": "class"},
@@ -71,7 +71,7 @@ def planted(draw: st.DrawFn, names: tuple[str, ...] = tuple(SETTINGS)) -> Case:
     directed = bool(SETTINGS[name].get("directed"))
     rng = np.random.default_rng(seed)
     H, G = (np.linalg.qr(rng.standard_normal((n, 2)))[0] for _ in range(2))
-    # Loadings that are orthogonal, centred or not: no component explains a part of the other.
+    # Loadings that are orthogonal, centered or not: no component explains a part of the other.
     wave = np.linalg.qr(np.column_stack([np.ones(m), rng.standard_normal((m, 2))]))[0][:, 1:]
     Lam = (1.0 + np.sqrt(m) * wave) * [8.0, 2.0]
     A = np.einsum("sk,ik,tk->ist", H, Lam, G if directed else H)

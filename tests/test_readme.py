@@ -38,7 +38,7 @@ def test_the_python_of_the_page_of_baselines_prints_what_the_page_shows(capsys):
     assert last == "(20,)"
     for ours, theirs in zip(printed, shown, strict=True):
         assert ours.split()[:-1] == theirs.split()[:-1]
-        # Of 100 graphs, a few may have two neighbours that are equally near but for rounding.
+        # Of 100 graphs, a few may have two neighbors that are equally near but for rounding.
         assert float(ours.split()[-1]) == pytest.approx(float(theirs.split()[-1]), abs=0.03)
 
 

@@ -148,7 +148,7 @@ plt.show()
 # %%
 # Could we tell a new mouse?
 # --------------------------
-# In each of four folds everything is learnt from 24 mice (mean graph, components, logistic
+# In each of four folds everything is learned from 24 mice (mean graph, components, logistic
 # regression), and eight others are predicted. PCA of the same graphs, written as vectors of 54,946
 # pairs, has the same number of dimensions.
 

@@ -154,7 +154,7 @@ ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
 plt.show()
 
 # %%
-# The best of the search is above the nested number for every random labelling. The gap is small
+# The best of the search is above the nested number for every random labeling. The gap is small
 # with four settings to choose from, and grows with their number. What is left is luck: 32 graphs
-# are few, and one random labelling came out 44 % right. ``eg.inference.evaluate`` gives intervals
+# are few, and one random labeling came out 44 % right. ``eg.inference.evaluate`` gives intervals
 # that allow for it (:doc:`/guide/inference`).

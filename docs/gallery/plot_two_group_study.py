@@ -63,7 +63,7 @@ plt.show()
 # %%
 # How many people?
 # ----------------
-# We draw the study many times, analyse each as we mean to analyse the real one, and count. A
+# We draw the study many times, analyze each as we mean to analyze the real one, and count. A
 # finding is a component with a false discovery rate of at most 5 %. For each size: how often
 # component 2, which differs, is found; and how often component 3, which does not, is found with
 # age as a covariate and without. 40 studies of a size give rough numbers; a real plan would take

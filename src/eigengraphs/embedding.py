@@ -43,8 +43,8 @@ from eigengraphs.models import MultipleRandomEigenGraphs
 from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.metric import CONCENTRATED
 from eigengraphs.solvers.moments import GraphMoments
-from eigengraphs.solvers.protocol import Fit, Watcher, first_components
 from eigengraphs.solvers.rules import FreeLoadings, condition
+from eigengraphs.solvers.solution import Fit, Watcher, first_components
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.missing import check_missing
 from eigengraphs.stack.names import one_place, shifted, some_of, spelling
@@ -145,7 +145,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     verbose : int
         1 prints one line per round (or component) to standard error, 2 more.
     callback : function, optional
-        Called with a :class:`~eigengraphs.solvers.protocol.Progress` after each round or iteration.
+        Called with a :class:`~eigengraphs.solvers.solution.Progress` after each round or iteration.
 
     Attributes
     ----------

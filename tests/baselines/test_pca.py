@@ -17,7 +17,7 @@ def up_to_signs(Z, expected):
 
 
 @pytest.mark.parametrize(("m", "n"), [(9, 7), (40, 5)])  # fewer graphs than pairs, and more
-def test_it_is_scikit_learns_on_vectorised_graphs(m, n, storage):
+def test_it_is_scikit_learns_on_vectorized_graphs(m, n, storage):
     A, new = random_symmetric(m, n, seed=0), random_symmetric(4, n, seed=1)
     A += 3.0  # a mean worth subtracting
     sklearns = PCA(4, svd_solver="full").fit(A.reshape(m, -1))

@@ -11,7 +11,7 @@ from eigengraphs.baselines import GraphStatistics
 
 
 def by_networkx(G):
-    neighbourhoods = [nx.ego_graph(G, s).number_of_edges() for s in G]
+    neighborhoods = [nx.ego_graph(G, s).number_of_edges() for s in G]
     lengths = [
         length
         for s, reached in nx.all_pairs_shortest_path_length(G)
@@ -22,7 +22,7 @@ def by_networkx(G):
         G.number_of_edges(),
         max(dict(G.degree).values()),
         np.linalg.eigvalsh(nx.to_numpy_array(G)).max(),
-        max(neighbourhoods),
+        max(neighborhoods),
         sum(nx.triangles(G).values()) // 3,
         nx.transitivity(G),
         np.mean(lengths) if lengths else 0.0,

@@ -82,7 +82,7 @@ def test_wiki_counts_are_those_of_the_list_of_links_from_page_to_page(wiki, data
         assert np.array_equal(written, np.asarray(tables[f"AG_wiki_{language}_mat"]))
 
 
-def test_wiki_graphs_are_those_that_its_authors_symmetrised(wiki, data_folder):
+def test_wiki_graphs_are_those_that_its_authors_symmetrized(wiki, data_folder):
     rdata = pytest.importorskip("rdata")
     # The file names no encoding; all that it names is in ASCII.
     theirs = rdata.read_rda(data_folder / "wiki" / "wiki_adj.RData", default_encoding="ASCII")

@@ -48,7 +48,7 @@ def test_passes_are_all_that_was_read(reads, n, center, diagonal, storage, defau
     stack = stored(GraphStack(A), storage)
     je = JointEmbedding(2, diagonal=diagonal, center=center, tol=1e-3, random_state=0).fit(stack)
     # Norms of the graphs as they are come from one read when the stack was made, and those of
-    # centred ones from one that the search and the loss share.
+    # centered ones from one that the search and the loss share.
     reads["squared_norms"] = 1
     assert je.n_passes_ == reads.total()
     assert reads["row sums"] == (je.diagonal_ == "filled")

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.solvers.protocol import Progress
+from eigengraphs.solvers.solution import Progress
 
 A = random_symmetric(5, 110, seed=0)  # beyond the shortcut for few vertices
 

@@ -181,6 +181,16 @@ def test_distance_bound_leaves_no_second_interval():
     assert theory.distance_bound() < theory.allowed_distances()[0][1] / 50
 
 
+def test_distance_bound_of_hollow_graphs_has_the_terms_of_its_formula():
+    h1 = unit(3, 2, 2, 2, 1)
+    theory = PopulationObjective.from_loadings(h1, [2.0], loops=False)
+    u2 = h1**2
+    above = 4 * (u2.max() - u2.min()) / 2 + 2 * 2 * u2.max()
+    sine = above / theory.second_moment(h1)
+    assert sine < 1
+    assert theory.distance_bound() == pytest.approx(2 * math.sin(math.asin(sine) / 2), rel=1e-12)
+
+
 def test_lemma_eigenvector_rejects_what_is_no_minimizer():
     theory = PopulationObjective.erdos_renyi(20, 0.5)
     assert not theory.lemma_eigenvector(random_unit(np.random.default_rng(6), 20)).holds()
@@ -190,6 +200,14 @@ def test_lemma_eigenvector_rejects_what_is_no_minimizer():
     assert lemma.residual < 1e-12
     assert lemma.gap < 0
     assert not lemma.holds()
+
+
+def test_lemma_eigenvector_alone_does_not_exclude_the_second_interval():
+    # At distance sqrt(2) from h_1 the signal is zero and the noise makes its own eigenvector.
+    theory = PopulationObjective.erdos_renyi(20, 0.5)
+    h = unit(*([1, -1] * 10))
+    assert theory.lemma_eigenvector(h).holds()
+    assert theory.objective(h) > theory.objective(theory.h1) + 90
 
 
 @LOOPS

@@ -65,7 +65,7 @@ def test_experiments_use_the_public_interface_alone():
         "running": {"eigengraphs.system.whole_files"},
         "findings": {"eigengraphs.system.tables", "eigengraphs.system.whole_files"},
         "drawing": {"eigengraphs.system.whole_files"},
-        "__main__": {"eigengraphs.cli.wording"},
+        "__main__": {"eigengraphs.cli.terminal"},
     }
     for path in FOLDER.rglob("*.py"):
         allowed = public | writers.get(path.stem, set())

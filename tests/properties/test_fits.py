@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from property_stacks import noisy
 
-from eigengraphs.solvers.protocol import with_signs, with_signs_pair
+from eigengraphs.solvers.solution import with_signs, with_signs_pair
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning"),

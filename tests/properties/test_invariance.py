@@ -19,7 +19,7 @@ SAME = 1e-5
 ONE_ANSWER = tuple(name for name in SETTINGS if name not in ("nonnegative", "sparse", "shared"))
 # The others differ from these in what is done with forms that have been read.
 READS = (
-    "plain", "centred", "filled", "no diagonal", "directed", "directed and centred", "shared",
+    "plain", "centered", "filled", "no diagonal", "directed", "directed and centered", "shared",
     "classes", "algorithm 1",
 )  # fmt: skip
 QUICK = tuple(name for name in SETTINGS if name not in ("nonnegative", "sparse"))

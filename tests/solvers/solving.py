@@ -14,7 +14,6 @@ from eigengraphs import GraphStack
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.options import SolverOptions
-from eigengraphs.solvers.protocol import Fit
 from eigengraphs.solvers.refine import Refined, refine
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -23,6 +22,7 @@ from eigengraphs.solvers.rules import (
     PenalizedLoadings,
     SparseLoadings,
 )
+from eigengraphs.solvers.solution import Fit
 from eigengraphs.solvers.subspace import subspace
 
 Array = NDArray[np.float64]

@@ -8,8 +8,8 @@ from scipy import linalg
 from eigengraphs import GraphStack
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.protocol import Progress
 from eigengraphs.solvers.rules import active_gram, solve_loadings
+from eigengraphs.solvers.solution import Progress
 
 
 def transcription(A, d, max_iter=20_000, tol=1e-7):

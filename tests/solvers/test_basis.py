@@ -21,7 +21,7 @@ from solvers.solving import (
 
 from eigengraphs import GraphStack
 from eigengraphs.solvers.basis import CoreBasis, MomentBasis, orthonormal, projected
-from eigengraphs.solvers.protocol import first_components
+from eigengraphs.solvers.solution import first_components
 
 M, N = 7, 12
 WEIGHTS = np.linspace(0.5, 2, M)

@@ -13,8 +13,8 @@ from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.solvers.full_space import full_space, refine_observed
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import with_signs
 from eigengraphs.solvers.rules import Seen, component_gram
+from eigengraphs.solvers.solution import with_signs
 
 
 def pairs_at_random(m, n, share=0.2, seed=0):

@@ -28,8 +28,8 @@ from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import Progress, first_components
 from eigengraphs.solvers.rules import solve_loadings
+from eigengraphs.solvers.solution import Progress, first_components
 
 M = 8
 WEIGHTS = np.linspace(0.5, 2, M)

@@ -19,7 +19,7 @@ def halved(stack):
     return dense.to_sparse() if stack.is_sparse else dense
 
 
-def centred(stack):
+def centered(stack):
     dense = stack.to_dense().dense
     return GraphStack(dense - dense.mean(axis=0))
 
@@ -97,7 +97,7 @@ def test_what_is_no_step_is_told_what_exists(wrong):
         (lambda stack: stack[1:], "it made 4 graphs on 6 vertices of 5 on 6"),
         (lambda stack: stack.select_vertices([0, 1]), "5 graphs on 2 vertices of 5 on 6"),
         (lambda stack: stack.select_vertices(list("fedcba")), "in another order"),
-        (centred, "'centred' gives the first graph other weights .* learns across graphs"),
+        (centered, "'centered' gives the first graph other weights .* learns across graphs"),
         (noisy, "'noisy' .* or is random"),
     ],
 )

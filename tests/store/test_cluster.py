@@ -68,7 +68,7 @@ def in_file(folder, A, step, kind=InFile, **options):
 CASES = {
     "free": {},
     "free unobserved": {"diagonal": "unobserved"},
-    "free filled, centred": {"diagonal": "filled", "center": True},
+    "free filled, centered": {"diagonal": "filled", "center": True},
     "class": {"loadings": "class"},
     "class unobserved": {"loadings": "class", "diagonal": "unobserved"},
     "shared": {"loadings": "shared"},

@@ -80,7 +80,7 @@ CUTS = [(), (1, 2, 3, 4, 5, 6, 7, 20), (25,)]
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("diagonal", ["observed", "filled", "unobserved"])
-@pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")  # one graph, centred
+@pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")  # one graph, centered
 def test_batches_are_all_graphs_together(diagonal: str, center: bool, weighted: bool) -> None:
     A = graphs(40, loops=diagonal == "observed")
     assert whole_pays(*A.shape[:2], False, DEFAULTS)

@@ -77,7 +77,7 @@ def test_what_is_refused():
         JointEmbedding(2, directed=True, init=np.ones((40, 2))).fit(A)
 
 
-def test_directed_fits_predict_held_out_links_better_than_symmetrised_ones(data_folder):
+def test_directed_fits_predict_held_out_links_better_than_symmetrized_ones(data_folder):
     """Hide 10 % of the vertex pairs of both wikis, both directions, and predict them.
 
     By squared error and by average precision: links are rare (one pair in fifty), so that the area

@@ -1,4 +1,4 @@
-"""Transforms of weights that belong to the model: learnt on nothing, replayed on new graphs."""
+"""Transforms of weights that belong to the model: learned on nothing, replayed on new graphs."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_signed_and_large_weights():
     assert raw.converged_
 
 
-def test_nothing_of_the_test_graphs_is_learnt():
+def test_nothing_of_the_test_graphs_is_learned():
     A = counts(20)
     je = JointEmbedding(2, preprocess="rank", center=True, random_state=0).fit(A[:15])
     alone = je.transform(A[15:16])

@@ -28,19 +28,19 @@ _LAST = "n is the last of the lengths and the one at place 1, of (m, n, n) and o
 
 EQUIVALENT = [
     Equivalent(
-        "solvers/protocol.py",
+        "solvers/solution.py",
         "return (H * signs, G * signs)",
         "return (H * signs, G / signs)",
         _SIGNS,
     ),
     Equivalent(
-        "solvers/protocol.py",
+        "solvers/solution.py",
         "return (H * signs, G * signs)",
         "return (H / signs, G * signs)",
         _SIGNS,
     ),
     Equivalent(
-        "solvers/protocol.py",
+        "solvers/solution.py",
         "return H * column_signs(H)",
         "return H / column_signs(H)",
         _SIGNS,

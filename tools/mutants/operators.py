@@ -1,6 +1,6 @@
 """Small wrongs that a test should notice, each at one place of a file.
 
-The operators: a comparison becomes its neighbour or its opposite (< and <=, == and !=, is and is
+The operators: a comparison becomes its neighbor or its opposite (< and <=, == and !=, is and is
 not, in and not in); + and -, * and /, // and / change places, ** becomes *, @ is left alone; a
 number n becomes n + 1, a float x becomes 2 x, 0.0 becomes 1.0; True and False, ``and`` and ``or``
 change places; ``not`` and the minus before a value are taken off; the condition of an if, a while

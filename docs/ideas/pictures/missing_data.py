@@ -19,13 +19,13 @@ def errors(share):
     holes = np.where(hidden, np.nan, whole)
     settings = {"n_components": 4, "random_state": 0, "tol": 1e-5}
     unobserved = eg.JointEmbedding(missing="unobserved", **settings).fit(holes)
-    centred = eg.JointEmbedding(missing="unobserved", center=True, **settings).fit(holes)
+    centered = eg.JointEmbedding(missing="unobserved", center=True, **settings).fit(holes)
     zeros = eg.JointEmbedding(**settings).fit(np.where(hidden, 0.0, whole))
     guesses = {
         "mean of the other graphs": np.broadcast_to(np.nanmean(holes, axis=0), whole.shape),
         "zeros put in": zeros.inverse_transform(zeros.loadings_),
         "unobserved": unobserved.inverse_transform(unobserved.loadings_),
-        "unobserved, centred": centred.inverse_transform(centred.loadings_),
+        "unobserved, centered": centered.inverse_transform(centered.loadings_),
     }
     total = (whole[hidden] ** 2).sum()
     return {k: ((g - whole)[hidden] ** 2).sum() / total for k, g in guesses.items()}
@@ -37,7 +37,7 @@ styles = {
     "zeros put in": (ORANGE, "^--"),
     "mean of the other graphs": (PINK, "s:"),
     "unobserved": (BLUE, "o-"),
-    "unobserved, centred": (GREEN, "D-."),
+    "unobserved, centered": (GREEN, "D-."),
 }
 for name, (hue, style) in styles.items():
     values = [100 * each[name] for each in found]

@@ -10,7 +10,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigengraphs.errors import InputError
-from eigengraphs.solvers.protocol import with_signs
+from eigengraphs.solvers.solution import with_signs
 
 __all__ = ["FEW", "as_dense", "leading", "roots", "rounding", "sums_are_cheap"]
 

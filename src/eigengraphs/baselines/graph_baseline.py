@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.fitting.settings import check_count, name_rows
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread
 

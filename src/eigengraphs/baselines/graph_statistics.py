@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.baselines.eigenvectors import FEW, as_dense, leading
 from eigengraphs.baselines.graph_baseline import GraphBaseline, each_graph
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import announce_compiling
 

@@ -11,7 +11,7 @@ from eigengraphs.baselines.eigenvectors import as_dense, leading, roots, roundin
 from eigengraphs.baselines.graph_baseline import GraphBaseline, PositionsBaseline, each_graph, rows
 from eigengraphs.baselines.separate_embeddings import adjacency_positions
 from eigengraphs.solvers.geometry import Symmetric
-from eigengraphs.solvers.protocol import Array, with_signs
+from eigengraphs.solvers.solution import Array, with_signs
 from eigengraphs.stack import GraphStack
 
 __all__ = ["MultipleASE", "Omnibus", "UnfoldedASE"]

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigengraphs.baselines.eigenvectors import leading, roots, rounding
 from eigengraphs.baselines.graph_baseline import PositionsBaseline, each_graph
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import spans
 

@@ -18,7 +18,7 @@ from eigengraphs.baselines.eigenvectors import leading
 from eigengraphs.baselines.graph_baseline import GraphBaseline
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.geometry import Symmetric
-from eigengraphs.solvers.protocol import Array, column_signs
+from eigengraphs.solvers.solution import Array, column_signs
 from eigengraphs.stack import GraphStack
 
 __all__ = ["VectorizedPCA"]

@@ -18,7 +18,7 @@ from eigengraphs.dimension.hidden_pairs_rule import by_hidden_pairs
 from eigengraphs.errors import DegenerateWarning, InputError, NotAvailableError
 from eigengraphs.fitting.settings import check_count, check_settings, check_weights
 from eigengraphs.operators.treatment import Treatment
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState, seed_sequence

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.dimension.dimension_choice import Evidence
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 
 if TYPE_CHECKING:
     from eigengraphs.dimension.choose_components import Job

@@ -20,8 +20,8 @@ from scipy import stats
 from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.dimension.dimension_choice import Evidence
 from eigengraphs.operators.protocol import Operator
-from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.rules import component_gram
+from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread
 

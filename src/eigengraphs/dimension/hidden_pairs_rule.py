@@ -23,8 +23,8 @@ from eigengraphs.dimension.dimension_choice import Evidence
 from eigengraphs.dimension.halves_rules import staged_basis
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
 from eigengraphs.operators.treatment import Treatment
-from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.rules import component_gram
+from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread
 

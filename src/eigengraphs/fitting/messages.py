@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.errors import DegenerateWarning
-from eigengraphs.solvers.protocol import Fit, Progress, Watcher
+from eigengraphs.solvers.solution import Fit, Progress, Watcher
 
 __all__ = ["ProgressPrinter", "describe", "explained_of", "warn_of_bound", "warn_of_trouble"]
 

@@ -32,7 +32,6 @@ from eigengraphs.fitting.solve import Refinement
 from eigengraphs.io.vertex_tables import VertexTable
 from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.moments import GraphMoments
-from eigengraphs.solvers.protocol import Fit, Stage
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     NonnegativeLoadings,
@@ -40,6 +39,7 @@ from eigengraphs.solvers.rules import (
     SparseLoadings,
     SupportLoadings,
 )
+from eigengraphs.solvers.solution import Fit, Stage
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.archives import check_compressed, npy_array, open_zip, zip_member

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.protocol import Fit
 from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
@@ -18,6 +17,7 @@ from eigengraphs.solvers.rules import (
     solve_loadings,
     stage_loadings,
 )
+from eigengraphs.solvers.solution import Fit
 
 __all__ = ["BatchProjection", "MaskedProjection", "Projection", "gram", "project"]
 

@@ -27,9 +27,9 @@ from eigengraphs.solvers.full_space import MeanGraphs, full_space, refine_observ
 from eigengraphs.solvers.metric import AllEntries, OffDiagonal
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import Fit, Watcher, with_signs, with_signs_pair
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import LoadingRule, condition
+from eigengraphs.solvers.solution import Fit, Watcher, with_signs, with_signs_pair
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack

@@ -1,4 +1,4 @@
-"""How graphs are treated before they are embedded: learnt once, replayed on new graphs."""
+"""How graphs are treated before they are embedded: learned once, replayed on new graphs."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from scipy import linalg
 from eigengraphs.operators.protocol import Operator
 from eigengraphs.solvers.full_space import lanczos
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import Array, Fit, Progress, Stage, Start, Watcher
 from eigengraphs.solvers.rules import active_gram, rounding_share, solve_loadings
+from eigengraphs.solvers.solution import Array, Fit, Progress, Stage, Start, Watcher
 
 __all__ = ["algorithm1"]
 

@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [

@@ -17,7 +17,7 @@ from scipy import linalg
 from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment
 from eigengraphs.solvers.geometry import geometry_of, sides_of
 from eigengraphs.solvers.options import SolverOptions
-from eigengraphs.solvers.protocol import Array, Sides
+from eigengraphs.solvers.solution import Array, Sides
 from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = [

@@ -25,8 +25,8 @@ from eigengraphs.solvers import ascent
 from eigengraphs.solvers.ascent import Climb, Core, Entries
 from eigengraphs.solvers.geometry import Geometry, Symmetric, sides_of, unit_points
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
-from eigengraphs.solvers.protocol import Array
 from eigengraphs.solvers.rules import LoadingRule
+from eigengraphs.solvers.solution import Array
 
 __all__ = ["CoreFit", "CoreProblem", "InBasis", "Rows", "Search", "alike", "rows_of", "solve_core"]
 

@@ -39,7 +39,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.protocol import Array, Fit, Progress, Sides, Stage, Start, Watcher
 from eigengraphs.solvers.refine import Refined, lbfgs
 from eigengraphs.solvers.rules import (
     LoadingRule,
@@ -48,6 +47,7 @@ from eigengraphs.solvers.rules import (
     rounding_share,
     stage_loadings,
 )
+from eigengraphs.solvers.solution import Array, Fit, Progress, Sides, Stage, Start, Watcher
 
 __all__ = ["MeanGraphs", "full_space", "lanczos", "refine_observed"]
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.solvers.ascent import outer, pack, pull, unpack
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 
 __all__ = ["Geometry", "Pair", "Symmetric", "geometry_of", "sides_of", "unit_points"]
 

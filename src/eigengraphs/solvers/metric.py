@@ -19,8 +19,8 @@ import numpy as np
 from eigengraphs.solvers.ascent import CONCENTRATED, Entries, bend
 from eigengraphs.solvers.core import InBasis
 from eigengraphs.solvers.geometry import Geometry
-from eigengraphs.solvers.protocol import Array, Sides
 from eigengraphs.solvers.rules import component_gram
+from eigengraphs.solvers.solution import Array, Sides
 
 __all__ = [
     "CONCENTRATED", "AllEntries", "Metric", "OffDiagonal", "bend", "bent_norm",

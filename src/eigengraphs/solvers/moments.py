@@ -17,7 +17,7 @@ from scipy import linalg
 
 from eigengraphs.solvers.core import root_of_moment
 from eigengraphs.solvers.geometry import Symmetric
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 
 __all__ = ["GraphMoments", "MomentsAbout", "StandIns"]
 

@@ -38,8 +38,8 @@ from eigengraphs.solvers.basis import (
 from eigengraphs.solvers.geometry import Geometry, geometry_of, sides_of, unit_points
 from eigengraphs.solvers.metric import Metric, bent_norm, bent_pushes
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
-from eigengraphs.solvers.protocol import Array, Progress, Sides, Watcher
 from eigengraphs.solvers.rules import LoadingRule, condition, objective_of, rounding_share
+from eigengraphs.solvers.solution import Array, Progress, Sides, Watcher
 
 __all__ = ["Refined", "lbfgs", "refine"]
 

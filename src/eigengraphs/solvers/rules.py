@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.errors import InputError
-from eigengraphs.solvers.protocol import Array
+from eigengraphs.solvers.solution import Array
 from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
@@ -268,7 +268,7 @@ class SupportLoadings(LoadingRule):
 class PenalizedLoadings(LoadingRule):
     """Basis pursuit denoising: small loadings become zero, and the others smaller.
 
-    Adds 2 penalty sum_k ||e_k|| |lam_k| to what is minimised. On orthogonal components of norm 1
+    Adds 2 penalty sum_k ||e_k|| |lam_k| to what is minimized. On orthogonal components of norm 1
     this takes ``penalty`` off each |psi_k|, down to zero. The solution is exact, by an active set.
 
     Parameters

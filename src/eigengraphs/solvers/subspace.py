@@ -39,7 +39,8 @@ from eigengraphs.solvers.core import (
 from eigengraphs.solvers.geometry import unit_points
 from eigengraphs.solvers.metric import Metric
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
-from eigengraphs.solvers.protocol import (
+from eigengraphs.solvers.rules import LoadingRule, rounding_share
+from eigengraphs.solvers.solution import (
     Array,
     Fit,
     Progress,
@@ -50,7 +51,6 @@ from eigengraphs.solvers.protocol import (
     column_signs,
     first_components,
 )
-from eigengraphs.solvers.rules import LoadingRule, rounding_share
 
 __all__ = ["Keep", "subspace"]
 

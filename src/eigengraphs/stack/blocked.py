@@ -321,7 +321,7 @@ class BlockedStack(GraphStack):
     def _several(self, which: Any, chosen: NDArray[np.intp]) -> GraphStack:  # noqa: ARG002
         if (np.diff(chosen) > 0).all():
             return self if len(chosen) == self.n_graphs else self._lazy().chosen(chosen)
-        # In another order, neighbours may come from any two blocks.
+        # In another order, neighbors may come from any two blocks.
         ordered, back = np.unique(chosen, return_inverse=True)
         part = self[ordered]
         if part.nbytes * len(chosen) > self.memory * len(ordered):

@@ -1,7 +1,7 @@
 """How passes over blocks are taken: the order of their sums, and a journal of what they returned.
 
 Rounding depends on the order of a sum. Threads of one process add in the order of the blocks;
-a cluster adds in pairs, neighbours first, wherever the blocks are. Both come out the same for any
+a cluster adds in pairs, neighbors first, wherever the blocks are. Both come out the same for any
 number of threads or workers, but not the same as each other; and a cluster may take another way to
 the same numbers, by what its workers have room for. Where the order is fixed, there is one way.
 """
@@ -42,7 +42,7 @@ Branch: TypeAlias = tuple[int, int, Any]  # place of its first term, level, sum 
 
 
 class PairedSum:
-    """A sum in pairs, neighbours first: a branch of the tree is the same sum anywhere.
+    """A sum in pairs, neighbors first: a branch of the tree is the same sum anywhere.
 
     Keeps as many partial sums as the number of terms has binary digits, or twice as many if it
     begins in the middle of a sum.
@@ -63,7 +63,7 @@ class PairedSum:
         """Add the next term, or the next branch of 2^level terms."""
         place = self._next
         self._next += 2**level
-        # The left one of two neighbours begins at a multiple of the length of both.
+        # The left one of two neighbors begins at a multiple of the length of both.
         while (
             self._sums and self._sums[-1][1] == level and self._sums[-1][0] % 2 ** (level + 1) == 0
         ):

@@ -37,7 +37,7 @@ function css(rgb) {
 }
 
 function categoryStyle(c) {
-  // Neighbours differ in both; 49 pairs before one comes again.
+  // Neighbors differ in both; 49 pairs before one comes again.
   return { color: HUES[c % 7], shape: MARKS[(c + Math.floor(c / 7)) % 7] };
 }
 
