@@ -52,7 +52,7 @@ class SolverOptions:
     """The same of very many graphs, which are summed up in their second moment (55 MB)."""
 
     # ------------------------------------------------------------ one core
-    random: int = 2
+    random: int = 4
     """Random starts beyond ``n_init``."""
     random_coordinates: int = 256
     """So many coordinates of random starts at least: many starts on few vertices."""
