@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 _FEWEST = 4  # participants, of which there are halves
-_LONG = 30.0  # seconds of a fit, after which `eigengraphs read` is left to the user
+_LONG = 120.0  # seconds of a fit (half a minute may be compiling), after which `eigengraphs read` is left to the user
 
 
 @dataclass(frozen=True)
