@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 _FEWEST = 4  # participants, of which there are halves
-_LONG = 120.0  # seconds of a fit (half a minute may be compiling), after which `eigengraphs read` is left to the user
+# Seconds of a fit, half a minute of which may be compiling, after which `read` is the user's.
+_LONG = 120.0
 
 
 @dataclass(frozen=True)
