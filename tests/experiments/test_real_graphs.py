@@ -126,7 +126,7 @@ def test_small_and_large_dimensions_are_judged_with_their_own_settings(monkeypat
     low, high = np.full(40, 0.8), np.full(30, 0.97)
     main = {
         Setting(1): _curves(np.full(40, 0.95), high),
-        Setting(1, centering="training"): _curves(low, low[:29]),
+        Setting(1, centring="training"): _curves(low, low[:29]),
         Setting(8): _curves(np.full(40, 0.99), np.full(40, 0.98)),
     }
     found = brains._large_dimensions(main)
