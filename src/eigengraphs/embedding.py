@@ -225,6 +225,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         max_nonzeros: int | None = None,
         l1_penalty: float | None = None,
         directed: bool = False,
+        degree_corrected: bool = False,
+        degree_regularization: float = 0.25,
         diagonal: str = "auto",
         center: bool = False,
         missing: str = "error",
@@ -245,6 +247,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         self.max_nonzeros = max_nonzeros
         self.l1_penalty = l1_penalty
         self.directed = directed
+        self.degree_corrected = degree_corrected
+        self.degree_regularization = degree_regularization
         self.diagonal = diagonal
         self.center = center
         self.missing = missing

@@ -137,7 +137,7 @@ def forecast_fit(
     m, n, _ = stack.shape
     d = check_n_components(n_components, n, directed=directed)
     workers = thread_count() if workers is None else workers
-    keep, wide = kept_in_basis(stack, directed, FreeLoadings())
+    keep, wide = kept_in_basis(stack, directed, linear=True)
     is_whole = whole_pays(m, n, directed, DEFAULTS)
     route = "whole" if is_whole else keep
     width = n if is_whole else min(n, basis_width(m, wide, directed, DEFAULTS))

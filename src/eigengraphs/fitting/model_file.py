@@ -348,7 +348,7 @@ def _put(array: NDArray[Any], arrays: Arrays, place: str) -> str:
 # ---------------------------------------------------------------------- parts against each other
 
 # Parameters that the first models did not have; they get the default.
-_ADDED = {"deterministic"}
+_ADDED = {"degree_corrected", "degree_regularization", "deterministic"}
 _Names: TypeAlias = tuple[str, ...]
 _KINDS: dict[str, Any] = {
     "_fit": Fit, "_greedy": Fit, "_plan": Plan, "_steps": Preprocessing,
