@@ -128,7 +128,6 @@ def forecast_fit(
     from eigengraphs.fitting.solve import kept_in_basis
     from eigengraphs.solvers.basis import basis_width, whole_pays
     from eigengraphs.solvers.options import DEFAULTS
-    from eigengraphs.solvers.rules import FreeLoadings
     from eigengraphs.stack.blocked import BlockedStack
     from eigengraphs.system.parallel import thread_count
 

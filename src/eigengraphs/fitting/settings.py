@@ -115,16 +115,17 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
         )
     if settings["degree_corrected"]:
         unlike = {
-            "center=True": (center, "the mean graph has other degrees than the graphs that it is "
-                            "taken off"),
+            "center=True": (center, "the mean graph has other degrees than the graphs it is "
+                            "subtracted from; use center=False"),
             f"diagonal={diagonal!r}": (diagonal in ("filled", "unobserved"), "degrees are sums of "
-                                       "the entries as they are"),
+                                       "the entries as they are; use diagonal='auto'"),
             "missing='unobserved' with missing entries": (has_missing, "degrees of what is "
-                                                          "observed are not those of the graph"),
+                                                          "observed are not those of the graph; "
+                                                          "fill the entries first"),
         }  # fmt: skip
         for what, (asked, why) in unlike.items():
             if asked:
-                return f"{what} does not go with degree_corrected=True: {why}"
+                return f"{what} has no meaning with degree_corrected=True: {why}"
     if settings["solver"] == "algorithm1":
         beyond = {
             f"loadings={loadings!r}": ruled,

@@ -104,6 +104,7 @@ class Found:
     projection: Projection | MaskedProjection  # of all graphs on them
     greedy: Fit  # before they were refined: where a longer fit goes on
     refinement: Refinement | None
+    mean_degrees: Array | None = None  # (sides, n), of a degree-corrected fit
 
 
 def find_components(
@@ -195,7 +196,8 @@ def find_components(
     if isinstance(stack, BlockedStack):  # these know better
         n_passes = stack.n_asked - before + centered
     fit = replace(fit, n_passes=n_passes)
-    greedy = Found(fit, projection, fit, None)
+    mean_degrees = search.mean_degrees(plan.weights) if metric.degrees is not None else None
+    greedy = Found(fit, projection, fit, None, mean_degrees)
     if not settings["refine"] or fit.interrupted:
         return greedy
     settled = {name: common[name] for name in ("weights", "tol", "max_iter", "watch")}
@@ -388,7 +390,7 @@ def _better_of(
     if kept:
         fit = replace(greedy.fit, n_passes=fit.n_passes, interrupted=fit.interrupted)
         projection = greedy.projection
-    return Found(fit, projection, greedy.fit, refinement)
+    return Found(fit, projection, greedy.fit, refinement, greedy.mean_degrees)
 
 
 def kept_in_basis(stack: GraphStack, directed: bool, *, linear: bool) -> tuple[Keep, bool]:

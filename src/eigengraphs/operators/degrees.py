@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from eigengraphs.operators.protocol import Array, Operator
 
-__all__ = ["DegreeGraphs", "degree_grams"]
+__all__ = ["DEGREE_ROWS", "DegreeGraphs", "degree_grams"]
+
+DEGREE_ROWS = 4096  # vertices of one product with degrees, summed in their type
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class DegreeGraphs:
         Diagonals of D_i and E_i of every graph.
     norms : (r,)
         ||A_i||_i^2, or their mean over a group.
+    regularization
+        tau.
+    means : (w,)
+        mu_i of every graph.
     base : (n,) for each side, optional
         B, where graphs and degrees are scaled for a search.
     mixing : (r, w), optional
@@ -48,6 +54,8 @@ class DegreeGraphs:
     factors: Array
     degrees: tuple[Array, ...]
     norms: Array
+    regularization: float
+    means: Array
     base: tuple[Array, ...] | None = None
     mixing: Array | None = None
 
@@ -58,8 +66,10 @@ class DegreeGraphs:
         means = np.mean([side.mean(axis=1) for side in sums], axis=0)
         factors = np.divide(1.0, means, out=np.zeros_like(means), where=means > 0)
         degrees = tuple(factors[:, None] * side + regularization for side in sums)
+        # A^2 / mu^2 has one factor 1 / mu on each side, where squares may overflow.
         scales = np.hstack([factors[:, None] / side for side in degrees])
-        return cls(graphs, factors, degrees, graphs.scaled_squares(scales))
+        norms = graphs.scaled_squares(scales)
+        return cls(graphs, factors, degrees, norms, regularization, means)
 
     # ------------------------------------------------------------------ where components are found
 
@@ -74,13 +84,13 @@ class DegreeGraphs:
             Weight of each graph in the mean of its group; rows sum to 1.
         """
         norms, factors = mixing @ self.norms, mixing @ self.factors
-        return DegreeGraphs(means, factors, self.degrees, norms, mixing=mixing)
+        return replace(self, graphs=means, factors=factors, norms=norms, mixing=mixing)
 
     def scaled(self, weights: Array) -> DegreeGraphs:
         """Return the graphs to search components on; ``weights`` (w,) are of all graphs."""
         base = tuple(weights @ D / weights.sum() for D in self.degrees)
-        degrees = tuple(D / B for D, B in zip(self.degrees, base, strict=True))
-        return replace(self, degrees=degrees, base=base)
+        scaled = (D / B for D, B in zip(self.degrees, base, strict=True))
+        return replace(self, degrees=tuple(D.astype(self.dtype) for D in scaled), base=base)
 
     def unscaled(self) -> DegreeGraphs:
         """Return the graphs as they were before they were scaled."""
@@ -88,6 +98,15 @@ class DegreeGraphs:
             return self
         degrees = tuple(D * B for D, B in zip(self.degrees, self.base, strict=True))
         return replace(self, degrees=degrees, base=None)
+
+    def mean_degrees(self, weights: Array) -> Array:
+        """Return the mean of d_i / mu_i over graphs, times that of mu_i, (sides, n).
+
+        Its own D, by the formula above, is B. ``weights`` (w,) are of all graphs.
+        """
+        assert self.base is not None
+        mu = weights @ self.means / weights.sum()
+        return np.asarray(mu * (np.array(self.base) - self.regularization))
 
     def searched(self, sides: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return what components h, (n, d) for each side, are in the search: y / ||y||."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from eigengraphs.operators.degrees import DEGREE_ROWS
 from eigengraphs.solvers.core import MANY, Rows, rows_of, rows_of_moment
 from eigengraphs.solvers.geometry import geometry_of, sides_of
 from eigengraphs.solvers.options import SolverOptions
@@ -313,11 +314,16 @@ def degree_products(D: Array, V: Array, new: Array) -> Array:
         np.einsum("iss->is", found)[...] = D
         return found
 
-    def work(lo: int, hi: int) -> None:
-        for k in range(lo, hi):
-            found[:, :, k] = D @ (V * new[:, k : k + 1])
+    typed = V.astype(D.dtype)
+    first = V.shape[1] - new.shape[1]
 
-    on_blocks(work, spans(new.shape[1], 1))
+    def work(lo: int, hi: int) -> None:
+        for s0, s1 in spans(len(V), DEGREE_ROWS):
+            some, rows = D[:, s0:s1], typed[s0:s1]
+            for k in range(lo, hi):
+                found[:, :, k] += some @ (rows * rows[:, first + k : first + k + 1])
+
+    on_blocks(work, spans(new.shape[1], -(-new.shape[1] // 4)))
     return found
 
 

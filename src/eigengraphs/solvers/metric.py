@@ -18,12 +18,13 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.operators.degrees import degree_grams
+from eigengraphs.operators.degrees import DEGREE_ROWS, degree_grams
 from eigengraphs.solvers.ascent import CONCENTRATED, Entries, bend
 from eigengraphs.solvers.core import InBasis, Members
 from eigengraphs.solvers.geometry import Geometry, geometry_of, sides_of
 from eigengraphs.solvers.rules import component_gram
 from eigengraphs.solvers.solution import Array, Sides
+from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = [
     "CONCENTRATED", "AllEntries", "ByDegrees", "Metric", "OffDiagonal", "bend", "bent_norm",
@@ -207,12 +208,43 @@ class ByDegrees:
         """Return r less sum_i N_kij D_i h_j and own_ki D_i h_k, tangent to the spheres."""
         found = []
         for j, (D, H, mine) in enumerate(zip(self.degrees, known, sides, strict=True)):
-            gradient = r[j] - (own[j] @ D).T * mine
-            for k, rows in enumerate(N[j]):
-                met = rows.any(axis=0)
-                gradient[:, k] -= np.einsum("js,sj->s", rows[:, met].T @ D, H[:, met])
+            # Pairs of a component and one that it meets, itself first.
+            met = [np.flatnonzero(rows.any(axis=0)) for rows in N[j]]
+            pairs = [(own[j][k], *N[j][k][:, places].T) for k, places in enumerate(met)]
+            factors = np.array([row for rows in pairs for row in rows], dtype=D.dtype)
+            columns = np.column_stack([X for k, places in enumerate(met)
+                                       for X in (mine[:, k], H[:, places])])  # fmt: skip
+            begins = np.cumsum([0, *map(len, pairs)])[:-1]
+            gradient = _less_degrees(r[j], D, factors, columns, begins)
             found.append(_tangent(gradient, mine))
         return tuple(found)
+
+
+def _less_degrees(
+    r: Array, D: Array, factors: Array, columns: Array, begins: NDArray[np.intp]
+) -> Array:
+    """Return r (n, d) less sums of (factors_p D) columns_p over the pairs p of each component.
+
+    Parameters
+    ----------
+    r : (n, d)
+        From which they are taken.
+    D : (w, n)
+        Degrees.
+    factors, columns : (p, w), (n, p)
+        Of each pair, component after component.
+    begins : (d,)
+        The first pair of each component.
+    """
+    found = np.array(r)
+
+    def work(s0: int, s1: int) -> None:
+        taken = (factors @ D[:, s0:s1]) * columns[s0:s1].T
+        found[s0:s1] -= np.add.reduceat(taken, begins, axis=0).T
+
+    if len(begins):
+        on_blocks(work, spans(len(r), DEGREE_ROWS))
+    return found
 
 
 def bent_norm(u: Array) -> Array:

@@ -508,7 +508,7 @@ class _Rounds:
             return
         sides = basis.components(X)
         theta = np.array([stage.theta for stage in fit.stages])
-        W_rows = np.reshape([stage.W for stage in fit.stages], (active, -1))
+        W_rows = np.array([stage.W for stage in fit.stages]).reshape(active, len(fit.Psi))
         Lam = np.zeros((*W_rows.shape, len(fit.images)))
         for place, stage in enumerate(fit.stages):
             j = stage.Lam.shape[1]
