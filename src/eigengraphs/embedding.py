@@ -338,7 +338,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         """Add graphs to those that were given before, which are not needed again.
 
         The components are those of all graphs so far: of a :meth:`fit` of them together, to
-        rounding, where that solves on all vertices at once (up to 32 vertices always, beyond where
+        rounding, where that solves on all vertices at once (up to 39 vertices always, beyond where
         graphs are few or very many); elsewhere, and where rounding decides between components that
         are equally good, they solve the same problem. The first call begins a fit; a :meth:`fit`
         forgets the batches. What is kept between calls are the mean and the second moment of the

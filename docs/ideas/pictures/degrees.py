@@ -1,4 +1,4 @@
-"""Draw two graphs whose hubs differ, and the vertex positions with and without degree correction."""
+"""Draw two graphs whose hubs differ, and vertex positions with and without degree correction."""
 
 import numpy as np
 from look import BLUE, GREEN, ORANGE, WIDTH, matrix, plt, save
