@@ -157,7 +157,7 @@ def test_folds_by_a_column_hold_out_one_value_or_all_others():
         ({"y": [None] * 48}, "no graph has a value"),
         ({"methods": ["PCB"]}, "methods are: joint embedding, PCA"),
         ({"rules": "2-NN"}, "a rule must be"),
-        ({"cv": 1}, "at least 2"),
+        ({"cv": 1}, "whole number >= 2"),
         ({"cv": "all"}, "or 'loo'"),
         ({"task": "quantity"}, "needs numbers"),
         ({"folds": [None] * 48}, "48 of 48 have no"),

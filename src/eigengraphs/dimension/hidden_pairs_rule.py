@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["by_hidden_pairs", "prediction_errors", "smallest_good"]
 
-_FIRST_LOOK = 6  # components; twice as many where these do not show the end
 _SETS = 5  # of vertices, whose pairs are hidden in turn
 _ROUNDS = 2  # of sets; after one, the number depends on the seed where gains are small
 
@@ -49,8 +48,7 @@ def by_hidden_pairs(job: Job) -> Evidence | str:
     left = n - max(int(hidden.sum()) for hidden in sets)
     most = min(job.max_components, left * (left - 1) // 2)
     rounding = 1e-5 if job.stack.dtype == np.float32 else 1e-9
-    d = min(most, _FIRST_LOOK)
-    while True:
+    for d in job.looks(most):
         errors = []
         for j, hidden in enumerate(sets, start=1):
             job.tell(f"hidden pairs: set {j} of {len(sets)}, {d} components")
@@ -62,9 +60,9 @@ def by_hidden_pairs(job: Job) -> Evidence | str:
         if len(kept) < 3:
             return "there are hardly any edges among the hidden pairs, so none can be predicted"
         found = Evidence(*smallest_good(kept, job.alpha, rounding))
-        if found.choice < d - 1 or d == most:
-            return found
-        d = min(2 * d, most)
+        if found.choice < d - 1:
+            break
+    return found
 
 
 def prediction_errors(

@@ -16,7 +16,7 @@ from sklearn.mixture import GaussianMixture
 
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import Array, Indices, check_choice, units
+from eigengraphs.inference.designs import Array, Indices, check_choice, unit_of, units
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
@@ -211,7 +211,7 @@ def _cluster(
         raise InputError(f"truth must name a class for each of the {n} {what}, got {len(truth)}")
     seed = int(seed_sequence(random_state).generate_state(1)[0])
     numbers = [int(n_clusters)] if n_clusters != "auto" else range(1, max(1, min(most, n // 3)) + 1)
-    unit = float(units(X.reshape(-1, 1))[0])
+    unit = unit_of(X)
     fits = {c: _fit(X / unit, c, method, seed) for c in numbers}
     best = min(fits, key=lambda c: (fits[c][2], c))
     labels, centers, _ = fits[best]

@@ -14,7 +14,6 @@ from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.designs import Array, Indices
 from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS, halvings, numbered
-from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
 
@@ -281,16 +280,9 @@ def trust_components(
         p_same.append(np.array(same) * half.prices[0] * half.prices[1])
         for own, other in ((0, 1), (1, 0)) if testable else ():
             # Seen as the fit to these very graphs sees them: centered by a mean of their own.
-            view = FitView.of(half.fits[other])
-            with one_blas_thread():
-                p = noise_p_values(
-                    view.treatment.operator(view.aligned(half.graphs[other]), loss=True),
-                    places[own],
-                    rng,
-                    hollow=view.treatment.hollow,
-                    centered=view.treatment.mean is not None,
-                    n_training=half.graphs[own].n_graphs,
-                )
+            view, n_training = FitView.of(half.fits[other]), half.graphs[own].n_graphs
+            held_out = view.aligned(half.graphs[other])
+            p = noise_p_values(view.treatment, held_out, places[own], n_training, rng)
             p_noise.append(p * half.prices[own])
         if on_split is not None:
             on_split(b + 1, n_splits)

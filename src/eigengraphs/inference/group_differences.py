@@ -16,21 +16,19 @@ from eigengraphs.inference.designs import (
     DesignKind,
     check_share,
     make_design,
-    read_loadings,
     read_table,
     read_variable,
-    units,
-    usable_components,
+    varying_loadings,
     words,
 )
-from eigengraphs.inference.effects import effect_sizes, permutation_tests
+from eigengraphs.inference.effects import Effects, Tests, effect_sizes, permutation_tests
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
 __all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Tests, Effects):
     """Differences of loadings between groups, or slopes along a quantity.
 
     A graph with a larger loading on a component has more of its pattern h h^T; in undirected
@@ -121,26 +119,14 @@ class Comparison:
     counts: tuple[int, ...]
     means: Array
     slopes: Array
-    F: Array
     df: tuple[int, int]
-    p_values: Array
     p_fdr: Array
-    p_family: Array
-    joint_F: float
-    joint_p: float
-    effect_name: str
-    effect: Array
-    effect_low: Array
-    effect_high: Array
     confidence: float
     covariates: tuple[str, ...]
     n_graphs: int
     n_units: int
-    n_permutations: int
-    exact: bool
     n_bootstrap: int
     notes: tuple[str, ...]
-    intervals_by: Literal["BCa", "residuals", "normal"] = "BCa"
 
     def significant(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the components that differ, at a false discovery rate.
@@ -387,17 +373,13 @@ def compare(
     >>> found.significant()
     ('je2',)
     """
-    Y = read_loadings(loadings)
     check_count("n_permutations", n_permutations)
     check_count("n_bootstrap", n_bootstrap)
     check_share("confidence", confidence)
-    unit = units(Y)
-    Y = Y / unit
-    constant = np.ptp(Y, axis=0) <= 1e-12 * np.abs(Y).max(axis=0)
-    keep, names, notes = usable_components(
-        constant, "the same for all graphs", components, leave_out
-    )
-    Y, unit = Y[:, keep], unit[keep]
+    Y, unit, names, notes = varying_loadings(
+        loadings, lambda Y: np.ptp(Y, axis=0), "the same for all graphs", least=3,
+        components=components, leave_out=leave_out,
+    )  # fmt: skip
     variable, unit_of_group = read_variable(name, group, len(Y)).scaled()
     table = [covariate.scaled()[0] for covariate in read_table(covariates, len(Y))]
     who = None if subjects is None else read_variable("subjects", subjects, len(Y), "groups")
@@ -428,17 +410,19 @@ def compare(
     notes.extend(design.notes)
     for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
     tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
-    effects = effect_sizes(design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap))
+    effects, b, perfect = effect_sizes(
+        design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap)
+    )
     levels = design.group.levels
-    if effects.perfect.any():
+    if perfect.any():
         what = (
             "perfect separation: loadings do not vary within groups"
             if levels
             else f"perfect fit: loadings do not vary around a line in {name}"
         )
-        perfect = np.array(names)[effects.perfect].tolist()
-        notes.append(f"{what} ({words(perfect)}), so that the effect has no interval")
-    if effects.by != "BCa" and effects.name != "omega squared":
+        which = words(np.array(names)[perfect].tolist())
+        notes.append(f"{what} ({which}), so that the effect has no interval")
+    if effects.intervals_by != "BCa" and effects.effect_name != "omega squared":
         notes.append("few graphs or subjects: intervals assume errors of one spread")
     if not tests.exact and tests.n_permutations <= 20 * len(names):
         notes.append("few permutations: p values cannot be small")
@@ -447,7 +431,7 @@ def compare(
             f"there are only {tests.n_permutations} arrangements, so that no p value can be below "
             f"{1 / tests.n_permutations:.2g}"
         )
-    q, b = design.X.shape[1], effects.coefficients
+    q = design.X.shape[1]
     coded = np.vstack([np.zeros(q), np.eye(q)]) if levels else np.zeros((0, q))
     with np.errstate(over="ignore", under="ignore"):  # infinite beyond what a number can hold
         slopes = np.full(len(names), np.nan) if levels else b[0] * (unit / unit_of_group)
@@ -462,16 +446,12 @@ def compare(
         slopes=slopes,
         df=(q, design.df_error),
         p_fdr=np.asarray(false_discovery_control(tests.p_values)),
-        effect_name=effects.name,
-        effect=effects.size,
-        effect_low=effects.low,
-        effect_high=effects.high,
         confidence=confidence,
         covariates=tuple(covariate.name for covariate in table),
         n_graphs=design.n_graphs,
-        n_units=len(design.Y) if design.blocks is None else int(design.blocks.max()) + 1,
+        n_units=int(design.units.max()) + 1,
         n_bootstrap=n_bootstrap,
         notes=tuple(notes),
-        intervals_by=effects.by,
         **vars(tests),
+        **vars(effects),
     )

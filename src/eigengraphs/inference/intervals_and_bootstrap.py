@@ -17,13 +17,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.alignment.component_pairs import match_components
+from eigengraphs.dimension.choose_components import fit_quietly
 from eigengraphs.embedding import FitView, JointEmbedding
-from eigengraphs.errors import DegenerateWarning, InputError, WeakPositionsWarning
-from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, units
+from eigengraphs.errors import InputError, WeakPositionsWarning
+from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, unit_of
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import RandomState, generator
 from eigengraphs.system.tables import short_repr
@@ -47,12 +46,8 @@ def _refit(
     embedding: JointEmbedding, graphs: GraphStack, sample_weight: Any = None, d: int | None = None
 ) -> Any:
     """Fit other graphs with the same settings, by default as many components, in silence."""
-    again: Any = clone(embedding)
-    again.set_params(n_components=d or embedding.n_components_, verbose=0, callback=None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", DegenerateWarning)
-        return again.fit(graphs, sample_weight=sample_weight)
+    d = d or embedding.n_components_
+    return fit_quietly(embedding, graphs, sample_weight, n_components=d)
 
 
 def numbered(groups: ArrayLike | None, m: int) -> tuple[Indices, int]:
@@ -379,7 +374,7 @@ def _covariances(
         base = sum(_dense(graph) / m for graph in aligned) - positions.means(Lam.mean(axis=0))
     for i in which:
         R = _dense(aligned[int(i)]) - positions.means(Lam[i], base)
-        unit = float(units(R.reshape(-1, 1))[0])
+        unit = unit_of(R)
         R /= unit
         yield positions.covariance(R * R) * freedom, unit
 

@@ -194,20 +194,15 @@ def contest(
 
 
 def _row(found: Evaluation, name: str, n_parameters: int | None) -> ContestRow:
-    judged = [outcome.judged[name] for outcome in found.outcomes]
-    left, total, folds = 0.0, 0.0, []
-    for outcome in found.outcomes:
-        if outcome.judged[name] is not None:
-            whole = outcome.judged[JOINT].total  # one whole for all
-            left, total = left + outcome.judged[name].left, total + whole
-            if whole:
-                folds.append(1.0 - outcome.judged[name].left / whole)
+    judged = [outcome.judged for outcome in found.outcomes if outcome.judged[name] is not None]
+    left = np.array([one[name].left for one in judged])
+    total = np.array([one[JOINT].total for one in judged])  # one whole for all methods
     fit, new = np.median([outcome.seconds[name] for outcome in found.outcomes], axis=0)
     return ContestRow(
         method=name,
-        explained=1.0 - left / total if total else None,
-        explained_folds=tuple(folds),
-        n_coefficients=max((part.n_coefficients for part in judged if part), default=None),
+        explained=float(1.0 - left.sum() / total.sum()) if total.any() else None,
+        explained_folds=tuple((1.0 - left[total > 0] / total[total > 0]).tolist()),
+        n_coefficients=max((one[name].n_coefficients for one in judged), default=None),
         n_parameters=n_parameters,
         seconds_fit=float(fit),
         seconds_new=float(new),

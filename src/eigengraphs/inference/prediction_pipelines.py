@@ -32,6 +32,7 @@ from eigengraphs.inference.designs import (
     read_loadings,
     read_variable,
     table_columns,
+    unit_of,
     units,
 )
 from eigengraphs.stack import GraphStack
@@ -311,20 +312,15 @@ class _Coding:
 
     def __init__(self, variable: Variable) -> None:
         self.name, self.kind, self.levels = variable.name, variable.kind, variable.levels
-        columns = self._columns(variable)[variable.known]
+        columns = variable.coded(0)[variable.known]
         unit = units(columns)
         self._mean, spread = columns.mean(axis=0), (columns / unit).std(axis=0) * unit
         self._scale = np.where((spread > 0) & (self.kind == "quantity"), spread, 1.0)
 
-    def _columns(self, variable: Variable) -> Array:
-        if self.kind == "quantity":
-            return variable.values[:, None]
-        return np.asarray(variable.values[:, None] == np.arange(len(self.levels)), np.float64)
-
     def code(self, given: Any, m: int) -> Array:
         """Return (m, columns); unknown values are zeros, the average."""
         variable = read_variable(self.name, given, m, self.kind, self.levels)
-        Z = (self._columns(variable) - self._mean) / self._scale
+        Z = (variable.coded(0) - self._mean) / self._scale
         return np.where(variable.known[:, None], Z, 0.0)
 
 
@@ -361,7 +357,7 @@ class Nearest:
 
     def fit(self, Z: Array, y: NDArray[Any]) -> Self:
         """Keep training graphs, features (m, p) or distances (m, m)."""
-        self._unit = _unit(Z)
+        self._unit = unit_of(Z)
         self._known, self._y = None if self._distances else np.asarray(Z) / self._unit, y
         return self
 
@@ -387,7 +383,7 @@ class Linear:
         """Learn from features (m, p)."""
         Z = np.asarray(Z, dtype=np.float64)
         m, p = Z.shape
-        self._unit: Any = _unit(Z) if self._one_scale else units(Z)
+        self._unit: Any = unit_of(Z) if self._one_scale else units(Z)
         Z = Z / self._unit
         self._mean, spread = Z.mean(axis=0), Z.std(axis=0)
         if self._one_scale:
@@ -398,7 +394,7 @@ class Linear:
             self._scale = np.where(spread > rounding, spread, 1.0)
         X = (Z - self._mean) / self._scale
         self._span = np.linalg.svd(X, full_matrices=False)[2].T if p > m else None
-        self._y_unit = _unit(y) if self._is_quantity else None
+        self._y_unit = unit_of(y) if self._is_quantity else None
         y = y if self._y_unit is None else y / self._y_unit
         self._model.fit(X if self._span is None else X @ self._span, y)
         return self
@@ -408,11 +404,6 @@ class Linear:
         X = (np.asarray(Z, dtype=np.float64) / self._unit - self._mean) / self._scale
         told = np.asarray(self._model.predict(X if self._span is None else X @ self._span))
         return told if self._y_unit is None else told * self._y_unit
-
-
-def _unit(values: NDArray[Any]) -> float:
-    """Return one unit for all numbers, in which squares neither overflow nor vanish."""
-    return float(units(np.ravel(values)[:, None])[0])
 
 
 # One fold: every pipeline learns from its training graphs, and meets the others afterwards
