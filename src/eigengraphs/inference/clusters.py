@@ -136,12 +136,11 @@ def cluster_vertices(
         Lam = np.asarray(embedding.loadings_, dtype=np.float64)
         unit = units(Lam)
         weight = np.sqrt(unit) * np.sqrt(np.sqrt(((Lam / unit) ** 2).mean(axis=0)))
-        right = getattr(embedding, "latent_positions_right_", None)
-        sides = [embedding.latent_positions_ * weight, None if right is None else right * weight]
+        sides = [getattr(embedding, f"latent_positions{x}_", None) for x in ("", "_right")]
     else:
-        placed = embedding.graph_positions(graph)
+        placed, weight = embedding.graph_positions(graph), np.ones(embedding.n_components_)
         sides = [placed.positions, getattr(placed, "right", None)]
-    X = np.hstack([np.asarray(side, np.float64) for side in sides if side is not None])
+    X = np.hstack([np.asarray(x, np.float64) * weight for x in sides if x is not None])
     if degree_corrected:
         lengths = np.linalg.norm(X, axis=1, keepdims=True)
         X = X / np.where(lengths > 1e-12 * lengths.max(), lengths, 1.0)
@@ -212,7 +211,9 @@ def _cluster(
     seed = int(seed_sequence(random_state).generate_state(1)[0])
     numbers = [int(n_clusters)] if n_clusters != "auto" else range(1, max(1, min(most, n // 3)) + 1)
     unit = unit_of(X)
-    fits = {c: _fit(X / unit, c, method, seed) for c in numbers}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
+        fits = {c: _fit(X / unit, c, method, seed) for c in numbers}
     best = min(fits, key=lambda c: (fits[c][2], c))
     labels, centers, _ = fits[best]
     order = np.argsort(-np.bincount(labels, minlength=best), kind="stable")
@@ -231,9 +232,7 @@ def _fit(X: Array, c: int, method: str, seed: int) -> tuple[Indices, Array, floa
     """Return labels, centers and BIC of c clusters."""
     if method == "mixture":
         return _mixture(X, c, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
-        means: Any = KMeans(c, n_init=_STARTS, random_state=seed).fit(X)
+    means: Any = KMeans(c, n_init=_STARTS, random_state=seed).fit(X)
     n, p = X.shape
     # k-means is the limit of round Gaussians of one size: their likelihood, with hard labels.
     variance = max(float(means.inertia_) / (n * p), 1e-300)
@@ -251,18 +250,14 @@ def _mixture(X: Array, c: int, seed: int) -> tuple[Indices, Array, float]:
     # A floor for variances, beside the spread of all points: clusters of equal points are points,
     # and would have an infinite likelihood.
     floor = 1e-6 * max(float(X.var(axis=0).mean()), 1e-12)
-    best: tuple[Indices, Array, float] | None = None
+    found = []
     for shape, fewest in (("full", p + 1), ("tied", 1), ("diag", 2), ("spherical", 2)):
         mixture: Any = GaussianMixture(
             c, covariance_type=shape, n_init=_MIXTURES, reg_covar=floor, random_state=seed
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            labels = mixture.fit_predict(X).astype(np.intp)
+        labels = mixture.fit_predict(X).astype(np.intp)
         # Fewer points than their covariance needs lie in a plane, with likelihoods without end.
         small = np.bincount(labels, minlength=c).min() < fewest
         bic = float("inf") if small and c > 1 else float(mixture.bic(X))
-        if best is None or bic < best[2]:
-            best = labels, np.asarray(mixture.means_), bic
-    assert best is not None
-    return best
+        found.append((labels, np.asarray(mixture.means_), bic))
+    return min(found, key=lambda one: one[2])

@@ -20,9 +20,6 @@ from eigengraphs.system.tables import short_repr
 __all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
 
 
-_UNTESTED = dict.fromkeys(("replicability", "p_not_replicated", "p_noise"))
-
-
 @dataclass(frozen=True)
 class ComponentReading:
     """One component in words that can be checked; see :func:`read_components`.
@@ -170,12 +167,14 @@ def read_components(
     """
     fit = FitView.of(embedding)
     stack = fit.stack(graphs)
-    trust = None
+    tested: dict[str, Array | None] = dict.fromkeys(
+        ("replicability", "p_not_replicated", "p_noise")
+    )
     if n_splits:
-        trust = trust_components(
+        tested = vars(trust_components(
             embedding, stack, n_splits=n_splits, groups=groups, random_state=random_state,
             on_split=on_split,
-        )  # fmt: skip
+        ))  # fmt: skip
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
     right = getattr(embedding, "latent_positions_right_", None)
     # And not loadings_, which are of the graphs of the fit in their order, or of the last batch.
@@ -191,10 +190,7 @@ def read_components(
             tuple((graph_names[i], float(lam[i])) for i in some[:most])
             for some in (order, order[::-1])
         )
-        evidence: dict[str, float | None] = {
-            name: None if values is None else float(values[k])
-            for name, values in (vars(trust) if trust else _UNTESTED).items()
-        }
+        evidence = {name: None if p is None else float(p[k]) for name, p in tested.items()}
         found.append(
             ComponentReading(
                 number=k + 1,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from inspect import signature
 from math import isqrt
 from types import MethodType
@@ -46,13 +45,7 @@ class _WeightedIf:
         inner = getattr(flat._wrapped(), self._method.__name__, None)
         if inner is None or "sample_weight" in signature(inner).parameters:
             return bound
-
-        @wraps(self._method)
-        def unweighted(X: Any, y: Any = None) -> Any:
-            return bound(X, y)
-
-        del unweighted.__wrapped__  # whose signature it would show
-        return unweighted
+        return lambda X, y=None: bound(X, y)
 
 
 class FlatEmbedding(TransformerMixin, BaseEstimator):
@@ -334,18 +327,15 @@ class _PairColumns:
             if self.mirrored:
                 A[:, t, s] = X
             return A
-        graphs = []
+        column, entry = np.arange(len(s)), s * n + t
+        if self.mirrored:
+            off = s != t
+            column, entry = np.r_[column, column[off]], np.r_[entry, (t * n + s)[off]]
+        # Every entry of a graph is one column: a product with ones puts each in its place.
         make: Any = sparse.csr_array
-        rows = make(X)
-        for lo, hi in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-            values, columns = rows.data[lo:hi], rows.indices[lo:hi]
-            one = make((values, (s[columns], t[columns])), shape=(n, n))
-            off = s[columns] != t[columns]
-            if self.mirrored:
-                ends = (t[columns][off], s[columns][off])
-                one = one + make((values[off], ends), shape=(n, n))
-            graphs.append(one)
-        return graphs
+        ones, shape = np.ones(len(column), dtype=make(X).dtype), (len(s), n * n)
+        A = make(X) @ make((ones, (column, entry)), shape=shape)
+        return [A[[i]].reshape(n, n).tocsr() for i in range(A.shape[0])]
 
     def rows(self, A: NDArray[Any]) -> NDArray[Any]:
         """Return graphs (m, n, n) as rows (m, p)."""

@@ -22,6 +22,7 @@ from eigengraphs.inference.designs import (
     words,
 )
 from eigengraphs.inference.effects import Effects, Tests, effect_sizes, permutation_tests
+from eigengraphs.system.labels import count_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
 __all__ = ["Comparison", "compare"]
@@ -173,17 +174,15 @@ class Comparison(Tests, Effects):
     @property
     def words(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        what = (
-            f"groups of {self.group} ({self._sizes()})"
-            if self.levels
-            else f"{self.group} ({self._of()})"
-        )
-        verdict = "differ between" if self.levels else "change with"
+        verdict = "differ between groups of" if self.levels else "change with"
         if self.joint_p > 0.05:
             verdict = f"are not shown to {verdict}"
-        said = [f"Loadings of all components together {verdict} {what}: p = {_p(self.joint_p)}."]
         found = self.significant()
-        said += [self._sentence(self.components.index(name)) for name in found[:6]]
+        said = [
+            f"Loadings of all components together {verdict} {self.group} ({self._units}): "
+            f"p = {_p(self.joint_p)}.",
+            *(self._sentence(self.components.index(name)) for name in found[:6]),
+        ]
         if len(found) > 6:
             said.append(f"{len(found) - 6} more components are in the table.")
         if not found:
@@ -232,14 +231,17 @@ class Comparison(Tests, Effects):
         low, high = self.effect_low[k], self.effect_high[k]
         return f"{low:{form}} to {high:{form}}" if np.isfinite([low, high]).all() else ""
 
-    def _sizes(self) -> str:
+    @property
+    def _units(self) -> str:
+        """What was compared, and how many of each group."""
         sizes = [
             f"{count} {'of ' * level[:1].isdigit()}{level}"  # 24 of 2, of session 2
             for level, count in zip(self.levels, self.counts, strict=True)
         ]
-        return words(sizes, 8)
+        return words(sizes, 8) or self._all_units
 
-    def _of(self) -> str:
+    @property
+    def _all_units(self) -> str:
         if self.design == "between":
             return f"{self.n_units} subjects"
         subjects = f" of {self.n_units} subjects" if self.design == "within" else ""
@@ -248,13 +250,12 @@ class Comparison(Tests, Effects):
     @property
     def methods(self) -> str:
         """How it was done, for a paper."""
-        name, d = self.group, len(self.components)
-        what = (
-            f"Loadings were compared between the groups of {name} ({self._sizes()}"
-            if self.levels
-            else f"Loadings were regressed on {name} ({self._of()}"
-        )
-        moved, resampled, within = {
+        name, d, what = self.group, len(self.components), "Loadings were regressed on"
+        means, cells = "", f"quarters of {name} by distance from its mean"
+        if self.levels:
+            what = "Loadings were compared between the groups of"
+            means, cells = "Means, not spreads, were tested. ", "groups"
+        moved, drawn, within = {
             "single": ("graphs", "graphs", ""),
             "between": (
                 "subjects", "subjects",
@@ -264,45 +265,38 @@ class Comparison(Tests, Effects):
                 "graphs within subjects", "subjects", f"; within {self.n_units} subjects",
             ),
         }[self.design]  # fmt: skip
-        what += f"{within})"
+        orders = f"{self.n_permutations - 1:,} random permutations of {moved}"
+        if self.exact:
+            orders = f"all {self.n_permutations:,} arrangements of {moved} (exact)"
+        adjusted = ""
         if self.covariates:
-            what += f", adjusted for {words(self.covariates, 20)}"
-        if self.levels and self.design != "within":
-            resampled += " resampled within groups"
-        else:
-            resampled += " resampled"
-        orders = (
-            f"all {self.n_permutations:,} arrangements of {moved} (exact)"
-            if self.exact
-            else f"{self.n_permutations - 1:,} random permutations of {moved}"
-        )
-        if self.covariates:
+            adjusted = f", adjusted for {words(self.covariates, 20)}"
             orders += ", permuting residuals of the covariates (Freedman and Lane, 1983)"
-        cells = "groups" if self.levels else f"quarters of {name} by distance from its mean"
+        strata = " within groups" if self.levels and self.design != "within" else ""
         size = {
             "Hedges g": "Hedges' g (the second group minus the first)",
             "omega squared": "omega squared",
-        }.get(self.effect_name, "partial correlations")
-        samples = f"{self.n_bootstrap:,} samples"
+            "partial correlation": "partial correlations",
+        }[self.effect_name]
         intervals = {
-            "BCa": f"BCa bootstrap intervals ({samples}, {resampled})",
-            "residuals": "intervals by inversion of the test, with errors drawn from the residuals "
-            f"({samples})",
-            "normal": f"intervals by inversion of the test, with normal errors ({samples})",
-        }[self.intervals_by]
+            "BCa": f"BCa bootstrap intervals ({{}}, {drawn} resampled{strata})",
+            "residuals":
+                "intervals by inversion of the test, with errors drawn from the residuals ({})",
+            "normal": "intervals by inversion of the test, with normal errors ({})",
+        }[self.intervals_by].format(f"{self.n_bootstrap:,} samples")  # fmt: skip
+        together = ", and of all together after whitening by their shrunk covariance" * (d > 1)
         return (
-            f"{what}. {'Means, not spreads, were tested. ' if self.levels else ''}"
-            f"Welch's F statistics of the {d} component{'s' if d > 1 else ''}"
-            + (", and of all together after whitening by their shrunk covariance" if d > 1 else "")
-            + f", with variances of {cells} moderated by their common ones, were referred to "
-            f"{orders}. p values of components were adjusted by the false discovery rate "
-            "(Benjamini and Hochberg, 1995) and by the most unusual component (Westfall and Young, "
-            f"1993). Effect sizes are {size} with {self.confidence:.0%} {intervals}."
+            f"{what} {name} ({self._units}{within}){adjusted}. {means}Welch's F statistics of the "
+            f"{count_of(d, 'component')}{together}, with variances of {cells} moderated by their "
+            f"common ones, were referred to {orders}. p values of components were adjusted by the "
+            "false discovery rate (Benjamini and Hochberg, 1995) and by the most unusual component "
+            f"(Westfall and Young, 1993). Effect sizes are {size} with {self.confidence:.0%} "
+            f"{intervals}."
         )
 
     def __repr__(self) -> str:
         return (
-            f"Comparison({self.group!r}, {self._of()}, {len(self.components)} components, "
+            f"Comparison({self.group!r}, {self._all_units}, {len(self.components)} components, "
             f"joint p = {_p(self.joint_p)}, differing: {words(self.significant()) or 'none'})"
         )
 
@@ -415,11 +409,9 @@ def compare(
     )
     levels = design.group.levels
     if perfect.any():
-        what = (
-            "perfect separation: loadings do not vary within groups"
-            if levels
-            else f"perfect fit: loadings do not vary around a line in {name}"
-        )
+        what = f"perfect fit: loadings do not vary around a line in {name}"
+        if levels:
+            what = "perfect separation: loadings do not vary within groups"
         which = words(np.array(names)[perfect].tolist())
         notes.append(f"{what} ({which}), so that the effect has no interval")
     if effects.intervals_by != "BCa" and effects.effect_name != "omega squared":

@@ -22,7 +22,7 @@ from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.dimension.choose_components import fit_quietly
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError, WeakPositionsWarning
-from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, unit_of
+from eigengraphs.inference.designs import Array, Indices, check_choice, check_share
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import RandomState, generator
 from eigengraphs.system.tables import short_repr
@@ -281,6 +281,8 @@ def loading_intervals(
     _check(fit, stack, law, level)
     if law == "auto":
         law = "any" if fit.aligned(stack).is_weighted else "bernoulli"
+    # Squares of residuals in other units might overflow or vanish.
+    unit = 1.0 / fit.treatment.scale if law == "any" else 1.0
     folds: Iterator[_Fold] = iter([(np.arange(m), embedding, np.arange(d))])
     c2 = None
     if cross_fit:
@@ -306,20 +308,20 @@ def loading_intervals(
                 WeakPositionsWarning,
                 stacklevel=2,
             )
-    Lam, S, unit = np.empty((m, d)), np.empty((m, d, d)), np.empty(m)
+    Lam, S = np.empty((m, d)), np.empty((m, d, d))
     for out, again, order in folds:
         view = FitView.of(again)
         every = np.asarray(again.transform(stack), dtype=np.float64)
         # Of differences from the mean of all graphs, as in the fit, not of this fold's.
         centered = cross_fit and view.treatment.mean is not None
         Lam[out] = (every - every.mean(axis=0) if centered else every)[np.ix_(out, order)]
-        for i, (cov, unit[i]) in zip(out, _covariances(view, stack, every, law, out), strict=True):
-            S[i] = cov[np.ix_(order, order)]
+        covariances = _covariances(view, stack, every, law, unit, out)
+        S[out] = np.array(list(covariances))[:, order[:, None], order]
     if c2 is not None:
         Lam, S = Lam / c2, S / np.outer(c2, c2)
-    se = np.sqrt(np.maximum(np.einsum("ikk->ik", S), 0.0)) * unit[:, None]
+    se = np.sqrt(np.maximum(np.einsum("ikk->ik", S), 0.0)) * unit
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        S = S * unit[:, None, None] * unit[:, None, None]
+        S = S * unit * unit
     return LoadingIntervals(Lam, se, S, level, law, cross_fit, c2, stack.graph_names)
 
 
@@ -346,12 +348,12 @@ def _check(fit: FitView, stack: GraphStack, law: str, level: float) -> None:
 
 
 def _covariances(
-    fit: FitView, stack: GraphStack, Lam: Array, law: str, which: Indices
-) -> Iterator[tuple[Array, float]]:
-    """Yield the covariance of the loadings of some graphs, (d, d), and the unit of these loadings.
+    fit: FitView, stack: GraphStack, Lam: Array, law: str, unit: float, which: Indices
+) -> Iterator[Array]:
+    """Yield the covariance of the loadings of some graphs in some unit, (d, d).
 
-    Squares of residuals in other units might overflow or vanish. Residuals are taken around their
-    mean over all graphs of the stack: what all graphs share and no component fits is no noise.
+    Residuals are taken around their mean over all graphs of the stack: what all graphs share and no
+    component fits is no noise.
     """
     embedding, treatment = fit.embedding, fit.treatment
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
@@ -361,7 +363,7 @@ def _covariances(
     base = None if treatment.mean is None else _dense(treatment.mean)
     if law == "bernoulli":
         for lam in Lam[which]:
-            yield positions.covariance(positions.bernoulli_variances(lam, base)), 1.0
+            yield positions.covariance(positions.bernoulli_variances(lam, base))
         return
     n, d = H.shape
     entries = n * (n - 1) if treatment.hollow else n * n + (n if G is None else 0)
@@ -373,10 +375,8 @@ def _covariances(
         freedom *= m / (m - 1)
         base = sum(_dense(graph) / m for graph in aligned) - positions.means(Lam.mean(axis=0))
     for i in which:
-        R = _dense(aligned[int(i)]) - positions.means(Lam[i], base)
-        unit = unit_of(R)
-        R /= unit
-        yield positions.covariance(R * R) * freedom, unit
+        R = (_dense(aligned[int(i)]) - positions.means(Lam[i], base)) / unit
+        yield positions.covariance(R * R) * freedom
 
 
 def _dense(A: Any) -> Array:

@@ -453,9 +453,9 @@ def evaluate(
             lacking = "it takes undirected graphs only, and these are directed"
     refused = {method.name: lacking for method in chosen if lacking and not method.general}
     offered = tuple(method for method in chosen if method.name not in refused)
-    asked = Question(settings, offered, wanted, judge, keep, beside or None)
+    asked = Question(stack, target, settings, offered, wanted, judge, keep, beside)
     outcomes: list[FoldOutcome] = []
-    for outcome in run_folds(stack, target, split.splits, asked, n_jobs):
+    for outcome in run_folds(asked, split.splits, n_jobs):
         outcomes.append(outcome)
         refused |= outcome.refused
         if on_fold is not None:

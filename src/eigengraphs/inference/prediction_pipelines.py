@@ -296,15 +296,12 @@ class CovariateAdjustment(TransformerMixin, BaseEstimator):
 
     def _places(self, names: list[Any]) -> list[int]:
         asked = [self.columns] if isinstance(self.columns, str | int) else self.columns or []
-        found = []
+        n = len(names)
+        place = {name: j for j, name in enumerate(names)} | {j: j % n for j in range(-n, n)}
         for column in asked:
-            if isinstance(column, int | np.integer) and -len(names) <= column < len(names):
-                found.append(int(column) % len(names))
-            elif column in names:
-                found.append(names.index(column))
-            else:
+            if column not in place:
                 raise InputError(f"there is no column {column!r} in X, of {names}")
-        return found
+        return [place[column] for column in asked]
 
 
 class _Coding:
@@ -424,6 +421,9 @@ class Trained:
 class Question:
     """What is asked of every fold."""
 
+    graphs: GraphStack
+    y: NDArray[Any]
+    """(m,), of float64 or of texts."""
     embedding: JointEmbedding
     methods: tuple[Method, ...]
     rules: tuple[Rule, ...]
@@ -432,13 +432,11 @@ class Question:
     whether diagonals of the training graphs are no data."""
     keep: bool = False
     """Whether trained pipelines are kept."""
-    covariates: Mapping[str, Sequence[Any]] | None = None
+    covariates: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """Of every graph: what they explain of features is learned in each fold, and regressed out."""
 
-    def covariates_of(self, which: Indices) -> dict[str, list[Any]] | None:
+    def covariates_of(self, which: Indices) -> dict[str, list[Any]]:
         """Return the covariates of some graphs."""
-        if self.covariates is None:
-            return None
         return {name: [values[i] for i in which] for name, values in self.covariates.items()}
 
 
@@ -455,23 +453,19 @@ class FoldOutcome:
     trained: dict[str, Trained] = field(default_factory=dict)
 
 
-def run_folds(
-    graphs: GraphStack, y: NDArray[Any], splits: Sequence[Split], asked: Question, n_jobs: int = 1
-) -> Iterator[FoldOutcome]:
+def run_folds(asked: Question, splits: Sequence[Split], n_jobs: int = 1) -> Iterator[FoldOutcome]:
     """Yield the outcome of each fold, in order; with several jobs, folds run in processes."""
     parallel: Any = Parallel(n_jobs=n_jobs, return_as="generator")
-    yield from parallel(delayed(_run_fold)(graphs, y, split, asked) for split in splits)
+    yield from parallel(delayed(_run_fold)(asked, *split) for split in splits)
 
 
-def _run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Question) -> FoldOutcome:
+def _run_fold(asked: Question, learn: Indices, held_out: Indices) -> FoldOutcome:
     """Train all pipelines of a fold, then show them the graphs that were held out.
 
     The joint embedding comes first, and the others get as many components as it has.
     """
-    learn, held_out = split
-    training, test = graphs[learn], graphs[held_out]
-    outcome = FoldOutcome()
-    hollow = False
+    training, test = asked.graphs[learn], asked.graphs[held_out]
+    outcome, hollow = FoldOutcome(), False
     if asked.judge is not None:  # diagonal entries are all one number, as without loops
         diagonals = Preprocessing.of(asked.embedding.preprocess).apply(training).diagonals()
         hollow = bool(np.ptp(diagonals) <= 1e-9 * np.abs(diagonals).max(initial=0.0))
@@ -482,10 +476,7 @@ def _run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Question
             warnings.filterwarnings("ignore", "The number of unique classes is greater")  # people
             begin = time.perf_counter()
             try:
-                covariates = asked.covariates_of(learn)
-                trained = _train(
-                    method, outcome.n_components, asked, training, y[learn], covariates
-                )
+                trained = _train(asked, method, outcome.n_components, training, learn)
             except InputError as error:
                 if name == JOINT:
                     raise
@@ -509,29 +500,23 @@ def _run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Question
     return outcome
 
 
-def _train(
-    method: Method,
-    d: int,
-    asked: Question,
-    graphs: GraphStack,
-    y: NDArray[Any],
-    covariates: dict[str, list[Any]] | None,
-) -> Trained:
+def _train(asked: Question, method: Method, d: int, graphs: GraphStack, learn: Indices) -> Trained:
     """Learn from training graphs: the embedding first, then every rule on its features."""
+    y, adjustment = asked.y[learn], None
     if method.name == JOINT:
         steps, estimator = Preprocessing(), quiet(asked.embedding)
     else:
         steps = Preprocessing.of(asked.embedding.preprocess)
         estimator = method.make(d, graphs.n_graphs, graphs.n_vertices)
     features = estimator.fit_transform(steps.apply(graphs), y)
-    adjustment = None
-    if covariates is not None:
+    if asked.covariates:
         if method.distances:
             raise InputError("it gives distances, which cannot be adjusted for covariates")
-        adjustment = CovariateAdjustment().fit(features, covariates=covariates)
-        features = adjustment.transform(features, covariates)
-    rules: dict[str, Any] = {}
-    for rule in asked.rules:
-        linear = Linear(y.dtype.kind == "f", method.one_scale)
-        rules[rule] = (linear if rule == "linear" else Nearest(method.distances)).fit(features, y)
+        adjustment, covariates = CovariateAdjustment(), asked.covariates_of(learn)
+        features = adjustment.fit_transform(features, covariates=covariates)
+    models: dict[str, Any] = {
+        "1-NN": Nearest(method.distances),
+        "linear": Linear(y.dtype.kind == "f", method.one_scale),
+    }
+    rules = {str(rule): models[rule].fit(features, y) for rule in asked.rules}
     return Trained(method.name, steps, estimator, adjustment, rules)
