@@ -34,14 +34,20 @@ _CONSTANT = 1e-12  # of the largest loading: a smaller spread is none
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """One value for each graph."""
+    """One value for each graph.
+
+    Attributes
+    ----------
+    values : (m,)
+        Numbers, or places in ``levels``; nan where it is not known.
+    levels
+        Names of the groups: in alphabetical order, numbers by size.
+    """
 
     name: str
     kind: Literal["groups", "quantity"]
     values: Array
-    """(m,), numbers, or places in ``levels``; nan where it is not known."""
     levels: tuple[str, ...] = ()
-    """Names of the groups: in alphabetical order, numbers by size."""
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -300,25 +306,34 @@ class Design:
 
     Columns of ``X``, ``Z`` and ``Y`` sum to zero (within each subject, if rows are compared within
     subjects), which stands for an intercept (for each subject).
+
+    Attributes
+    ----------
+    X : (u, q)
+        Groups or a quantity.
+    Z : (u, r)
+        An orthonormal basis of the covariates; none of them is constant.
+    Y : (u, d)
+        Loadings.
+    raw : (u, q + r')
+        X and covariates before centering: equal rows are interchangeable.
+    intercepts : (u,)
+        Which intercept each row has: all the same one, or one for each subject. Rows change places
+        with those that have the same one.
+    group
+        Of the rows; groups between subjects: of the subjects.
+    means : (d,)
+        Mean loadings of all rows.
     """
 
     X: Array
-    """(u, q), groups or a quantity."""
     Z: Array
-    """(u, r), an orthonormal basis of the covariates; none of them is constant."""
     Y: Array
-    """(u, d), loadings."""
     raw: Array
-    """(u, q + r'), X and covariates before centering: equal rows are interchangeable."""
     intercepts: Indices
-    """(u,), which intercept each row has: all the same one, or one for each subject.
-
-    Rows change places with those that have the same one."""
     group: Variable
-    """Of the rows; groups between subjects: of the subjects."""
     kind: DesignKind
     means: Array
-    """(d,), mean loadings of all rows."""
     n_graphs: int
     notes: tuple[str, ...]
 

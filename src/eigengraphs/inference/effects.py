@@ -48,19 +48,28 @@ _HALVINGS = 60
 
 @dataclass(frozen=True, eq=False)
 class Tests:
-    """What was observed, and how often rearranged rows gave as much."""
+    """What was observed, and how often rearranged rows gave as much.
+
+    Attributes
+    ----------
+    F, p_values : (d,)
+        Of each component.
+    joint_F, joint_p
+        Of all components together: F of the whitened loadings.
+    p_family : (d,)
+        Against the most unusual of all components.
+    n_permutations
+        Arrangements looked at, the observed one included.
+    exact
+        Whether these were all there are.
+    """
 
     F: Array
-    """(d,), each component."""
     joint_F: float
-    """All components together: F of the whitened loadings."""
     p_values: Array
-    """(d,)."""
     p_family: Array
-    """(d,), against the most unusual of all components."""
     joint_p: float
     n_permutations: int
-    """Arrangements looked at, the observed one included."""
     exact: bool
 
 
@@ -221,15 +230,21 @@ def _whitened(S: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """One number for each component, and how precise it is."""
+    """One number for each component, and how precise it is.
+
+    Attributes
+    ----------
+    effect, effect_low, effect_high : (d,)
+        Sizes, and the ends of their intervals.
+    intervals_by
+        How intervals were found: units drawn, or a test inverted with residuals or normal errors.
+    """
 
     effect_name: EffectName
     effect: Array
-    """(d,)."""
     effect_low: Array
     effect_high: Array
     intervals_by: Literal["BCa", "residuals", "normal"]
-    """How intervals were found: units drawn, or a test inverted with residuals or normal errors."""
 
 
 def effect_sizes(

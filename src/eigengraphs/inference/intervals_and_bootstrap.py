@@ -71,16 +71,23 @@ def _cross_fits(embedding: JointEmbedding, graphs: GraphStack, fold: Indices) ->
 
 @dataclass(frozen=True, eq=False)
 class Halving:
-    """Fits to two random halves of the graphs, and their components that go with the fit to all."""
+    """Fits to two random halves of the graphs, and their components that go with the fit to all.
+
+    Attributes
+    ----------
+    positions : pair of (n, d)
+        Of both fits.
+    prices : pair of (d,)
+        Factors of p-values for the choice among the components of a half.
+    agreement : (d,)
+        |cosine| of the two; for directed graphs, the geometric mean of both sides.
+    """
 
     graphs: tuple[GraphStack, GraphStack]
     fits: tuple[Any, Any]
     positions: tuple[Array, Array]
-    """Of both fits, (n, d)."""
     prices: tuple[Array, Array]
-    """Factors of p-values, (d,), for the choice among the components of a half."""
     agreement: Array
-    """|cosine| of the two, (d,); for directed graphs, the geometric mean of both sides."""
 
 
 def halvings(

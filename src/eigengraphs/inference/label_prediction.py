@@ -266,14 +266,11 @@ class Evaluation:
         >>> [row[2:4] for row in found.rows()]
         [('1-NN', 1.0), ('1-NN', 1.0), ('none', 0.5)]
         """
-        return tuple(self._row(score) for score in self.scores)
-
-    def _row(self, score: PipelineScore) -> tuple[Cell, ...]:
-        difference: tuple[Cell, ...] = score.difference or (None,) * 4
-        return (
-            score.name, score.method, score.rule or "none", score.score, score.low, score.high,
-            *((score.balanced,) if self.kind == "classes" else ()),
-            score.versus or "none", *difference, score.p_holm, score.n_parameters, score.seconds,
+        return tuple(
+            (s.name, s.method, s.rule or "none", s.score, s.low, s.high,
+             *((s.balanced,) if self.kind == "classes" else ()), s.versus or "none",
+             *(s.difference or (None,) * 4), s.p_holm, s.n_parameters, s.seconds)
+            for s in self.scores
         )  # fmt: skip
 
     def words(self) -> tuple[str, ...]:

@@ -27,22 +27,32 @@ Cell = str | float | None
 
 @dataclass(frozen=True)
 class ContestRow:
-    """What one method did."""
+    """What one method did.
+
+    Attributes
+    ----------
+    explained : float or None
+        Share of the sum of squares of held-out graphs that is reconstructed; None if nothing is.
+        As of the fit: around the mean of the training graphs if the joint embedding is centered.
+    explained_folds : tuple of float
+        The same in each fold.
+    n_coefficients : int or None
+        Numbers that a new graph gets for that.
+    n_parameters : int or None
+        Numbers that describe all graphs.
+    seconds_fit : float
+        Median over folds, to learn from the training graphs.
+    seconds_new : float
+        Median over folds, to embed and predict the graphs that were held out.
+    """
 
     method: str
     explained: float | None
-    """Share of the sum of squares of held-out graphs that is reconstructed; None if nothing is.
-
-    As of the fit: around the mean of the training graphs if the joint embedding is centered."""
     explained_folds: tuple[float, ...]
     n_coefficients: int | None
-    """Numbers that a new graph gets for that."""
     n_parameters: int | None
-    """Numbers that describe all graphs."""
-    seconds_fit: float | None
-    """Median over folds, to learn from the training graphs."""
-    seconds_new: float | None
-    """Median over folds, to embed and predict the graphs that were held out."""
+    seconds_fit: float
+    seconds_new: float
 
     __repr__ = short_repr
 
@@ -210,13 +220,15 @@ def _row(found: Evaluation, name: str, n_parameters: int | None) -> ContestRow:
 
 
 class _Explained(NamedTuple):
-    """What a method leaves of held-out graphs, and what there was."""
+    """What a method leaves of held-out graphs, and what there was.
+
+    The total is a sum of squares around the mean graph that the method learned, if it centers;
+    ``n_coefficients`` are the numbers that each graph gets.
+    """
 
     left: float
     total: float
-    """Sum of squares; around the mean graph that the method learned, if it centers."""
     n_coefficients: int
-    """Numbers that each graph gets."""
 
 
 def _explain(trained: Trained, graphs: GraphStack, hollow: bool) -> _Explained | None:

@@ -54,19 +54,28 @@ _PENALTIES = np.logspace(-3, 6, 19)
 
 @dataclass(frozen=True)
 class Method:
-    """A way from graphs to features."""
+    """A way from graphs to features.
+
+    Attributes
+    ----------
+    make
+        Returns an estimator for d dimensions, m training graphs and n vertices.
+    n_parameters
+        Numbers that describe m graphs on n vertices in d dimensions, besides a mean graph.
+    one_scale
+        Whether columns are of one kind: they keep their relative scales before a linear rule.
+    distances
+        Whether features are distances to the training graphs.
+    general
+        Whether it takes directed graphs and missing entries.
+    """
 
     name: str
     make: Callable[[int, int, int], Any]
-    """Returns an estimator for d dimensions, m training graphs and n vertices."""
     n_parameters: Callable[[int, int, int], int] = lambda *_: 0
-    """Numbers that describe m graphs on n vertices in d dimensions, besides a mean graph."""
     one_scale: bool = False
-    """Whether columns are of one kind: they keep their relative scales before a linear rule."""
     distances: bool = False
-    """Whether features are distances to the training graphs."""
     general: bool = False
-    """Whether it takes directed graphs and missing entries."""
 
 
 #: Every way to features by its name: what ``methods`` of :func:`evaluate` may hold.
@@ -419,21 +428,29 @@ class Trained:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of every fold."""
+    """What is asked of every fold.
+
+    Attributes
+    ----------
+    y : (m,) of float64 or texts
+        Labels of the graphs.
+    judge
+        Asked of every method with the held-out graphs, such as how well it reconstructs them, and
+        whether diagonals of the training graphs are no data.
+    keep
+        Whether trained pipelines are kept.
+    covariates
+        Of every graph: what they explain of features is learned in each fold, and regressed out.
+    """
 
     graphs: GraphStack
     y: NDArray[Any]
-    """(m,), of float64 or of texts."""
     embedding: JointEmbedding
     methods: tuple[Method, ...]
     rules: tuple[Rule, ...]
-    judge: Callable[[Trained, GraphStack, bool], Any] | None = None
-    """Asked of every method with the held-out graphs, such as how well it reconstructs them, and
-    whether diagonals of the training graphs are no data."""
-    keep: bool = False
-    """Whether trained pipelines are kept."""
-    covariates: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Of every graph: what they explain of features is learned in each fold, and regressed out."""
+    judge: Callable[[Trained, GraphStack, bool], Any] | None
+    keep: bool
+    covariates: Mapping[str, Sequence[Any]]
 
     def covariates_of(self, which: Indices) -> dict[str, list[Any]]:
         """Return the covariates of some graphs."""
