@@ -45,7 +45,7 @@ COMPARE = refused(
     (TWO, {"loadings": LAM[:2]}, "at least 3 graphs"),
     (TWO, {"loadings": np.ones((12, 0))}, r"shape \(graphs, components\)"),
     (TWO, {"loadings": np.ones((12, 2))}, "no component is left"),
-    (TWO, {"components": ["a"]}, "1 names for 2 components"),
+    (TWO, {"components": ["a"]}, "each of 2, got 1 names"),
     (TWO, {"leave_out": [True]}, "each of 2 components"),
 )  # fmt: skip
 
@@ -85,8 +85,8 @@ EVALUATE = refused(
     (None, {"cv": "loo", "repeats": 2}, "the same every time"),
     (None, {"groups": ["x"] * 48}, "all graphs are of one participant"),
     (None, {"task": "quantity"}, "needs numbers"),
-    (None, {"folds": [None] * 48}, "48 of 48 have no"),
-    (None, {"folds": ["x"] * 48}, "one value alone"),
+    (None, {"folds": [None] * 48}, "48 of 48 have none"),
+    (None, {"folds": ["x"] * 48}, "only one value"),
     (None, {"folds": ["x", "y"] * 24}, "nothing can be learned"),
     (None, {"folds": [1, 1, 2, 2] * 12, "groups": [1, 2, 2, 1] * 12}, "'2' are in several folds"),
     # Classes a and b are both of site 1: a site is no class, and must stay together.
@@ -114,7 +114,7 @@ FITS = [
     *of_fits(inference.bootstrap, ({}, {"kind": "jackknife"}, "kind must be one of"),
              ({}, {"n_resamples": 1}, "at least 2"), ({}, {"groups": [0] * 10}, "only one graph"),
              ({}, {"kind": "model", "groups": [0] * 10}, "drawn together"),
-             ({"loadings": "class"}, {}, "cannot be drawn again"),
+             ({"loadings": "class"}, {}, "cannot be resampled"),
              ({"preprocess": "log1p"}, {"kind": "model"}, "after log1p"),
              ({"center": True}, {"kind": "model"}, "center=False")),
     *of_fits(inference.trust_components, ({}, {"groups": [0, 1] * 5}, "at least 4"),

@@ -218,7 +218,7 @@ def varying_loadings(
     Y = Y / unit
     names = np.array([f"je{k + 1}" for k in range(d)] if components is None else list(components))
     if len(names) != d:
-        raise InputError(f"got {len(names)} names for {d} components")
+        raise InputError(f"components must have one name for each of {d}, got {len(names)} names")
     out = np.zeros(d, bool) if leave_out is None else np.asarray(leave_out, dtype=bool)
     if out.shape != (d,):
         raise InputError(f"leave_out must have one value for each of {d} components")
@@ -415,12 +415,12 @@ def make_design(
         if new.shape[1]:
             Z, kept = np.hstack([Z, new]), [*kept, each]
         else:
-            notes.append(f"the covariate {name!r} adds nothing to subjects or other covariates")
+            notes.append(f"the covariate {name!r} adds nothing beyond subjects and covariates")
     if np.linalg.matrix_rank(_left(X, Z, blocks), tol=_SAME) < X.shape[1]:
         by = words(names) or "the subjects"
         raise InputError(
-            f"{group.name!r} is determined by {by}, so that its effect cannot be told from theirs; "
-            "leave out a covariate"
+            f"{group.name!r} is determined by {by}, so that its effect cannot be separated from "
+            "theirs; leave out a covariate"
         )
     design = Design(
         _centered(X, blocks), Z, _centered(Y, blocks), np.hstack(kept), blocks, group, kind,
@@ -430,8 +430,8 @@ def make_design(
         unit = "subject" if kind == "between" else "graph"
         if len(group.levels) == len(Y):
             raise InputError(
-                f"each of the {len(Y)} groups of {group.name!r} has one {unit}, so that groups "
-                "cannot be told from chance; name a column with several in a group"
+                f"each of the {len(Y)} groups of {group.name!r} has one {unit}, so that their "
+                f"differences may all be chance; name a column with several {unit}s per group"
             )
         raise InputError(
             f"{len(Y)} {unit}s are too few for {design.n_coefficients} coefficients"

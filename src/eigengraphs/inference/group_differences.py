@@ -388,7 +388,7 @@ def compare(
         notes.append(f"{int((~rows).sum())} of {len(rows)} graphs are left out: {why}")
         if rows.sum() < 3:
             raise InputError(
-                f"{int(rows.sum())} graphs have all values ({why}); too few to compare"
+                f"only {int(rows.sum())} graphs have all values ({why}), too few to compare"
             )
     try:
         design = make_design(

@@ -337,13 +337,13 @@ def _check(fit: FitView, stack: GraphStack, law: str, level: float) -> None:
     check_share("level", level)
     if fit.settings["loadings"] not in ("free", "shared"):
         raise InputError(
-            f"intervals are of free loadings, and this fit has {fit.settings['loadings']!r} ones; "
-            "fit with loadings='free'"
+            "intervals are available for free loadings only, and this fit has "
+            f"{fit.settings['loadings']!r} ones; fit with loadings='free'"
         )
     if stack.has_missing:
         raise InputError(
-            "intervals are of graphs without missing entries; use inference.bootstrap, which "
-            "takes these too"
+            "intervals are available only for graphs without missing entries; use "
+            "inference.bootstrap, which accepts them"
         )
     if stack.n_vertices > _MOST_VERTICES:
         raise InputError(
@@ -604,7 +604,7 @@ def bootstrap(
     if n_resamples < 2:
         raise InputError(f"n_resamples must be at least 2, got {n_resamples}")
     if fit.settings["loadings"] == "class":
-        raise InputError("a fit with loadings='class' cannot be drawn again; fit with 'free' ones")
+        raise InputError("a fit with loadings='class' cannot be resampled; use loadings='free'")
     together, many = numbered(groups, stack.n_graphs)
     if kind == "graphs" and many < 2:
         raise InputError("there is only one graph, or one group of them, to draw from")
@@ -649,12 +649,12 @@ def bootstrap(
 def _model(fit: FitView, stack: GraphStack, groups: ArrayLike | None) -> Any:
     """Return the fitted model of the graphs."""
     if groups is not None:
-        raise InputError("groups are drawn together by kind='graphs'; the model makes all graphs")
+        raise InputError("groups are drawn together by kind='graphs'; a model simulates each graph")
     if fit.steps:
         raise InputError(
-            f"the model is of graphs after {', '.join(fit.steps)}, which cannot be made again "
-            "before it; preprocess the graphs first, and fit without"
+            f"the model describes graphs after {', '.join(fit.steps)} and cannot simulate graphs "
+            "before that; preprocess the graphs first, and fit without"
         )
     if stack.has_missing:
-        raise InputError("the model makes complete graphs, and these have missing entries")
+        raise InputError("the model simulates complete graphs, and these have missing entries")
     return fit.embedding.to_mreg("gaussian" if stack.is_weighted else "bernoulli")

@@ -741,12 +741,12 @@ def _given_folds(folds: Sequence[Any], groups: Sequence[Any] | None) -> tuple[li
     unknown = sum(value is None for value in folds)
     if unknown:
         raise InputError(
-            f"folds must say where every graph belongs; {unknown} of {len(folds)} have no value: "
+            f"folds must have a value for every graph; {unknown} of {len(folds)} have none: "
             "complete the column, or leave the graphs out"
         )
     place = _numbered(folds)
     if not place.any():
-        raise InputError(f"folds has one value alone, {_shown(folds[0])}; two or more are needed")
+        raise InputError(f"folds has only one value, {_shown(folds[0])}; two or more are needed")
     first: dict[Any, int] = {}
     for group, fold in zip(place if groups is None else groups, place.tolist(), strict=True):
         if first.setdefault(group, fold) != fold:

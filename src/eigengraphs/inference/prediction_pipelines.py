@@ -294,7 +294,7 @@ class CovariateAdjustment(TransformerMixin, BaseEstimator):
             Y = read_loadings(X, least=1)
             return Y, table_columns(covariates, len(Y))
         if covariates is not None:
-            raise InputError("covariates are in the columns of X, or given apart; not both")
+            raise InputError("give covariates as columns of X or as an argument, not both")
         cells = np.asarray(X, dtype=object)
         if cells.ndim != 2:
             raise InputError(f"X must have rows and columns, got shape {cells.shape}")
@@ -309,7 +309,7 @@ class CovariateAdjustment(TransformerMixin, BaseEstimator):
         place = {name: j for j, name in enumerate(names)} | {j: j % n for j in range(-n, n)}
         for column in asked:
             if column not in place:
-                raise InputError(f"there is no column {column!r} in X, of {names}")
+                raise InputError(f"there is no column {column!r} in X; its columns are {names}")
         return [place[column] for column in asked]
 
 
