@@ -45,7 +45,8 @@ def test_the_covariance_is_that_of_independent_entries(directed, hollow):
     V = np.random.default_rng(2).random((9, 9))
     V = V if directed else V + V.T
     Gamma, expected = written_out(H, G, V, hollow)
-    found = LoadingVariance(H, G, Gamma, hollow).covariance(V)
+    sides = [H] if G is None else [H, G]
+    found = LoadingVariance(sides, Gamma, hollow).covariance(V)
     assert np.allclose(found, expected, rtol=1e-10)
 
 
@@ -58,7 +59,7 @@ def test_variances_of_0_1_edges_are_not_too_small():
     off = ~np.eye(n, dtype=bool)
     X = np.einsum("sk,tk->stk", H, H)[off]
     Lam = np.linalg.lstsq(X, graphs.dense[:, off].T, rcond=None)[0].T
-    where = LoadingVariance(H, None, X.T @ X, True)
+    where = LoadingVariance([H], X.T @ X, True)
     said = np.mean([where.covariance(where.bernoulli_variances(one)).diagonal() for one in Lam], 0)
     true = Lam.var(axis=0)
     assert said == pytest.approx(true, rel=0.1)  # 3 standard errors of a variance of 2000

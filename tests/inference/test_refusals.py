@@ -109,7 +109,7 @@ def of_fits(function, *cases):
 FITS = [
     *of_fits(inference.loading_intervals, ({}, {"law": "normal"}, "law must be one of"),
              ({}, {"level": 95}, "between 0 and 1"), ({}, {"law": "bernoulli"}, "use 'any'"),
-             ({}, {"groups": [0] * 10}, "at least 4"), ({}, {"groups": [0]}, "one value per graph"),
+             ({}, {"groups": [0] * 10}, "at least 4"), ({}, {"groups": [0]}, "each of 10 graphs"),
              ({"loadings": "nonnegative"}, {}, "free loadings")),
     *of_fits(inference.bootstrap, ({}, {"kind": "jackknife"}, "kind must be one of"),
              ({}, {"n_resamples": 1}, "at least 2"), ({}, {"groups": [0] * 10}, "only one graph"),

@@ -21,6 +21,7 @@ from eigengraphs.inference.designs import (
     Indices,
     check_share,
     counted,
+    numbered,
     portions,
     varying_loadings,
     words,
@@ -319,20 +320,8 @@ def _cuttable(Y: Array, smallest: int) -> tuple[Array, Array, Array]:
     Y = _tamed(Y, smallest)
     costs = segment_costs(_flat(Y, first_autocorrelation(Y)), smallest)
     first = segment(costs, largest_penalty(costs) * (1 - 1e-9))[1]
-    rho = later_autocorrelation(Y, _levels(Y, first))
+    rho = later_autocorrelation(Y, first)
     return segment_costs(_flat(Y, rho), smallest), rho, Y
-
-
-def _levels(Y: Array, first: NDArray[np.bool_]) -> Array:
-    """Return the mean of each row's segment, (B, m, d); ``first`` (B, m - 1) is of rows 1 on."""
-    B, m, d = Y.shape
-    # Row 0 belongs to the first segment.
-    which = np.cumsum(np.pad(first, ((0, 0), (1, 0))), axis=1) + np.arange(B)[:, None] * m
-    counts = np.bincount(which.ravel(), minlength=B * m)
-    sums = np.stack([
-        np.bincount(which.ravel(), weights=Y[:, :, k].ravel(), minlength=B * m) for k in range(d)
-    ], axis=1)  # fmt: skip
-    return np.asarray((sums / np.maximum(counts, 1)[:, None])[which])
 
 
 def first_autocorrelation(Y: Array) -> Array:
@@ -345,14 +334,19 @@ def first_autocorrelation(Y: Array) -> Array:
     return np.asarray(np.clip(second / np.where(first > 0, first, np.inf) - 1, 0.0, _MOST))
 
 
-def later_autocorrelation(Y: Array, levels: Array) -> Array:
-    """Return the autocorrelation of neighbors around levels, (B, d)."""
-    left = Y - levels
+def later_autocorrelation(Y: Array, first: NDArray[np.bool_]) -> Array:
+    """Return the autocorrelation of neighbors around levels, (B, d).
+
+    Levels are means of segments, which begin where ``first`` (B, m - 1) says for rows 1 on.
+    """
+    which = np.cumsum(np.pad(first, ((0, 0), (1, 0))), axis=1)
+    same = (which[:, :, None] == which[:, None]).astype(np.float64)  # segment
+    left = Y - same @ Y / same.sum(axis=2, keepdims=True)
     unit = np.sqrt(_mean_square(left))[:, None]
     left = np.clip(left, -3 * unit, 3 * unit)  # an outlier or two
     rho = (left[:, 1:] * left[:, :-1]).sum(axis=1) / np.maximum((left**2).sum(axis=1), 1e-300)
     # Each mean that was subtracted lowers it by about (1 + 3 rho) / m.
-    means = 1 + (np.diff(levels, axis=1) != 0).any(axis=2).sum(axis=1)[:, None]
+    means = 1 + which[:, -1:]
     rho = rho + means * (1 + 3 * np.maximum(rho, 0.0)) / Y.shape[1]
     return np.asarray(np.clip(rho, 0.0, _MOST))
 
@@ -401,12 +395,10 @@ def segment_costs(Y: Array, least: int) -> Array:
     least
         Number of rows that a segment must have.
     """
-    B, m, d = Y.shape
+    m = Y.shape[1]
     Y = Y - Y.mean(axis=1, keepdims=True)
-    S = np.zeros((B, m + 1, d))
-    np.cumsum(Y, axis=1, out=S[:, 1:])
-    squares = np.zeros((B, m + 1))
-    np.cumsum((Y**2).sum(axis=2), axis=1, out=squares[:, 1:])
+    S = np.pad(np.cumsum(Y, axis=1), ((0, 0), (1, 0), (0, 0)))
+    squares = np.pad(np.cumsum((Y**2).sum(axis=2), axis=1), ((0, 0), (1, 0)))
     norms = (S**2).sum(axis=2)
     # |S_t - S_s|^2 by a product of matrices, for all pairs at once.
     moved = norms[:, None, 1:] + norms[:, :-1, None] - 2 * (S[:, :-1] @ S[:, 1:].transpose(0, 2, 1))
@@ -460,19 +452,16 @@ def largest_penalty(costs: Array) -> Array:
     (cost of no cut - cost of K cuts) / K. Each round finds the best cutting at the last penalty,
     and its mean gain is the next one; this rises to the answer in a few rounds.
     """
-    whole = costs[:, 0, -1]
-    m = costs.shape[1]
-    one = (costs[:, 0, : m - 1] + costs[:, np.arange(1, m), m - 1]).min(axis=1)
+    whole, one = costs[:, 0, -1], (costs[:, 0, :-1] + costs[:, 1:, -1]).min(axis=1)
     found = np.where(np.isfinite(one), whole - one, 0.0)
-    active = np.isfinite(one)
-    while active.any():
-        rows = np.flatnonzero(active)
+    rows = np.flatnonzero(np.isfinite(one))
+    while len(rows):
         cost, first = segment(costs[rows], found[rows])
         cuts = first.sum(axis=1)
         gain = (whole[rows] - cost) / np.maximum(cuts, 1)
         better = (cuts > 0) & (gain > found[rows] * (1 + 1e-12) + 1e-300)
-        found[rows[better]] = gain[better]
-        active[rows[~better]] = False
+        rows = rows[better]
+        found[rows] = gain[better]
     return np.asarray(found)
 
 
@@ -634,12 +623,15 @@ def anomalies(
     """
     check_share("level", level)
     check_count("n_simulations", n_simulations)
+
+    def parts_of(Y: Array) -> Indices:
+        return numbered(np.zeros(len(Y)) if segments is None else segments, len(Y), "segments")
+
     Y, *_ = varying_loadings(
-        loadings, lambda Y: _spread(Y, _parts(segments, len(Y))), "the same for most graphs",
-        least=8, leave_out=leave_out,
+        loadings, lambda Y: _spread(Y, parts_of(Y)), "the same for most graphs", least=8,
+        leave_out=leave_out,
     )  # fmt: skip
-    m, parts = len(Y), _parts(segments, len(Y))
-    rng = generator(random_state)
+    m, parts, rng = len(Y), parts_of(Y), generator(random_state)
     distances, p_distances = _judged(Y, parts, n_simulations, rng)
     left, p_residuals = np.full((2, m), np.nan)
     if residual_share is not None:
@@ -661,15 +653,6 @@ def anomalies(
     if len(found.found) > _MANY * m:
         warnings.warn(_many(len(found.found), m), ManyAnomaliesWarning, stacklevel=2)
     return found
-
-
-def _parts(segments: Any, m: int) -> Indices:
-    """Return the segment of each graph as a number, (m,)."""
-    if segments is None:
-        return np.zeros(m, dtype=np.intp)
-    if np.shape(segments) != (m,):
-        raise InputError(f"segments must have one value for each of {m} graphs")
-    return np.unique(np.asarray(segments), return_inverse=True)[1]
 
 
 def _many(count: int, m: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn.mixture import GaussianMixture
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.designs import Array, Indices, check_choice, unit_of, units
+from eigengraphs.inference.intervals_and_bootstrap import sides_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
@@ -70,8 +71,8 @@ class Clusters:
     points: Array
     bic: dict[int, float]
     method: str
-    ari: float | None = None
-    purity: float | None = None
+    ari: float | None
+    purity: float | None
 
     __repr__ = short_repr
 
@@ -136,11 +137,11 @@ def cluster_vertices(
         Lam = np.asarray(embedding.loadings_, dtype=np.float64)
         unit = units(Lam)
         weight = np.sqrt(unit) * np.sqrt(np.sqrt(((Lam / unit) ** 2).mean(axis=0)))
-        sides = [getattr(embedding, f"latent_positions{x}_", None) for x in ("", "_right")]
+        X = np.hstack([side * weight for side in sides_of(embedding)])
     else:
-        placed, weight = embedding.graph_positions(graph), np.ones(embedding.n_components_)
-        sides = [placed.positions, getattr(placed, "right", None)]
-    X = np.hstack([np.asarray(x, np.float64) * weight for x in sides if x is not None])
+        placed: Any = embedding.graph_positions(graph)
+        sides = [placed.positions, *([placed.right] if hasattr(placed, "right") else [])]
+        X = np.hstack([np.asarray(side, dtype=np.float64) for side in sides])
     if degree_corrected:
         lengths = np.linalg.norm(X, axis=1, keepdims=True)
         X = X / np.where(lengths > 1e-12 * lengths.max(), lengths, 1.0)
@@ -219,13 +220,12 @@ def _cluster(
     order = np.argsort(-np.bincount(labels, minlength=best), kind="stable")
     place = np.argsort(order)
     bic = {c: fits[c][2] + 2.0 * X.size * np.log(unit) for c in fits}
-    found = Clusters(place[labels], best, centers[order] * unit, X, bic, method)
-    if truth is None:
-        return found
-    classes = [str(name) for name in truth]
-    ari = float(adjusted_rand_score(classes, found.labels))
-    purity = contingency_matrix(classes, found.labels).max(axis=0).sum() / n
-    return replace(found, ari=ari, purity=float(purity))
+    ari, purity = None, None
+    if truth is not None:
+        classes = [str(name) for name in truth]
+        ari = float(adjusted_rand_score(classes, labels))
+        purity = float(contingency_matrix(classes, labels).max(axis=0).sum() / n)
+    return Clusters(place[labels], best, centers[order] * unit, X, bic, method, ari, purity)
 
 
 def _fit(X: Array, c: int, method: str, seed: int) -> tuple[Indices, Array, float]:

@@ -234,6 +234,14 @@ def varying_loadings(
     return Y[:, keep], unit[keep], names[keep].tolist(), notes
 
 
+def numbered(given: Any, m: int, name: str = "groups") -> Indices:
+    """Return the group of each graph as a number from 0 on, (m,); by default each is its own."""
+    values = np.arange(m) if given is None else np.asarray(given)
+    if values.shape != (m,):
+        raise InputError(f"{name} must have one value for each of {m} graphs, got {values.shape}")
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
 def check_share(name: str, value: Any) -> None:
     """Raise an error for what is not between 0 and 1."""
     if not 0 < value < 1:

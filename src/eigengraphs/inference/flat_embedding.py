@@ -126,9 +126,8 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         directed = bool(embedding.get_params(deep=False).get("directed", False))
         columns = _PairColumns(self.layout, X.shape[1], directed=directed)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        A = columns.graphs(X)
         try:
-            self.embedding_ = clone(embedding).fit(A, y, **weights)
+            self.embedding_ = clone(embedding).fit(columns.graphs(X), y, **weights)
         except InputError as error:
             p, n = X.shape[1], columns.n_vertices
             told = f"{error} (X has {p} feature(s), so these are graphs on {n} vertices)"
@@ -154,8 +153,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         >>> flat.transform(rows[:2]).shape
         (2, 2)
         """
-        A = self.graphs(X)
-        return np.asarray(self.embedding_.transform(A))
+        return np.asarray(self.embedding_.transform(self.graphs(X)))
 
     def graphs(self, X: Any) -> Any:
         """Return the graphs of a table, an array (m', n, n) or a list of sparse graphs.
@@ -220,9 +218,8 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         >>> 0 < flat.score(rows) < 1
         True
         """
-        A = self.graphs(X)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self.embedding_.score(A, y, **weights))
+        return float(self.embedding_.score(self.graphs(X), y, **weights))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names that the embedding gives its columns.
@@ -242,8 +239,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         array(['je1', 'je2'], dtype=object)
         """
         check_is_fitted(self)
-        names: NDArray[Any] = self.embedding_.get_feature_names_out()
-        return names
+        return np.asarray(self.embedding_.get_feature_names_out(), dtype=object)
 
     def _wrapped(self) -> Any:
         return JointEmbedding() if self.embedding is None else self.embedding

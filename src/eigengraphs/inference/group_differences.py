@@ -376,8 +376,9 @@ def compare(
     )  # fmt: skip
     variable, unit_of_group = read_variable(name, group, len(Y)).scaled()
     table = [covariate.scaled()[0] for covariate in read_table(covariates, len(Y))]
-    who = None if subjects is None else read_variable("subjects", subjects, len(Y), "groups")
-    asked = [variable, *table, *([] if who is None else [who])]
+    asked = [variable, *table]
+    if subjects is not None:
+        asked.append(read_variable("subjects", subjects, len(Y), "groups"))
     rows = np.all([each.known for each in asked], axis=0)
     if not rows.all():
         why = ", ".join(
@@ -391,12 +392,8 @@ def compare(
                 f"only {int(rows.sum())} graphs have all values ({why}), too few to compare"
             )
     try:
-        design = make_design(
-            Y[rows],
-            variable.rows(rows),
-            [covariate.rows(rows) for covariate in table],
-            None if who is None else who.rows(rows),
-        )
+        group, *others = (each.rows(rows) for each in asked)
+        design = make_design(Y[rows], group, others[: len(table)], *others[len(table) :])
     except InputError as error:
         if rows.all():
             raise
