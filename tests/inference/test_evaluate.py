@@ -23,16 +23,12 @@ def planted(m=M, n=N, seed=0, directed=False):
     noise = rng.normal(0, 0.5, (m, n, n))
     noise = noise if directed else (noise + noise.transpose(0, 2, 1)) / 2
     A = np.einsum("sk,ik,tk->ist", H, Lam, H) + noise
-    A *= (
-        rng.random((m, n, n)) < 0.95 if directed else _kept(rng, m, n)
-    )  # statistics need absent edges
+    kept = rng.random((m, n, n)) < 0.95  # statistics need absent edges
+    if not directed:
+        kept = np.triu(kept, 1) | np.triu(kept, 1).transpose(0, 2, 1)
+    A *= kept
     A[:, np.arange(n), np.arange(n)] = 0.0
     return np.abs(A), np.where(group, "b", "a")
-
-
-def _kept(rng, m, n):
-    upper = np.triu(rng.random((m, n, n)) < 0.95, 1)
-    return upper | upper.transpose(0, 2, 1)
 
 
 def settings(**others):
