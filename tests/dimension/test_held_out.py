@@ -16,8 +16,8 @@ from eigengraphs.dimension.halves_rules import (
     noise_p_values,
     staged_basis,
 )
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.operators.treated import TreatedGraphs
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.rules import component_gram, solve_loadings
 
 

@@ -19,8 +19,8 @@ from scipy import stats
 
 from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.dimension.dimension_choice import Evidence
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.operators.protocol import Operator
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.rules import component_gram
 from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
