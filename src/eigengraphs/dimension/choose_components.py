@@ -198,10 +198,10 @@ class Job:
         self.possible = max(1, min(pairs, m * n) // 2)
         self.max_components = min(max_components, self.possible)
 
+    @one_blas_thread()
     def treat(self, graphs: GraphStack, diagonal: str, weights: Array) -> Treatment:
         """Return the treatment that is learned on graphs."""
-        with one_blas_thread():
-            return Treatment.learn(graphs, diagonal, self.centered, weights)
+        return Treatment.learn(graphs, diagonal, self.centered, weights)
 
     def looks(self, most: int) -> Iterator[int]:
         """Yield how many components to look at: a few first, and more until a rule sees an end."""

@@ -275,18 +275,14 @@ def replication(H_a: Array, H_b: Array, alpha: float) -> Replication:
     alpha : float
         Level for a single p-value.
     """
-    K = H_a.shape[1]
-    found = Replication(np.zeros(K), np.ones(K), np.ones(K))
-    for d in range(1, K + 1):
+    found = []
+    for d in range(1, H_a.shape[1] + 1):
         match = match_components(H_a[:, :d], H_b[:, :d])
         products = H_a[:, match.components] * H_b[:, match.order]
-        p = [chance(x) for x in products.T]
-        worst = int(np.argmax(p))
-        found.similarities[d - 1] = match.similarities.min()
-        found.levels[d - 1] = max(needed(products[:, worst], alpha), _THE_SAME)
-        if match.similarities.min() >= _THE_SAME:
-            found.p_values[d - 1] = p[worst]
-    return found
+        p, least = [chance(x) for x in products.T], match.similarities.min()
+        level = max(needed(products[:, int(np.argmax(p))], alpha), _THE_SAME)
+        found.append((least, max(p) if least >= _THE_SAME else 1.0, level))
+    return Replication(*np.array(found).T)
 
 
 def chance(products: Array) -> float:

@@ -13,6 +13,7 @@ which is the equation that a component of the complete graphs solves at every ve
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy import stats
 from eigengraphs.dimension.dimension_choice import Evidence
 from eigengraphs.dimension.halves_rules import staged_basis
 from eigengraphs.fitting.plan import Treatment
-from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
+from eigengraphs.operators.protocol import Operator
 from eigengraphs.solvers.rules import component_gram
 from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
@@ -54,8 +55,7 @@ def by_hidden_pairs(job: Job) -> Evidence | str:
             job.tell(f"hidden pairs: set {j} of {len(sets)}, {d} components")
             others = job.stack.select_vertices(~hidden)
             H = job.positions(others, d, job.weights, job.seed)
-            with one_blas_thread():
-                errors.append(prediction_errors(job.stack, job.treatment, hidden, H, job.weights))
+            errors.append(prediction_errors(job.stack, job.treatment, hidden, H, job.weights))
         kept = np.array([error for error in errors if error[0] > 0])
         if len(kept) < 3:
             return "there are hardly any edges among the hidden pairs, so none can be predicted"
@@ -65,6 +65,7 @@ def by_hidden_pairs(job: Job) -> Evidence | str:
     return found
 
 
+@one_blas_thread()
 def prediction_errors(
     stack: GraphStack, treatment: Treatment, hidden: NDArray[np.bool_], H: Array, weights: Array
 ) -> Array:
@@ -123,11 +124,11 @@ def prediction_errors(
     return np.asarray(errors) @ weights
 
 
-def _part(stack: GraphStack, treatment: Treatment, part: NDArray[np.bool_]) -> TreatedGraphs:
+def _part(stack: GraphStack, treatment: Treatment, part: NDArray[np.bool_]) -> Operator:
     """Return the graphs on some of the vertices, as the loss sees them."""
     mean = None if treatment.mean is None else treatment.mean[part][:, part]
-    rule: DiagonalRule = "hollow" if treatment.hollow else "observed"
-    return TreatedGraphs(stack.select_vertices(part), rule, mean, treatment.scale)
+    seen: Operator = replace(treatment, mean=mean).operator(stack.select_vertices(part), loss=True)
+    return seen
 
 
 def _shrunken(Z: Array, noise: float) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.inference.designs import Array
-from eigengraphs.inference.label_prediction import CHANCE, Evaluation, evaluate
+from eigengraphs.inference.label_prediction import CHANCE, Cell, Evaluation, evaluate
 from eigengraphs.inference.prediction_pipelines import JOINT, MethodsLike, Trained
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
@@ -22,7 +22,6 @@ __all__ = ["CONTESTANTS", "Contest", "ContestRow", "contest"]
 _MOST = 4000  # vertices; beyond, matrices of all pairs are not made
 _RECONSTRUCTING = (JOINT, "PCA", "Multiple ASE", "Omnibus", "Unfolded ASE")
 CONTESTANTS = ("Multiple ASE", "Omnibus", "Unfolded ASE", "PCA", "ASE")
-Cell = str | float | None
 
 
 @dataclass(frozen=True)

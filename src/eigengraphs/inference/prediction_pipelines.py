@@ -393,8 +393,7 @@ class Linear:
         Z = Z / self._unit
         self._mean, spread = Z.mean(axis=0), Z.std(axis=0)
         if self._one_scale:
-            whole = float(np.sqrt((spread**2).sum() / min(m, p)))
-            self._scale: Any = whole if whole > 0 else 1.0
+            self._scale: Any = float(np.sqrt((spread**2).sum() / min(m, p))) or 1.0
         else:
             rounding = 1e-12 * np.abs(Z).max(axis=0)
             self._scale = np.where(spread > rounding, spread, 1.0)
