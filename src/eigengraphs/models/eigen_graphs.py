@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from scipy import linalg
 from scipy.special import logsumexp
 
 from eigengraphs.errors import ConversionError, InputError
 from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.edge_means import LowRankMeans, Means
+from eigengraphs.models.graph_models import (
+    Drawn,
+    GraphModel,
+    InhomogeneousErdosRenyi,
+    Latent,
+    RandomDotProductGraph,
+    StochasticBlockModel,
+    distinct_rows,
+)
 from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import PointMasses, RandomVectors, is_distribution
-from eigengraphs.models.model import Drawn, GraphModel, Latent
 from eigengraphs.models.validation import (
     TOLERANCE,
     Floats,
+    Ints,
     block_labels,
     float_array,
     probability,
@@ -23,13 +33,6 @@ from eigengraphs.models.validation import (
     whole_number,
 )
 from eigengraphs.stack import GraphStack
-
-if TYPE_CHECKING:
-    from eigengraphs.models.graph_models import (
-        InhomogeneousErdosRenyi,
-        RandomDotProductGraph,
-        StochasticBlockModel,
-    )
 
 __all__ = ["MultipleRandomEigenGraphs"]
 
@@ -116,6 +119,8 @@ class MultipleRandomEigenGraphs(GraphModel):
     clip: bool
     _edge_law: EdgeLaw
     _vectors: RandomVectors | None
+    _parameter = "loadings"
+    _no_redraw = "loadings are drawn for each graph in any case"
 
     def __init__(
         self,
@@ -144,11 +149,12 @@ class MultipleRandomEigenGraphs(GraphModel):
             clip=bool(clip),
             _edge_law=edges,
             _vectors=vectors,
+            _draws=vectors is not None,
         )
         if vectors is None:
-            self._means(np.atleast_2d(loadings)).check_pairs()
+            self._means().check_pairs()
         elif isinstance(loadings, PointMasses):
-            self._means(loadings.points, "points").check_pairs()
+            self._means_at(loadings.points, "points").check_pairs()
 
     @classmethod
     def from_block_models(cls, labels: Any, B: Any) -> MultipleRandomEigenGraphs:
@@ -229,8 +235,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         """
         stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
         stack.require_complete("from_distribution needs graphs that are known as a whole")
-        if stack.is_directed:
-            raise InputError("from_distribution needs undirected graphs; symmetrize them first")
+        stack.require_undirected("from_distribution needs undirected graphs: symmetrize them")
         if stack.is_weighted:
             raise InputError("from_distribution needs graphs of 0 and 1; binarize them first")
         # The h_k are e_s and (e_s + e_t) / sqrt(2), whose h_k h_k^T form a basis of the symmetric
@@ -290,16 +295,15 @@ class MultipleRandomEigenGraphs(GraphModel):
         [[0.36, 0.48], [0.48, 0.64]]
         """
         given = self._loadings_at(loadings, "expected_adjacency")
-        Lam = np.atleast_2d(given)
-        means = self._means(Lam, "loadings" if loadings is not None else "graphs")
-        values = np.empty((len(Lam), self.n_vertices, self.n_vertices))
-        s = np.arange(self.n_vertices)
+        Lam, n, law = np.atleast_2d(given), self.n_vertices, self._edge_law
+        means = self._means_at(Lam, "graphs" if loadings is None else "loadings")
+        values = np.empty((len(Lam), n, n))
         for i in range(len(Lam)):
-            values[i] = means.block(i, i + 1, 0, self.n_vertices, 0)[0]
+            values[i] = means.block(i, i + 1, 0, n, 0)[0]
         loops = Lam @ (self.latent_positions**2).T
-        if self.clip:
-            loops = np.clip(loops, self._edge_law.lower, self._edge_law.upper)
-        values[:, s, s] = loops
+        np.einsum("iss->is", values)[...] = (
+            np.clip(loops, law.lower, law.upper) if self.clip else loops
+        )
         return values if given.ndim == 2 else values[0]
 
     def edge_probabilities(self, loadings: Any = None) -> Floats:
@@ -323,8 +327,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         >>> model.edge_probabilities([1.0]).round(2).tolist()
         [[0.36, 0.48], [0.48, 0.64]]
         """
-        if loadings is None and self._vectors is not None:
-            self._loadings_at(None, "edge_probabilities")
+        self._loadings_at(loadings, "edge_probabilities")
         return self._edge_law.presence(self.expected_adjacency(loadings))
 
     def count_clipped(self, loadings: Any = None) -> int:
@@ -343,7 +346,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         1
         """
         given = self._loadings_at(loadings, "count_clipped")
-        return self._means(np.atleast_2d(given)).n_out_of_range()
+        return self._means_at(np.atleast_2d(given)).n_out_of_range()
 
     @property
     def n_clipped(self) -> int:
@@ -386,7 +389,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         """
         stack, law = self._read(graphs, directed), self._edge_law
         if loadings is None and isinstance(self.loadings, PointMasses):
-            means, weights = self._means(self.loadings.points, "points"), self.loadings.weights
+            means, weights = self._means_at(self.loadings.points, "points"), self.loadings.weights
             each = np.repeat(np.arange(len(weights))[:, None], len(stack), axis=1)
             table = log_likelihoods(stack, means, law, each, loops=loops, directed=directed)
             with np.errstate(divide="ignore"):
@@ -398,7 +401,7 @@ class MultipleRandomEigenGraphs(GraphModel):
                 f"loadings= with one row for each graph"
             )
         which = np.arange(len(stack)) * (given.ndim == 2)
-        means = self._means(np.atleast_2d(given), "graphs" if loadings is None else "loadings")
+        means = self._means_at(np.atleast_2d(given), "graphs" if loadings is None else "loadings")
         return log_likelihoods(stack, means, law, which[None], loops=loops, directed=directed)[0]
 
     def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
@@ -472,7 +475,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         >>> model.to_mreg(0)
         MultipleRandomEigenGraphs(n_vertices=2, n_components=1, one vector of loadings)
         """
-        return super().to_mreg() if graph is None else self._one_graph(graph, "to_mreg")
+        return self if graph is None else self._one_graph(graph, "to_mreg")
 
     def _one_graph(self, graph: int | None, purpose: str) -> MultipleRandomEigenGraphs:
         """Return the model of one graph of many, whose loadings are one vector."""
@@ -481,7 +484,7 @@ class MultipleRandomEigenGraphs(GraphModel):
                 f"{purpose} needs law='bernoulli'; the other models have no weights, and this one "
                 f"has law={self.law!r}"
             )
-        lam = self._loadings_at(None, purpose, ConversionError)
+        lam = self._fixed(purpose, ConversionError)
         if lam.ndim == 2:
             if graph is None and len(lam) > 1:
                 raise ConversionError(
@@ -496,37 +499,45 @@ class MultipleRandomEigenGraphs(GraphModel):
             self.latent_positions, lam, law=self.law, noise_scale=self.noise_scale, clip=self.clip
         )
 
-    def _loadings_at(
-        self, loadings: Any, purpose: str, error: type[InputError] = InputError
-    ) -> Floats:
+    def _blocks(self) -> tuple[Floats, Ints]:
+        active = self.loadings != 0
+        rows, labels = distinct_rows(self.latent_positions[:, active])
+        B = (rows * self.loadings[active]) @ rows.T
+        return np.clip(B, 0, 1) if self.clip else B, labels
+
+    def _eigenpairs(self) -> tuple[Floats, Floats]:
+        if self.clip and self.n_clipped:
+            # Clipping is no operation on H and the loadings, so the matrix is needed.
+            return self.to_ier()._eigenpairs()
+        active = self.loadings != 0
+        if not active.any():
+            return np.zeros((self.n_vertices, 0)), np.zeros(0)
+        Q, R = linalg.qr(self.latent_positions[:, active], mode="economic")
+        core = (R * self.loadings[active]) @ R.T
+        lam, V = linalg.eigh((core + core.T) / 2)
+        return Q @ V, lam
+
+    def _loadings_at(self, loadings: Any, purpose: str) -> Floats:
         if loadings is not None:
             return _read_loadings(loadings, self.n_components)
-        if self._vectors is not None:
-            raise error(
-                f"{purpose} needs fixed loadings, and this model draws them; "
-                + ("fix them" if error is ConversionError else "pass loadings=")
-                + ", for example those of sample(..., return_latent=True)"
-            )
-        fixed: Floats = self.loadings
+        fixed: Floats = self._fixed(purpose)
         return fixed
 
-    def _means(self, Lam: Floats, name: str = "graphs", checked: bool = True) -> LowRankMeans:
-        remedy = "the loadings must keep all means in range: " + (
-            "scale them down" if checked else "narrow their distribution"
-        )
+    def _means_at(self, Lam: Floats, name: str = "graphs", checked: bool = True) -> LowRankMeans:
+        what = "scale them down" if checked else "narrow their distribution"
         one = self._vectors is None and self.loadings.ndim == 1 and name == "graphs"
         return LowRankMeans(
             self.latent_positions,
             Lam,
+            f"the loadings must keep all means in range: {what}, or pass clip=True",
+            "" if one else f"{name}[{{}}]",
             self._edge_law,
-            clip=self.clip,
-            checked=checked,
-            graph_name=lambda i: "" if one else f"{name}[{i}]",
-            remedy=f"{remedy}, or pass clip=True",
+            self.clip,
+            checked,
         )
 
-    def _fixed_means(self, purpose: str) -> Means:
-        return self._means(np.atleast_2d(self._loadings_at(None, purpose)))
+    def _means(self) -> Means:
+        return self._means_at(np.atleast_2d(self._fixed("sample")))
 
     def _sample_size(self, n_graphs: int | None) -> int:
         if n_graphs is None or self.n_graphs is None:
@@ -539,10 +550,8 @@ class MultipleRandomEigenGraphs(GraphModel):
         return self.n_graphs
 
     def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
-        self._refuse_redraw(redraw, "loadings are drawn for each graph in any case")
-        if self._vectors is None:
-            Lam = np.atleast_2d(self.loadings)
-            latent = Latent(loadings=np.broadcast_to(Lam, (m, self.n_components)))
-            return [(self._means(Lam), m)], latent
+        if self._vectors is None or redraw:
+            groups, _ = super()._draw_means(m, rng, redraw)
+            return groups, Latent(loadings=np.broadcast_to(self.loadings, (m, self.n_components)))
         Lam, which = self._vectors.draw(rng, m)
-        return [(self._means(Lam, checked=False), m)], Latent(loadings=Lam, labels=which)
+        return [(self._means_at(Lam, checked=False), m)], Latent(loadings=Lam, labels=which)

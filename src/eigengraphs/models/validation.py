@@ -1,17 +1,18 @@
-"""Checks at the border of the models: what comes in is read once and then trusted."""
+"""Checks at the border of the models: what comes in is read once, then trusted and not changed."""
 
 from __future__ import annotations
 
 import reprlib
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.errors import InputError
 
 __all__ = [
     "TOLERANCE",
+    "Fixed",
     "Floats",
     "Ints",
     "block_labels",
@@ -19,7 +20,6 @@ __all__ = [
     "number",
     "probability",
     "probability_vector",
-    "refuse_asymmetry",
     "square_matrix",
     "whole_number",
 ]
@@ -31,18 +31,35 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 TOLERANCE = 1e-9
 
 
+class Fixed:
+    """An object whose attributes are set once, by ``_set``."""
+
+    def _set(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(
+            f"a {type(self).__name__} cannot be changed; make a new one instead of .{name} ="
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"a {type(self).__name__} cannot be changed, so .{name} cannot be deleted"
+        )
+
+
 def whole_number(value: Any, name: str, minimum: int = 1) -> int:
     """Return ``value`` as an ``int`` of at least ``minimum``."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} must be a whole number, got {reprlib.repr(value)}; pass an int")
     if value < minimum:
-        raise InputError(f"{name} must be at least {minimum}, got {value}")
+        raise InputError(f"{name} must be at least {minimum}, got {value}; pass a larger number")
     return int(value)
 
 
 def number(value: Any, name: str) -> float:
     """Return ``value`` as a finite ``float``."""
-    array = _floats(value)
+    array = None if isinstance(value, bool | np.bool_) else _floats(value)
     if array is None or array.ndim:
         raise InputError(f"{name} must be a number, got {reprlib.repr(value)}; pass a float")
     if not np.isfinite(array):
@@ -114,21 +131,6 @@ def probability(values: Floats, name: str, *, ignore_diagonal: bool = False) -> 
         np.fill_diagonal(clipped, np.diagonal(values))
     clipped.setflags(write=False)
     return clipped
-
-
-def refuse_asymmetry(matrix: Floats, name: str, purpose: str) -> None:
-    """Raise if a parameter differs between s -> t and t -> s where ``purpose`` needs it not to."""
-    apart = np.argwhere(np.abs(matrix - matrix.T) > TOLERANCE)
-    if len(apart) == 0:
-        return
-    s, t = apart[0]
-    error = ConversionError if purpose.startswith("to_") else InputError
-    raise error(
-        f"{name} is not symmetric: {name}[{s}, {t}] = {matrix[s, t]:.6g} but {name}[{t}, {s}] = "
-        f"{matrix[t, s]:.6g}; {purpose} needs "
-        + (f"a symmetric {name}" if error is ConversionError else "directed=True")
-        + f", or pass ({name} + {name}.T) / 2"
-    )
 
 
 def probability_vector(value: Any, name: str, size: int) -> Floats:
