@@ -69,7 +69,7 @@ class Bins:
 class Means(ABC):
     """The means of the edges of one graph, or of ``n_distinct`` graphs with means of their own.
 
-    Pairs s = t take part only in `at` and `diagonal`: they matter only where loops count.
+    Pairs s = t take part only in `at`, `loops` and `diagonal`: they matter only where loops count.
     """
 
     n_vertices: int
@@ -89,12 +89,22 @@ class Means(ABC):
         """
 
     @abstractmethod
+    def loops(self, lo: int, hi: int) -> Floats:
+        """Return what the parameters say of the loops of the graphs lo to hi, (hi - lo, n)."""
+
+    @abstractmethod
     def diagonal(self, lo: int, hi: int) -> Floats:
-        """Return the means of the loops of the graphs lo to hi, (hi - lo, n), checked."""
+        """Return the same, checked to be means that loops can have."""
 
     @abstractmethod
     def bins(self, i: int) -> Bins:
         """Return groups of vertices with bounds on the means of graph i."""
+
+    def matrix(self, i: int) -> Floats:
+        """Return all means of graph i, (n, n), with those of the loops as they are."""
+        P: Floats = self.block(i, i + 1, 0, self.n_vertices, 0)[0]
+        np.fill_diagonal(P, self.loops(i, i + 1))
+        return P
 
     def total(self) -> Floats:
         """Return the sum over ordered pairs s != t, (n_distinct,), before any clipping."""
@@ -174,9 +184,13 @@ class BlockMeans(Means):
         values = self.B[np.ix_(self.labels[r0:r1], self.labels[c0:])][None]
         return hollowed(values, r0, r1, c0)
 
+    def loops(self, lo: int, hi: int) -> Floats:
+        """See `Means.loops`."""
+        return self.loop_means[None, self.labels]
+
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
-        return _loop_probabilities(self.loop_means, "B", self.sizes > 0)[self.labels][None]
+        return _loop_probabilities(self.loop_means, "B", self.sizes > 0)[None, self.labels]
 
     def bins(self, i: int) -> Bins:
         """See `Means.bins`."""
@@ -205,6 +219,10 @@ class DenseMeans(Means):
     def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
         """See `Means.block`."""
         return hollowed(self.P[None, r0:r1, c0:].copy(), r0, r1, c0)
+
+    def loops(self, lo: int, hi: int) -> Floats:
+        """See `Means.loops`."""
+        return np.diagonal(self.P)[None]
 
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
@@ -302,10 +320,15 @@ class LowRankMeans(Means):
         values = self._raw_block(lo, hi, r0, r1, c0)
         return self._valid(values, *np.ogrid[lo:hi, r0:r1, c0 : self.n_vertices])
 
+    def loops(self, lo: int, hi: int) -> Floats:
+        """See `Means.loops`; clipped where means are."""
+        values: Floats = self.Lam[lo:hi] @ (self.H**2).T
+        return np.clip(values, self.law.lower, self.law.upper) if self.clip else values
+
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
         i, s = np.ogrid[lo:hi, : self.n_vertices]
-        return self._valid(self.Lam[lo:hi] @ (self.H**2).T, i, s, s)
+        return self._valid(self.loops(lo, hi), i, s, s)
 
     def _raw_block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
         """Return `block` without limits on the means."""

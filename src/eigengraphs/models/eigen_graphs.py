@@ -9,6 +9,7 @@ from scipy import linalg
 from scipy.special import logsumexp
 
 from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.models import validation as read
 from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.edge_means import LowRankMeans, Means
 from eigengraphs.models.graph_models import (
@@ -22,16 +23,7 @@ from eigengraphs.models.graph_models import (
 )
 from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import PointMasses, RandomVectors, is_distribution
-from eigengraphs.models.validation import (
-    TOLERANCE,
-    Floats,
-    Ints,
-    block_labels,
-    float_array,
-    probability,
-    probability_vector,
-    whole_number,
-)
+from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 from eigengraphs.stack import GraphStack
 
 __all__ = ["MultipleRandomEigenGraphs"]
@@ -44,7 +36,7 @@ _NORM_TOLERANCE = 1e-6
 
 def _read_positions(value: Any) -> Floats:
     """Return latent positions, shape (n_vertices, n_components), with columns of unit length."""
-    H = float_array(value, "latent_positions", 2, "(n_vertices, n_components)")
+    H = read.float_array(value, "latent_positions", 2, "(n_vertices, n_components)")
     norms = np.linalg.norm(H, axis=0)
     far = np.abs(norms - 1) > _NORM_TOLERANCE
     if far.any():
@@ -58,13 +50,28 @@ def _read_positions(value: Any) -> Floats:
 
 def _read_loadings(value: Any, d: int) -> Floats:
     """Return fixed loadings, shape (n_graphs, d), or (d,) for graphs that all have the same."""
-    loadings = float_array(value, "loadings", (1, 2), f"(n_graphs, {d}) or ({d},)")
+    loadings = read.float_array(value, "loadings", (1, 2), f"(n_graphs, {d}) or ({d},)")
     if loadings.shape[-1] != d:
         raise InputError(
             f"loadings must have {d} entries for each graph, one for each column of "
             f"latent_positions, got shape {loadings.shape}"
         )
     return loadings
+
+
+def _block_components(B: Floats, z: Ints) -> tuple[Floats, Floats]:
+    """Return H (n, K (K + 1) / 2) and loadings for B (m, K, K) between the blocks z (n,) in use.
+
+    With z_a the indicator of block a, (z_a + z_b)(z_a + z_b)^T holds the pairs between a and b, and
+    what it adds within the two blocks is taken off the loading of z_a z_a^T.
+    """
+    Z = np.eye(B.shape[1])[z]
+    sizes = Z.sum(axis=0)
+    a, b = np.triu_indices(len(sizes), 1)
+    within = np.einsum("iaa->ia", B)
+    between = B.sum(axis=2) - within
+    H = np.hstack([Z / np.sqrt(sizes), (Z[:, a] + Z[:, b]) / np.sqrt(sizes[a] + sizes[b])])
+    return H, np.hstack([(within - between) * sizes, B[:, a, b] * (sizes[a] + sizes[b])])
 
 
 class MultipleRandomEigenGraphs(GraphModel):
@@ -149,7 +156,6 @@ class MultipleRandomEigenGraphs(GraphModel):
             clip=bool(clip),
             _edge_law=edges,
             _vectors=vectors,
-            _draws=vectors is not None,
         )
         if vectors is None:
             self._means().check_pairs()
@@ -182,7 +188,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         >>> MultipleRandomEigenGraphs.from_block_models([0, 0, 1, 1], B).n_components
         3
         """
-        Bs = probability(float_array(B, "B", 3, "(n_graphs, n_blocks, n_blocks)"), "B")
+        Bs = read.probability(read.float_array(B, "B", 3, "(n_graphs, n_blocks, n_blocks)"), "B")
         if Bs.shape[1] != Bs.shape[2]:
             raise InputError(f"each B must be square, got shape {Bs.shape}")
         skew = np.abs(Bs - Bs.transpose(0, 2, 1)) > TOLERANCE
@@ -192,18 +198,8 @@ class MultipleRandomEigenGraphs(GraphModel):
                 f"B[{i}] is not symmetric: entry ({a}, {b}) is {Bs[i, a, b]:.6g} and entry "
                 f"({b}, {a}) is {Bs[i, b, a]:.6g}; pass (B[{i}] + B[{i}].T) / 2"
             )
-        used, z = np.unique(block_labels(labels, Bs.shape[1]), return_inverse=True)
-        Bs = Bs[:, used][:, :, used]
-        # With z_a the indicator of block a, (z_a + z_b)(z_a + z_b)^T holds the pairs between a and
-        # b, and what it adds within the two blocks is taken off the loading of z_a z_a^T.
-        Z = np.eye(len(used))[z]
-        sizes = Z.sum(axis=0)
-        a, b = np.triu_indices(len(used), 1)
-        within = np.einsum("iaa->ia", Bs)
-        between = Bs.sum(axis=2) - within
-        H = np.hstack([Z / np.sqrt(sizes), (Z[:, a] + Z[:, b]) / np.sqrt(sizes[a] + sizes[b])])
-        Lam = np.hstack([(within - between) * sizes, Bs[:, a, b] * (sizes[a] + sizes[b])])
-        return cls(H, Lam)
+        used, z = np.unique(read.block_labels(labels, Bs.shape[1]), return_inverse=True)
+        return cls(*_block_components(Bs[:, used][:, :, used], z))
 
     @classmethod
     def from_distribution(cls, graphs: Any, probabilities: Any) -> MultipleRandomEigenGraphs:
@@ -238,17 +234,16 @@ class MultipleRandomEigenGraphs(GraphModel):
         stack.require_undirected("from_distribution needs undirected graphs: symmetrize them")
         if stack.is_weighted:
             raise InputError("from_distribution needs graphs of 0 and 1; binarize them first")
-        # The h_k are e_s and (e_s + e_t) / sqrt(2), whose h_k h_k^T form a basis of the symmetric
-        # matrices; the loadings are the coordinates of each graph.
-        n = stack.n_vertices
+        # Every vertex is a block: the h_k are e_s and (e_s + e_t) / sqrt(2), whose h_k h_k^T form a
+        # basis of the symmetric matrices.
         A = stack.to_dense().dense.astype(np.float64)
-        s, t = np.triu_indices(n, 1)
-        pairs = np.zeros((n, len(s)))
-        pairs[s, np.arange(len(s))] = pairs[t, np.arange(len(s))] = np.sqrt(0.5)
-        loops = np.einsum("iss->is", A)
-        points = np.hstack([loops - (A.sum(axis=2) - loops), 2 * A[:, s, t]])
-        weights = probability_vector(probabilities, "probabilities", len(stack))
-        return cls(np.hstack([np.eye(n), pairs]), PointMasses(points, weights))
+        H, points = _block_components(A, np.arange(stack.n_vertices))
+        weights = read.probability_vector(probabilities, "probabilities", len(stack))
+        return cls(H, PointMasses(points, weights))
+
+    @property
+    def _draws(self) -> bool:
+        return self._vectors is not None
 
     @property
     def n_components(self) -> int:
@@ -295,15 +290,10 @@ class MultipleRandomEigenGraphs(GraphModel):
         [[0.36, 0.48], [0.48, 0.64]]
         """
         given = self._loadings_at(loadings, "expected_adjacency")
-        Lam, n, law = np.atleast_2d(given), self.n_vertices, self._edge_law
-        means = self._means_at(Lam, "graphs" if loadings is None else "loadings")
-        values = np.empty((len(Lam), n, n))
-        for i in range(len(Lam)):
-            values[i] = means.block(i, i + 1, 0, n, 0)[0]
-        loops = Lam @ (self.latent_positions**2).T
-        np.einsum("iss->is", values)[...] = (
-            np.clip(loops, law.lower, law.upper) if self.clip else loops
-        )
+        means = self._means_at(given, "graphs" if loadings is None else "loadings")
+        values = np.empty((means.n_distinct, self.n_vertices, self.n_vertices))
+        for i, P in enumerate(values):
+            P[...] = means.matrix(i)
         return values if given.ndim == 2 else values[0]
 
     def edge_probabilities(self, loadings: Any = None) -> Floats:
@@ -346,7 +336,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         1
         """
         given = self._loadings_at(loadings, "count_clipped")
-        return self._means_at(np.atleast_2d(given)).n_out_of_range()
+        return self._means_at(given).n_out_of_range()
 
     @property
     def n_clipped(self) -> int:
@@ -401,7 +391,7 @@ class MultipleRandomEigenGraphs(GraphModel):
                 f"loadings= with one row for each graph"
             )
         which = np.arange(len(stack)) * (given.ndim == 2)
-        means = self._means_at(np.atleast_2d(given), "graphs" if loadings is None else "loadings")
+        means = self._means_at(given, "graphs" if loadings is None else "loadings")
         return log_likelihoods(stack, means, law, which[None], loops=loops, directed=directed)[0]
 
     def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
@@ -491,7 +481,7 @@ class MultipleRandomEigenGraphs(GraphModel):
                     f"{purpose} converts one graph, and this model has loadings for {len(lam)}; "
                     "say which with graph="
                 )
-            i = 0 if graph is None else whole_number(graph, "graph", 0)
+            i = 0 if graph is None else read.whole_number(graph, "graph", 0)
             if i >= len(lam):
                 raise InputError(f"graph must be at most {len(lam) - 1}, got {i}")
             lam = lam[i]
@@ -528,7 +518,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         one = self._vectors is None and self.loadings.ndim == 1 and name == "graphs"
         return LowRankMeans(
             self.latent_positions,
-            Lam,
+            np.atleast_2d(Lam),
             f"the loadings must keep all means in range: {what}, or pass clip=True",
             "" if one else f"{name}[{{}}]",
             self._edge_law,
@@ -537,12 +527,12 @@ class MultipleRandomEigenGraphs(GraphModel):
         )
 
     def _means(self) -> Means:
-        return self._means_at(np.atleast_2d(self._fixed("sample")))
+        return self._means_at(self._fixed("sample"))
 
     def _sample_size(self, n_graphs: int | None) -> int:
         if n_graphs is None or self.n_graphs is None:
             return super()._sample_size(self.n_graphs if n_graphs is None else n_graphs)
-        if whole_number(n_graphs, "n_graphs") != self.n_graphs:
+        if read.whole_number(n_graphs, "n_graphs") != self.n_graphs:
             raise InputError(
                 f"n_graphs is {n_graphs}, but the model has loadings for {self.n_graphs} graphs; "
                 f"leave n_graphs out, or pass one vector or a distribution as loadings"

@@ -16,24 +16,13 @@ import numpy as np
 from scipy import linalg
 
 from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.models import validation as read
 from eigengraphs.models.edge_laws import BERNOULLI, EdgeLaw
 from eigengraphs.models.edge_means import BlockMeans, DenseMeans, LowRankMeans, Means
 from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import RandomVectors
 from eigengraphs.models.sampling import sample_stack
-from eigengraphs.models.validation import (
-    TOLERANCE,
-    Fixed,
-    Floats,
-    Ints,
-    block_labels,
-    float_array,
-    number,
-    probability,
-    probability_vector,
-    square_matrix,
-    whole_number,
-)
+from eigengraphs.models.validation import TOLERANCE, Fixed, Floats, Ints
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import RandomState, generator
 from eigengraphs.system.tables import short_repr
@@ -210,17 +199,22 @@ class GraphModel(Fixed, ABC):
         law, means = self._edge_law, self._means()
         return log_likelihoods(stack, means, law, which, loops=loops, directed=directed)[0]
 
-    @abstractmethod
     def edge_probabilities(self) -> Floats:
         """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
 
+        Its diagonal holds those of loops, and may exceed 1 where loops are never drawn: in a
+        random dot product graph it holds the squared norms of the positions.
+
         Examples
         --------
-        >>> from eigengraphs.models import ErdosRenyi
-        >>> ErdosRenyi(2, 0.25).edge_probabilities()
-        array([[0.25, 0.25],
-               [0.25, 0.25]])
+        >>> from eigengraphs.models import RandomDotProductGraph, StochasticBlockModel
+        >>> StochasticBlockModel([[0.6, 0.1], [0.1, 0.4]], [0, 1]).edge_probabilities().tolist()
+        [[0.6, 0.1], [0.1, 0.4]]
+        >>> RandomDotProductGraph([[0.5], [0.8]]).edge_probabilities().round(2).tolist()
+        [[0.25, 0.4], [0.4, 0.64]]
         """
+        self._fixed("edge_probabilities")
+        return self._means().matrix(0)
 
     def to_ier(self) -> InhomogeneousErdosRenyi:
         """Return the inhomogeneous Erdos-Renyi model with the same edge probabilities.
@@ -292,9 +286,12 @@ class GraphModel(Fixed, ABC):
     _symmetric: bool = True
     _matrix: ClassVar[str] = ""  # the parameter that is a matrix, which may be asymmetric
     _parameter: ClassVar[str] = ""  # the parameter that may be drawn when sampling
-    _draws: bool = False  # whether it is
-    _latent: Latent = Latent()  # of samples, if it is not
-    _no_redraw: ClassVar[str]  # why there is nothing to draw again then
+    _no_redraw: ClassVar[str]  # why there is nothing to draw again, if it is not drawn
+
+    @property
+    def _draws(self) -> bool:
+        """Whether the parameter is drawn."""
+        return bool(self._parameter) and getattr(self, self._parameter) is None
 
     @abstractmethod
     def _means(self) -> Means:
@@ -304,10 +301,11 @@ class GraphModel(Fixed, ABC):
         """Return the means to sample m graphs from, drawing what is random."""
         if redraw:
             raise InputError(f"redraw=True, but {self._no_redraw}; leave redraw out")
-        return [(self._means(), m)], self._latent
+        drawn_from = {self._parameter: self._fixed("sample")} if self._parameter else {}
+        return [(self._means(), m)], Latent(**drawn_from)
 
     def _sample_size(self, n_graphs: int | None) -> int:
-        return 1 if n_graphs is None else whole_number(n_graphs, "n_graphs")
+        return 1 if n_graphs is None else read.whole_number(n_graphs, "n_graphs")
 
     def _blocks(self) -> tuple[Floats, Ints]:
         """Return B (K, K) and labels (n,) of the same edge probabilities, with K as it may be.
@@ -398,22 +396,11 @@ class ErdosRenyi(GraphModel):
     _no_redraw = "an Erdos-Renyi graph has no labels or positions to draw"
 
     def __init__(self, n_vertices: int, p: float) -> None:
-        value = probability(np.array(number(p, "p")), "p")
-        self._set(n_vertices=whole_number(n_vertices, "n_vertices"), p=float(value))
+        value = read.probability(np.array(read.number(p, "p")), "p")
+        self._set(n_vertices=read.whole_number(n_vertices, "n_vertices"), p=float(value))
 
     def __repr__(self) -> str:
         return f"ErdosRenyi(n_vertices={self.n_vertices}, p={self.p:g})"
-
-    def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
-
-        Examples
-        --------
-        >>> from eigengraphs.models import ErdosRenyi
-        >>> ErdosRenyi(2, 0.25).edge_probabilities().tolist()
-        [[0.25, 0.25], [0.25, 0.25]]
-        """
-        return np.full((self.n_vertices, self.n_vertices), self.p)
 
     def _means(self) -> Means:
         return BlockMeans(*self._blocks())
@@ -450,27 +437,15 @@ class InhomogeneousErdosRenyi(GraphModel):
     _no_redraw = "the edge probabilities are fixed"
 
     def __init__(self, P: Any) -> None:
-        matrix = square_matrix(P, "P", "n_vertices")
-        matrix = probability(matrix, "P", ignore_diagonal=True)
-        symmetric = bool((np.abs(matrix - matrix.T) <= TOLERANCE).all())
-        self._set(n_vertices=len(matrix), P=matrix, _symmetric=symmetric)
+        matrix = read.square_matrix(P, "P", "n_vertices")
+        matrix = read.probability(matrix, "P", unchecked=np.eye(len(matrix), dtype=bool))
+        self._set(n_vertices=len(matrix), P=matrix, _symmetric=read.is_symmetric(matrix))
 
     def __repr__(self) -> str:
         n = self.n_vertices
         mean = float(DenseMeans(self.P).total()[0]) / max(1, n * (n - 1))
         asymmetric = "" if self._symmetric else ", asymmetric"
         return f"InhomogeneousErdosRenyi(n_vertices={n}, mean probability {mean:.3g}{asymmetric})"
-
-    def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
-
-        Examples
-        --------
-        >>> from eigengraphs.models import InhomogeneousErdosRenyi
-        >>> InhomogeneousErdosRenyi([[0, 0.3], [0.3, 0]]).edge_probabilities().tolist()
-        [[0.0, 0.3], [0.3, 0.0]]
-        """
-        return self.P.copy()
 
     def _means(self) -> Means:
         return DenseMeans(self.P)
@@ -513,7 +488,7 @@ class StochasticBlockModel(GraphModel):
     def __init__(
         self, B: Any, labels: Any = None, *, prior: Any = None, n_vertices: int | None = None
     ) -> None:
-        matrix = square_matrix(B, "B", "n_blocks")
+        matrix = read.square_matrix(B, "B", "n_blocks")
         n_blocks = len(matrix)
         if (labels is None) == (prior is None):
             raise InputError(
@@ -522,29 +497,18 @@ class StochasticBlockModel(GraphModel):
             )
         blocks = weights = None
         if labels is not None:
-            blocks = block_labels(labels, n_blocks)
+            blocks = read.block_labels(labels, n_blocks)
             n = _number_of_vertices(n_vertices, len(blocks), "labels has", "entries")
-            unused = np.bincount(blocks, minlength=n_blocks) < 2
+            # A block of one vertex uses its entry of the diagonal for loops only.
+            matrix = read.probability(
+                matrix, "B", np.diag(np.bincount(blocks, minlength=n_blocks) < 2)
+            )
         else:
-            weights = probability_vector(prior, "prior", n_blocks)
+            weights = read.probability_vector(prior, "prior", n_blocks)
             n = _number_of_vertices(n_vertices, None, "prior=")
-            unused = np.zeros(n_blocks, dtype=bool)
-        # A block of one vertex uses its entry of the diagonal for loops only.
-        pairs = matrix.copy()
-        pairs[unused, unused] = 0.0
-        checked = np.array(probability(pairs, "B"))
-        checked[unused, unused] = matrix[unused, unused]
-        checked.setflags(write=False)
-        symmetric = bool((np.abs(checked - checked.T) <= TOLERANCE).all())
-        self._set(
-            n_vertices=n,
-            B=checked,
-            labels=blocks,
-            prior=weights,
-            _symmetric=symmetric,
-            _draws=blocks is None,
-            _latent=Latent(labels=blocks),
-        )
+            matrix = read.probability(matrix, "B")
+        symmetric = read.is_symmetric(matrix)
+        self._set(n_vertices=n, B=matrix, labels=blocks, prior=weights, _symmetric=symmetric)
 
     @property
     def n_blocks(self) -> int:
@@ -562,18 +526,6 @@ class StochasticBlockModel(GraphModel):
             f"StochasticBlockModel(n_vertices={self.n_vertices}, n_blocks={self.n_blocks}, "
             f"{labels}{asymmetric})"
         )
-
-    def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
-
-        Examples
-        --------
-        >>> from eigengraphs.models import StochasticBlockModel
-        >>> StochasticBlockModel([[0.6, 0.1], [0.1, 0.4]], [0, 1]).edge_probabilities().tolist()
-        [[0.6, 0.1], [0.1, 0.4]]
-        """
-        labels = self._fixed("edge_probabilities")
-        return self.B[np.ix_(labels, labels)]
 
     def to_sbm(self) -> StochasticBlockModel:
         """Return the model itself.
@@ -654,49 +606,25 @@ class RandomDotProductGraph(GraphModel):
             )
         X = vectors = None
         if positions is not None:
-            X = float_array(positions, "positions", 2, "(n_vertices, n_components)")
+            X = read.float_array(positions, "positions", 2, "(n_vertices, n_components)")
             n = _number_of_vertices(n_vertices, len(X), "positions has", "rows")
             _inner_products(X).check_pairs()
         else:
             vectors = RandomVectors(distribution, "distribution")
             n = _number_of_vertices(n_vertices, None, "distribution=")
-        self._set(
-            n_vertices=n,
-            positions=X,
-            distribution=distribution,
-            _vectors=vectors,
-            _draws=X is None,
-            _latent=Latent(positions=X),
-        )
+        self._set(n_vertices=n, positions=X, distribution=distribution, _vectors=vectors)
 
     @property
     def n_components(self) -> int | None:
         """Dimension of the positions; None where only a draw can tell."""
-        if self.positions is not None:
-            return int(self.positions.shape[1])
-        assert self._vectors is not None
-        return self._vectors.n_components
+        if self._vectors is not None:
+            return self._vectors.n_components
+        return int(self._fixed("sample").shape[1])
 
     def __repr__(self) -> str:
         components = "" if self.n_components is None else f"n_components={self.n_components}, "
         positions = "positions drawn" if self.positions is None else "fixed positions"
         return f"RandomDotProductGraph(n_vertices={self.n_vertices}, {components}{positions})"
-
-    def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
-
-        Its diagonal holds the squared norms of the positions, which may exceed 1.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import RandomDotProductGraph
-        >>> RandomDotProductGraph([[0.5], [0.8]]).edge_probabilities().round(2).tolist()
-        [[0.25, 0.4], [0.4, 0.64]]
-        """
-        X = self._fixed("edge_probabilities")
-        P: Floats = _inner_products(X).block(0, 1, 0, len(X), 0)[0]
-        np.fill_diagonal(P, (X**2).sum(axis=1))
-        return P
 
     def to_rdpg(self) -> RandomDotProductGraph:
         """Return the model itself.
@@ -752,9 +680,9 @@ def _number_of_vertices(given: int | None, found: int | None, what: str, unit: s
     """Return n, which a fixed parameter tells and a distribution does not."""
     if given is None and found is None:
         raise InputError(f"{what} needs n_vertices=, the number of vertices to draw")
-    if given is not None and found not in (None, whole_number(given, "n_vertices")):
+    if given is not None and found not in (None, read.whole_number(given, "n_vertices")):
         raise InputError(f"n_vertices is {given}, but {what} {found} {unit}; leave n_vertices out")
-    return whole_number(given if found is None else found, "n_vertices")
+    return read.whole_number(given if found is None else found, "n_vertices")
 
 
 def _inner_products(X: Floats, name: str = "", *, checked: bool = True) -> LowRankMeans:

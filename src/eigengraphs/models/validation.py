@@ -17,6 +17,7 @@ __all__ = [
     "Ints",
     "block_labels",
     "float_array",
+    "is_symmetric",
     "number",
     "probability",
     "probability_vector",
@@ -114,11 +115,14 @@ def square_matrix(value: Any, name: str, side: str) -> Floats:
     return matrix
 
 
-def probability(values: Floats, name: str, *, ignore_diagonal: bool = False) -> Floats:
-    """Return ``values`` clipped to [0, 1]; an entry further out than rounding is an error."""
-    bad = (values < -TOLERANCE) | (values > 1 + TOLERANCE)
-    if ignore_diagonal:
-        np.fill_diagonal(bad, False)
+def probability(
+    values: Floats, name: str, unchecked: npt.NDArray[np.bool_] | bool = False
+) -> Floats:
+    """Return ``values`` clipped to [0, 1]; an entry further out than rounding is an error.
+
+    Entries that are ``unchecked``, which broadcasts to their shape, stay as they are.
+    """
+    bad = ((values < -TOLERANCE) | (values > 1 + TOLERANCE)) & ~np.asarray(unchecked)
     if bad.any():
         where = tuple(int(x) for x in np.argwhere(bad)[0])
         entry = name if not where else f"{name}[{', '.join(map(str, where))}]"
@@ -126,11 +130,14 @@ def probability(values: Floats, name: str, *, ignore_diagonal: bool = False) -> 
             f"{entry} is {values[where]:.6g}, outside [0, 1]; edge probabilities must lie in "
             f"[0, 1]: rescale or clip them first"
         )
-    clipped = np.clip(values, 0.0, 1.0)
-    if ignore_diagonal:
-        np.fill_diagonal(clipped, np.diagonal(values))
+    clipped = np.where(unchecked, values, np.clip(values, 0.0, 1.0))
     clipped.setflags(write=False)
     return clipped
+
+
+def is_symmetric(matrix: Floats) -> bool:
+    """Tell whether a matrix is symmetric up to rounding."""
+    return bool((np.abs(matrix - matrix.T) <= TOLERANCE).all())
 
 
 def probability_vector(value: Any, name: str, size: int) -> Floats:
