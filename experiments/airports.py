@@ -9,15 +9,15 @@ import numpy as np
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.findings import Array, Outcome, Table, new
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, new
+from experiments.repetitions import Array, Rng
 
-__all__ = ["changes", "run", "step"]
+__all__ = ["airports", "changes", "step"]
 
 D = 5
 
 
-def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
+def step(rng: Rng, *, diagonal: str) -> dict[str, Any]:
     """Embed the months; return loadings, what they explain, and the airports that lead."""
     del rng
     data = datasets.fetch_us_airports()
@@ -40,7 +40,7 @@ def changes(Lam: Array) -> Array:
     return np.linalg.norm(np.diff(Lam / np.abs(Lam).mean(axis=0), axis=0), axis=1)
 
 
-def run(run: Run) -> Outcome:
+def airports(run: Run) -> Outcome:
     """Embed the flights of 69 months."""
     results = run.each(step, {x: {"diagonal": x} for x in ("observed", "auto")})
     findings, rows = [], []

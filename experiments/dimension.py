@@ -14,10 +14,10 @@ import numpy as np
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.findings import Outcome, Table, judged
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, judged
+from experiments.repetitions import Rng
 
-__all__ = ["CASES", "run", "step"]
+__all__ = ["CASES", "dimension", "step"]
 
 #: Name, and whether graphs are centered by their mean.
 CASES = {"mice": False, "hnu1": False, "hnu1, centred": True, "airports": False, "trade": False}
@@ -29,7 +29,7 @@ def _graphs(case: str) -> eg.GraphStack:
     return load[case.split(",")[0]]().graphs.log1p()
 
 
-def step(rng: np.random.Generator, *, case: str, diagonal: str, largest: int) -> dict[str, Any]:
+def step(rng: Rng, *, case: str, diagonal: str, largest: int) -> dict[str, Any]:
     """Fit ``largest`` components; the choice of each rule, and what a reader would plot."""
     graphs = _graphs(case)
     how: dict[str, Any] = {"center": CASES[case], "diagonal": diagonal}
@@ -44,7 +44,7 @@ def step(rng: np.random.Generator, *, case: str, diagonal: str, largest: int) ->
     }
 
 
-def run(run: Run) -> Outcome:
+def dimension(run: Run) -> Outcome:
     """Apply the rules to five stacks of real graphs."""
     largest = 20 if run.full else 10
     cases = list(CASES) if run.full else ["mice", "hnu1", "trade"]

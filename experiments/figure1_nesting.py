@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 import eigengraphs as eg
 from eigengraphs.errors import ConversionError, DegenerateWarning
 from experiments import drawing
-from experiments.findings import Array, Finding, Outcome, Table, judged, new
-from experiments.running import Run
+from experiments.frame import Finding, Outcome, Run, Table, judged, new
+from experiments.repetitions import Array, Rng
 
 __all__ = ["ARROWS", "DRAWS", "GAPS", "SAME_FOR_ALL", "figure1"]
 
 Model = Any  # one of eg.models
-Rng = np.random.Generator
 GRAPHS = 3  # sampled from each source, to compare likelihoods
 PROBABILITY = 1e-12  # largest difference that rounding explains
 LIKELIHOOD = 1e-9
@@ -315,7 +314,7 @@ def identical(rng: Rng, *, source: str, draws: int) -> Any:
     return {"probability": probability, "likelihood": likelihood, "spread": spread}
 
 
-def family(rng: np.random.Generator, *, K: int, repetition: int) -> Any:
+def family(rng: Rng, *, K: int, repetition: int) -> Any:
     """Represent graphs whose B_i all differ, with K and with K (K + 1) / 2 components.
 
     Residuals are relative Frobenius norms over all graphs. ``least`` is that of the best subspace
@@ -355,7 +354,7 @@ def _fitted(P: Array, d: int, seed: int) -> float:
     return float(np.linalg.norm(left) / np.linalg.norm(P))
 
 
-def _planted(rng: np.random.Generator, K: int) -> float:
+def _planted(rng: Rng, K: int) -> float:
     """Return the residual of K components for B_i with p_i within and q_i between equal blocks.
 
     All B_i have the same eigenvectors then, and K components are enough.

@@ -8,18 +8,16 @@ from sklearn.neighbors import KNeighborsClassifier
 import eigengraphs as eg
 from eigengraphs import baselines, datasets
 from experiments import drawing
-from experiments.findings import Array, Outcome, Table, new
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, new
+from experiments.repetitions import Array, Rng
 
-__all__ = ["run", "step"]
+__all__ = ["mice", "step"]
 
 DIAGONALS = ("observed", "auto")
 PARAMETERS = {"JE": 332 + 31, "PCA": 332 * 333 // 2 + 31}  # of one component
 
 
-def step(
-    rng: np.random.Generator, *, held_out: int, diagonal: str, largest: int
-) -> dict[str, list[bool]]:
+def step(rng: Rng, *, held_out: int, diagonal: str, largest: int) -> dict[str, list[bool]]:
     """Hold one mouse out, embed the others, and predict its genotype; by number of components."""
     del rng
     mice = datasets.load_mice()
@@ -41,7 +39,7 @@ def step(
     return right
 
 
-def run(run: Run) -> Outcome:
+def mice(run: Run) -> Outcome:
     """Hold out each of the 32 mice (every fourth in a quick run)."""
     largest, held_out = (16, range(32)) if run.full else (8, range(0, 32, 4))
     steps = run.each(step, {

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 import eigengraphs as eg
 from experiments import drawing
-from experiments.findings import Array, Finding, Outcome, Table, judged, measured, new
-from experiments.running import Run
+from experiments.frame import Finding, Outcome, Run, Table, judged, new
+from experiments.repetitions import Array, Rng, measured
 
-__all__ = ["measure", "run", "step"]
+__all__ = ["measure", "misaligned", "step"]
 
 D = 3
 DIAGONALS = ("auto", "observed")
@@ -39,7 +39,7 @@ COLUMNS = {
 }
 
 
-def _family(m: int, n: int, rng: np.random.Generator) -> Array:
+def _family(m: int, n: int, rng: Rng) -> Array:
     """Draw graphs with three blocks, whose probabilities vary from graph to graph, (m, n, n).
 
     Each keeps three quarters of the pairs of one common graph: graphs that have nothing but block
@@ -106,15 +106,13 @@ def _root_mean_square(x: Array) -> float:
     return float(np.sqrt((x**2).mean())) if x.size else 0.0
 
 
-def step(
-    rng: np.random.Generator, *, share: float, m: int, n: int, repetition: int, diagonal: str
-) -> Any:
+def step(rng: Rng, *, share: float, m: int, n: int, repetition: int, diagonal: str) -> Any:
     """Measure one share once; the same graphs for every share."""
     del rng  # shares are compared on the same graphs, so the repetition is the seed
     return measure(share, m, n, repetition, diagonal)
 
 
-def run(run: Run) -> Outcome:
+def misaligned(run: Run) -> Outcome:
     """Measure growing shares; draw them."""
     m, n, repetitions = (20, 120, 5) if run.full else (10, 60, 2)
     shares = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5) if run.full else (0.0, 0.1, 0.3)

@@ -20,10 +20,10 @@ import eigengraphs as eg
 from eigengraphs.errors import DegenerateWarning
 from eigengraphs.models.paper import LOADINGS_5_1, SECTION_5_1
 from experiments import drawing
-from experiments.findings import Array, Outcome, Table, judged
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, judged
+from experiments.repetitions import Array, Rng
 
-__all__ = ["Case", "cases", "compare", "run", "step"]
+__all__ = ["Case", "cases", "compare", "refined", "step"]
 
 COLUMNS = (
     "case", "d", "refining takes off", "explained, greedy", "refined", "error of positions, greedy",
@@ -116,13 +116,13 @@ def compare(case: Case) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def step(rng: np.random.Generator, *, case: int, full: bool, seed: int) -> Any:
+def step(rng: Rng, *, case: int, full: bool, seed: int) -> Any:
     """Compare one case; they are drawn in a row, so that each needs those before it."""
     del rng
     return compare(next(islice(cases(not full, seed), case, None)))
 
 
-def run(run: Run) -> Outcome:
+def refined(run: Run) -> Outcome:
     """Compare all cases; draw what refining takes off."""
     count = sum(1 for _ in cases(not run.full, run.seed))
     tasks = [{"case": case, "full": run.full, "seed": run.seed} for case in range(count)]

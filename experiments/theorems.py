@@ -13,22 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 import eigengraphs as eg
 from eigengraphs.errors import DegenerateWarning, InputError
 from experiments import drawing
-from experiments.findings import (
-    Array,
-    Finding,
-    Outcome,
-    Table,
-    judged,
-    mean_and_error,
-    measured,
-    new,
-)
+from experiments.frame import Finding, Outcome, Run, Table, judged, new
 from experiments.population_theory import PopulationObjective
-from experiments.running import Run
+from experiments.repetitions import Array, Rng, mean_and_error, measured
 
 __all__ = ["slopes", "theory"]
 
-Rng = np.random.Generator
 SAMPLED = 4000
 EXACT = 1e-12
 RATE = 1e-4  # of false alarms of a chi-square test, each

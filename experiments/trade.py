@@ -10,15 +10,15 @@ from scipy.cluster.hierarchy import dendrogram, linkage
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.findings import Outcome, Table, new
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, new
+from experiments.repetitions import Rng
 
-__all__ = ["run", "step"]
+__all__ = ["step", "trade"]
 
 D = 6
 
 
-def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
+def step(rng: Rng, *, diagonal: str) -> dict[str, Any]:
     """Embed the products; and leave each out, to see how well the others explain it."""
     del rng
     data = datasets.fetch_agri_trade()
@@ -45,7 +45,7 @@ def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def run(run: Run) -> Outcome:
+def trade(run: Run) -> Outcome:
     """Embed 13 products; hold each out."""
     results = run.each(step, {x: {"diagonal": x} for x in ("observed", "auto")})
     findings = []
