@@ -100,11 +100,14 @@ class Means(ABC):
     def bins(self, i: int) -> Bins:
         """Return groups of vertices with bounds on the means of graph i."""
 
-    def matrix(self, i: int) -> Floats:
-        """Return all means of graph i, (n, n), with those of the loops as they are."""
-        P: Floats = self.block(i, i + 1, 0, self.n_vertices, 0)[0]
-        np.fill_diagonal(P, self.loops(i, i + 1))
-        return P
+    def matrices(self) -> Floats:
+        """Return all means, (n_distinct, n, n), with those of the loops as they are."""
+        n, m = self.n_vertices, self.n_distinct
+        values = np.empty((m, n, n))
+        for i in range(m):
+            values[i] = self.block(i, i + 1, 0, n, 0)[0]
+        np.einsum("iss->is", values)[...] = self.loops(0, m)
+        return values
 
     def total(self) -> Floats:
         """Return the sum over ordered pairs s != t, (n_distinct,), before any clipping."""

@@ -290,10 +290,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         [[0.36, 0.48], [0.48, 0.64]]
         """
         given = self._loadings_at(loadings, "expected_adjacency")
-        means = self._means_at(given, "graphs" if loadings is None else "loadings")
-        values = np.empty((means.n_distinct, self.n_vertices, self.n_vertices))
-        for i, P in enumerate(values):
-            P[...] = means.matrix(i)
+        values = self._means_at(given, "graphs" if loadings is None else "loadings").matrices()
         return values if given.ndim == 2 else values[0]
 
     def edge_probabilities(self, loadings: Any = None) -> Floats:

@@ -214,7 +214,8 @@ class GraphModel(Fixed, ABC):
         [[0.25, 0.4], [0.4, 0.64]]
         """
         self._fixed("edge_probabilities")
-        return self._means().matrix(0)
+        P: Floats = self._means().matrices()[0]
+        return P
 
     def to_ier(self) -> InhomogeneousErdosRenyi:
         """Return the inhomogeneous Erdos-Renyi model with the same edge probabilities.
