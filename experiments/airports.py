@@ -9,7 +9,7 @@ import numpy as np
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.frame import Outcome, Run, Table, new
+from experiments.frame import Outcome, Run, Table, grid, new
 from experiments.repetitions import Array, Rng
 
 __all__ = ["airports", "changes", "step"]
@@ -42,7 +42,7 @@ def changes(Lam: Array) -> Array:
 
 def airports(run: Run) -> Outcome:
     """Embed the flights of 69 months."""
-    results = run.each(step, {x: {"diagonal": x} for x in ("observed", "auto")})
+    results = run.each(step, grid({}, diagonal=("observed", "auto")))
     findings, rows = [], []
     for diagonal, found in results.items():
         Lam, months = np.array(found["loadings"]), found["months"]

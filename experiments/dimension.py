@@ -14,7 +14,7 @@ import numpy as np
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.frame import Outcome, Run, Table, judged
+from experiments.frame import Outcome, Run, Table, grid, judged
 from experiments.repetitions import Rng
 
 __all__ = ["CASES", "dimension", "step"]
@@ -48,11 +48,9 @@ def dimension(run: Run) -> Outcome:
     """Apply the rules to five stacks of real graphs."""
     largest = 20 if run.full else 10
     cases = list(CASES) if run.full else ["mice", "hnu1", "trade"]
-    by_setting = run.each(step, {
-        (case, diagonal): {"case": case, "diagonal": diagonal, "largest": largest}
-        for diagonal in ("auto", "observed") for case in cases
-    })  # fmt: skip
-    found = {case: by_setting[case, "auto"] for case in cases}
+    tasks = grid({"largest": largest}, diagonal=("auto", "observed"), case=cases)
+    by_setting = run.each(step, tasks)
+    found = {case: by_setting["auto", case] for case in cases}
     rules = ("elbow", "loadings", "pairs", "halves")
 
     def chosen(one: dict[str, Any], rule: str) -> str:
@@ -63,7 +61,7 @@ def dimension(run: Run) -> Outcome:
     rows = [
         (case, diagonal, *(chosen(one, rule) for rule in rules), one["recommended"],
          f"{1 - one['objective'][-1] / one['objective'][0]:.1%}")
-        for (case, diagonal), one in by_setting.items()
+        for (diagonal, case), one in by_setting.items()
     ]  # fmt: skip
     both = [[one["choices"].get(rule) for rule in ("elbow", "loadings")]
             for one in by_setting.values()]  # fmt: skip

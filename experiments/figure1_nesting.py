@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import eigengraphs as eg
 from eigengraphs.errors import ConversionError
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, embed, judged, new
+from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.repetitions import Array, Rng
 
 __all__ = ["ARROWS", "DRAWS", "GAPS", "SAME_FOR_ALL", "figure1"]
@@ -386,9 +386,9 @@ def figure1(run: Run) -> Outcome:
     draws, families = (200, 20) if run.full else (20, 3)
     arrows = run.each(arrow, {x: {"which": i, "draws": draws} for i, x in enumerate(ARROWS)})
     gaps = run.each(gap, {x: {"which": i, "draws": draws} for i, x in enumerate(GAPS)})
-    freed_by = run.each(freed, {size: {"size": size, "draws": draws} for size in HALVES})
-    same = run.each(identical, {name: {"source": name, "draws": draws} for name in SAME_FOR_ALL})
-    by_K = run.repeated(family, {K: {"K": K} for K in BLOCKS}, families)
+    freed_by = run.each(freed, grid({"draws": draws}, size=HALVES))
+    same = run.each(identical, grid({"draws": draws}, source=SAME_FOR_ALL))
+    by_K = run.repeated(family, grid({}, K=BLOCKS), families)
     spread = [x for one in same.values() for x in one["spread"]]
     rows: list[Any] = []
     for (source, target, *_), one in arrows.items():

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Se
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -31,8 +32,8 @@ from experiments.drawing import style
 from experiments.repetitions import gathered
 
 __all__ = [
-    "CATALOGUE", "Finding", "Journal", "Outcome", "Run", "Table", "embed", "judged", "new",
-    "reproduce",
+    "CATALOGUE", "Finding", "Journal", "Outcome", "Run", "Table", "embed", "grid", "judged",
+    "new", "reproduce",
 ]  # fmt: skip
 
 #: Arguments of one step, such as ``{"repetition": 3}``: plain values, so that they make a key.
@@ -271,6 +272,16 @@ class Run:
 
 def _call(index: int, step: Step, seed: list[int], task: Task) -> tuple[int, Any]:
     return index, step(np.random.default_rng(seed), **task)
+
+
+def grid(common: Task, /, **values: Iterable[Any]) -> dict[Any, Task]:
+    """Return a task for each combination of values, with what is common to all.
+
+    Keys are the combinations, or the values themselves where only one list is given.
+    """
+    every = product(*values.values())
+    return {one if len(one) > 1 else one[0]: common | dict(zip(values, one, strict=True))
+            for one in every}  # fmt: skip
 
 
 def embed(graphs: Any, d: int, seed: int = 0, **settings: Any) -> eg.JointEmbedding:

@@ -15,7 +15,7 @@ from scipy.stats import wilcoxon
 import eigengraphs as eg
 from eigengraphs.models.paper import LOADINGS_5_1, SECTION_5_1
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, embed, judged, new
+from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
 
 __all__ = ["DIAGONALS", "TREATMENTS", "draw", "figure2", "figure3", "hollow", "table1"]
@@ -99,9 +99,8 @@ def grow(rng: Rng, *, repetition: int, diagonal: str, largest: int) -> Any:
 def figure2(run: Run) -> Outcome:
     """Bias of the positions, and their change: 2^4 to 2^12 graphs, 20 times, by both solvers."""
     largest, repetitions = (4096, 20) if run.full else (512, 3)
-    tasks = {x: {"diagonal": x, "largest": largest} for x in DIAGONALS}
     #: (repetitions, sizes, 3) by diagonal, solver and what.
-    values = run.repeated(grow, tasks, repetitions)
+    values = run.repeated(grow, grid({"largest": largest}, diagonal=DIAGONALS), repetitions)
     m = sizes_to(largest)
     rows = [
         (diagonal, solver, size, f"h{k + 1}", *mean_and_error(x["bias"][:, i, k]),
@@ -208,8 +207,7 @@ def oracle(rng: Rng, *, repetition: int, diagonal: str, m: int) -> Any:
 def figure3(run: Run) -> Outcome:
     """First loadings with the estimated first component, against the oracle that knows it."""
     sizes, repetitions = ((16, 64, 256, 1024, 4096), 20) if run.full else ((16, 64, 256), 3)
-    tasks = {(x, m): {"diagonal": x, "m": m} for x in DIAGONALS for m in sizes}
-    found = run.repeated(oracle, tasks, repetitions)
+    found = run.repeated(oracle, grid({}, diagonal=DIAGONALS, m=sizes), repetitions)
     gaps = {key: results["difference"].ravel() for key, results in found.items()}
     rows = [
         (*key, float(gaps[key].mean()), float(gaps[key].std()), float(np.abs(gaps[key]).max()),
@@ -272,7 +270,7 @@ def table1(run: Run) -> Outcome:
     """Four starts of Algorithm 1, and the subspace solver: the loss on 16 other graphs."""
     repetitions = 100 if run.full else 20
     #: (repetitions,) by diagonal, start and kind.
-    found = run.repeated(start, {x: {"diagonal": x} for x in DIAGONALS}, repetitions, timed=True)
+    found = run.repeated(start, grid({}, diagonal=DIAGONALS), repetitions, timed=True)
     rows: list[Any] = []
     findings: list[Finding] = []
     figure, axes = drawing.figure(7.2, 2.9, 1, 2, sharey=True)
@@ -388,7 +386,7 @@ def hollow(run: Run) -> Outcome:
     """Fit graphs with and without self-loops, under every treatment of the diagonal."""
     sizes, repetitions = ((64, 256, 1024, 4096), 20) if run.full else ((64, 256, 1024), 3)
     #: (repetitions, 3) by number of graphs, case and what.
-    values = run.repeated(step, {m: {"m": m} for m in sizes}, repetitions)
+    values = run.repeated(step, grid({}, m=sizes), repetitions)
     last = sizes[-1]
 
     def words(case: str) -> str:

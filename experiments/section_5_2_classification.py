@@ -13,7 +13,7 @@ import eigengraphs as eg
 from eigengraphs import baselines
 from eigengraphs.models.paper import LOADINGS_5_2, SECTION_5_2
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, judged, new
+from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
 from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
 from experiments.section_5_1_recovery import DIAGONALS, TREATMENTS
 
@@ -83,7 +83,7 @@ def embed(rng: Rng, *, diagonal: str) -> dict[str, Any]:
 
 def figure4(run: Run) -> Outcome:
     """Embed one sample of 200 graphs with self-loops and one without."""
-    samples = run.each(embed, {diagonal: {"diagonal": diagonal} for diagonal in DIAGONALS})
+    samples = run.each(embed, grid({}, diagonal=DIAGONALS))
     rows, findings = [], []
     figure, axes = drawing.figure(7.2, 3.3, 1, 2, sharex=True, sharey=True)
     for panel, (diagonal, sample) in zip(axes, samples.items(), strict=True):
@@ -158,9 +158,8 @@ def classify(
 def figure5(run: Run) -> Outcome:
     """Classify 4 to 200 graphs, 100 times, with and without self-loops, by ten methods."""
     sizes, repetitions = (list(SIZES), 100) if run.full else ([4, 10, 20, 60, 200], 4)
-    tasks = {x: {"diagonal": x, "sizes": sizes} for x in DIAGONALS}
     #: (repetitions, sizes) by diagonal and method.
-    values = run.repeated(classify, tasks, repetitions)
+    values = run.repeated(classify, grid({"sizes": sizes}, diagonal=DIAGONALS), repetitions)
     flat = {(diagonal, name): x for diagonal in DIAGONALS for name, x in values[diagonal].items()}
     rows = [(*key, m, *mean_and_error(x[:, i])) for key, x in flat.items()
             for i, m in enumerate(sizes)]  # fmt: skip

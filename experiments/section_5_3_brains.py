@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import eigengraphs as eg
 from eigengraphs.baselines import VectorizedPCA
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, embed, judged, new
+from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.labels_from_positions import told_from
 from experiments.repetitions import Array, Rng, error_of, gathered, measured
 
@@ -508,13 +508,9 @@ def positions(
 def figure7(run: Run) -> Outcome:
     """Fit seven dimensions to all graphs; predict the hemisphere of each region."""
     repetitions, permutations = (100, 400) if run.full else (10, 30)
-    tasks = {
-        (weights, centered, diagonal): {
-            "diagonal": diagonal, "centred": centered, "weights": weights, "d": D,
-            "repetitions": repetitions, "permutations": permutations}
-        for weights in (("log1p", "counts") if run.full else ("log1p",))
-        for centered in (True, False) for diagonal in ("auto", "observed")
-    }  # fmt: skip
+    common = {"d": D, "repetitions": repetitions, "permutations": permutations}
+    kinds = ("log1p", "counts") if run.full else ("log1p",)
+    tasks = grid(common, weights=kinds, centred=(True, False), diagonal=("auto", "observed"))
     results = run.each(positions, tasks)
     rows = [
         (weights, "yes" if centered else "no", diagonal, _accuracy(one),

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 import eigengraphs as eg
 from eigengraphs.baselines import AdjacencySpectralEmbedding
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, judged, new
+from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
 from experiments.labels_from_positions import told_from
 from experiments.repetitions import Array, Rng, gathered, measured
 
@@ -181,16 +181,9 @@ Results = dict[tuple[str, int], ByMethod]  # by diagonal and number of clusters
 def table2(run: Run) -> Outcome:
     """Cluster six kinds of positions; bootstrap them; shuffle the labels."""
     samples, batch, permutations = (200, 10, 2000) if run.full else (8, 4, 100)
-    kinds = {(diagonal, clusters): {"diagonal": diagonal, "clusters": clusters}
-             for diagonal in DIAGONALS for clusters in (3, 2)}  # fmt: skip
-    wholes = run.each(
-        cluster, {k: task | {"permutations": permutations} for k, task in kinds.items()}
-    )
-    starts = range(0, samples, batch)
-    batches = run.each(resample, {
-        (*kind, first): task | {"first": first, "samples": batch}
-        for kind, task in kinds.items() for first in starts
-    })  # fmt: skip
+    kinds, starts = {"diagonal": DIAGONALS, "clusters": (3, 2)}, range(0, samples, batch)
+    wholes = run.each(cluster, grid({"permutations": permutations}, **kinds))
+    batches = run.each(resample, grid({"samples": batch}, **kinds, first=starts))
     results: Results = {}
     for kind, whole in wholes.items():
         drawn = gathered([one for first in starts for one in batches[*kind, first]])
@@ -417,10 +410,8 @@ def _scores_picture(run: Run, results: Results) -> str:
 def figure8(run: Run) -> Outcome:
     """Fit three dimensions to both graphs; then more, to see where categories appear."""
     repetitions, more = (50, (10, 30, 100)) if run.full else (10, (10,))
-    results = run.each(separate, {
-        (diagonal, d): {"diagonal": diagonal, "d": d, "repetitions": repetitions}
-        for diagonal in ("auto", "observed") for d in (D, *more)
-    })  # fmt: skip
+    common, each = {"repetitions": repetitions}, ("auto", "observed")
+    results = run.each(separate, grid(common, diagonal=each, d=(D, *more)))
     rows = [
         (diagonal, str(d), measured(one["accuracy"]), measured(one["chance"]),
          f"{_majority(one):.3f}", f"{one['silhouette']:.3f}",

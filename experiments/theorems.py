@@ -11,7 +11,7 @@ from scipy import stats
 import eigengraphs as eg
 from eigengraphs.errors import InputError
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, embed, judged, new
+from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.population_theory import PopulationObjective
 from experiments.repetitions import Array, Rng, gathered, mean_and_error, measured
 from experiments.section_5_1_recovery import sizes_to
@@ -319,18 +319,14 @@ def theory(run: Run) -> Outcome:
          for n, loops in graphs for kind in DISTRIBUTIONS},
         times,
     )  # fmt: skip
-    tasks = {
-        (diagonal, kind, n): {"n": n, "m": 6, "kind": kind, "diagonal": diagonal}
-        for diagonal in ("observed", "filled") for kind in STACKS
-        for n in ((3, 4, 5, 6) if run.full else (3, 5))
-    }  # fmt: skip
+    sizes = (3, 4, 5, 6) if run.full else (3, 5)
+    tasks = grid({"m": 6}, diagonal=("observed", "filled"), kind=STACKS, n=sizes)
     fits: dict[str, list[Any]] = {"observed": [], "filled": []}
     for (diagonal, _, _), found in run.repeated(greedy, tasks, times).items():
         fits[diagonal].append(found)
     forced = run.repeat(dependent, ({"n": n, "draws": 20 * times} for n in (4, 6, 10)))
     largest, repetitions = (2**14, 10) if run.full else (2**8, 3)
-    tasks = {design: {"design": design, "largest": largest} for design in DESIGNS}
-    by_design = run.repeated(converge, tasks, repetitions)
+    by_design = run.repeated(converge, grid({"largest": largest}, design=DESIGNS), repetitions)
     chunks = run.repeat(bounds, ({"chunk": i, "draws": 4} for i in range(50 if run.full else 2)))
     designs = [one for chunk in chunks for one in chunk]
     sums = run.repeat(identity, ({"n": n, "draws": 4 * times} for n in (3, 4)))

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import dendrogram, linkage
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.frame import Outcome, Run, Table, new
+from experiments.frame import Outcome, Run, Table, grid, new
 from experiments.repetitions import Rng
 
 __all__ = ["step", "trade"]
@@ -47,7 +47,7 @@ def step(rng: Rng, *, diagonal: str) -> dict[str, Any]:
 
 def trade(run: Run) -> Outcome:
     """Embed 13 products; hold each out."""
-    results = run.each(step, {x: {"diagonal": x} for x in ("observed", "auto")})
+    results = run.each(step, grid({}, diagonal=("observed", "auto")))
     findings = []
     for diagonal, found in results.items():
         inside, outside = np.mean(found["inside"]), np.mean(found["outside"])

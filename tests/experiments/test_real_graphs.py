@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from experiments.airports import changes
-from experiments.section_5_3_brains import FOLDS, TARGETS, Curves, Setting, parameters, ratios
+from experiments.section_5_3_brains import FOLDS, TARGETS, Setting, parameters, ratios
 from experiments.section_5_4_wikipedia import PAPER, Scores, purity, unit_rows
 
 from eigengraphs import datasets
@@ -57,20 +57,15 @@ def test_parameters_are_those_of_the_paper_at_the_first_dimension_that_reaches_t
     assert parameters("PCA", 3, scans=8, symmetric=False) == 3 * (70**2 + 240)
     assert parameters("PCA", 3, scans=8) == 3 * (70 * 71 / 2 + 240)
     joint = np.array([[0.1, 0.5, 0.4], [0.1, 0.2, 0.3]])
-    first, never = ratios(Curves({"JE": joint, "PCA": np.full((2, 1), 0.6)}, np.ones(2)), 1, 0.5)
+    first, never = ratios({"JE": joint, "PCA": np.full((2, 1), 0.6)}, 1, 0.5)
     assert first == (70 * 71 / 2 + 30) / (2 * (70 + 30))
     assert np.isnan(never)
 
 
-def _curves(joint, pca, *, folds=5, not_converged=0):
+def _curves(joint, pca):
     """Return curves that are the same in every fold, up to a little that errors need."""
-    little = 1e-3 * np.arange(folds)[:, None]
-    by_method = {"JE": joint, "JE, fitted graphs": joint, "PCA": pca}
-    return Curves(
-        {method: np.asarray(values) + little for method, values in by_method.items()},
-        np.ones(folds),
-        not_converged,
-    )
+    little = 1e-3 * np.arange(5)[:, None]
+    return {"JE": np.asarray(joint) + little, "PCA": np.asarray(pca) + little}
 
 
 def _reaching(*first):
@@ -113,7 +108,7 @@ def test_a_target_that_is_not_reached_is_told_and_not_judged():
     assert found.verdict == "reproduced"
     assert "to reach 0.95, JE does not in 5 of 5 folds up to d = 40" in found.outcome
     assert "0.95, which spares JE" in found.reason
-    curves.by_method["JE"][1, -1] = 0.99
+    curves["JE"][1, -1] = 0.99
     told = brains._fewer_parameters(Setting(1), curves).outcome.split("0.95, ")[1]
     assert told.startswith(f"{25.15 * 4 / 40:.1f} times")
     assert "in 1 of 5 folds but JE does not in 4 of 5 folds" in told

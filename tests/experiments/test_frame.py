@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from experiments.findings import measured
-from experiments.running import Journal, Run
+from experiments.frame import Journal, Run
+from experiments.repetitions import measured
 
 import experiments
 from eigengraphs.errors import InputError
@@ -62,8 +62,7 @@ def test_experiments_use_the_public_interface_alone():
     public = {"eigengraphs", "eigengraphs.errors", "eigengraphs.datasets", "eigengraphs.baselines",
               "eigengraphs.models.paper"}  # fmt: skip
     writers = {
-        "running": {"eigengraphs.system.whole_files"},
-        "findings": {"eigengraphs.system.tables", "eigengraphs.system.whole_files"},
+        "frame": {"eigengraphs.system.tables", "eigengraphs.system.whole_files"},
         "drawing": {"eigengraphs.system.whole_files"},
         "__main__": {"eigengraphs.cli.terminal"},
     }
@@ -89,7 +88,7 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path):
     assert again.repeat(_draw, tasks) == whole
     assert counted == [3, 4, 5, 6]
     by_name = _run(tmp_path / "whole").repeated(_draw, {"a": {}}, 6)
-    assert by_name == {"a": whole}
+    assert by_name["a"]["value"].tolist() == [one["value"] for one in whole]
 
 
 def test_another_seed_gives_other_results_and_processes_change_nothing(tmp_path):
