@@ -12,15 +12,7 @@ from eigengraphs.errors import ConversionError, InputError
 from eigengraphs.models import validation as read
 from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.edge_means import LowRankMeans, Means
-from eigengraphs.models.graph_models import (
-    Drawn,
-    GraphModel,
-    InhomogeneousErdosRenyi,
-    Latent,
-    RandomDotProductGraph,
-    StochasticBlockModel,
-    distinct_rows,
-)
+from eigengraphs.models.graph_models import Drawn, GraphModel, Latent, distinct_rows
 from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import PointMasses, RandomVectors, is_distribution
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
@@ -390,62 +382,6 @@ class MultipleRandomEigenGraphs(GraphModel):
         which = np.arange(len(stack)) * (given.ndim == 2)
         means = self._means_at(given, "graphs" if loadings is None else "loadings")
         return log_likelihoods(stack, means, law, which[None], loops=loops, directed=directed)[0]
-
-    def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
-        """Return the inhomogeneous Erdos-Renyi model of one graph.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_ier(0)
-        InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.24)
-        """
-        return GraphModel.to_ier(self._one_graph(graph, "to_ier"))
-
-    def to_sbm(self, graph: int | None = None) -> StochasticBlockModel:
-        """Return the block model of one graph: vertices with equal positions form a block.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_sbm(0)
-        StochasticBlockModel(n_vertices=2, n_blocks=2, fixed labels)
-        """
-        return GraphModel.to_sbm(self._one_graph(graph, "to_sbm"))
-
-    def to_rdpg(self, graph: int | None = None) -> RandomDotProductGraph:
-        """Return the random dot product graph of one graph.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Raises
-        ------
-        ConversionError
-            If the matrix of edge probabilities is not positive semidefinite.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_rdpg(0)
-        RandomDotProductGraph(n_vertices=2, n_components=1, fixed positions)
-        """
-        return GraphModel.to_rdpg(self._one_graph(graph, "to_rdpg"))
 
     def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
         """Return the model itself, or the model of one graph alone.

@@ -217,22 +217,33 @@ class GraphModel(Fixed, ABC):
         P: Floats = self._means().matrices()[0]
         return P
 
-    def to_ier(self) -> InhomogeneousErdosRenyi:
+    def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
         """Return the inhomogeneous Erdos-Renyi model with the same edge probabilities.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
 
         Examples
         --------
-        >>> from eigengraphs.models import ErdosRenyi
+        >>> from eigengraphs.models import ErdosRenyi, MultipleRandomEigenGraphs
         >>> ErdosRenyi(3, 0.5).to_ier()
         InhomogeneousErdosRenyi(n_vertices=3, mean probability 0.5)
+        >>> MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]]).to_ier(graph=0)
+        InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.24)
         """
-        self._fixed("to_ier", ConversionError)
-        return InhomogeneousErdosRenyi(self.edge_probabilities())
+        return InhomogeneousErdosRenyi(self._one_graph(graph, "to_ier").edge_probabilities())
 
-    def to_sbm(self) -> StochasticBlockModel:
+    def to_sbm(self, graph: int | None = None) -> StochasticBlockModel:
         """Return the stochastic block model with the same edge probabilities.
 
         It has as few blocks as exact equality allows, at most one for each vertex.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
 
         Examples
         --------
@@ -240,11 +251,15 @@ class GraphModel(Fixed, ABC):
         >>> ErdosRenyi(3, 0.5).to_sbm()
         StochasticBlockModel(n_vertices=3, n_blocks=1, fixed labels)
         """
-        self._fixed("to_sbm", ConversionError)
-        return StochasticBlockModel(*self._blocks())
+        return StochasticBlockModel(*self._one_graph(graph, "to_sbm")._blocks())
 
-    def to_rdpg(self) -> RandomDotProductGraph:
+    def to_rdpg(self, graph: int | None = None) -> RandomDotProductGraph:
         """Return the random dot product graph with the same edge probabilities.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
 
         Raises
         ------
@@ -257,10 +272,13 @@ class GraphModel(Fixed, ABC):
         >>> ErdosRenyi(3, 0.5).to_rdpg()
         RandomDotProductGraph(n_vertices=3, n_components=1, fixed positions)
         """
-        H, lam, rounding = self._spectrum("to_rdpg")
+        if isinstance(self, RandomDotProductGraph):
+            return self
+        one = self._one_graph(graph, "to_rdpg")
+        H, lam, rounding = one._spectrum("to_rdpg")
         if lam.min(initial=0.0) < -rounding:
             raise ConversionError(
-                f"{self!r} is no random dot product graph: its edge probabilities are not positive "
+                f"{one!r} is no random dot product graph: its edge probabilities are not positive "
                 f"semidefinite, the smallest eigenvalue is {lam.min():.6g}, and inner products of "
                 f"positions always are; use to_mreg(), which allows negative loadings"
             )
@@ -268,8 +286,15 @@ class GraphModel(Fixed, ABC):
         X = H[:, kept] * np.sqrt(lam[kept])
         return RandomDotProductGraph(X if kept.any() else np.zeros((self.n_vertices, 1)))
 
-    def to_mreg(self) -> MultipleRandomEigenGraphs:
+    def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
         """Return the multiple random eigen graph model with the same edge probabilities.
+
+        A random dot product graph has the columns of its positions, divided by their norms, as h_k.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph of several; by default a model of several stays as it is.
 
         Examples
         --------
@@ -277,9 +302,12 @@ class GraphModel(Fixed, ABC):
         >>> ErdosRenyi(3, 0.5).to_mreg()
         MultipleRandomEigenGraphs(n_vertices=3, n_components=1, one vector of loadings)
         """
-        H, lam, rounding = self._spectrum("to_mreg")
-        kept = np.abs(lam) > rounding
-        return _eigen_graphs(H[:, kept], lam[kept])
+        from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs  # it is a GraphModel
+
+        H, lam = self._one_graph(graph, "to_mreg")._components()
+        if len(lam) == 0:  # no edges
+            H, lam = np.full((self.n_vertices, 1), self.n_vertices**-0.5), np.zeros(1)
+        return MultipleRandomEigenGraphs(H, lam)
 
     # What a model has to say about itself ------------------------------------------------
 
@@ -347,9 +375,21 @@ class GraphModel(Fixed, ABC):
             f"= {matrix[t, s]:.6g}; {purpose} needs {needs}, or pass ({name} + {name}.T) / 2"
         )
 
+    def _one_graph(self, graph: int | None, purpose: str) -> GraphModel:
+        """Return the model of one graph, with nothing that is drawn."""
+        if graph is not None:
+            raise InputError("graph= is for models with loadings of several graphs; leave it out")
+        self._fixed(purpose, ConversionError)
+        return self
+
+    def _components(self) -> tuple[Floats, Floats]:
+        """Return unit columns H (n, d) and lam (d,) with P = H diag(lam) H^T."""
+        H, lam, rounding = self._spectrum("to_mreg")
+        kept = np.abs(lam) > rounding
+        return H[:, kept], lam[kept]
+
     def _spectrum(self, purpose: str) -> tuple[Floats, Floats, float]:
         """Return `_eigenpairs`, and the size below which an eigenvalue is zero up to rounding."""
-        self._fixed(purpose, ConversionError)
         self._require_symmetric(purpose, f"a symmetric {self._matrix}", ConversionError)
         H, lam = self._eigenpairs()
         return H, lam, float(4 * len(H) * np.finfo(float).eps * np.abs(lam).max(initial=0.0))
@@ -528,20 +568,11 @@ class StochasticBlockModel(GraphModel):
             f"{labels}{asymmetric})"
         )
 
-    def to_sbm(self) -> StochasticBlockModel:
-        """Return the model itself.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import StochasticBlockModel
-        >>> StochasticBlockModel([[0.5]], [0, 0]).to_sbm()
-        StochasticBlockModel(n_vertices=2, n_blocks=1, fixed labels)
-        """
-        self._fixed("to_sbm", ConversionError)
-        return self
+    def _blocks(self) -> tuple[Floats, Ints]:
+        return self.B, self._fixed("to_sbm")
 
     def _means(self) -> Means:
-        return BlockMeans(self.B, self._fixed("sample"))
+        return BlockMeans(*self._blocks())
 
     def _eigenpairs(self) -> tuple[Floats, Floats]:
         used, z = np.unique(self._fixed("to_mreg"), return_inverse=True)
@@ -627,32 +658,12 @@ class RandomDotProductGraph(GraphModel):
         positions = "positions drawn" if self.positions is None else "fixed positions"
         return f"RandomDotProductGraph(n_vertices={self.n_vertices}, {components}{positions})"
 
-    def to_rdpg(self) -> RandomDotProductGraph:
-        """Return the model itself.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import RandomDotProductGraph
-        >>> RandomDotProductGraph([[0.5], [0.8]]).to_rdpg()
-        RandomDotProductGraph(n_vertices=2, n_components=1, fixed positions)
-        """
-        return self
-
-    def to_mreg(self) -> MultipleRandomEigenGraphs:
-        """Return the model whose h_k are the columns of the positions, divided by their norms.
-
-        They need not be orthogonal; loadings are the squared norms.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import RandomDotProductGraph
-        >>> RandomDotProductGraph([[0.3], [0.4]]).to_mreg().loadings
-        array([0.25])
-        """
-        X = self._fixed("to_mreg", ConversionError)
+    def _components(self) -> tuple[Floats, Floats]:
+        # The columns themselves, as the paper has it; they need not be orthogonal.
+        X = self._fixed("to_mreg")
         norms = np.linalg.norm(X, axis=0)
         kept = norms > 0
-        return _eigen_graphs(X[:, kept] / norms[kept], norms[kept] ** 2)
+        return X[:, kept] / norms[kept], norms[kept] ** 2
 
     def _means(self) -> Means:
         return _inner_products(self._fixed("sample"))
@@ -691,15 +702,6 @@ def _inner_products(X: Floats, name: str = "", *, checked: bool = True) -> LowRa
     what = "scale the positions down or move them" if checked else "narrow the distribution"
     remedy = f"inner products of positions must be probabilities: {what}"
     return LowRankMeans(X, np.ones((1, X.shape[1])), remedy, name, checked=checked)
-
-
-def _eigen_graphs(H: Floats, lam: Floats) -> MultipleRandomEigenGraphs:
-    """Return the model with these components, or one without edges where there are none."""
-    from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs  # it is a GraphModel
-
-    if len(lam) == 0:
-        H, lam = np.full((len(H), 1), len(H) ** -0.5), np.zeros(1)
-    return MultipleRandomEigenGraphs(H, lam)
 
 
 def distinct_rows(X: Floats) -> tuple[Floats, Ints]:
