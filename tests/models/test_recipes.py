@@ -129,7 +129,7 @@ def changed(old, new):
          r"classes\[0\]: loadings\[1\]: uniform must be low, high"),
         (changed("uniform = [1, 2]", "unifrom = [1, 2]"), r"loadings\[1\]: expected a number or"),
         (changed("loadings = [20.0, { uniform = [1, 2] }]", "loadings = [20.0]"),
-         "the key 'loadings' must be of 2 components"),
+         r"classes\[0\]: loadings must have 2 components, got 1"),
         (changed("graphs = 12", "loadings = [1, 2]"), "the key 'loadings' stands at the top"),
         (changed("graphs = 12", "graphs = "), "is not TOML: .*line 6"),
     ],

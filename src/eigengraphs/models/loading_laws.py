@@ -84,7 +84,9 @@ class RandomVectors:
         elif not _is_frozen(source, name):
             _require_function(source, name)
         if None not in (n_components, found) and found != n_components:
-            raise InputError(f"{name} must have {n_components} components, got {found}")
+            raise InputError(
+                f"{name} must have {n_components} components, got {found}; give as many"
+            )
         self.source, self.name, self.n_components = source, name, n_components or found
 
     def draw(self, rng: np.random.Generator, size: int) -> tuple[Floats, Ints | None]:

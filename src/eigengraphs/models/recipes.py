@@ -53,27 +53,23 @@ _MOST_VERTICES = 10_000_000  # a table of positions then takes 80 MB for each co
 
 
 @dataclass(frozen=True)
-class Loadings:
-    """A source of loadings, which a model takes as its ``loadings``.
+class Law:
+    """Of a component's loading: a key of `LAWS` and its numbers, or "constant"."""
 
-    Each component has a law: a key of `LAWS` and its numbers, or "constant".
-    """
+    kind: str
+    a: float
+    b: float = 0.0
 
-    laws: tuple[tuple[str, float, float], ...]
-
-    def __call__(self, rng: np.random.Generator, size: int) -> Floats:
-        """Return ``size`` vectors, (size, n_components); a constant takes none from the stream."""
-        return np.stack([_drawn(rng, size, *law) for law in self.laws], axis=1)
-
-
-def _drawn(rng: np.random.Generator, size: int, kind: str, a: float, b: float) -> Floats:
-    if kind == "uniform":
-        return rng.uniform(a, b, size)
-    if kind == "normal":
-        return rng.normal(a, b, size)
-    if kind == "gamma" and b > 0:
-        return rng.gamma((a / b) ** 2, b**2 / a, size)
-    return np.full(size, a)
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        """Return ``size`` numbers, as scipy's distributions do; a constant draws nothing."""
+        a, b = self.a, self.b
+        if self.kind == "uniform":
+            return random_state.uniform(a, b, size)
+        if self.kind == "normal":
+            return random_state.normal(a, b, size)
+        if self.kind == "gamma" and b > 0:
+            return random_state.gamma((a / b) ** 2, b**2 / a, size)
+        return np.full(size, a)
 
 
 @dataclass(frozen=True, eq=False)
@@ -498,7 +494,7 @@ def _eigen_graphs(fields: Fields, own: Fields) -> GraphModel:
         H = H / norms
     else:
         H = float_array(fields["positions"], "positions", 2, "(n_vertices, n_components)")
-    loadings = _loadings(own["loadings"], H.shape[1])
+    loadings = _loadings(own, H.shape[1])
     law, noise = fields.get("law", "bernoulli"), fields.get("noise_scale")
     clip = fields.flag("clip")
     return MultipleRandomEigenGraphs(H, loadings, law=law, noise_scale=noise, clip=clip)
@@ -515,27 +511,25 @@ _KINDS: dict[str, tuple[Callable[[Fields, Fields], GraphModel], str]] = {
 _SHORT = dict(zip(("er", "sbm", "rdpg", "ier", "mreg"), _KINDS, strict=True))
 
 
-def _loadings(value: Any, d: int) -> Loadings | PointMasses:
+def _loadings(own: Fields, d: int) -> PointMasses | list[Law]:
     """Return the source of d loadings that a recipe describes."""
+    value = own["loadings"]
     if isinstance(value, Mapping):
-        fields = Fields(value, "loadings")
+        fields = Fields(value, f"{own.where}, loadings")
         P = float_array(fields["points"], "points", 2, f"(n_points, {d})")
         weights = float_array(fields.get("weights", np.ones(len(P))), "weights", 1, f"({len(P)},)")
         if not weights.sum() > 0:
             fields.wrong("weights", f"{len(P)} numbers of at least 0, not all of them 0")
         fields.finish()
         return PointMasses(P, weights / weights.sum())
-    if not isinstance(value, list | tuple) or len(value) != d:
-        raise InputError(
-            f"the key 'loadings' must be of {d} components, as the positions are, got "
-            f"{reprlib.repr(value)}; expected {_EXPECTED['loadings']}"
-        )
-    return Loadings(tuple(_law(item, f"loadings[{k}]") for k, item in enumerate(value)))
+    if not isinstance(value, list | tuple):
+        own.wrong("loadings", _EXPECTED["loadings"])
+    return [_law(item, f"loadings[{k}]") for k, item in enumerate(value)]
 
 
-def _law(item: Any, where: str) -> tuple[str, float, float]:
+def _law(item: Any, where: str) -> Law:
     if not isinstance(item, Mapping):
-        return "constant", number(item, where), 0.0
+        return Law("constant", number(item, where))
     name = next(iter(item), "")
     if len(item) != 1 or name not in LAWS:
         known = " or ".join(f"{{{name} = [{words}]}}" for name, (words, _) in LAWS.items())
@@ -546,7 +540,7 @@ def _law(item: Any, where: str) -> tuple[str, float, float]:
     numbers = float_array(item[name], f"{where}, {name}", 1, "(2,)").tolist()
     if len(numbers) != 2 or not good(*numbers):
         raise InputError(f"{where}: {name} must be {words}, got {numbers}; correct it")
-    return name, *numbers
+    return Law(name, *numbers)
 
 
 def _sizes(fields: Fields) -> Ints:
