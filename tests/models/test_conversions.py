@@ -23,71 +23,53 @@ def random_probabilities(n=9, seed=0):
     return (P + P.T) / 2
 
 
-def positive_models():
-    rng = np.random.default_rng(1)
-    X = rng.dirichlet([1, 1, 1, 1], size=10)[:, :3]
-    H = np.abs(rng.normal(size=(10, 3))) + 0.2
-    return {
-        "er": ER(7, 0.3),
-        "empty": ER(4, 0.0),
-        "one vertex": ER(1, 0.5),
-        "sbm": SBM(POSITIVE, labels=LABELS),
-        "sbm with an empty block": SBM(POSITIVE, labels=LABELS % 2),
-        "rdpg": RDPG(X),
-        "rdpg with a zero column": RDPG(np.column_stack([X, np.zeros(10)])),
-        "rdpg with equal rows": RDPG(X[[0, 1, 0, 2, 1, 1]]),
-        "rdpg with a long position": RDPG([[1.1, 0], [0.2, 0.3], [0.3, 0.1]]),
-        "ier": RDPG(X).to_ier(),
-        "mreg": MREG(H / np.linalg.norm(H, axis=0), [2.0, 1.0, 0.0]),
-    }
-
-
-def indefinite_models():
-    H = np.abs(np.random.default_rng(2).normal(size=(8, 2))) + 0.5
-    H /= np.linalg.norm(H, axis=0)
-    return {
-        "sbm": SBM(INDEFINITE, labels=LABELS % 2),
-        "ier": IER(random_probabilities()),
-        "mreg": MREG(H, [3.0, -0.3]),
-        "mreg of several": MREG(H, [[1.0, 0.3], [3.0, -0.3]]).to_mreg(1),
-    }
-
-
-ALL = {
-    **{f"positive {name}": model for name, model in positive_models().items()},
-    **{f"indefinite {name}": model for name, model in indefinite_models().items()},
+X = np.random.default_rng(1).dirichlet([1, 1, 1, 1], size=10)[:, :3]
+H = np.abs(np.random.default_rng(2).normal(size=(10, 3))) + 0.5
+H /= np.linalg.norm(H, axis=0)
+POSITIVE_MODELS = {
+    "er": ER(7, 0.3),
+    "empty": ER(4, 0.0),
+    "one vertex": ER(1, 0.5),
+    "sbm": SBM(POSITIVE, labels=LABELS),
+    "sbm with an empty block": SBM(POSITIVE, labels=LABELS % 2),
+    "rdpg": RDPG(X),
+    "rdpg with a zero column": RDPG(np.column_stack([X, np.zeros(10)])),
+    "rdpg with equal rows": RDPG(X[[0, 1, 0, 2, 1, 1]]),
+    "rdpg with a long position": RDPG([[1.1, 0], [0.2, 0.3], [0.3, 0.1]]),
+    "ier": RDPG(X).to_ier(),
+    "mreg": MREG(H, [2.0, 1.0, 0.0]),
 }
-STEPS = ["to_ier", "to_sbm", "to_rdpg", "to_mreg"]
+INDEFINITE_MODELS = {
+    "sbm": SBM(INDEFINITE, labels=LABELS % 2),
+    "ier": IER(random_probabilities()),
+    "mreg": MREG(H[:, :2], [3.0, -0.3]),
+    "mreg of several": MREG(H[:, :2], [[1.0, 0.3], [3.0, -0.3]]).to_mreg(1),
+}
 
 
+KINDS = {"to_ier": IER, "to_sbm": SBM, "to_rdpg": RDPG, "to_mreg": MREG}
 PATHS = [
-    (name, steps)
-    for name in ALL
-    for steps in itertools.product(STEPS, repeat=2)
-    if name.startswith("positive") or "to_rdpg" not in steps
+    pytest.param(model, steps, id=f"{name}, {' '.join(steps)}")
+    for models in (POSITIVE_MODELS, INDEFINITE_MODELS)
+    for name, model in models.items()
+    for steps in itertools.product(KINDS, repeat=2)
+    if models is POSITIVE_MODELS or "to_rdpg" not in steps
 ]
 
 
-@pytest.mark.parametrize(("name", "steps"), PATHS)
-def test_one_and_two_steps_keep_the_probabilities(name, steps):
-    model = ALL[name]
+@pytest.mark.parametrize(("model", "steps"), PATHS)
+def test_one_and_two_steps_keep_the_probabilities(model, steps):
     P = model.edge_probabilities()
     for step in steps:
         model = getattr(model, step)()
         np.testing.assert_allclose(model.edge_probabilities(), P, atol=1e-10)
-    kinds = {
-        "to_ier": IER,
-        "to_sbm": SBM,
-        "to_rdpg": RDPG,
-        "to_mreg": MREG,
-    }
-    assert type(model) is kinds[steps[-1]]
+        assert type(model) is KINDS[step]
 
 
-@pytest.mark.parametrize("name", indefinite_models())
+@pytest.mark.parametrize("name", INDEFINITE_MODELS)
 @pytest.mark.parametrize("step", [None, "to_ier", "to_sbm", "to_mreg"])
 def test_indefinite_models_are_no_dot_product_graphs(name, step):
-    model = indefinite_models()[name]
+    model = INDEFINITE_MODELS[name]
     smallest = np.linalg.eigvalsh(model.edge_probabilities()).min()
     assert smallest < -0.01
     if step:
