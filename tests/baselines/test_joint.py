@@ -6,7 +6,7 @@ from known_graphs import random_symmetric, section_5_2
 from scipy.spatial.distance import cdist
 
 from eigengraphs import GraphStack
-from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE, eigenvectors
+from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE
 
 JOINT = [MultipleASE, Omnibus, UnfoldedASE]
 
@@ -17,21 +17,6 @@ def cosie(m, n, d, seed):
     V = np.linalg.qr(rng.standard_normal((n, d)))[0]
     R = random_symmetric(m, d, seed=seed) + np.diag(np.arange(d) + 2.0)
     return V @ R @ V.T, V, R
-
-
-def by_lanczos(monkeypatch):
-    monkeypatch.setattr(eigenvectors, "FEW", 8)
-    monkeypatch.setattr(eigenvectors, "_MEDIUM", 8)
-    monkeypatch.setattr(eigenvectors, "_SUMS_DENSE", 8)
-    monkeypatch.setattr(eigenvectors, "_SUMS_SPARSE", 8)
-
-
-@pytest.fixture(params=["whole", "Lanczos"])
-def way(request, monkeypatch):
-    """Both ways to eigenvectors: all of small matrices, few of large ones."""
-    if request.param == "Lanczos":
-        by_lanczos(monkeypatch)
-    return request.param
 
 
 def omnibus_matrix(A):
@@ -54,10 +39,10 @@ def test_omnibus_is_the_embedding_of_its_matrix(d, storage, way):
 
 
 @pytest.mark.parametrize("method", JOINT)
-def test_both_ways_agree_in_signs_too(method, monkeypatch):
+def test_both_ways_agree_in_signs_too(method, by_lanczos):
     graphs = [random_symmetric(3, 11, seed=seed) for seed in range(8)]
     whole = [method(2).fit_transform(A) for A in graphs]
-    by_lanczos(monkeypatch)
+    by_lanczos()
     for A, expected in zip(graphs, whole, strict=True):
         assert method(2).fit_transform(A) == pytest.approx(expected, abs=1e-6)
 
