@@ -82,20 +82,13 @@ def test_indefinite_models_are_no_dot_product_graphs(name, step):
 
 
 def test_dimensions_are_the_smallest_that_the_paper_promises():
-    sbm = SBM(POSITIVE, labels=LABELS)
-    assert sbm.to_mreg().n_components == 3
-    assert sbm.to_rdpg().n_components == 3
-    assert len(np.unique(sbm.to_rdpg().positions.round(12), axis=0)) == 3
+    sbm, ier, er = SBM(POSITIVE, labels=LABELS), IER(random_probabilities()), ER(7, 0.3)
     rank_one = SBM(np.outer([0.2, 0.9], [0.2, 0.9]), labels=[0, 1, 1, 0])
-    assert rank_one.to_mreg().n_components == 1
-    assert ER(7, 0.3).to_mreg().n_components == 1
-    assert ER(7, 0.3).to_sbm().n_blocks == 1
-    assert ER(7, 0.3).to_ier().to_sbm().n_blocks == 1
-    ier = IER(random_probabilities())
-    assert ier.to_mreg().n_components == 9
-    assert ier.to_sbm().n_blocks == 9
-    assert sbm.to_ier().to_sbm().n_blocks == 3
-    assert sbm.to_ier().to_mreg().n_components == 3
+    found = [model.to_mreg().n_components for model in (sbm, sbm.to_ier(), ier, er, rank_one)]
+    assert found == [3, 3, 9, 1, 1]
+    blocks = [model.to_sbm().n_blocks for model in (sbm.to_ier(), ier, er, er.to_ier())]
+    assert blocks == [3, 9, 1, 1]
+    assert np.unique(sbm.to_rdpg().positions.round(12), axis=0).shape == (3, 3)
 
 
 def test_dot_product_graph_to_eigen_graphs_is_by_columns():
@@ -135,8 +128,7 @@ def test_clipped_graphs_convert_as_clipped():
     for lam in (6.0, -6.0):
         model = MREG(h, [lam], clip=True)
         P = model.edge_probabilities()
-        assert P.min() >= 0
-        assert P.max() <= 1
+        assert 0 <= P.min() <= P.max() <= 1
         assert model.n_clipped > 0
         for step in ("to_ier", "to_sbm"):
             np.testing.assert_allclose(getattr(model, step)().edge_probabilities(), P, atol=1e-12)
@@ -144,30 +136,26 @@ def test_clipped_graphs_convert_as_clipped():
         MREG(h, [6.0], clip=True).to_rdpg()
 
 
-def test_a_graph_must_be_named_and_exist():
-    H = np.eye(3)[:, :1]
-    model = MREG(H, [[0.1], [0.2]])
-    with pytest.raises(ConversionError, match=r"loadings for 2; say which with graph="):
-        model.to_ier()
+E1 = np.eye(3)[:, :1]
+SEVERAL = MREG(E1, [[0.1], [0.2]])
+REFUSED = [
+    (SEVERAL, ["to_ier", "to_sbm", "to_rdpg"], r"loadings for 2; say which with graph="),
+    (SBM(POSITIVE, prior=[0.2, 0.3, 0.5], n_vertices=9), KINDS, "pass labels="),
+    (RDPG(distribution=PointMasses([[0.5]]), n_vertices=9), ["to_ier", "to_mreg"], "positions="),
+    (MREG(E1, PointMasses([[0.5]])), ["to_ier", "to_sbm"], "fixed loadings"),
+    (MREG(E1, [0.5], law="poisson"), ["to_ier", "to_sbm"], "law='bernoulli'"),
+]
+
+
+@pytest.mark.parametrize(("model", "steps", "text"), REFUSED)
+def test_several_random_and_weighted_graphs_are_refused_with_advice(model, steps, text):
+    for step in steps:
+        with pytest.raises(ConversionError, match=text):
+            getattr(model, step)()
+
+
+def test_a_graph_of_several_is_named_and_exists():
     with pytest.raises(InputError, match="graph must be at most 1, got 2"):
-        model.to_ier(graph=2)
-    assert model.to_mreg(graph=1).loadings == [0.2]
-    assert model.to_mreg() is model
-
-
-def test_random_or_weighted_models_are_refused_with_advice():
-    H = np.eye(3)[:, :1]
-    cases = [
-        (SBM(POSITIVE, prior=[0.2, 0.3, 0.5], n_vertices=9), "pass labels="),
-        (RDPG(distribution=PointMasses([[0.5]]), n_vertices=9), "positions="),
-        (MREG(H, PointMasses([[0.5]])), "fixed loadings"),
-        (MREG(H, [0.5], law="poisson"), "law='bernoulli'"),
-    ]
-    for model, text in cases:
-        for step in ("to_ier", "to_sbm"):
-            with pytest.raises(ConversionError, match=text):
-                getattr(model, step)()
-    with pytest.raises(ConversionError, match="pass labels="):
-        cases[0][0].to_mreg()
-    with pytest.raises(ConversionError, match="pass positions="):
-        cases[1][0].to_mreg()
+        SEVERAL.to_ier(graph=2)
+    assert SEVERAL.to_mreg(graph=1).loadings == [0.2]
+    assert SEVERAL.to_mreg() is SEVERAL
