@@ -106,9 +106,7 @@ def test_very_few_vertices(n):
 
 
 BAD = {
-    "another number of vertices": (
-        {"reference": np.ones((5, 5))}, AlignmentError, "has 5 vertices, the graphs have 40",
-    ),
+    "vertices": ({"reference": np.ones((5, 5))}, AlignmentError, "has 5 vertices, the graphs have"),
     "no such graph": ({"reference": 7}, SelectionError, "graph 7 does not exist.*'mean'"),
     "no such name": ({"reference": "three"}, SelectionError, "no graph is called 'three'.*'mean'"),
     "no graph": ({"reference": None}, InputError, "or one graph .*, got NoneType"),
