@@ -251,7 +251,10 @@ class GraphModel(Fixed, ABC):
         >>> ErdosRenyi(3, 0.5).to_sbm()
         StochasticBlockModel(n_vertices=3, n_blocks=1, fixed labels)
         """
-        return StochasticBlockModel(*self._one_graph(graph, "to_sbm")._blocks())
+        one = self._one_graph(graph, "to_sbm")
+        return (
+            one if isinstance(one, StochasticBlockModel) else StochasticBlockModel(*one._blocks())
+        )
 
     def to_rdpg(self, graph: int | None = None) -> RandomDotProductGraph:
         """Return the random dot product graph with the same edge probabilities.
