@@ -24,7 +24,7 @@ from eigengraphs.fitting.messages import (
     warn_of_trouble,
 )
 from eigengraphs.fitting.model_file import read_model, write_model
-from eigengraphs.fitting.plan import decide, decide_batch
+from eigengraphs.fitting.plan import Treatment, decide, decide_batch
 from eigengraphs.fitting.projection import MaskedProjection, Projection, gram, project
 from eigengraphs.fitting.settings import (
     FIXED_BY_FIT,
@@ -40,7 +40,6 @@ from eigengraphs.fitting.settings import (
 )
 from eigengraphs.fitting.solve import find_components
 from eigengraphs.models import MultipleRandomEigenGraphs
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.metric import CONCENTRATED
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import FreeLoadings, condition

@@ -25,12 +25,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.fitting.plan import Groups, Plan
+from eigengraphs.fitting.plan import Groups, Plan, Treatment
 from eigengraphs.fitting.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.fitting.settings import FIXED_BY_FIT, check_settings
 from eigengraphs.fitting.solve import Refinement
 from eigengraphs.io.vertex_tables import VertexTable
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import (
     FreeLoadings,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment
+from eigengraphs.solvers.core import MANY, Rows, rows_of, rows_of_moment
 from eigengraphs.solvers.geometry import geometry_of, sides_of
 from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.solution import Array, Sides
@@ -347,9 +347,10 @@ def _rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
 def whole_pays(m: int, n: int, directed: bool, options: SolverOptions) -> bool:
     """Tell whether solving on all vertices costs less than building a basis."""
     p = n * n if directed else n * (n + 1) // 2
-    if n <= options.whole_moments and m > 4 * p:  # summed up in their second moment
-        return True
-    return n <= options.whole or (n <= options.whole_most and m * p <= options.whole_numbers)
+    if p > options.whole:
+        return False
+    # Beside very many graphs, which are summed up in their second moment, no core is large.
+    return 2 * min(m, p) * p <= options.core_numbers or m > MANY * p
 
 
 def basis_width(m: int, wide: bool, directed: bool, options: SolverOptions) -> int:
@@ -410,7 +411,7 @@ def first_bases(
     sketched = _less(list(graphs.sketch(Omega, weights)), graphs, *taken, Omega, weights)
     for (squares, sums), columns in zip(sketched, given, strict=True):
         squares = _without_diagonal(squares, Omega)
-        main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, : options.sketch_shared]
+        main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, : options.sketch // 2]
         mine = orthonormal(columns, np.zeros((n, 0)))
         side = np.column_stack([mine, orthonormal(np.column_stack([main, squares]), mine)])
         if side.shape[1] == 0:  # the graphs are zero, and any direction is as good

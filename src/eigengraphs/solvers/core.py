@@ -28,10 +28,12 @@ from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.rules import LoadingRule
 from eigengraphs.solvers.solution import Array
 
-__all__ = ["CoreFit", "CoreProblem", "InBasis", "Rows", "Search", "alike", "rows_of", "solve_core"]
+__all__ = [
+    "MANY", "CoreFit", "CoreProblem", "InBasis", "Rows", "Search", "alike", "rows_of", "solve_core",
+]  # fmt: skip
 
 _EPS = float(np.finfo(np.float64).eps)
-_MANY = 4  # times p: so many graphs are summed up in their second moment
+MANY = 4  # times p: so many graphs are summed up in their second moment
 _DEPENDENT = 1e-13  # of a component is new: less is rounding
 
 
@@ -62,7 +64,7 @@ def rows_of(packed: Array, Psi: Array, weights: Array, *, linear: bool) -> Rows:
     both = np.hstack([packed, Psi]) if k else packed
     mean = weights @ both / np.sqrt(weights.sum())
     scaled = both * np.sqrt(weights)[:, None]
-    if m > _MANY * (p + k):
+    if m > MANY * (p + k):
         return rows_of_moment(scaled.T @ scaled, mean, p)
     root: Any = linalg.qr(scaled, mode="r", check_finite=False)[0][: p + k]
     return Rows(np.ascontiguousarray(root[:, :p]), root[:, p:], np.ones(len(root)), mean)
@@ -547,7 +549,7 @@ class _Greedy:
         modes = np.full(len(X), Climb.PLAIN if self._linear else Climb.EAGER)
         modes[: len(warm)] = Climb.PLAIN
         n_plain = len(X)
-        if self._n_known and options.climb_by_falls:
+        if self._n_known:
             X = np.vstack([X, starts])
             modes = np.append(modes, np.full(len(starts), Climb.BY_DECREASE))
         climbed, f = here.climb(X, options.climb, modes)
@@ -555,7 +557,7 @@ class _Greedy:
         near = alike(climbed, climbed, here.core.s) >= options.same
         finalists = order[:1]
         for place in order[1:]:
-            if len(finalists) == options.finalists or f[place] < options.close * f[order[0]]:
+            if len(finalists) == options.finalists:
                 break
             if not near[place, finalists].any():
                 finalists.append(place)
