@@ -79,11 +79,11 @@ def airports(run: Run) -> Outcome:
             Table(("diagonal", "month", *(f"loading {k + 1}" for k in range(D)), "change"),
                   rows, shown=False),
         ],
-        [_picture(run, auto)],
+        _picture(auto),
     )  # fmt: skip
 
 
-def _picture(run: Run, found: dict[str, Any]) -> str:
+def _picture(found: dict[str, Any]) -> Any:
     months = np.array(found["months"], dtype="datetime64[M]").astype("datetime64[D]")
     Lam, H, places = (np.array(found[key]) for key in ("loadings", "positions", "coordinates"))
     figure, axes = drawing.figure(7.4, 4.9, 2, 2)
@@ -105,4 +105,4 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
         panel.set_aspect(1.25)
         drawing.tidy(panel, "longitude", "latitude", f"positions in component {k + 1}")
         figure.colorbar(dots, ax=panel, shrink=0.6, label="position")
-    return drawing.save(run, figure)
+    return figure

@@ -83,7 +83,7 @@ def dimension(run: Run) -> Outcome:
             )
         ],
         [Table(("graphs", "diagonal", *rules, "recommended", f"explained by {largest}"), rows)],
-        [_picture(run, found, largest)],
+        _picture(found, largest),
         "*elbow*: profile likelihood of the gains. *loadings*: the paper's second rule as a test "
         "on graphs that were not fitted. *pairs* and *halves*: prediction of hidden pairs, and "
         "components found again in both halves (this library's own). Loadings are drawn as signed "
@@ -91,7 +91,7 @@ def dimension(run: Run) -> Outcome:
     )
 
 
-def _picture(run: Run, found: dict[str, Any], largest: int) -> str:
+def _picture(found: dict[str, Any], largest: int) -> Any:
     figure, axes = drawing.figure(7.4, 1.7 * len(found), len(found), 2, squeeze=False)
     for (left, right), (case, one) in zip(axes, found.items(), strict=True):
         path = np.array(one["objective"])
@@ -113,4 +113,4 @@ def _picture(run: Run, found: dict[str, Any], largest: int) -> str:
         drawing.tidy(right, "dimension", "loadings")
         for panel in (left, right):
             panel.set_xticks(range(0, largest + 1, 2))
-    return drawing.save(run, figure)
+    return figure

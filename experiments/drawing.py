@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import gaussian_kde
@@ -13,9 +14,6 @@ from scipy.stats import gaussian_kde
 from eigengraphs.errors import MissingExtraError
 from eigengraphs.system.whole_files import whole_file
 from experiments.repetitions import error_of
-
-if TYPE_CHECKING:
-    from experiments.frame import Run
 
 __all__ = [
     "COLORS", "GRAY", "LOOPS", "band", "density", "figure", "legend_below", "pairs", "save",
@@ -135,11 +133,10 @@ def legend_below(figure: Any, axes: Any, columns: int) -> None:
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
 
 
-def save(run: Run, drawn: Any, part: str = "") -> str:
+def save(drawn: Any, folder: Path, name: str) -> str:
     """Write the picture as PNG to look at and as PDF to print; return the name of the first."""
-    stem = f"{run.name}-{part}" if part else run.name
-    with whole_file(run.folder / f"{stem}.png") as path:
+    with whole_file(folder / f"{name}.png") as path:
         drawn.savefig(path, dpi=200)
-    with whole_file(run.folder / f"{stem}.pdf") as path:
+    with whole_file(folder / f"{name}.pdf") as path:
         drawn.savefig(path, metadata={"CreationDate": None})
-    return f"{stem}.png"
+    return f"{name}.png"

@@ -429,7 +429,7 @@ def figure1(run: Run) -> Outcome:
                    "residual with K, planted partition"),
                   [_family_row(K, found) for K, found in by_K.items()], part="families"),
         ],
-        [_picture(run, numbers)],
+        _picture(numbers),
         "Below, *no* after *is a* stands for models that are none of the kind: the difference is "
         "then a lower bound over all models of that kind, the smallest over the draws. n is 20 to "
         "30, K and d are 2 to 4. Residuals of families are relative Frobenius norms, means over "
@@ -601,7 +601,7 @@ _POINTS_MANY = {
 }
 
 
-def _picture(run: Run, numbers: dict[int, tuple[int, int]]) -> str:
+def _picture(numbers: dict[int, tuple[int, int]]) -> Any:
     """Draw both panels; below, how many of how many random models lie where their point is."""
     figure, axes = drawing.figure(7.4, 4.7, 2, 2, height_ratios=[3.1, 1.0])
     for column, (boxes, points, title) in enumerate(
@@ -623,7 +623,7 @@ def _picture(run: Run, numbers: dict[int, tuple[int, int]]) -> str:
                         weight="bold")  # fmt: skip
             legend.text(0.55, row + 0.4, words, va="center", fontsize=7.2)
             legend.text(10.0, row + 0.4, f"{held} of {of}", ha="right", va="center", fontsize=7.2)
-    return drawing.save(run, figure)
+    return figure
 
 
 def _regions(axes: Any, boxes: tuple[Any, ...], title: str) -> None:

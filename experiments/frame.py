@@ -28,7 +28,7 @@ import eigengraphs as eg
 from eigengraphs.errors import DegenerateWarning, EigengraphsError, InputError
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import output_folder, whole_file
-from experiments.drawing import style
+from experiments.drawing import save, style
 from experiments.repetitions import gathered
 
 __all__ = [
@@ -125,12 +125,11 @@ def reproduce(
     if fresh:
         path.unlink(missing_ok=True)
     journal = Journal(path, f"{name} {full=} {seed=} eigengraphs {eg.__version__}")
-    run = Run(name, folder, journal, full=full, seed=seed, jobs=jobs, progress=progress)
+    run = Run(name, journal, full=full, seed=seed, jobs=jobs, progress=progress)
     command = f"python -m experiments {name} {'--full' if full else '--quick'} --seed {seed}"
     try:
         with style():
-            outcome = experiment(run)
-        write_outcome(outcome, name, command, folder)
+            write_outcome(experiment(run), name, command, folder)
         return write_results(folder, output if full else folder, CATALOGUE)
     except OSError as error:
         if isinstance(error, EigengraphsError):
@@ -194,8 +193,6 @@ class Run:
     ----------
     name
         Name of the experiment; part of every random stream.
-    folder
-        Where pictures, tables and the journal go.
     journal
         Steps that an earlier, interrupted run of the same kind has finished.
     full
@@ -209,10 +206,10 @@ class Run:
     """
 
     def __init__(
-        self, name: str, folder: Path, journal: Journal, *, full: bool = False, seed: int = 0,
-        jobs: int = 1, progress: Progress | None = None,
+        self, name: str, journal: Journal, *, full: bool = False, seed: int = 0, jobs: int = 1,
+        progress: Progress | None = None,
     ) -> None:  # fmt: skip
-        self.name, self.folder, self.full, self.seed = name, folder, full, seed
+        self.name, self.full, self.seed = name, full, seed
         self._journal, self._jobs, self._progress = journal, jobs, progress
         self._done = self._total = 0
 
@@ -327,8 +324,8 @@ class Outcome:
     title: str
     diagonal: str  # how self-loops were treated, in words
     findings: Sequence[Finding]
-    tables: Sequence[Table] = ()
-    pictures: Sequence[str] = ()  # names of files in the folder of the run
+    tables: Sequence[Table]
+    picture: Any  # a figure of matplotlib
     notes: str = ""
 
 
@@ -344,16 +341,26 @@ def new(claim: str, outcome: str, reason: str) -> Finding:
 
 
 def write_outcome(outcome: Outcome, name: str, command: str, folder: Path) -> None:
-    """Write tables as TSV, and what RESULTS.md needs as JSON; a reader never sees half a file."""
+    """Write tables as TSV, the picture, and what RESULTS.md needs as JSON; no file is ever half."""
     for table in outcome.tables:
         path = folder / (f"{name}-{table.part}.tsv" if table.part else f"{name}.tsv")
         write_table(path, table.columns, ([_text(cell, 6) for cell in row] for row in table.rows))
-    kept = asdict(outcome) | {"name": name, "command": command, "version": eg.__version__}
-    kept["tables"] = [
+    shown = [
         {"columns": table.columns, "rows": [[_text(cell, 4) for cell in row] for row in table.rows]}
         for table in outcome.tables
         if table.shown
     ]
+    kept = {
+        "title": outcome.title,
+        "diagonal": outcome.diagonal,
+        "findings": [asdict(finding) for finding in outcome.findings],
+        "tables": shown,
+        "pictures": [save(outcome.picture, folder, name)],
+        "notes": outcome.notes,
+        "name": name,
+        "command": command,
+        "version": eg.__version__,
+    }
     with whole_file(folder / f"{name}.json") as path:
         path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

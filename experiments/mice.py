@@ -93,7 +93,7 @@ def mice(run: Run) -> Outcome:
             Table(("diagonal", "method", "components", "accuracy", "se", "parameters"), rows,
                   shown=False),
         ],
-        [drawing.save(run, figure)],
+        figure,
         "1-NN on loadings; each mouse is held out of everything, the mean graph too.",
     )  # fmt: skip
 

@@ -145,7 +145,7 @@ def misaligned(run: Run) -> Outcome:
         "graphs without self-loops, *auto* (filled; in the picture) and *observed*.",
         [one for diagonal in DIAGONALS for one in _findings(diagonal, found[diagonal, 0.1])],
         [Table(("diagonal", "shuffled", *COLUMNS.values()), rows)],
-        [drawing.save(run, figure)],
+        figure,
     )
 
 

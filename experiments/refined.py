@@ -149,7 +149,7 @@ def refined(run: Run) -> Outcome:
             ),
         ],
         [Table(COLUMNS, [_cells(row) for row in found])],
-        [_picture(run, found)],
+        _picture(found),
     )
 
 
@@ -163,7 +163,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _picture(run: Run, rows: list[dict[str, Any]]) -> str:
+def _picture(rows: list[dict[str, Any]]) -> Any:
     figure, (left, right) = drawing.figure(
         7.2, 0.32 * len(rows) + 1.2, 1, 2, sharey=True, width_ratios=[3, 2]
     )
@@ -180,4 +180,4 @@ def _picture(run: Run, rows: list[dict[str, Any]]) -> str:
                               label=label if row is rows[0] else None)  # fmt: skip
     drawing.tidy(left, "taken off by refining (% of what is left)")
     drawing.tidy(right, "mean error of positions", legend=True)
-    return drawing.save(run, figure)
+    return figure

@@ -119,7 +119,7 @@ def figure4(run: Run) -> Outcome:
         findings,
         [Table(("diagonal", "class", "component", "mean loading", "standard deviation", "truth"),
                rows)],
-        [drawing.save(run, figure)],
+        figure,
     )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def figure5(run: Run) -> Outcome:
             Table(("diagonal", "method", *(f"m = {m}" for m in SHOWN)), shown, "summary"),
             Table(("diagonal", "method", "graphs", "accuracy", "se"), rows, shown=False),
         ],
-        [drawing.save(run, figure)],
+        figure,
         f"1-NN, leaving out one of the m embedded graphs, {repetitions} repetitions. Two "
         "dimensions for JE, ASE, LE, PCA, MASE, OMNI, UASE; the seven statistics are scaled to "
         "unit variance; GSS are all eigenvalues. Each repetition embeds the first m of 200 graphs. "

@@ -211,7 +211,7 @@ def figure6(run: Run) -> Outcome:
             _metric(main),
         ],
         [_summary(results), _by_dimension(results)],
-        [drawing.save(run, _curves_picture(results))],
+        _curves_picture(results),
         f"30 subjects with ten scans each, on {N_VERTICES} regions (the paper's parcellation has "
         "1105): shapes can be compared, digits cannot. Fold f owns sessions 2f+1 and 2f+2. Eight "
         "scans: trained on the other eight sessions, tested on these two. One scan: trained on "
@@ -524,7 +524,7 @@ def figure7(run: Run) -> Outcome:
         list(_hemisphere_findings(results)),
         [Table(("weights", "centered", "diagonal", "accuracy", "chance: mean, 95 %",
                 *(f"AUC of {k + 1}" for k in range(D)), "converged"), rows)],
-        [_positions_picture(run, results["log1p", True, "auto"])],
+        _positions_picture(results["log1p", True, "auto"]),
         "All 300 graphs on 70 regions, 35 per side (the paper: 1105 vertices, 507 left and 525 "
         "right), weights log(1 + fibers) and, beside them, counts. The picture is of centered "
         "graphs with weights log(1 + fibers) and diagonal auto. Accuracy: logistic regression on "
@@ -597,7 +597,7 @@ def _hemisphere_findings(results: dict[Any, Any]) -> Iterable[Finding]:
         )
 
 
-def _positions_picture(run: Run, one: Any) -> str:
+def _positions_picture(one: Any) -> Any:
     H, is_left = np.array(one["H"]), np.array(one["labels"])
     figure, axes = drawing.figure(7.2, 7.6, D, D)
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.02, hspace=0.02)
@@ -618,7 +618,7 @@ def _positions_picture(run: Run, one: Any) -> str:
                 panel.set_yticklabels([])
     figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=2,
                   markerscale=2.5, borderpad=0.8)  # fmt: skip
-    return drawing.save(run, figure)
+    return figure
 
 
 def _limits(h: Array, is_left: NDArray[np.bool_]) -> tuple[float, float]:

@@ -204,7 +204,7 @@ def table2(run: Run) -> Outcome:
         + ". The graphs have no self-loops.",
         list(_cluster_findings(results, people, math)),
         [_table(results, 3), _table(results, 2), _differences(results)],
-        [_scores_picture(run, results)],
+        _scores_picture(results),
         f"The paper's subset of pages: n = {people + math}, {people} on people and {math} on "
         "mathematics. The public labels have one class where the paper has two "
         "({things} things and {math} math terms; {people} people), ".format(**PAPER_CLASSES)
@@ -379,7 +379,7 @@ def _differences(results: Results) -> Table:
                  part="differences")  # fmt: skip
 
 
-def _scores_picture(run: Run, results: Results) -> str:
+def _scores_picture(results: Results) -> Any:
     figure, axes = drawing.figure(7.2, 3.4, 1, 2, sharey=True)
     y = np.arange(len(PAPER))
     for panel, what in zip(axes, KINDS, strict=True):
@@ -401,7 +401,7 @@ def _scores_picture(run: Run, results: Results) -> str:
         drawing.tidy(panel, what)
     axes[0].invert_yaxis()
     drawing.legend_below(figure, axes[0], 3)
-    return drawing.save(run, figure)
+    return figure
 
 
 # ------------------------------------------------------------------------------- Figure 8
@@ -439,7 +439,7 @@ def figure8(run: Run) -> Outcome:
         ],
         [Table(("diagonal", "d", "accuracy", "with shuffled labels", "larger class", "silhouette",
                 *(f"AUC of {k + 1}" for k in range(D))), rows)],
-        [_positions_picture(run, results["auto", D])],
+        _positions_picture(results["auto", D]),
         "704 pages, two classes (the paper's things and math terms are one). Accuracy: linear "
         "discriminant analysis of positions with rows of norm 1, 5-fold cross-validation; errors "
         f"over {repetitions} repetitions with other folds. Silhouette: of the classes, same "
@@ -477,7 +477,7 @@ def _apart(diagonal: str, one: Any) -> Finding:
     )
 
 
-def _positions_picture(run: Run, one: Any) -> str:
+def _positions_picture(one: Any) -> Any:
     """Draw every pair of dimensions; at the right and below, each dimension by category."""
     H, labels = np.array(one["H"]), np.array(one["labels"])
     groups = [(name, labels == value, color) for value, (name, color) in enumerate(CLASSES)]
@@ -511,4 +511,4 @@ def _positions_picture(run: Run, one: Any) -> str:
         panel.tick_params(labelsize=6, length=2, pad=1)
     figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=2,
                   markerscale=3)  # fmt: skip
-    return drawing.save(run, figure)
+    return figure

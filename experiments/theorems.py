@@ -344,7 +344,7 @@ def theory(run: Run) -> Outcome:
                [(one["n"], *(one[kind][name] for kind in ("loops", "hollow")
                              for name in ("distance", "printed", "sharper"))) for one in designs],
                part="bounds", shown=False)],
-        [_picture(run, m, by_design, designs, fits)],
+        _picture(m, by_design, designs, fits),
         f"Slopes are of the logarithm of the distance against that of m = {m[0]} to {m[-1]}; "
         "*estimate from h_1* is at the largest m. All distances are up to sign.",
     )  # fmt: skip
@@ -566,8 +566,8 @@ def _tables(built: dict[Any, Any], by_design: dict[str, Any], m: list[int]) -> l
 
 
 def _picture(
-    run: Run, m: list[int], by_design: dict[str, Any], designs: list[Any], fits: dict[str, Any]
-) -> str:
+    m: list[int], by_design: dict[str, Any], designs: list[Any], fits: dict[str, Any]
+) -> Any:
     """Draw one panel for each theorem: 3.1, 4.1 and 4.2."""
     figure, (independence, convergence, bound) = drawing.figure(7.4, 2.9, 1, 3)
     for (diagonal, found), marker, color in zip(fits.items(), "ox", drawing.COLORS, strict=False):
@@ -603,4 +603,4 @@ def _picture(
     drawing.tidy(bound, "bound", r"$\|h' - h_1\|$", "Theorem 4.2", scales="xy")
     bound.set_ylim(bottom=ends[0] / 300)  # room for the legend
     bound.legend(loc="lower right")
-    return drawing.save(run, figure)
+    return figure

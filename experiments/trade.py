@@ -80,11 +80,11 @@ def trade(run: Run) -> Outcome:
             Table(("diagonal", "product", *(f"loading {k + 1}" for k in range(D)), "explained",
                    "explained, held out"), rows, shown=False),
         ],
-        [_picture(run, found)],
+        _picture(found),
     )  # fmt: skip
 
 
-def _picture(run: Run, found: dict[str, Any]) -> str:
+def _picture(found: dict[str, Any]) -> Any:
     Lam = np.array(found["loadings"])
     # Shape of a product's trade, not its size: loadings beside the first.
     shape = Lam[:, 1:] / Lam[:, :1]
@@ -103,4 +103,4 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
     heat.set_xlabel("component")
     heat.set_title("loading over the first, standardized")
     figure.colorbar(image, ax=heat, shrink=0.8, label="standard deviations")
-    return drawing.save(run, figure)
+    return figure

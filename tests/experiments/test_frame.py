@@ -179,7 +179,7 @@ def _run(folder, seed=0, jobs=1, stop_after=None, progress=lambda *_: None):
         progress(done, total)
 
     journal = Journal(folder / "state.jsonl", f"seed {seed}")
-    return Run("test", folder, journal, seed=seed, jobs=jobs, progress=watch)
+    return Run("test", journal, seed=seed, jobs=jobs, progress=watch)
 
 
 # ------------------------------------------------------------------------------- the command
