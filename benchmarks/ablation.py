@@ -120,7 +120,7 @@ def measure(name: str, seed: int, options: SolverOptions) -> tuple[float, int]:
     stack = _stack(make(seed))
     weights = np.ones(stack.n_graphs)
     graphs = Treatment.learn(stack, "auto", centered, weights).operator(stack, directed=directed)
-    keep, wide = kept_in_basis(stack, directed, rule)
+    keep, wide = kept_in_basis(stack, directed, linear=rule.linear)
     with one_blas_thread():
         fit = subspace(
             graphs, d, metric=AllEntries(), rule=rule, weights=weights, init="auto", n_init=1,

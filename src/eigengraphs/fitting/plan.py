@@ -16,6 +16,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.fitting.projection import MaskedProjection, Projection
 from eigengraphs.fitting.settings import check_weights, refusal
 from eigengraphs.operators.block_by_block import BlockedGraphs, BlockedObserved
+from eigengraphs.operators.degrees import DegreeGraphs
 from eigengraphs.operators.means import MeanGraph, mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
@@ -56,18 +57,29 @@ class Treatment:
     diagonal_value: float | None  # what every diagonal entry of the training graphs was, if one
     mean: MeanGraph | None
     scale: float
+    regularization: float | None = None  # of degrees, if the metric is degree-corrected
 
     @classmethod
-    def learn(cls, stack: GraphStack, diagonal: str, center: bool, weights: Array) -> Treatment:
+    def learn(
+        cls,
+        stack: GraphStack,
+        diagonal: str,
+        center: bool,
+        weights: Array,
+        regularization: float | None = None,
+    ) -> Treatment:
         """Learn the treatment from training graphs; ``diagonal`` may also be "auto".
 
         "auto" fills when every diagonal entry is the same number, as in hollow graphs and
-        correlation matrices: such a diagonal is a convention and not data.
+        correlation matrices: such a diagonal is a convention and not data. Degree-corrected,
+        entries are taken as they are.
         """
         value = stack.facts.take(weights > 0).constant_diagonal
         rule: Diagonal = "observed" if value is None else "filled"
         if diagonal != "auto":
             rule = cast(Diagonal, diagonal)
+        elif regularization is not None:
+            rule = "observed"
         mean = mean_graph(stack, weights) if center else None
         # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to norm 1
         # or thereabouts, by a power of two, which costs no rounding.
@@ -78,7 +90,9 @@ class Treatment:
                 "when graphs are multiplied; use GraphStack(graphs, dtype='float64')"
             )
         exponent = 0.0 if largest == 0 else np.clip(np.floor(np.log2(largest)), -1000, 1000)
-        return cls(rule, value, mean, float(2.0**-exponent))
+        if regularization is not None:  # each graph is divided by its own mean degree
+            exponent = 0.0
+        return cls(rule, value, mean, float(2.0**-exponent), regularization)
 
     @property
     def hollow(self) -> bool:
@@ -109,7 +123,10 @@ class Treatment:
         if self.diagonal == "observed":
             rule = "observed"
         kind = kinds[self.hides(stack)]
-        return kind(stack, rule, self.mean, self.scale, directed=directed, like=like)
+        graphs = kind(stack, rule, self.mean, self.scale, directed=directed, like=like)
+        if self.regularization is None:
+            return graphs
+        return DegreeGraphs.of(graphs, self.regularization)
 
 
 @dataclass(frozen=True)
@@ -190,7 +207,11 @@ def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight
     weights, largest = _relative_weights(sample_weight, stack)
     directed = bool(settings["directed"])
     groups = _groups(settings["loadings"], y, stack.n_graphs)
-    treatment = Treatment.learn(stack, settings["diagonal"], bool(settings["center"]), weights)
+    degrees = settings["degree_regularization"] if settings["degree_corrected"] else None
+    treatment = Treatment.learn(
+        stack, settings["diagonal"], bool(settings["center"]), weights,
+        None if degrees is None else float(degrees),
+    )  # fmt: skip
     refused = refusal(settings, has_missing=treatment.hides(stack))
     if refused is not None:
         raise InputError(refused)
