@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from experiments.section_5_1 import draw as draw_5_1
+from experiments.section_5_1_recovery import draw as draw_5_1
 
 import eigengraphs as eg
 from eigengraphs.inference import bootstrap
