@@ -7,7 +7,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import eigengraphs as eg
-from eigengraphs.cli.demo import leave_one_out_predictions
+from eigengraphs.cli.commands.demo import leave_one_out_predictions
 from eigengraphs.datasets import load_mice
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.cli.predict import participants_for, predict_label
+from eigengraphs.cli.held_out import participants_for, predict_label
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.errors import InputError
 from eigengraphs.inference.label_prediction import make_folds

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.cli.fit import journal_of, open_journal
+from eigengraphs.cli.commands.fit import journal_of, open_journal
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.errors import InputError
 from eigengraphs.report.page import write_report

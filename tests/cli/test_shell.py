@@ -14,7 +14,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from eigengraphs.cli import shared_options
+from eigengraphs.cli import command_options
 from eigengraphs.cli.terminal import for_shell, showing
 
 CODE = "from eigengraphs.cli import main; main()"
@@ -40,7 +40,7 @@ def start(*words, folder, code=CODE, **environment):
     ("line", "expected"),
     [
         ("eigengraphs si", ["simulate"]),
-        ("eigengraphs fit --loadings ", shared_options.LOADINGS),
+        ("eigengraphs fit --loadings ", command_options.LOADINGS),
         ("eigengraphs fit --diagonal un", ["unobserved"]),
         ("eigengraphs contest --transform signed", ["signed_log1p", "signed_rank"]),
         ("eigengraphs check --format mat", ["matrix", "matlab"]),
@@ -77,12 +77,12 @@ def test_words_that_complete_are_those_that_the_library_takes():
     from eigengraphs.io.write_files import WriteFormat
     from eigengraphs.stack.preprocess import STEPS
 
-    assert set(shared_options.LOADINGS) == set(CHOICES["loadings"])
-    assert set(shared_options.DIAGONALS) == set(CHOICES["diagonal"])
-    assert set(shared_options.TRANSFORMS) == set(STEPS)
-    assert set(shared_options.FORMATS) == set(get_args(Format))
-    assert set(shared_options.OUTPUT_FORMATS) == set(get_args(WriteFormat))
-    assert set(shared_options.ALIGN) == set(get_args(VerticesRule))
+    assert set(command_options.LOADINGS) == set(CHOICES["loadings"])
+    assert set(command_options.DIAGONALS) == set(CHOICES["diagonal"])
+    assert set(command_options.TRANSFORMS) == set(STEPS)
+    assert set(command_options.FORMATS) == set(get_args(Format))
+    assert set(command_options.OUTPUT_FORMATS) == set(get_args(WriteFormat))
+    assert set(command_options.ALIGN) == set(get_args(VerticesRule))
 
 
 WATCH = """
@@ -197,7 +197,7 @@ def test_elsewhere_there_is_no_escape_at_all(study, run, monkeypatch):
 
 
 def test_a_count_that_begins_in_a_file_of_lines_also_ends_there(capsys):
-    with showing(False, "read", "x") as listen:
+    with showing(False, ("read", "x")) as listen:
         for k in range(1, 7):
             listen("halves", f"{k} of 6", k, 6)
     expected = ["read: x", "halves: 1 of 6", "halves: 6 of 6"]

@@ -96,7 +96,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(tmp_path, words, said,
 
 
 def test_blocks_of_any_size_are_joined(tmp_path, monkeypatch, done):
-    monkeypatch.setattr("eigengraphs.cli.simulate._ENTRIES", 3 * 20 * 20)
+    monkeypatch.setattr("eigengraphs.cli.commands.simulate._ENTRIES", 3 * 20 * 20)
     done("simulate", "section5.1", "all.npz", "--graphs", "8")
     expected = simulate_blocks(read_design("section5.1"), 0, 8, 0)
     found = read(tmp_path / "all.npz")

@@ -297,8 +297,8 @@ def half_written(operation: Operation, now: Tree, before: Tree, after: Tree) -> 
 
 def warm(prepared: Path, work: Path, names: list[str]) -> None:
     """Run commands in this process, so that forks have all modules and kernels."""
-    import eigengraphs.cli.demo as demo
-    import eigengraphs.cli.fit as fit
+    import eigengraphs.cli.commands.demo as demo
+    import eigengraphs.cli.commands.fit as fit
     import eigengraphs.store.writer as writing
 
     # The same bytes each time: clocks stand still, and every shard counts at once. What takes

@@ -48,7 +48,9 @@ def prepared(tmp_path_factory):
 @pytest.fixture
 def quick_demo(monkeypatch):
     """What takes long in the demo is not the writing."""
-    monkeypatch.setattr("eigengraphs.cli.demo.leave_one_out_predictions", lambda e, g, y, *_: y)
+    monkeypatch.setattr(
+        "eigengraphs.cli.commands.demo.leave_one_out_predictions", lambda e, g, y, *_: y
+    )
 
 
 class Bench:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import eigengraphs as eg
 from eigengraphs import JointEmbedding
-from eigengraphs.cli.forecast import forecast_fit
+from eigengraphs.cli.commands.plan import forecast_fit
 from eigengraphs.cli.input_files import gather
 from eigengraphs.models.simulation import read_design, simulate_blocks
 
@@ -88,7 +88,7 @@ def test_a_zero_in_a_column_of_a_store_is_a_value(tmp_path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others do not count it so")
 def test_a_forecast_does_not_count_the_memory_of_who_asked():
-    asked = "from eigengraphs.cli.forecast import _resident; print(_resident())"
+    asked = "from eigengraphs.cli.commands.plan import _resident; print(_resident())"
     asking = (
         "import subprocess, sys; held = bytearray(b'x') * 2**30; "
         "subprocess.run([sys.executable, '-c', sys.argv[1]], check=True); del held"

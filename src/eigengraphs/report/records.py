@@ -231,7 +231,22 @@ class Column:
         value = self.values[i]
         if value is None:
             return ""
-        return self.categories[int(value)] if self.kind == "category" else f"{value:.6g}"
+        if self.kind == "category":
+            return self.categories[int(value)]
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    @property
+    def known(self) -> list[Any]:
+        """The values as numbers or texts, None where unknown."""
+        if self.kind == "number":
+            return list(self.values)
+        return [None if value is None else self.categories[int(value)] for value in self.values]
+
+    @property
+    def task(self) -> PredictionKind:
+        """What predicting it is: numbers of more than two values (0 and 1) are a quantity."""
+        distinct = set(self.values) - {None}
+        return "quantity" if self.kind == "number" and len(distinct) > 2 else "classes"
 
 
 @dataclass(frozen=True)
@@ -376,7 +391,7 @@ class Finding:
     header : tuple of str
         Names of the columns; the first column names the rows.
     rows : tuple of tuple
-        Texts, numbers, or None.
+        Texts, numbers, or None; numbers that are not finite are made None.
     intervals : Intervals or None
         What is drawn.
     notes : tuple of str
@@ -401,11 +416,18 @@ class Finding:
                     f"row {i} of the finding {self.key!r} has {len(row)} cells under "
                     f"{len(self.header)} headings"
                 )
+        rows = tuple(tuple(map(_finite, row)) for row in self.rows)
+        object.__setattr__(self, "rows", rows)
         drawn = self.intervals
         if drawn is not None:
             places = (drawn.value, drawn.low, drawn.high)
             if not all(0 < place < len(self.header) for place in places):
                 raise InputError(f"the intervals of {self.key!r} must be columns after the first")
+
+
+def _finite(value: Any) -> Any:
+    """Return None for a number that is not finite, else the value."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_record(kind: type[T], given: Any) -> T:
@@ -478,7 +500,7 @@ def json_ready(value: Any) -> Any:
         return {str(key): json_ready(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [json_ready(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return _finite(value)
 
 
 _hints = cache(get_type_hints)

@@ -11,23 +11,32 @@ the blocks that are under way, and of what is kept: see :func:`_kept_bytes`.
 
 from __future__ import annotations
 
-import json
 import re
+import resource
 import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
+import numpy as np
 
-from eigengraphs.cli.shared_options import Json, option
-from eigengraphs.cli.terminal import say
+from eigengraphs.cli.command_options import Plan
+from eigengraphs.cli.terminal import Listener, Outcome
 from eigengraphs.errors import InputError
+from eigengraphs.fitting.settings import check_n_components
+from eigengraphs.fitting.solve import kept_in_basis
+from eigengraphs.operators.treated import TreatedGraphs
+from eigengraphs.solvers.basis import CoreMoments, basis_width, whole_pays
+from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core
+from eigengraphs.solvers.geometry import geometry_of, unit_points
+from eigengraphs.solvers.metric import AllEntries
+from eigengraphs.solvers.options import DEFAULTS
+from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.store import open_store
 from eigengraphs.system.labels import count_of, size_in_words
-
-if TYPE_CHECKING:
-    from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.system.parallel import alone, one_blas_thread, thread_count
 
 __all__ = ["Forecast", "forecast_fit", "plan"]
 
@@ -44,27 +53,13 @@ _ROUTES = {
 }
 
 
-def plan(
-    store: Annotated[Path, typer.Argument(metavar="STORE", help="A store, made by convert.")],
-    components: Annotated[int, option("Number of components.", "--components", "-d", min=1)] = 8,
-    memory: Annotated[
-        str | None, option("Memory of the fit, such as 1G; by default a quarter of all memory.")
-    ] = None,
-    workers: Annotated[int | None, option("Number of blocks at a time.", min=1)] = None,
-    directed: Annotated[bool, option("Components of directed graphs.", "--directed")] = False,
-    center: Annotated[bool, option("Subtract the mean graph.", "--center")] = False,
-    as_json: Json = False,
-) -> None:
-    """Forecast passes, bytes read, peak memory and time of a fit, after a trial on a few blocks.
-
-    Example: eigengraphs plan graphs.egs -d 8 --memory 1G
-    """
-    from eigengraphs.store import open_store
-
+def plan(asked: Plan, _: Listener) -> Outcome:
+    """Forecast the cost of a fit of the graphs in a store."""
     found = forecast_fit(
-        open_store(store, memory), components, directed=directed, center=center, workers=workers
-    )
-    say(json.dumps(asdict(found)) if as_json else found.words())
+        open_store(asked.store, asked.memory), asked.components, directed=asked.directed,
+        center=asked.center, workers=asked.workers,
+    )  # fmt: skip
+    return Outcome([found.words()], asdict(found))
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ class Forecast:
         low, high = self.passes
         total = _range(*(size_in_words(count * self.bytes_a_pass) for count in self.passes))
         return "\n".join([
-            f"{count_of(self.graphs, 'graph')}, {count_of(self.vertices, 'vertex', 'vertices')}, "
+            f"{count_of(self.graphs, 'graph')}, {count_of(self.vertices, 'vertex')}, "
             f"{count_of(self.components, 'component')}",
             f"{count_of(self.blocks, 'block')} of up to {size_in_words(self.block_bytes)}; "
             f"{_ROUTES[self.route]}",
@@ -124,14 +119,6 @@ def forecast_fit(
     workers
         How many blocks are worked on at a time; the cores of this machine by default.
     """
-    from eigengraphs.fitting.settings import check_n_components
-    from eigengraphs.fitting.solve import kept_in_basis
-    from eigengraphs.solvers.basis import basis_width, whole_pays
-    from eigengraphs.solvers.options import DEFAULTS
-    from eigengraphs.solvers.rules import FreeLoadings
-    from eigengraphs.stack.blocked import BlockedStack
-    from eigengraphs.system.parallel import thread_count
-
     if not isinstance(stack, BlockedStack):
         raise InputError("a forecast is for graphs in a store; fit graphs in memory directly")
     m, n, _ = stack.shape
@@ -171,12 +158,6 @@ def _trial(
     stack: BlockedStack, width: int, directed: bool, diagonal: Any
 ) -> tuple[float, float, int]:
     """Return seconds to read a block and to work on it, and bytes of what it returns."""
-    import numpy as np
-
-    from eigengraphs.operators.treated import TreatedGraphs
-    from eigengraphs.solvers.basis import CoreMoments
-    from eigengraphs.system.parallel import alone, one_blas_thread
-
     n = stack.n_vertices
     V = np.linalg.qr(np.random.default_rng(0).standard_normal((n, width)))[0]
     task = CoreMoments((V,) * (1 + directed), (np.zeros((n, 0)),) * (1 + directed))
@@ -198,14 +179,6 @@ def _trial(
 
 def _core_seconds(s: int, directed: bool) -> float:
     """Return the time of one component of a problem in a basis of s columns."""
-    import numpy as np
-
-    from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core
-    from eigengraphs.solvers.geometry import geometry_of, unit_points
-    from eigengraphs.solvers.metric import AllEntries
-    from eigengraphs.solvers.rules import FreeLoadings
-    from eigengraphs.system.parallel import one_blas_thread
-
     rng, geometry = np.random.default_rng(0), geometry_of((min(s, 72),) * (1 + directed))
     p = geometry.n_entries
     R = rng.standard_normal((p, p))
@@ -236,8 +209,6 @@ def _resident() -> int:
 
     Linux counts the peak of whoever started a process as its own, except in one place.
     """
-    import resource
-
     status = Path("/proc/self/status")
     if status.exists():
         own = re.search(r"^VmHWM:\s+(\d+) kB", status.read_text(), re.MULTILINE)
