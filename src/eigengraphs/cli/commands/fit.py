@@ -45,6 +45,7 @@ from eigengraphs.report.columns import make_column, time_line
 from eigengraphs.report.records import Finding, GraphQuality, Prediction, Problem
 from eigengraphs.report.sentences import methods_text
 from eigengraphs.report.summary import summarize
+from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.store import DaskStack, connect, is_store
 from eigengraphs.store.fit_journal import FitJournal
@@ -55,8 +56,10 @@ from eigengraphs.system.whole_files import locked, whole_folder
 __all__ = ["fit"]
 
 _FEWEST = 4  # participants, of which there are halves
-# Seconds of a fit, half a minute of which may be compiling, after which `read` is the user's.
-_LONG = 120.0
+# Up to so much work (see `_work`), components are also tested on halves; beyond it, that is left to
+# `eigengraphs read`. A unit takes 1 ns where patterns are strong and 50 ns in noise, and the test
+# about as long as ten fits: at the limit, from half a minute to half an hour.
+_MOST_WORK = 3e9
 
 
 def fit(asked: Fit, listen: Listener) -> Outcome:
@@ -166,13 +169,23 @@ def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Liste
             prediction = found
 
     findings: tuple[Finding, ...] = ()
-    in_memory = not isinstance(graphs, BlockedStack)
     people = graphs.n_graphs if data.participants is None else len(set(data.participants))
-    quick = seconds["fit"] <= _LONG  # the test takes no longer than a few fits
-    if asked.halves and asked.loadings != "class" and in_memory and people >= _FEWEST and quick:
+    quick = not isinstance(graphs, BlockedStack) and _work(embedding, graphs) <= _MOST_WORK
+    if asked.halves and asked.loadings != "class" and people >= _FEWEST and quick:
         with timed("halves"):
             findings = (reading_finding(embedding, data, listen)[0],)
     return _Analysis(data, embedding, problems, prediction, findings, ordered, seconds)
+
+
+def _work(embedding: JointEmbedding, graphs: GraphStack) -> float:
+    """Return the size of a fit: entries of the graphs, and of products with a basis, by components.
+
+    Products with about 64 columns are what is made of the graphs in a pass; of sparse graphs they
+    are more than the graphs. No clock: the same command does the same on every machine.
+    """
+    m, n, _ = graphs.shape
+    entries = int(graphs.facts.n_nonzero.sum()) if graphs.is_sparse else m * n * n
+    return float((entries + 64 * m * n) * embedding.n_components_)
 
 
 def _classes(data: Inputs, label: str | None, labels: Sequence[Any] | None) -> list[str]:
