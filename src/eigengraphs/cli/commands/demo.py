@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.model_selection import LeaveOneOut
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 
 from eigengraphs import io
-from eigengraphs.baselines import VectorizedPCA
 from eigengraphs.cli.command_options import Demo
 from eigengraphs.cli.results_folder import by_component, write_columns
-from eigengraphs.cli.terminal import Listener, Outcome
+from eigengraphs.cli.terminal import Listener, Outcome, counting
 from eigengraphs.datasets import Mice, load_mice
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.messages import explained_of
+from eigengraphs.inference import Evaluation, evaluate
 from eigengraphs.plot.three_panels import embedding_figure
 from eigengraphs.report import MethodScore, Prediction, Summary, summarize, write_report
 from eigengraphs.report.input_quality import describe_graphs
@@ -51,11 +44,14 @@ def demo(asked: Demo, listen: Listener) -> Outcome:
         return Outcome([said], {"files": [asked.files]})
     folder, graphs = output_folder(asked.output), mice.graphs.log1p()
     je = JointEmbedding(asked.components, center=True, random_state=asked.seed).fit(graphs)
-    predicted = leave_one_out_predictions(
-        je, graphs, mice.genotypes,
-        lambda i: listen("predict", f"mouse {i + 1} of 32, held out", i + 1, 32),
+    found = evaluate(
+        graphs, mice.genotypes, embedding=je, methods="PCA", rules="1-NN", cv="loo",
+        on_fold=counting(listen, "predict", "held-out mouse"),
     )  # fmt: skip
-    accuracy = float(np.mean(predicted == mice.genotypes))
+    accuracy, predicted = found.scores[0].score, np.empty_like(mice.genotypes)
+    folds = zip(found.splits, found.predictions[found.scores[0].name], strict=True)
+    for (_, held_out), labels in folds:
+        predicted[held_out] = labels
     title, regions = f"32 mouse brains in {asked.components} components", mice.regions
     with scratch_folder(folder / "demo") as scratch:
         write_columns(scratch / "loadings.tsv", {
@@ -69,7 +65,7 @@ def demo(asked: Demo, listen: Listener) -> Outcome:
         })  # fmt: skip
         figure = embedding_figure(je, mice.genotypes.tolist(), regions.blocks.tolist(), title)
         figure.savefig(scratch / "embedding.png", dpi=150)
-        write_report(_summary(mice, graphs, je, accuracy, title), scratch)
+        write_report(_summary(mice, graphs, je, found, title), scratch)
         replace_together([(scratch / name, folder / name) for name in FILES])
     share, files = float(je.explained_ratio_.sum()), [folder / name for name in FILES]
     text = [
@@ -82,25 +78,6 @@ def demo(asked: Demo, listen: Listener) -> Outcome:
     facts = {"explained": share, "converged": bool(je.converged_), "accuracy": accuracy,
              "files": files}  # fmt: skip
     return Outcome(text, facts)
-
-
-def leave_one_out_predictions(
-    embedding: Any,
-    graphs: GraphStack,
-    y: NDArray[Any],
-    on_graph: Callable[[int], None] = lambda _: None,
-) -> NDArray[Any]:
-    """Predict the label of each graph from all others: embed those, project it, 1-NN.
-
-    ``embedding`` is a :class:`~eigengraphs.JointEmbedding`, or any estimator like it; it is left
-    as it is.
-    """
-    model = make_pipeline(clone(embedding), KNeighborsClassifier(n_neighbors=1))
-    predictions = np.empty_like(y)
-    for train, test in LeaveOneOut().split(y):
-        predictions[test] = model.fit(graphs[train], y[train]).predict(graphs[test])
-        on_graph(int(test[0]))
-    return predictions
 
 
 def _write_files(mice: Mice, folder: Path) -> None:
@@ -121,20 +98,17 @@ def _write_files(mice: Mice, folder: Path) -> None:
 
 
 def _summary(
-    mice: Mice, graphs: GraphStack, embedding: JointEmbedding, accuracy: float, title: str
+    mice: Mice, graphs: GraphStack, embedding: JointEmbedding, found: Evaluation, title: str
 ) -> Summary:
     """Return what the report shows, with the prediction by PCA beside ours."""
-    d, n, m = embedding.n_components_, len(mice.regions), len(mice.subjects)
-    peer = leave_one_out_predictions(VectorizedPCA(d), graphs, mice.genotypes)
-
-    def score(name: str, right: float, n_parameters: int) -> MethodScore:
+    *scores, chance = found.scores
+    methods, m = [], found.n_graphs
+    for way in scores:
         # Agresti and Coull's: 32 right of 32 does not mean that there is no error.
-        shrunk = (right * m + 2) / (m + 4)
+        shrunk = (way.score * m + 2) / (m + 4)
         se = math.sqrt(shrunk * (1 - shrunk) / (m + 4))
-        return MethodScore(name, right, se, n_parameters)
-
-    classes, counts = np.unique(mice.genotypes, return_counts=True)
-    found = summarize(
+        methods.append(MethodScore(way.method, way.score, se, way.n_parameters))
+    summary = summarize(
         embedding,
         graphs,
         title=title,
@@ -148,18 +122,15 @@ def _summary(
         quality=describe_graphs(mice.graphs),
         prediction=Prediction(
             "genotype",
-            (
-                score("joint embedding", accuracy, n * d),
-                score("PCA", float(np.mean(peer == mice.genotypes)), n * (n - 1) // 2 * d),
-            ),
-            chance=float(counts.max() / m),
+            tuple(methods),
+            chance=chance.score,
             protocol=(
                 f"Each of the {m} mice was left out once; the others were embedded, the mouse was "
                 "projected on their components, and the genotype of its nearest neighbor was "
-                f"taken. PCA is that of all weights, with as many components ({d}). Standard "
-                "errors are Agresti and Coull's."
+                "taken. PCA is that of all weights, with as many components "
+                f"({embedding.n_components_}). Standard errors are Agresti and Coull's."
             ),
-            classes=tuple(classes.tolist()),
+            classes=found.classes,
             n_graphs=m,
         ),
         provenance={
@@ -169,4 +140,4 @@ def _summary(
         },
     )
     counts_first = "Weights are numbers of fiber streamlines, transformed by log(1 + number)."
-    return replace(found, methods=f"{counts_first} {found.methods}")
+    return replace(summary, methods=f"{counts_first} {summary.methods}")
