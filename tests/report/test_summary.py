@@ -74,12 +74,11 @@ def test_what_is_missed_is_written_out(settings):
     model = embedding.inverse_transform(embedding.loadings_)
     counted = np.ones((9, 9)) if settings.get("diagonal") else 1 - np.eye(9)
     left = (((graphs.dense - model) * counted) ** 2).sum(axis=(1, 2))
-    assert np.allclose(fits.residuals, left)
     own = ((graphs.dense * counted) ** 2).sum(axis=(1, 2))
     assert np.allclose(fits.residual_with_mean, left / own)
     base = graphs.dense - (embedding.mean_graph_ if settings.get("center") else 0)
     assert np.allclose(fits.explained, 1 - left / ((base * counted) ** 2).sum(axis=(1, 2)))
-    assert np.isclose(fits.residuals.sum(), embedding.objective_path_[-1])
+    assert np.isclose((fits.residual_with_mean * own).sum(), embedding.objective_path_[-1])
     summary = summarize(embedding, graphs, title="")
     assert [worst.graph for worst in summary.worst] == np.argsort(-left / own)[:3].tolist()
 
@@ -163,8 +162,8 @@ def test_columns_are_numbers_or_categories():
         ({"columns": {"a": [1, 2, 3]}}, "one value for each graph, 12 in all, got 3"),
         ({"columns": {"a": range(12)}, "label": "b"}, "label 'b' is not among the columns"),
         ({"coordinates": np.zeros((14, 4))}, r"shape \(14, 2\) or \(14, 3\)"),
-        ({"problems": [{"color": "red"}]}, "has no field color"),
-        ({"problems": [{"text": "no level"}]}, "cannot be made from"),
+        ({"problems": [{"color": "red"}]}, "'color'.*with its fields: level, text, name"),
+        ({"problems": [{"text": "no level"}]}, "'level'.*with its fields: level, text, name"),
         ({"problems": [{"level": "bad", "text": ""}]}, "must be one of"),
         ({"quality": [{"id": "a", "verdict": "good"}]}, "must be one of"),
         (
@@ -277,11 +276,9 @@ def test_a_table_of_quality_makes_the_records_that_were_asked_for():
     A[9] *= 1000.0
     table = describe_graphs(GraphStack(A), said={3: ["as read"]})
     rows = tuple(table)
-    assert table == rows
-    assert rows == table
+    assert len(table) == len(rows) == 1200
     assert table[2:5] == rows[2:5]
     assert table[-1] == rows[-1]
-    assert table != rows[:-1]
     assert [row.isolated for row in rows] == (A.sum(axis=1) == 0).sum(axis=1).tolist()
     assert rows[3].messages[0] == "as read"
     assert "far from the usual" in rows[9].messages[0]

@@ -94,7 +94,7 @@ def opening_words(summary: Summary) -> tuple[str, ...]:
         f"{'was' if m == 1 else 'were'} described by {count_of(d, 'component')}: "
         f"{'patterns' if d > 1 else 'a pattern'} of edges that all graphs share, each graph with a "
         f"strength of its own. {'Together they explain' if d > 1 else 'It explains'} "
-        f"{percent(total)} of {explained_of(summary.centred)}."
+        f"{percent(total)} of {explained_of(summary.centered)}."
     ]
     if summary.odd:
         said[0] += f" Check the input first: {'; '.join(summary.odd[:3])}."
