@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from eigengraphs.errors import InputError, MissingExtraError, SelectionError
+from eigengraphs.errors import InputError, SelectionError
+from eigengraphs.system.extras import need
 from eigengraphs.system.labels import component_name
 
 __all__ = ["components", "heatmap", "loadings", "objective", "positions", "timeline"]
@@ -308,11 +309,7 @@ def _axes(ax: Any) -> Any:
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError:
-        raise MissingExtraError("matplotlib", "report", "drawing a picture") from None
-    return plt.subplots()[1]
+    return need("matplotlib.pyplot", "report", "drawing a picture").subplots()[1]
 
 
 def _checked(embedding: Any, component: int) -> int:
