@@ -204,20 +204,6 @@ def test_values_have_one_spelling_for_both(tmp_path):
     assert np.isinf(found["end"]).all()
 
 
-def test_a_failed_write_leaves_the_old_table(tmp_path):
-    path = tmp_path / "table.tsv"
-    write_table(path, ["a"], [["1"]])
-
-    def rows():
-        yield ["2"]
-        raise RuntimeError("stopped")
-
-    with pytest.raises(RuntimeError):
-        write_table(path, ["a"], rows())
-    assert path.read_text() == "a\n1\n"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_ids_of_digits_keep_their_zeros_where_they_are_read_as_text(done, tmp_path):
     stack = eg.GraphStack(np.ones((3, 4, 4)) - np.eye(4), graph_names=["0001", "0002", "0010"])
     eg.io.write(stack, tmp_path / "graphs.npz")
