@@ -147,6 +147,15 @@ def test_halves_decide_whether_a_component_is_trusted(study, done):
     assert "of starts agree" in page
 
 
+@pytest.mark.parametrize("less", [0, 1])
+def test_the_size_of_the_problem_decides_whether_halves_are_tested(study, done, monkeypatch, less):
+    # Entries, and products with a basis of 64 columns, for each of two components.
+    work = 24 * (20 * 20 + 64 * 20) * 2
+    monkeypatch.setattr("eigengraphs.cli.commands.fit._MOST_WORK", work - less)
+    done("fit", "connectomes", "out", "-d", 2)
+    assert len(FinishedFit(study / "out").summary.findings) == 1 - less
+
+
 def test_one_component_has_one_number_in_every_table(out, done, told, table):
     """Replicability in one table is the agreement behind c² of another; printed is what is kept."""
     printed = done("uncertainty", "out", "--resamples", 10)

@@ -125,7 +125,9 @@ def test_every_command_has_an_example(done):
     listed = re.findall(r"^│ (\w+) ", done("--help").split("From files")[1], re.MULTILINE)
     assert sorted(listed) == sorted([*QUICK, *LATER])
     for name in LATER:
-        assert example(done(name, "--help"))[0] == name
+        said = done(name, "--help")
+        assert example(said)[0] == name
+        assert "--json" in said
 
 
 def test_version_and_usage(run, done):
