@@ -409,6 +409,11 @@ class Finding:
     notes: tuple[str, ...] = ()
     column: str = ""
 
+    @property
+    def cells(self) -> list[dict[str, Cell]]:
+        """The rows by the names of the columns."""
+        return [dict(zip(self.header, row, strict=True)) for row in self.rows]
+
     def __post_init__(self) -> None:
         for i, row in enumerate(self.rows):
             if len(row) != len(self.header):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import FitView
 from eigengraphs.fitting.messages import explained_of
-from eigengraphs.report.records import Column, Component, Finding, Prediction, Problem
+from eigengraphs.report.records import Cell, Column, Component, Finding, Prediction, Problem
 from eigengraphs.system.labels import component_column, component_name, count_of, listed, shortened
 
 if TYPE_CHECKING:
@@ -144,17 +144,17 @@ def _component_numbers(ks: Sequence[int]) -> str:
 
 def verdicts(summary: Summary) -> dict[int, str]:
     """Return the verdict of halves of the graphs on each component (from 0), where tested."""
-    for found in summary.findings:
-        if found.key == "read" and "verdict" in found.header:
-            place = found.header.index("verdict")
-            return {k: str(row[place]) for k, row in enumerate(found.rows)}
-    return {}
+    return {k: str(cells.get("verdict")) for k, cells in enumerate(_readings(summary))}
+
+
+def _readings(summary: Summary) -> list[dict[str, Cell]]:
+    """Return what `eigengraphs read`, or the fit, found about each component."""
+    return next((found.cells for found in summary.findings if found.key == "read"), [])
 
 
 def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
     """Say why components (from 0) with a doubtful verdict should not be interpreted."""
-    read = next(found for found in summary.findings if found.key == "read")
-    cells = [dict(zip(read.header, read.rows[k], strict=True)) for k in ks]
+    cells = [_readings(summary)[k] for k in ks]
     p = [max(float(cell.get(name) or 0) for name in ("p (chance)", "p (noise)")) for cell in cells]
     agreement = [f"{float(cell.get('replicability') or 0):.2f}" for cell in cells]
     measured = f"replicability {listed(agreement)}, p = {listed([f'{x:.2g}' for x in p])}"
@@ -179,8 +179,8 @@ def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
 
 def _differs(found: Finding, k: int) -> bool:
     """Tell whether a comparison found a difference in component k (from 0)."""
-    cells = next((row for row in found.rows if row[0] == component_column(k)), None)
-    p = None if cells is None else cells[found.header.index("p (family)")]
+    name = component_column(k)
+    p = next((x.get("p (family)") for x in found.cells if x.get("component") == name), None)
     return p is not None and float(p) <= _SIGNIFICANT
 
 

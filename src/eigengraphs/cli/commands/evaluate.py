@@ -36,7 +36,7 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         data.graphs, column.known, embedding=settings, covariates=covariates,
         learn_from="one" if asked.learn_from_one else "others", seed=asked.seed, **how,
     )  # fmt: skip
-    words, rows = found.words(), found.rows()
+    words = found.words()
     where = found.header.index(found.measure.replace(" ", "_"))
     by = ["by", asked.how.folds] if asked.how.folds else []
     named = ["evaluate", target, *by, *covariates]
@@ -48,7 +48,7 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         title=f"Prediction of {target}{adjusted}{f', folds by {asked.how.folds}' if by else ''}",
         words=words,
         header=found.header,
-        rows=rows,
+        rows=found.rows(),
         intervals=Intervals(where, where + 1, where + 2, found.score(CHANCE).score, axis),
         notes=(
             sentence(found.protocol),
@@ -60,7 +60,7 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
     facts = {
         "target": target, "kind": found.kind, "measure": found.measure, "graphs": found.n_graphs,
         "groups": found.n_units,
-        "pipelines": [dict(zip(found.header, row, strict=True)) for row in rows],
+        "pipelines": finding.cells,
         "not_offered": dict(found.not_offered), "protocol": found.protocol,
         "warnings": found.warnings, "files": files,
     }  # fmt: skip
