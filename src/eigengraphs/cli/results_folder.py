@@ -20,9 +20,8 @@ from eigengraphs.embedding import JointEmbedding, load
 from eigengraphs.errors import InputError
 from eigengraphs.report.page import write_report
 from eigengraphs.report.records import Column, Finding, TimeLine
-from eigengraphs.report.summary import Summary, read_summary
+from eigengraphs.report.summary import Summary, read_results, read_summary
 from eigengraphs.system.labels import component_column, component_name
-from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import (
     is_left_over,
@@ -156,13 +155,7 @@ class FinishedFit:
     def provenance(self) -> dict[str, Any]:
         """Where the results came from."""
         file = self.folder / "provenance.json"
-        try:
-            found: Any = read_json(read_regular(file))
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"cannot read {str(file)!r} ({error}); name a folder that eigengraphs fit has "
-                "written"
-            ) from None
+        found = read_results(file)
         inputs = found.get("inputs", []) if isinstance(found, dict) else None
         if not isinstance(inputs, list) or not all(isinstance(item, dict) for item in inputs):
             raise InputError(f"{str(file)!r} does not hold what eigengraphs fit writes")

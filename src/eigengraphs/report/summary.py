@@ -47,7 +47,7 @@ from eigengraphs.report.worst_fits import graph_fits, worst_graphs
 from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Summary", "read_summary", "summarize"]
+__all__ = ["Summary", "read_results", "read_summary", "summarize"]
 
 _N_VERTICES, _N_EDGES = 8, 10  # the strongest of each sign; the strongest pairs
 FORMAT = 4  # of report.json; raised when a field is added or changes its meaning
@@ -473,17 +473,7 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     file = Path(path)
     if file.is_dir():
         file /= "report.json"
-    try:
-        data = read_json(read_regular(file))
-    except FileNotFoundError:
-        raise InputError(
-            f"there is no {str(file)!r}; name a folder that eigengraphs fit has written, or its "
-            "report.json"
-        ) from None
-    except OSError as error:
-        raise InputError(f"cannot read {str(file)!r}: {error.strerror}") from None
-    except ValueError as error:  # not JSON, or not UTF-8
-        raise InputError(f"{str(file)!r} is broken: it is not JSON ({error}){_AGAIN}") from None
+    data = read_results(file)
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
     if data["format"] != FORMAT:
@@ -500,6 +490,21 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     except InputError as error:
         raise InputError(f"{str(file)!r} is broken: {error}{_AGAIN}") from None
     return summary
+
+
+def read_results(file: Path) -> Any:
+    """Read a JSON file of a folder of results."""
+    try:
+        return read_json(read_regular(file))
+    except FileNotFoundError:
+        raise InputError(
+            f"there is no {str(file)!r}; name a folder that eigengraphs fit has written, or its "
+            "report.json"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot read {str(file)!r}: {error.strerror}") from None
+    except ValueError as error:  # not JSON, or not UTF-8
+        raise InputError(f"{str(file)!r} is broken: it is not JSON ({error}){_AGAIN}") from None
 
 
 def _check_sizes(found: Summary) -> None:
