@@ -1,26 +1,20 @@
 """The options of every command, with their help, and the words that a shell completes.
 
-A command is a record: its docstring is the help, its fields are the options, and a field that is
-itself a record stands for all options of that. Nothing here imports numpy: a key press and
-``--help`` must not wait for it. Tests compare the words with what the library takes.
+A command is a record: its docstring is the help, and its fields are the options, each with its help
+and its default. A field that is itself a record stands for all options of that. Nothing here
+imports numpy: a key press and ``--help`` must not wait for it. Tests compare the words with what
+the library takes.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
+import typing
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import partial
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    dataclass_transform,
-    get_args,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
 
 import typer
 
@@ -58,16 +52,24 @@ NOBODY = "none"  # instead of a column: treat every graph as a different partici
 
 def _among(words: tuple[str, ...]) -> Any:
     """Return a function that completes the beginning of a word."""
-    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+    return (lambda incomplete: [x for x in words if x.startswith(incomplete)]) if words else None
 
 
-def option(text: str, *names: str, words: tuple[str, ...] = (), **more: Any) -> Any:
-    """Return an option with its help and its names; a shell completes ``words``."""
-    return typer.Option(*names, help=text, autocompletion=_among(words) if words else None, **more)
+def option(
+    text: str, default: Any = None, *names: str, words: tuple[str, ...] = (), **more: Any
+) -> Any:
+    """Return a field that is an option: its help, its default, its names if it has others.
+
+    A shell completes ``words``; the default ``...`` stands for none: the option is required.
+    """
+    made = typer.Option(..., *names, help=text, autocompletion=_among(words), **more)
+    return field(default=MISSING if default is ... else default, metadata={"option": made})
 
 
-_reading = functools.partial(option, rich_help_panel="How files are read")
-_of_stores = functools.partial(option, rich_help_panel="Graphs in a store")
+def argument(metavar: str, text: str, words: tuple[str, ...] = ()) -> Any:
+    """Return a field that is an argument."""
+    made = typer.Argument(metavar=metavar, help=text, autocompletion=_among(words))
+    return field(metadata={"option": made})
 
 
 def _count_or_auto(text: Any) -> int | str:
@@ -78,30 +80,22 @@ def _count_or_auto(text: Any) -> int | str:
     return int(text)
 
 
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="IN", help="A folder, a pattern in quotes, a file, a manifest or a store."
-    ),
-]
-Results = Annotated[
-    Path, typer.Argument(metavar="OUT", help="A folder that eigengraphs fit has written.")
-]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, or its folder.")]
-MovedGraphs = Annotated[
-    Path | None, option("Where the graphs of the fit are now, if they were moved.")
-]
-Components = Annotated[
-    Any,
-    option(
-        "Number of components, or auto.", "--components", "-d", metavar="N", parser=_count_or_auto,
-        words=COMPONENTS,
-    ),
-]  # fmt: skip
-Methods = Annotated[
-    str, option("Methods to compare with, separated by commas: PCA,Omnibus; or all, or none.")
-]
-Json = Annotated[bool, option("Print progress and results as JSON lines.", "--json")]
+_reading = partial(option, rich_help_panel="How files are read")
+_of_stores = partial(option, rich_help_panel="Graphs in a store")
+_source = partial(argument, "IN", "A folder, a pattern in quotes, a file, a manifest or a store.")
+_results = partial(argument, "OUT", "A folder that eigengraphs fit has written.")
+_model = partial(argument, "MODEL", "A model file, or its folder.")
+_moved_graphs = partial(option, "Where the graphs of the fit are now, if they were moved.")
+_count = partial(option, metavar="N", parser=_count_or_auto)
+_methods = partial(
+    option, "Methods to compare with, separated by commas: PCA,Omnibus; or all, or none."
+)
+_target = partial(option, "Column to predict: classes, or a quantity.", ...)
+
+
+def _components(default: Any) -> Any:
+    text, names = "Number of components, or auto.", ("--components", "-d")
+    return _count(text, default, *names, words=COMPONENTS)
 
 
 # ------------------------------------------------------------ options that several commands take
@@ -111,34 +105,25 @@ Json = Annotated[bool, option("Print progress and results as JSON lines.", "--js
 class Study:
     """Which files belong to the graphs, and how they are read."""
 
-    participants: Annotated[
-        Path | None, _reading("Table with a column participant_id, joined to the graphs.")
-    ] = None
-    vertices: Annotated[
-        Path | None, _reading("Table of vertex names, optionally with coordinates x, y, z.")
-    ] = None
-    format: Annotated[str, _reading("Kind of files; usually detected.", words=FORMATS)] = "auto"
-    key: Annotated[str | None, _reading("Array to read from a .mat or .npz file.")] = None
-    delimiter: Annotated[str | None, _reading("Delimiter of text files.", words=DELIMITERS)] = None
-    decimal: Annotated[str | None, _reading("Decimal mark of text files: . or ,")] = None
-    thousands: Annotated[str | None, _reading("Thousands separator: , in 12,438.")] = None
-    id_pattern: Annotated[
-        str | None, _reading("Regular expression that finds the participant: _([0-9]+)_")
-    ] = None
-    align: Annotated[
-        str,
-        _reading("Graphs on different vertices: auto, union, intersection, strict.", words=ALIGN),
-    ] = "auto"
-    directed: Annotated[bool, _reading("Keep the direction of edges.", "--directed")] = False
-    allow_missing: Annotated[
-        bool, _reading("Accept nan entries and absent regions as missing.", "--allow-missing")
-    ] = False
-    max_bytes: Annotated[
-        str | None, _reading("Largest size that a file may unpack to: 4G; see SECURITY.md.")
-    ] = None
-    memory: Annotated[
-        str | None, _of_stores("Memory for the graphs, 1G; by default a quarter of all memory.")
-    ] = None
+    participants: Path | None = _reading(
+        "Table with a column participant_id, joined to the graphs."
+    )
+    vertices: Path | None = _reading("Table of vertex names, optionally with coordinates x, y, z.")
+    format: str = _reading("Kind of files; usually detected.", "auto", words=FORMATS)
+    key: str | None = _reading("Array to read from a .mat or .npz file.")
+    delimiter: str | None = _reading("Delimiter of text files.", words=DELIMITERS)
+    decimal: str | None = _reading("Decimal mark of text files: . or ,")
+    thousands: str | None = _reading("Thousands separator: , in 12,438.")
+    id_pattern: str | None = _reading("Regular expression that finds the participant: _([0-9]+)_")
+    align: str = _reading(
+        "Graphs on different vertices: auto, union, intersection, strict.", "auto", words=ALIGN
+    )
+    directed: bool = _reading("Keep the direction of edges.", False)
+    allow_missing: bool = _reading("Accept nan entries and absent regions as missing.", False)
+    max_bytes: str | None = _reading("Largest size that a file may unpack to: 4G; see SECURITY.md.")
+    memory: str | None = _of_stores(
+        "Memory for the graphs, 1G; by default a quarter of all memory."
+    )
 
     @property
     def marks(self) -> dict[str, Any]:
@@ -149,33 +134,25 @@ class Study:
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments of `eigengraphs.io.read`."""
-        return {
-            "format": self.format,
-            "key": self.key,
+        same = ("format", "key", "max_bytes", "id_pattern")
+        return self.marks | {name: getattr(self, name) for name in same} | {
             "delimiter": {"tab": "\t", "space": " "}.get(self.delimiter or "", self.delimiter),
             "vertices": self.align,
             "directed": True if self.directed else "auto",
             "missing": "unobserved" if self.allow_missing else "error",
-            "max_bytes": self.max_bytes,
-            "id_pattern": self.id_pattern,
-            **self.marks,
-        }
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class EmbeddingOptions:
     """The settings of an embedding that most analyses need."""
 
-    components: Components = 8
-    transform: Annotated[
-        list[str] | None,
-        option(
-            "Transform of the weights: log1p, rank, binarize, ...; several in order.",
-            words=TRANSFORMS,
-        ),
-    ] = None
-    center: Annotated[bool, option("Subtract the mean graph.", "--center")] = False
-    seed: Annotated[int, option("Seed of all random numbers.", min=0)] = 0
+    components: Any = _components(8)
+    transform: list[str] | None = option(
+        "Transform of the weights: log1p, rank, binarize, ...; several in order.", words=TRANSFORMS
+    )
+    center: bool = option("Subtract the mean graph.", False)
+    seed: int = option("Seed of all random numbers.", 0, min=0)
 
     def estimator(self, graphs: GraphStack, **settings: Any) -> JointEmbedding:
         """Return the estimator for these graphs."""
@@ -191,23 +168,37 @@ class EmbeddingOptions:
 
 
 @dataclass(frozen=True)
+class FitSettings:
+    """Further settings of an embedding, by their names in Python."""
+
+    loadings: str = option("free, nonnegative, sparse, shared or class.", "free", words=LOADINGS)
+    max_nonzeros: int | None = option("Most nonzero loadings of a graph.", min=1)
+    diagonal: str = option(
+        "Self-loops: auto, filled, observed or unobserved.", "auto", words=DIAGONALS
+    )
+    refine: bool = option("Improve all components together.", False)
+    n_init: int = option("Starts for each component; further ones are random.", 1, min=1)
+    max_iter: int = option("Maximum number of iterations.", 1000, min=1)
+    deterministic: bool = _of_stores("Give the same bits for any number of workers.", False)
+
+
+@dataclass(frozen=True)
 class HoldingOut:
     """How graphs are held out."""
 
-    cv: Annotated[str, option("Number of folds, or loo: each graph or group alone.")] = "5"
-    repeats: Annotated[int, option("How often the graphs are split into folds.", min=1)] = 1
-    groups: Annotated[
-        str | None,
-        option("Column whose graphs stay together; by default the participants. none: no groups."),
-    ] = None
-    folds: Annotated[str | None, option("Column with the fold of each graph: session.")] = None
-    jobs: Annotated[int, option("Number of processes; each takes a fold.", min=1)] = 1
+    cv: str = option("Number of folds, or loo: each graph or group alone.", "5")
+    repeats: int = option("How often the graphs are split into folds.", 1, min=1)
+    groups: str | None = option(
+        "Column whose graphs stay together; by default the participants. none: no groups."
+    )
+    folds: str | None = option("Column with the fold of each graph: session.")
+    jobs: int = option("Number of processes; each takes a fold.", 1, min=1)
 
 
 # ----------------------------------------------------------------------------------- the commands
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True)
+@typing.dataclass_transform(kw_only_default=True, frozen_default=True)
 class Command:
     """The options of a command, a record; ``first`` is the step shown before heavy imports."""
 
@@ -229,9 +220,9 @@ class Check(Command):
     """
 
     first = ("read", "reading {source}")
-    source: Source
+    source: str = _source()
     study: Annotated[Study, "memory"]
-    label: Annotated[str | None, option("Column of interest; its values are counted.")] = None
+    label: str | None = option("Column of interest; its values are counted.")
 
 
 class Fit(Command):
@@ -241,47 +232,28 @@ class Fit(Command):
     """
 
     first = ("read", "reading {source}")
-    source: Source
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the results.")]
+    source: str = _source()
+    output: Path = argument("OUT", "Folder for the results.")
     embedding: EmbeddingOptions
-    label: Annotated[
-        str | None, option("Column of interest; it is predicted on held-out graphs.")
-    ] = None
-    order: Annotated[
-        str | None,
-        option(
-            "Time of each graph, numbers or dates; or input. Adds a time line.", metavar="COLUMN"
-        ),
-    ] = None
-    loadings: Annotated[
-        str, option("free, nonnegative, sparse, shared or class.", words=LOADINGS)
-    ] = "free"
-    max_nonzeros: Annotated[int | None, option("Most nonzero loadings of a graph.", min=1)] = None
-    diagonal: Annotated[
-        str, option("Self-loops: auto, filled, observed or unobserved.", words=DIAGONALS)
-    ] = "auto"
-    refine: Annotated[bool, option("Improve all components together.", "--refine")] = False
-    n_init: Annotated[int, option("Starts for each component; further ones are random.", min=1)] = 1
-    max_iter: Annotated[int, option("Maximum number of iterations.", min=1)] = 1000
-    halves: Annotated[
-        bool, option("Test the components on halves of the graphs.", "--halves/--no-halves")
-    ] = True
-    deterministic: Annotated[
-        bool, _of_stores("Give the same bits for any number of workers.", "--deterministic")
-    ] = False
+    label: str | None = option("Column of interest; it is predicted on held-out graphs.")
+    order: str | None = option(
+        "Time of each graph, numbers or dates; or input. Adds a time line.", metavar="COLUMN"
+    )
+    settings: FitSettings
+    halves: bool = option(
+        "Test the components on halves of the graphs.", True, "--halves/--no-halves"
+    )
     study: Study
-    title: Annotated[str, option("Heading of the report.")] = ""
-    strict: Annotated[
-        bool, option("Exit with code 4 if the search did not converge.", "--strict")
-    ] = False
-    workers: Annotated[
-        int | None, _of_stores("Number of worker processes, a cluster on this machine.", min=1)
-    ] = None
-    cluster: Annotated[
-        str | None, _of_stores("Work on this Dask cluster: address of its scheduler, tcp://...")
-    ] = None
+    title: str = option("Heading of the report.", "")
+    strict: bool = option("Exit with code 4 if the search did not converge.", False)
+    workers: int | None = _of_stores(
+        "Number of worker processes, a cluster on this machine.", min=1
+    )
+    cluster: str | None = _of_stores(
+        "Work on this Dask cluster: address of its scheduler, tcp://..."
+    )
     # For scripts of earlier versions: a fit of a store continues by itself.
-    resume: Annotated[bool, typer.Option("--resume", hidden=True)] = False
+    resume: bool = option("", False, hidden=True)
 
 
 class Transform(Command):
@@ -291,9 +263,9 @@ class Transform(Command):
     """
 
     first = ("read", "reading {source}")
-    model: Model
-    source: Source
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="Table of loadings to write.")]
+    model: Path = _model()
+    source: str = _source()
+    output: Path = argument("OUT", "Table of loadings to write.")
     study: Annotated[Study, "memory"]
 
 
@@ -303,11 +275,9 @@ class Report(Command):
     Example: eigengraphs report results --title "Thirty people" --output thirty.html
     """
 
-    folder: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A folder of results, or its report.json.")
-    ]
-    title: Annotated[str, option("Another heading of the page.")] = ""
-    output: Annotated[Path | None, option("By default OUT/report.html.", metavar="FILE")] = None
+    folder: Path = argument("OUT", "A folder of results, or its report.json.")
+    title: str = option("Another heading of the page.", "")
+    output: Path | None = option("By default OUT/report.html.", metavar="FILE")
 
 
 class Contest(Command):
@@ -317,15 +287,15 @@ class Contest(Command):
     """
 
     first = ("read", "reading {source}")
-    source: Source
-    label: Annotated[str, option("Column to predict: classes, or a quantity.")]
+    source: str = _source()
+    label: str = _target()
     embedding: EmbeddingOptions
     how: HoldingOut
     study: Annotated[Study, "memory"]
-    output: Annotated[Path, option("Folder for contest.tsv and contest.png.", metavar="FOLDER")] = (
-        Path("contest")
+    output: Path = option(
+        "Folder for contest.tsv and contest.png.", Path("contest"), metavar="FOLDER"
     )
-    methods: Methods = "Multiple ASE,Omnibus,Unfolded ASE,PCA,ASE"
+    methods: str = _methods("Multiple ASE,Omnibus,Unfolded ASE,PCA,ASE")
 
 
 class Compare(Command):
@@ -334,15 +304,14 @@ class Compare(Command):
     Example: eigengraphs compare results --group group --covariates age
     """
 
-    folder: Results
-    group: Annotated[str, option("Column of the graphs: groups, or a quantity such as age.")]
-    covariates: Annotated[str, option("Columns to adjust for: age,sex,site.")] = ""
-    subject: Annotated[
-        str | None,
-        option("Column of participants; or none: treat every graph as a different participant."),
-    ] = None
-    permutations: Annotated[int, option("Most permutations to draw.", min=99)] = 9999
-    seed: Annotated[int, option("Seed of the random permutations.", min=0)] = 0
+    folder: Path = _results()
+    group: str = option("Column of the graphs: groups, or a quantity such as age.", ...)
+    covariates: str = option("Columns to adjust for: age,sex,site.", "")
+    subject: str | None = option(
+        "Column of participants; or none: treat every graph as a different participant."
+    )
+    permutations: int = option("Most permutations to draw.", 9999, min=99)
+    seed: int = option("Seed of the random permutations.", 0, min=0)
 
 
 class Evaluate(Command):
@@ -352,17 +321,15 @@ class Evaluate(Command):
     """
 
     first = ("read", "opening {folder}")
-    folder: Results
-    target: Annotated[str, option("Column to predict: classes, or a quantity.")]
+    folder: Path = _results()
+    target: str = _target()
     how: HoldingOut
-    covariates: Annotated[str, option("Columns to regress out in each fold: age,site.")] = ""
-    learn_from_one: Annotated[
-        bool, option("Learn from one fold, hold out all others.", "--learn-from-one")
-    ] = False
-    methods: Methods = "all"
-    components: Components = None
-    graphs: MovedGraphs = None
-    seed: Annotated[int, option("Seed of the folds.", min=0)] = 0
+    covariates: str = option("Columns to regress out in each fold: age,site.", "")
+    learn_from_one: bool = option("Learn from one fold, hold out all others.", False)
+    methods: str = _methods("all")
+    components: Any = _components(None)
+    graphs: Path | None = _moved_graphs()
+    seed: int = option("Seed of the folds.", 0, min=0)
 
 
 class Read(Command):
@@ -372,9 +339,9 @@ class Read(Command):
     """
 
     first = ("read", "reading the graphs of {folder}")
-    folder: Results
-    graphs: MovedGraphs = None
-    splits: Annotated[int, option("Number of random halvings of the graphs.", min=1)] = 6
+    folder: Path = _results()
+    graphs: Path | None = _moved_graphs()
+    splits: int = option("Number of random halvings of the graphs.", 6, min=1)
 
 
 class Uncertainty(Command):
@@ -384,9 +351,9 @@ class Uncertainty(Command):
     """
 
     first = ("read", "reading the graphs of {folder}")
-    folder: Results
-    graphs: MovedGraphs = None
-    resamples: Annotated[int, option("Number of bootstrap fits.", min=10)] = 100
+    folder: Path = _results()
+    graphs: Path | None = _moved_graphs()
+    resamples: int = option("Number of bootstrap fits.", 100, min=10)
 
 
 class Cluster(Command):
@@ -395,18 +362,14 @@ class Cluster(Command):
     Example: eigengraphs cluster results --of graphs --truth group
     """
 
-    folder: Results
-    of: Annotated[str, option("What to cluster: vertices or graphs.")] = "vertices"
-    clusters: Annotated[
-        Any, option("Number of clusters, or auto.", metavar="N", parser=_count_or_auto)
-    ] = "auto"
-    method: Annotated[str, option("mixture or kmeans.")] = "mixture"
-    truth: Annotated[str | None, option("Known classes to compare with.", metavar="COLUMN")] = None
-    graph: Annotated[str | None, option("Use positions in this graph.", metavar="NAME")] = None
-    degree_corrected: Annotated[
-        bool, option("Divide positions by their length.", "--degree-corrected")
-    ] = False
-    seed: Annotated[int, option("Seed of the starts.", min=0)] = 0
+    folder: Path = _results()
+    of: str = option("What to cluster: vertices or graphs.", "vertices")
+    clusters: Any = _count("Number of clusters, or auto.", "auto")
+    method: str = option("mixture or kmeans.", "mixture")
+    truth: str | None = option("Known classes to compare with.", metavar="COLUMN")
+    graph: str | None = option("Use positions in this graph.", metavar="NAME")
+    degree_corrected: bool = option("Divide positions by their length.", False)
+    seed: int = option("Seed of the starts.", 0, min=0)
 
 
 class Changes(Command):
@@ -415,13 +378,13 @@ class Changes(Command):
     Example: eigengraphs changes results --order age
     """
 
-    folder: Results
-    order: Annotated[
-        str | None, option("Time of each graph: a column, or input; by default as in the report.")
-    ] = None
-    smallest: Annotated[int, option("Fewest graphs between two changes.", min=2)] = 3
-    permutations: Annotated[int, option("Number of series without a change.", min=99)] = 999
-    seed: Annotated[int, option("Seed of the permutations.", min=0)] = 0
+    folder: Path = _results()
+    order: str | None = option(
+        "Time of each graph: a column, or input; by default as in the report."
+    )
+    smallest: int = option("Fewest graphs between two changes.", 3, min=2)
+    permutations: int = option("Number of series without a change.", 999, min=99)
+    seed: int = option("Seed of the permutations.", 0, min=0)
 
 
 class Convert(Command):
@@ -434,14 +397,14 @@ class Convert(Command):
     """
 
     first = ("read", "reading {source}")
-    source: Source
-    output: Annotated[str, typer.Argument(metavar="OUT", help="File, folder or store to write.")]
+    source: str = _source()
+    output: str = argument("OUT", "File, folder or store to write.")
     study: Annotated[Study, "memory", "participants", "id_pattern"]
-    to: Annotated[
-        str, option("Format of OUT, or store; usually told by its ending.", words=OUTPUT_FORMATS)
-    ] = "auto"
-    append: Annotated[bool, option("Add the graphs to an existing store.", "--append")] = False
-    storage: Annotated[str, option("How a store keeps graphs: auto, dense or sparse.")] = "auto"
+    to: str = option(
+        "Format of OUT, or store; usually told by its ending.", "auto", words=OUTPUT_FORMATS
+    )
+    append: bool = option("Add the graphs to an existing store.", False)
+    storage: str = option("How a store keeps graphs: auto, dense or sparse.", "auto")
 
 
 class Info(Command):
@@ -450,7 +413,7 @@ class Info(Command):
     Example: eigengraphs info results/model.eg
     """
 
-    model: Model
+    model: Path = _model()
 
 
 class Plan(Command):
@@ -459,14 +422,14 @@ class Plan(Command):
     Example: eigengraphs plan graphs.egs -d 8 --memory 1G
     """
 
-    store: Annotated[Path, typer.Argument(metavar="STORE", help="A store, made by convert.")]
-    components: Annotated[int, option("Number of components.", "--components", "-d", min=1)] = 8
-    memory: Annotated[
-        str | None, option("Memory of the fit, such as 1G; by default a quarter of all memory.")
-    ] = None
-    workers: Annotated[int | None, option("Number of blocks at a time.", min=1)] = None
-    directed: Annotated[bool, option("Components of directed graphs.", "--directed")] = False
-    center: Annotated[bool, option("Subtract the mean graph.", "--center")] = False
+    store: Path = argument("STORE", "A store, made by convert.")
+    components: int = option("Number of components.", 8, "--components", "-d", min=1)
+    memory: str | None = option(
+        "Memory of the fit, such as 1G; by default a quarter of all memory."
+    )
+    workers: int | None = option("Number of blocks at a time.", min=1)
+    directed: bool = option("Components of directed graphs.", False)
+    center: bool = option("Subtract the mean graph.", False)
 
 
 class Demo(Command):
@@ -476,14 +439,12 @@ class Demo(Command):
     """
 
     first = ("read", "reading 32 mouse brains")
-    output: Annotated[Path, option("Folder for the tables, the picture and the page.")] = Path(
-        "demo-output"
+    output: Path = option("Folder for the tables, the picture and the page.", Path("demo-output"))
+    components: int = option("Number of components.", 8, min=2)
+    seed: int = option("Seed of the random starts.", 0, min=0)
+    files: Path | None = option(
+        "Only write the brains as files into this folder.", metavar="FOLDER"
     )
-    components: Annotated[int, option("Number of components.", min=2)] = 8
-    seed: Annotated[int, option("Seed of the random starts.", min=0)] = 0
-    files: Annotated[
-        Path | None, option("Only write the brains as files into this folder.", metavar="FOLDER")
-    ] = None
 
 
 class Simulate(Command):
@@ -493,24 +454,19 @@ class Simulate(Command):
     """
 
     first = ("draw", "reading {model}")
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help=f"A recipe (.toml or .json), or one of {', '.join(DESIGNS)}.",
-            autocompletion=_among(DESIGNS),
-        ),
-    ]
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="File or new folder to write.")]
-    graphs: Annotated[int | None, option("Number of graphs, if not the model's.", min=1)] = None
-    seed: Annotated[int, option("Seed; graph i depends only on the seed and on i.", min=0)] = 0
-    file_format: Annotated[
-        str, option("Format of OUT; usually told by its ending.", "--format", words=OUTPUT_FORMATS)
-    ] = "auto"
-    weights: Annotated[str, option("Edges: auto, binary or counts.", words=WEIGHTS)] = "auto"
-    vertices: Annotated[int | None, option("Vertices, for weighted and sparse.", min=1)] = None
-    mean_degree: Annotated[float | None, option("Mean degree, for weighted and sparse.")] = None
-    loops: Annotated[bool, option("Draw self-loops too.", "--loops")] = False
+    model: str = argument(
+        "MODEL", f"A recipe (.toml or .json), or one of {', '.join(DESIGNS)}.", DESIGNS
+    )
+    output: Path = argument("OUT", "File or new folder to write.")
+    graphs: int | None = option("Number of graphs, if not the model's.", min=1)
+    seed: int = option("Seed; graph i depends only on the seed and on i.", 0, min=0)
+    file_format: str = option(
+        "Format of OUT; usually told by its ending.", "auto", "--format", words=OUTPUT_FORMATS
+    )
+    weights: str = option("Edges: auto, binary or counts.", "auto", words=WEIGHTS)
+    vertices: int | None = option("Vertices, for weighted and sparse.", min=1)
+    mean_degree: float | None = option("Mean degree, for weighted and sparse.")
+    loops: bool = option("Draw self-loops too.", False)
 
 
 #: All commands, by their headings in the help. What each does is the function of its name in the
@@ -541,36 +497,45 @@ def typer_command(command: type[Command], run: Callable[[Any, bool], None]) -> C
     def called(as_json: bool, **given: Any) -> None:
         run(_made(command, given), as_json)
 
-    own = inspect.signature(called).parameters["as_json"]
-    parameters = [*_parameters(command), own.replace(default=False, annotation=Json)]
-    parameters = [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
+    json = option("Print progress and results as JSON lines.", False, "--json")
+    parameters = [*_parameters(command), _parameter("as_json", bool, json)]
     called.__doc__, called.__name__ = command.__doc__, command.__name__.lower()
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called
 
 
-def _kinds(record: Any) -> Iterator[tuple[inspect.Parameter, Any, list[str]]]:
+def _parameter(name: str, kind: Any, declared: Any) -> inspect.Parameter:
+    made, default = declared.metadata["option"], declared.default
+    if kind is bool and not made.param_decls:  # a flag, without its opposite
+        made.param_decls = (f"--{name.replace('_', '-')}",)
+    default = inspect.Parameter.empty if default is MISSING else default
+    only = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, only, default=default, annotation=Annotated[kind, made])
+
+
+def _kinds(record: Any) -> Iterator[tuple[Any, Any, list[str]]]:
     """Yield each field of a record, its type, and what stands beside the type."""
     hints = get_type_hints(record, include_extras=True)
-    for name, parameter in inspect.signature(record).parameters.items():
-        kind, *beside = get_args(hints[name]) or (hints[name],)
-        yield parameter.replace(annotation=hints[name]), kind, beside
+    for declared in fields(record):
+        hint = hints[declared.name]
+        nested, *without = get_args(hint) or (hint,)
+        yield declared, nested if is_dataclass(nested) else hint, without
 
 
 def _parameters(record: Any, without: Sequence[str] = ()) -> Iterator[inspect.Parameter]:
-    for parameter, kind, beside in _kinds(record):
+    for declared, kind, beside in _kinds(record):
         if is_dataclass(kind):
             yield from _parameters(kind, beside)
-        elif parameter.name not in without:
-            yield parameter
+        elif declared.name not in without:
+            yield _parameter(declared.name, kind, declared)
 
 
 def _made(record: Any, given: dict[str, Any]) -> Any:
     made = {}
-    for parameter, kind, _ in _kinds(record):
+    for declared, kind, _ in _kinds(record):
         if is_dataclass(kind):
-            made[parameter.name] = _made(kind, given)
-        elif parameter.name in given:
-            made[parameter.name] = given[parameter.name]
+            made[declared.name] = _made(kind, given)
+        elif declared.name in given:
+            made[declared.name] = given[declared.name]
     return record(**made)

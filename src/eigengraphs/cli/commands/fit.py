@@ -120,13 +120,9 @@ def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Liste
     """Fit, predict the label, and test the components."""
     graphs, label = data.graphs, asked.label
     labels = None if label is None else data.column(label)
-    classes = _classes(data, label, labels) if asked.loadings == "class" else None
+    classes = _classes(data, label, labels) if asked.settings.loadings == "class" else None
     ordered = _ordered(asked.order, data)
-    embedding = asked.embedding.estimator(
-        graphs, loadings=asked.loadings, max_nonzeros=asked.max_nonzeros, diagonal=asked.diagonal,
-        refine=asked.refine, n_init=asked.n_init, max_iter=asked.max_iter,
-        deterministic=asked.deterministic,
-    )  # fmt: skip
+    embedding = asked.embedding.estimator(graphs, **asdict(asked.settings))
     total = asked.embedding.components
     if total == "auto":
         listen("choose", "choosing the number of components")
@@ -171,7 +167,7 @@ def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Liste
     findings: tuple[Finding, ...] = ()
     people = graphs.n_graphs if data.participants is None else len(set(data.participants))
     quick = not isinstance(graphs, BlockedStack) and _work(embedding, graphs) <= _MOST_WORK
-    if asked.halves and asked.loadings != "class" and people >= _FEWEST and quick:
+    if asked.halves and asked.settings.loadings != "class" and people >= _FEWEST and quick:
         with timed("halves"):
             findings = (reading_finding(embedding, data, listen)[0],)
     return _Analysis(data, embedding, problems, prediction, findings, ordered, seconds)
