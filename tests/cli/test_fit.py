@@ -72,16 +72,6 @@ def test_the_page_again_under_another_heading(out, done, refused):
     assert "nowhere" in refused("report", "nowhere")
 
 
-def test_loadings_and_residuals_are_those_of_the_library(study, table, done):
-    done("fit", "connectomes", "results", "-d", "2", "--center")
-    graphs = eg.read(study / "connectomes", on_notice=lambda _: None)
-    je = eg.JointEmbedding(2, center=True, random_state=0).fit(graphs)
-    found = table(study / "results" / "loadings.tsv")
-    assert np.allclose(found[["je1", "je2"]], je.loadings_, rtol=1e-6)
-    assert np.allclose(found["residual"], je.residuals(graphs), rtol=1e-6)
-    assert 1 - found["residual"].mean() == pytest.approx(je.score(graphs), abs=0.05)
-
-
 def test_fit_again_replaces_its_results_and_nothing_else(study, table, done, refused):
     done("fit", "connectomes", "results", "-d", "2")
     done("fit", "connectomes", "results", "-d", "3")
