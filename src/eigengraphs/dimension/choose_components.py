@@ -16,8 +16,8 @@ from eigengraphs.dimension.elbow_rule import by_elbow
 from eigengraphs.dimension.halves_rules import by_splits
 from eigengraphs.dimension.hidden_pairs_rule import by_hidden_pairs
 from eigengraphs.errors import DegenerateWarning, InputError, NotAvailableError
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.fitting.settings import check_count, check_settings, check_weights
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread

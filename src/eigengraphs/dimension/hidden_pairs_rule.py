@@ -21,8 +21,8 @@ from scipy import stats
 
 from eigengraphs.dimension.dimension_choice import Evidence
 from eigengraphs.dimension.halves_rules import staged_basis
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.rules import component_gram
 from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
