@@ -6,29 +6,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from known_graphs import two_groups
 
 import eigengraphs as eg
-
-N = 20
-
-
-def matrices(seed=0, m=24):
-    """Return graphs (m, N, N) of two groups, which differ in the contrast of two halves."""
-    rng = np.random.default_rng(seed)
-    H = np.stack([np.ones(N), np.repeat([1.0, -1.0], N // 2)], axis=1) / np.sqrt(N)
-    group = np.arange(m) % 2
-    Lam = np.stack(
-        [rng.uniform(30, 34, m), np.where(group, 12.0, 4.0) + rng.normal(0, 1, m)], axis=1
-    )
-    noise = rng.normal(0, 0.2, (m, N, N))
-    A = np.einsum("sk,ik,tk->ist", H, Lam, H) + (noise + noise.transpose(0, 2, 1)) / 2
-    A[:, np.arange(N), np.arange(N)] = 0.0
-    return A, group
 
 
 @pytest.fixture(scope="session")
 def stack():
-    return eg.GraphStack(matrices()[0])
+    return eg.GraphStack(two_groups()[0])
 
 
 def write_study(folder, names, graphs, rows):
@@ -42,7 +27,7 @@ def write_study(folder, names, graphs, rows):
 
 @pytest.fixture
 def study(tmp_path):
-    A, group = matrices()
+    A, group = two_groups()
     names = [f"sub-{i + 1:02d}" for i in range(24)]
     rows = [f"{name}\t{('control', 'patient')[group[i]]}\t{30 + i}" for i, name in enumerate(names)]
     write_study(tmp_path / "connectomes", [f"{name}_connectome" for name in names], A, rows)
@@ -118,7 +103,7 @@ def out(study, done):
 @pytest.fixture
 def scans(tmp_path, done):
     """Fit 24 scans: 12 participants of two groups, two sessions each."""
-    A, _ = matrices()
+    A, _ = two_groups()
     A = A[np.argsort(np.arange(24) % 2, kind="stable")]  # one group for each participant
     names = [f"sub-{i // 2:02d}_ses-{1 + i % 2}_x" for i in range(24)]
     rows = [f"sub-{k:02d}\t{'patient' if k >= 6 else 'control'}\t{30.5 + 2 * k}" for k in range(12)]

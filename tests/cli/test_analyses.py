@@ -37,6 +37,8 @@ def test_compare_says_writes_and_reports(out, done, told, table):
     assert found["p (FDR)"][1] < 0.05 < found["p (FDR)"][0]
     assert found["low"][1] > 0
     assert "Loadings by group, adjusted for age" in page_of(out)
+    assert ">component 2</" in page_of(out)
+    assert "je2" not in page_of(out)
     last = told("compare", "out", "--group", "age")
     assert (last["kind"], last["effect"]) == ("quantity", "partial correlation")
     asked = [found.key for found in FinishedFit(out).summary.findings]

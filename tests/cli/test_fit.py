@@ -137,11 +137,12 @@ def test_more_components_than_the_graphs_hold_are_a_note(change, noted):
     assert "the first 10 components explain all of the graphs but rounding" in err
 
 
-def test_info_describes_a_model(out, done, refused):
+def test_info_describes_a_model(out, done, refused, told):
     said = done("info", "out/model.eg")
     assert "2 components of 24 graphs on 20 vertices" in said
     assert "component 2: " in said
     assert said == done("info", "out")
+    assert (told("info", "out")["components"], told("info", "out")["vertices"]) == (2, 20)
     refused("info", "participants.tsv")
 
 
