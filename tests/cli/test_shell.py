@@ -101,6 +101,22 @@ def test_the_first_line_comes_before_heavy_imports(words, tmp_path):
     assert more == ["[]"]
 
 
+def test_a_fit_needs_no_extra_but_that_of_the_command_line(study):
+    others = (
+        "dask",
+        "distributed",
+        "h5py",
+        "igraph",
+        "matplotlib",
+        "networkx",
+        "pandas",
+        "pyarrow",
+    )
+    code = f"import sys; sys.modules.update(dict.fromkeys({others}))\n{CODE}"  # None: not there
+    done = start("fit", "connectomes", "results", "-d", "1", folder=study, code=code)
+    assert "wrote 9 files" in done.communicate()[0]
+
+
 def example(text):
     """Return the words of the example in a help text; a narrow terminal breaks the line."""
     found = re.search(r"Example: (.*?)\n\s*\n", text, re.DOTALL)

@@ -23,6 +23,7 @@ import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
 import eigengraphs
+from eigengraphs import store
 from eigengraphs.cli.command_options import Fit
 from eigengraphs.cli.commands.read import reading_finding
 from eigengraphs.cli.held_out import predict_label
@@ -40,14 +41,14 @@ from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.fitting.model_file import keep_vertex_table
-from eigengraphs.report import page
 from eigengraphs.report.columns import make_column, time_line
+from eigengraphs.report.page import write_report
 from eigengraphs.report.records import Finding, GraphQuality, Prediction, Problem
 from eigengraphs.report.sentences import methods_text
 from eigengraphs.report.summary import summarize
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.store import DaskStack, connect, is_store
+from eigengraphs.store import is_store
 from eigengraphs.store.fit_journal import FitJournal
 from eigengraphs.system.labels import component_column, count_of
 from eigengraphs.system.tables import write_table
@@ -262,7 +263,7 @@ def _write(analysis: _Analysis, asked: Fit) -> list[Path]:
             methods=methods,
             provenance=_in_words(record),
         )
-        page.write_report(replace(summary, findings=analysis.findings), new)
+        write_report(replace(summary, findings=analysis.findings), new)
     for name in answers_in(folder):  # where folders cannot be exchanged, they stayed
         (folder / name).unlink()
     return [folder / name for name in FILES]
@@ -399,5 +400,5 @@ def _on_cluster(source: str, workers: int | None, cluster: str | None) -> Iterat
             "make one with 'eigengraphs convert IN graphs.egs'"
         )
     where: Any = cluster if workers is None else workers
-    with connect(where) as client:
-        yield lambda graphs: DaskStack(graphs, client)
+    with store.connect(where) as client:
+        yield lambda graphs: store.DaskStack(graphs, client)
