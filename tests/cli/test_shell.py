@@ -102,16 +102,7 @@ def test_the_first_line_comes_before_heavy_imports(words, tmp_path):
 
 
 def test_a_fit_needs_no_extra_but_that_of_the_command_line(study):
-    others = (
-        "dask",
-        "distributed",
-        "h5py",
-        "igraph",
-        "matplotlib",
-        "networkx",
-        "pandas",
-        "pyarrow",
-    )
+    others = ("dask", "distributed", "h5py", "matplotlib", "networkx", "pandas", "pyarrow")
     code = f"import sys; sys.modules.update(dict.fromkeys({others}))\n{CODE}"  # None: not there
     done = start("fit", "connectomes", "results", "-d", "1", folder=study, code=code)
     assert "wrote 9 files" in done.communicate()[0]
