@@ -119,19 +119,6 @@ def test_a_fit_does_not_take_the_journal_of_one_that_is_running(journal, tmp_pat
     assert not journal_of(tmp_path / "results").exists()
 
 
-def test_a_fit_continues_from_what_a_stopped_one_left(journal, tmp_path):
-    def stopped():
-        with journal() as one:
-            one.total(("sum",), lambda: 3.0)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stopped()
-    with journal() as one:
-        assert one.total(("sum",), lambda: 4.0) == 3.0
-    assert not journal_of(tmp_path / "results").exists()
-
-
 def test_where_there_are_no_locks_a_fit_works_without(journal, tmp_path, monkeypatch):
     def none(*_):
         raise OSError("no locks here")
