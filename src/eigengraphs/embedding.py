@@ -1253,16 +1253,9 @@ def select_dimension(
     stack = graphs
     if not isinstance(graphs, GraphStack):
         stack = GraphStack(graphs, copy=False, missing=settings.get("missing", "error"))
-    if settings.get("directed") or stack.has_missing:
-        what = "directed graphs" if settings.get("directed") else "graphs with missing entries"
-        raise InputError(
-            f"the number of components is not chosen for {what}; symmetrize() or fill them to "
-            "choose it, or compare fits by score"
-        )
-
     return choose_n_components(
         steps.apply(stack),
-        lambda d: JointEmbedding(d, **settings),
+        JointEmbedding(**settings),
         max_components=max_components,
         method=method,
         alpha=alpha,
