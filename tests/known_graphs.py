@@ -120,3 +120,16 @@ def partly_shuffled(n: int, share: float, seed: int) -> tuple[NDArray[np.intp], 
     order = np.arange(n)
     order[ring] = np.roll(ring, 1)
     return order, np.sort(ring)
+
+
+def two_groups(m: int = 24, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return graphs (m, 20, 20) of two components, and their groups, which differ in the second."""
+    rng = np.random.default_rng(seed)
+    H = np.stack([np.ones(20), np.repeat([1.0, -1.0], 10)], axis=1) / np.sqrt(20)
+    group = np.arange(m) % 2
+    second = np.where(group, 12.0, 4.0) + rng.normal(0, 1, m)
+    Lam = np.stack([rng.uniform(30, 34, m), second], axis=1)
+    noise = rng.normal(0, 0.2, (m, 20, 20))
+    A = np.einsum("sk,ik,tk->ist", H, Lam, H) + (noise + noise.transpose(0, 2, 1)) / 2
+    A[:, range(20), range(20)] = 0.0
+    return A, group

@@ -4,18 +4,12 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from payloads import PAYLOADS
 from scipy import sparse
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.report import summarize
 from eigengraphs.report.records import Finding, Intervals
-
-NASTY = [
-    "</script><script>alert(1)</script>",
-    "<b>bold</b>",
-    "\"quoted\" & 'single'",
-    "Ünïcode ✓ 脳",
-]
 
 
 def fitted(graphs, d, **settings):
@@ -72,7 +66,7 @@ def asked():
         "compare group", "Groups by component", ("The groups differ in component 2.",),
         ("component", "difference", "low", "high", "p"),
         (("je1", 0.1, -0.2, 0.4, 0.6), ("je2", 2.5, 1.0, 4.0, 0.001), ("je3", None, None, None, 1)),
-        Intervals(1, 2, 3, 0.0, "difference of means"), (NASTY[0],),
+        Intervals(1, 2, 3, 0.0, "difference of means"), (PAYLOADS[1],),
     )  # fmt: skip
 
 
@@ -121,24 +115,31 @@ def long_names():
     )
 
 
-def nasty_names():
-    graphs = random_graphs(
-        8, 10,
-        graph_names=[f"{NASTY[i % 4]} {i}" for i in range(8)],
-        vertex_names=[f"{NASTY[s % 4]} {s}" for s in range(10)],
+def with_payloads():
+    """Names with code in them, and with marks of other scripts, wherever there are names."""
+    n = len(PAYLOADS)
+    graphs = random_graphs(n, n, graph_names=PAYLOADS, vertex_names=PAYLOADS)
+    found = Finding(
+        "compare group", PAYLOADS[0], tuple(PAYLOADS[:3]), (PAYLOADS[9], *PAYLOADS[3:6]),
+        tuple((text, 1.0, 0.5, 2.0) for text in PAYLOADS), Intervals(1, 2, 3, 0.0, PAYLOADS[15]),
+        tuple(PAYLOADS), PAYLOADS[1],
     )  # fmt: skip
-    return summarize(
-        fitted(graphs, 2), graphs,
-        title=NASTY[0],
-        columns={name: [f"{name} {i % 2}" for i in range(8)] for name in NASTY},
-        label=NASTY[2],
-        problems=[{"level": "repaired", "text": text} for text in NASTY],
-        quality=[{"id": name, "file": name, "messages": [name]} for name in NASTY],
-        prediction={"label": NASTY[0], "methods": [{"name": NASTY[1], "score": 0.5}],
-                    "chance": 0.5, "protocol": NASTY[0]},
-        methods=NASTY[0],
-        provenance={NASTY[0]: NASTY[2]},
+    made = summarize(
+        fitted(graphs, 2), graphs, title=PAYLOADS[2], ordered=True,
+        vertex_columns={PAYLOADS[10]: (PAYLOADS[9], PAYLOADS[15]) * (n // 2)},
+        quality=[{"id": text, "file": text, "messages": text} for text in PAYLOADS],
+        methods="\n\n".join(PAYLOADS), provenance=dict(zip(PAYLOADS, PAYLOADS, strict=True)),
+        columns={PAYLOADS[0]: PAYLOADS, "Ünïcode ✓ 脳": (PAYLOADS[9], PAYLOADS[15]) * (n // 2),
+                 PAYLOADS[13]: np.arange(n)},
+        label="Ünïcode ✓ 脳",
+        coordinates=np.random.default_rng(0).normal(size=(n, 3)),
+        problems=[{"level": "refused", "text": text} for text in PAYLOADS],
+        prediction={
+            "label": PAYLOADS[1], "methods": [{"name": PAYLOADS[5], "score": 0.5}],
+            "chance": 0.5, "protocol": PAYLOADS[16], "classes": PAYLOADS[:9],
+        },
     )  # fmt: skip
+    return replace(made, findings=(found,))
 
 
 def directed():
@@ -161,7 +162,7 @@ CASES = {
     "2000 graphs": many_graphs,
     "2000 vertices": many_vertices,
     "long names": long_names,
-    "nasty names": nasty_names,
+    "payloads": with_payloads,
     "directed": directed,
     "troubles": lambda: with_troubles()[1],
     "small": lambda: small()[2],

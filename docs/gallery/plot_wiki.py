@@ -50,7 +50,7 @@ for name, loadings in zip(wiki.counts.graph_names, je.loadings_, strict=True):
 # positions sum to 1 in each, so they are shares.
 
 sources, targets = je.latent_positions_, je.latent_positions_right_
-colours = dict(zip(kinds, ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#444444"], strict=True))
+colors = dict(zip(kinds, ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#444444"], strict=True))
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
 numbers = np.arange(1, 9)
 for ax, positions, words in ((axes[0], sources, "sources h"), (axes[1], targets, "targets g")):
@@ -61,7 +61,7 @@ for ax, positions, words in ((axes[0], sources, "sources h"), (axes[1], targets,
             numbers,
             share,
             bottom=base,
-            color=colours[kind],
+            color=colors[kind],
             width=0.8,
             label=kind,
             edgecolor="white",
@@ -93,7 +93,7 @@ for kind, marker in zip(kinds, "o^sDv", strict=True):
         np.maximum(as_source[pages], smallest),
         np.maximum(as_target[pages], smallest),
         s=13,
-        color=colours[kind],
+        color=colors[kind],
         marker=marker,
         alpha=0.7,
         linewidth=0,

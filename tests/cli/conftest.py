@@ -6,41 +6,31 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from known_graphs import two_groups
 
 import eigengraphs as eg
-
-N = 20
-
-
-def matrices(seed=0, m=24):
-    """Return graphs (m, N, N) of two groups, which differ in the contrast of two halves."""
-    rng = np.random.default_rng(seed)
-    H = np.stack([np.ones(N), np.repeat([1.0, -1.0], N // 2)], axis=1) / np.sqrt(N)
-    group = np.arange(m) % 2
-    Lam = np.stack(
-        [rng.uniform(30, 34, m), np.where(group, 12.0, 4.0) + rng.normal(0, 1, m)], axis=1
-    )
-    noise = rng.normal(0, 0.2, (m, N, N))
-    A = np.einsum("sk,ik,tk->ist", H, Lam, H) + (noise + noise.transpose(0, 2, 1)) / 2
-    A[:, np.arange(N), np.arange(N)] = 0.0
-    return A, group
 
 
 @pytest.fixture(scope="session")
 def stack():
-    return eg.GraphStack(matrices()[0])
+    return eg.GraphStack(two_groups()[0])
+
+
+def write_study(folder, names, graphs, rows):
+    """Write matrices as files, and a table of participants with columns group and age."""
+    folder.mkdir()
+    for name, graph in zip(names, graphs, strict=True):
+        np.savetxt(folder / f"{name}.csv", graph, delimiter=",")
+    table = "\n".join(["participant_id\tgroup\tage", *rows, ""])
+    (folder.parent / "participants.tsv").write_text(table, encoding="utf-8")
 
 
 @pytest.fixture
 def study(tmp_path):
-    folder = tmp_path / "connectomes"
-    folder.mkdir()
-    A, group = matrices()
-    rows = ["participant_id\tgroup\tage"]
-    for i, graph in enumerate(A):
-        np.savetxt(folder / f"sub-{i + 1:02d}_connectome.csv", graph, delimiter=",")
-        rows.append(f"sub-{i + 1:02d}\t{'patient' if group[i] else 'control'}\t{30 + i}")
-    (tmp_path / "participants.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    A, group = two_groups()
+    names = [f"sub-{i + 1:02d}" for i in range(24)]
+    rows = [f"{name}\t{('control', 'patient')[group[i]]}\t{30 + i}" for i, name in enumerate(names)]
+    write_study(tmp_path / "connectomes", [f"{name}_connectome" for name in names], A, rows)
     return tmp_path
 
 
@@ -76,46 +66,28 @@ def run(tmp_path, monkeypatch, capsys):
     return run_command
 
 
-@pytest.fixture
-def done(run):
-    """Return a function that runs a command that must succeed: what it prints."""
+def must(code, part):
+    """Return a fixture: a function that runs a command, which must end so, for a part of `run`."""
 
-    def run_command(*words):
-        code, out, err = run(*words)
-        assert code == 0, err
-        return out
+    @pytest.fixture
+    def fixture(run):
+        def run_command(*words):
+            result = run(*words)
+            assert result[0] == code, result[2]
+            return result[part]
 
-    return run_command
+        return run_command
+
+    return fixture
 
 
-@pytest.fixture
-def noted(run):
-    """Return a function that runs a command that must succeed: its notes."""
-
-    def run_command(*words):
-        code, _, err = run(*words)
-        assert code == 0, err
-        return err
-
-    return run_command
+done, noted, refused = must(0, 1), must(0, 2), must(3, 2)  # output; notes; the message
 
 
 @pytest.fixture
 def told(done):
     """Return a function that runs a command with --json: its last event."""
     return lambda *words: json.loads(done(*words, "--json").splitlines()[-1])
-
-
-@pytest.fixture
-def refused(run):
-    """Return a function that runs a command that must be refused: its message."""
-
-    def run_command(*words):
-        code, _, err = run(*words)
-        assert code == 3, err
-        return err
-
-    return run_command
 
 
 @pytest.fixture
@@ -131,16 +103,11 @@ def out(study, done):
 @pytest.fixture
 def scans(tmp_path, done):
     """Fit 24 scans: 12 participants of two groups, two sessions each."""
-    A, _ = matrices()
+    A, _ = two_groups()
     A = A[np.argsort(np.arange(24) % 2, kind="stable")]  # one group for each participant
-    (tmp_path / "scans").mkdir()
-    rows = ["participant_id\tgroup\tage"]
-    for i, graph in enumerate(A):
-        name = f"sub-{i // 2:02d}_ses-{1 + i % 2}"
-        np.savetxt(tmp_path / "scans" / f"{name}_x.csv", graph, delimiter=",")
-        if i % 2 == 0:
-            rows.append(f"sub-{i // 2:02d}\t{'patient' if i >= 12 else 'control'}\t{30.5 + i}")
-    (tmp_path / "participants.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    names = [f"sub-{i // 2:02d}_ses-{1 + i % 2}_x" for i in range(24)]
+    rows = [f"sub-{k:02d}\t{'patient' if k >= 6 else 'control'}\t{30.5 + 2 * k}" for k in range(12)]
+    write_study(tmp_path / "scans", names, A, rows)
     done("fit", "scans", "out", "-d", 2, "--participants", "participants.tsv")
     return tmp_path
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import eigengraphs as eg
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.inference.intervals_and_bootstrap import cosines_squared
 
@@ -28,13 +29,16 @@ def add_column(folder, name, values, categories=()):
 def test_compare_says_writes_and_reports(out, done, told, table):
     said = done("compare", "out", "--group", "group", "--covariates", "age")
     assert "differ between groups of group (12 control, 12 patient)" in said
-    assert "je2" in said
+    assert "The loading on component 2 is largest in graphs of patient" in said
+    assert "je2" not in said  # that is its name in tables
     assert "Methods: Loadings were compared" in said
     found = table(out / "compare-group-age.tsv")
     assert list(found["component"]) == ["je1", "je2", "all"]
     assert found["p (FDR)"][1] < 0.05 < found["p (FDR)"][0]
     assert found["low"][1] > 0
     assert "Loadings by group, adjusted for age" in page_of(out)
+    assert ">component 2</" in page_of(out)
+    assert "je2" not in page_of(out)
     last = told("compare", "out", "--group", "age")
     assert (last["kind"], last["effect"]) == ("quantity", "partial correlation")
     asked = [found.key for found in FinishedFit(out).summary.findings]
@@ -105,7 +109,12 @@ def test_explained_and_residual_have_one_meaning_everywhere(study, done, told, t
     assert told["explained_of"] == "the sum of squares around the mean graph"
     explained = table(out / "components.tsv")["explained"]
     assert explained.sum() == pytest.approx(told["explained"], rel=1e-8)
-    residual = table(out / "loadings.tsv")["residual"].to_numpy()
+    found = table(out / "loadings.tsv")
+    residual = found["residual"].to_numpy()
+    graphs = eg.read(study / "connectomes", on_notice=lambda _: None)
+    je = eg.JointEmbedding(2, center=True, random_state=0).fit(graphs)
+    assert np.allclose(found[["je1", "je2"]], je.loadings_, rtol=1e-6)
+    assert np.allclose(residual, je.residuals(graphs), rtol=1e-6)
     summary, page = FinishedFit(out).summary, page_of(out)
     assert 1 - summary.explained_by_graph == pytest.approx(residual, rel=1e-6)
     data = json.loads(re.search(r'report-data">(.*?)</script>', page, re.DOTALL)[1])
@@ -144,6 +153,15 @@ def test_halves_decide_whether_a_component_is_trusted(study, done):
     assert "uncertain" not in page
     assert page.count("Split-half replication: replicates. Search:") == 2
     assert "of starts agree" in page
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_the_size_of_the_problem_decides_whether_halves_are_tested(study, done, monkeypatch, less):
+    # Entries, and products with a basis of 64 columns, for each of two components.
+    work = 24 * (20 * 20 + 64 * 20) * 2
+    monkeypatch.setattr("eigengraphs.cli.commands.fit._MOST_WORK", work - less)
+    done("fit", "connectomes", "out", "-d", 2)
+    assert len(FinishedFit(study / "out").summary.findings) == 1 - less
 
 
 def test_one_component_has_one_number_in_every_table(out, done, told, table):
@@ -238,10 +256,3 @@ def test_a_doubt_about_a_component_that_differs_says_both(out, done, verdict):
     noise = verdict == "looks like noise"
     assert [verbs[0] in differs, verbs[1] in both] == [noise, noise]
     assert verbs[0] not in both
-
-
-def test_numbers_of_a_report_are_arrays(out):
-    fit = FinishedFit(out)
-    assert np.array_equal(fit.summary.loadings, fit.embedding.loadings_)
-    assert fit.component_names == fit.embedding.get_feature_names_out().tolist()
-    assert not fit.degenerate.any()

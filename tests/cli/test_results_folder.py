@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.cli.fit import journal_of, open_journal
+from eigengraphs.cli.commands.fit import journal_of, open_journal
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.errors import InputError
 from eigengraphs.report.page import write_report
@@ -119,19 +119,6 @@ def test_a_fit_does_not_take_the_journal_of_one_that_is_running(journal, tmp_pat
     assert not journal_of(tmp_path / "results").exists()
 
 
-def test_a_fit_continues_from_what_a_stopped_one_left(journal, tmp_path):
-    def stopped():
-        with journal() as one:
-            one.total(("sum",), lambda: 3.0)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stopped()
-    with journal() as one:
-        assert one.total(("sum",), lambda: 4.0) == 3.0
-    assert not journal_of(tmp_path / "results").exists()
-
-
 def test_where_there_are_no_locks_a_fit_works_without(journal, tmp_path, monkeypatch):
     def none(*_):
         raise OSError("no locks here")
@@ -202,20 +189,6 @@ def test_values_have_one_spelling_for_both(tmp_path):
     assert found["gap"].isna().tolist() == [True, False]
     assert found["text"].isna().tolist() == [True, False]
     assert np.isinf(found["end"]).all()
-
-
-def test_a_failed_write_leaves_the_old_table(tmp_path):
-    path = tmp_path / "table.tsv"
-    write_table(path, ["a"], [["1"]])
-
-    def rows():
-        yield ["2"]
-        raise RuntimeError("stopped")
-
-    with pytest.raises(RuntimeError):
-        write_table(path, ["a"], rows())
-    assert path.read_text() == "a\n1\n"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_ids_of_digits_keep_their_zeros_where_they_are_read_as_text(done, tmp_path):

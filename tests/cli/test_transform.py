@@ -1,12 +1,11 @@
 """``transform`` of new files: names come from the model, and regions may be absent."""
 
-import json
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
-from known_graphs import random_symmetric
+from known_graphs import two_groups
 
 import eigengraphs as eg
 
@@ -15,13 +14,7 @@ NAMES = [f"region {s}" for s in range(N)]
 
 
 def matrices(m):
-    """Return graphs (m, N, N) of two components and little noise, without loops."""
-    rng = np.random.default_rng(0)
-    H = np.stack([np.ones(N), np.repeat([1.0, -1.0], N // 2)], axis=1) / np.sqrt(N)
-    A = np.einsum("sk,ik,tk->ist", H, rng.uniform([30, -12], [34, 12], (m, 2)), H)
-    A += 0.2 * random_symmetric(m, N, seed=1)
-    A[:, range(N), range(N)] = 0.0
-    return A.round(6)
+    return two_groups(m)[0].round(6)
 
 
 def write_tables(folder, graphs, names=NAMES, start=1):
@@ -188,23 +181,7 @@ def test_vertices_in_another_order_are_aligned_and_it_is_said(tmp_path, done, no
     assert np.allclose(loadings("turned.tsv"), loadings("same.tsv"))
 
 
-def test_edge_lists_of_new_participants_may_lack_vertices_of_the_model(tmp_path, done, noted):
-    write_lists(tmp_path / "old", matrices(6), first=0)
-    done("fit", "old", "out", "-d", 2)
-    (tmp_path / "new").mkdir()
-    (tmp_path / "new" / "sub-99.edgelist").write_text("3 4 2.5\n4 7 1.5\n3 19 2\n")
-    err = noted("transform", "out", "new", "new.tsv")
-    assert "no graph names 16 vertices of the model (0, 1, 2, 5, 6 and 11 more)" in err
-    A = np.zeros((1, N, N))
-    for s, t, w in [(3, 4, 2.5), (4, 7, 1.5), (3, 19, 2.0)]:
-        A[0, s, t] = A[0, t, s] = w
-    model = eg.load("out/model.eg")
-    order = [int(name) for name in model.vertex_names_]
-    expected = model.transform(A[:, order][:, :, order])
-    np.testing.assert_allclose(loadings("new.tsv"), expected, rtol=1e-8)
-
-
-def test_check_counts_what_is_hidden(tmp_path, noted, refused, run):
+def test_check_counts_what_is_hidden(tmp_path, noted, refused, told):
     A = matrices(4)
     write_tables(tmp_path / "in", A)
     keep = [s for s in range(N) if s not in (3, 11)]
@@ -216,9 +193,8 @@ def test_check_counts_what_is_hidden(tmp_path, noted, refused, run):
     assert "76 of 1600 entries (4.75%) are missing and not used, in 1 graph: sub-02 (76)" in err
     assert "2 vertices are missing altogether in some graphs: region 3 (in 1), region 11" in err
     assert "no edges" not in err
-    _, out, _ = run("check", "in", "--align", "union", "--allow-missing", "--json")
-    told = json.loads(out.splitlines()[-1])
-    assert told["hidden"] == 76
-    assert [row["isolated"] for row in told["quality"]] == [0, 0, 0, 0]
-    assert "2 of 20 vertices are missing" in told["quality"][1]["messages"]
-    assert not any("missing" in text for text in told["quality"][0]["messages"])
+    last = told("check", "in", "--align", "union", "--allow-missing")
+    assert last["hidden"] == 76
+    assert [row["isolated"] for row in last["quality"]] == [0, 0, 0, 0]
+    assert "2 of 20 vertices are missing" in last["quality"][1]["messages"]
+    assert not any("missing" in text for text in last["quality"][0]["messages"])

@@ -29,7 +29,15 @@ from typing import Any
 import eigengraphs as eg
 
 from .commands import passes
-from .operations import OPERATIONS, Operation, copy, is_finished, prepare, run_command
+from .operations import (
+    OPERATIONS,
+    Operation,
+    copy,
+    is_finished,
+    prepare,
+    quick_evaluate,
+    run_command,
+)
 
 #: Of system calls on files: number on x86-64, and where their arguments are. "at" is a handle of a
 #: folder followed by a path in it.
@@ -297,8 +305,8 @@ def half_written(operation: Operation, now: Tree, before: Tree, after: Tree) -> 
 
 def warm(prepared: Path, work: Path, names: list[str]) -> None:
     """Run commands in this process, so that forks have all modules and kernels."""
-    import eigengraphs.cli.demo as demo
-    import eigengraphs.cli.fit as fit
+    import eigengraphs.cli.commands.demo as demo
+    import eigengraphs.cli.commands.fit as fit
     import eigengraphs.store.writer as writing
 
     # The same bytes each time: clocks stand still, and every shard counts at once. What takes
@@ -306,7 +314,7 @@ def warm(prepared: Path, work: Path, names: list[str]) -> None:
     time.perf_counter = float  # type: ignore[assignment]
     fit.datetime = Stopped  # type: ignore[attr-defined, misc, assignment]
     writing.COMMIT_SECONDS = 0
-    demo.leave_one_out_predictions = lambda e, g, y, *_: y  # type: ignore[assignment]
+    demo.evaluate = quick_evaluate()  # type: ignore[attr-defined]
     write = eg.io.write
 
     def write_less(stack: eg.GraphStack, *rest: Any, **more: Any) -> Path:

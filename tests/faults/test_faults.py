@@ -28,6 +28,7 @@ from faults.operations import (
     copy,
     is_finished,
     prepare,
+    quick_evaluate,
     run_command,
 )
 
@@ -47,8 +48,7 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture
 def quick_demo(monkeypatch):
-    """What takes long in the demo is not the writing."""
-    monkeypatch.setattr("eigengraphs.cli.demo.leave_one_out_predictions", lambda e, g, y, *_: y)
+    monkeypatch.setattr("eigengraphs.cli.commands.demo.evaluate", quick_evaluate())
 
 
 class Bench:

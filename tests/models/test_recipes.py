@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eigengraphs.cli import shared_options
+from eigengraphs.cli import command_options
 from eigengraphs.errors import InputError
 from eigengraphs.models.paper import SECTION_5_1, SECTION_5_2
 from eigengraphs.models.recipes import WEIGHTS
@@ -83,8 +83,8 @@ def test_the_papers_designs_are_those_of_the_experiments():
     assert np.allclose(Lam.max(axis=0), [16, 2, 1], atol=0.05)
     truth = simulate_truth(read_design("section5.2"), 0, 50)
     assert {tuple(lam) for lam in truth.loadings.tolist()} == {(25.0, 5.0), (22.5, 2.5)}
-    assert tuple(DESIGNS) == shared_options.DESIGNS
-    assert ("auto", *WEIGHTS) == shared_options.WEIGHTS
+    assert tuple(DESIGNS) == command_options.DESIGNS
+    assert ("auto", *WEIGHTS) == command_options.WEIGHTS
 
 
 def test_weights_change_the_law_and_nothing_else():

@@ -106,17 +106,16 @@ def test_the_objective_and_the_time_line(fit, ax):
         eg.plot.timeline(fit, times=[1], ax=other)
 
 
-@pytest.mark.parametrize("component", [3, -1])
-def test_a_component_that_is_not_there_is_named(fit, ax, component):
-    with pytest.raises(SelectionError, match="there are 3, counted from 0 to 2"):
-        eg.plot.components(fit, component, ax=ax)
-
-
-def test_components_are_places(fit, ax):
-    with pytest.raises(InputError, match="given by its place"):
-        eg.plot.timeline(fit, ["je1"], ax=ax)
-    with pytest.raises(InputError, match="two places"):
-        eg.plot.loadings(fit, (0, 1, 2), ax=ax)
+@pytest.mark.parametrize("draw", [
+    lambda fit, ax: eg.plot.components(fit, 3, ax=ax),
+    lambda fit, ax: eg.plot.components(fit, -1, ax=ax),
+    lambda fit, ax: eg.plot.timeline(fit, ["je1"], ax=ax),
+    lambda fit, ax: eg.plot.loadings(fit, (0, 1, 2), ax=ax),
+])  # fmt: skip
+def test_components_are_places_that_exist(fit, ax, draw):
+    said = "there are 3, counted from 0 to 2|given by its place|two places"
+    with pytest.raises((InputError, SelectionError), match=said):
+        draw(fit, ax)
 
 
 def test_without_axes_a_new_figure_is_made(fit):

@@ -1,43 +1,13 @@
 """Names with code in them: text in the page, in a notebook and in pictures, and never more."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 from payloads import PAYLOADS, SCAN, SCRIPTS
-from report_cases import fitted, random_graphs
+from report_cases import CASES, fitted, random_graphs
 
 import eigengraphs as eg
-from eigengraphs.report import read_summary, summarize, write_page, write_report
-from eigengraphs.report.records import Finding, Intervals
+from eigengraphs.report import read_summary, write_page, write_report
 
 N = len(PAYLOADS)
-
-
-@pytest.fixture(scope="module")
-def summary():
-    graphs = random_graphs(N, N, graph_names=PAYLOADS, vertex_names=PAYLOADS)
-    found = Finding(
-        "compare group", PAYLOADS[0], tuple(PAYLOADS[:3]), (PAYLOADS[9], *PAYLOADS[3:6]),
-        tuple((text, 1.0, 0.5, 2.0) for text in PAYLOADS), Intervals(1, 2, 3, 0.0, PAYLOADS[15]),
-        tuple(PAYLOADS), PAYLOADS[1],
-    )  # fmt: skip
-    made = summarize(
-        fitted(graphs, 2), graphs, title=PAYLOADS[2], ordered=True,
-        vertex_columns={PAYLOADS[10]: (PAYLOADS[9], PAYLOADS[15]) * (N // 2)},
-        quality=[{"id": text, "file": text, "messages": text} for text in PAYLOADS],
-        methods="\n\n".join(PAYLOADS), provenance=dict(zip(PAYLOADS, PAYLOADS, strict=True)),
-        columns={PAYLOADS[0]: PAYLOADS, "group": (PAYLOADS[9], PAYLOADS[15]) * (N // 2),
-                 PAYLOADS[13]: np.arange(N)},
-        label="group",
-        coordinates=np.random.default_rng(0).normal(size=(N, 3)),
-        problems=[{"level": "refused", "text": text} for text in PAYLOADS],
-        prediction={
-            "label": PAYLOADS[1], "methods": [{"name": PAYLOADS[5], "score": 0.5}],
-            "chance": 0.5, "protocol": PAYLOADS[16], "classes": PAYLOADS[:9],
-        },
-    )  # fmt: skip
-    return replace(made, findings=(found,))
 
 
 def harmless(page):
@@ -46,10 +16,10 @@ def harmless(page):
 
 
 @pytest.mark.parametrize("without_policy", [False, True])
-def test_thirty_payloads_are_text_in_the_page(summary, visit, tmp_path, without_policy):
+def test_thirty_payloads_are_text_in_the_page(visit, tmp_path, without_policy):
     """Also after report.json, and where the policy is off: it is the second lock, not the first."""
     assert N >= 30
-    path = write_report(summary, tmp_path)[0]
+    path = write_report(CASES["payloads"](), tmp_path)[0]
     if without_policy:
         path = write_page(read_summary(tmp_path), tmp_path / "again.html")
     page = visit(path, bypass_csp=without_policy)

@@ -10,6 +10,7 @@ from report_cases import CASES, small
 from eigengraphs.errors import InputError
 from eigengraphs.report import read_summary, write_page, write_report
 from eigengraphs.report.page import render
+from eigengraphs.report.records import Finding
 
 # Four times the same code on more graphs would prove nothing more.
 FEW = [name for name in CASES if not name.startswith("2000")]
@@ -42,6 +43,9 @@ def test_what_is_no_number_comes_back(tmp_path):
     assert again.timeline == summary.timeline
     assert again.columns == summary.columns
     assert render(again) == render(summary)
+    header = ("component", "effect", "low")
+    found = Finding("k", "t", (), header, (("je1", np.inf, np.nan), ("all", 1.0, None)))
+    assert found.rows == (("je1", None, None), ("all", 1.0, None))
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +61,11 @@ def change(data, path, value):
         del data[last]
     else:
         data[last] = value
+
+
+def test_the_first_files_of_this_format_are_read(told, tmp_path):
+    (tmp_path / "report.json").write_text(told.replace('"centered"', '"centred"'), encoding="utf-8")
+    assert read_summary(tmp_path).to_json() == json.loads(told)
 
 
 @pytest.mark.parametrize(

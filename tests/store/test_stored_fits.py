@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -12,7 +13,6 @@ from sklearn.base import clone
 
 import eigengraphs as eg
 from eigengraphs import JointEmbedding
-from eigengraphs.cli.forecast import forecast_fit
 from eigengraphs.cli.input_files import gather
 from eigengraphs.models.simulation import read_design, simulate_blocks
 
@@ -65,13 +65,14 @@ def test_a_label_that_is_absent_is_said_before_anything_is_written(study, run):
 
 def test_a_forecast_is_near_the_passes_and_in_words(study, run):
     store = eg.open_store(study / "g.egs", memory="64M")
-    found = forecast_fit(store, 3)
-    assert found.route == "cores"
+    words = ("plan", "g.egs", "-d", "3", "--memory", "64M")
+    found = json.loads(run(*words, "--json").stdout)
+    assert found["route"] == "cores"
     je = JointEmbedding(3, random_state=0).fit(store)
-    assert found.passes[0] <= je.n_passes_ <= found.passes[1]
-    assert found.bytes_a_pass == store.nbytes
-    assert 0 < found.seconds[0] <= found.seconds[1]
-    done = run("plan", "g.egs", "-d", "3", "--memory", "64M")
+    assert found["passes"][0] <= je.n_passes_ <= found["passes"][1]
+    assert found["bytes_a_pass"] == store.nbytes
+    assert 0 < found["seconds"][0] <= found["seconds"][1]
+    done = run(*words)
     assert done.returncode == 0, done.stderr
     assert "every graph in a basis is kept" in done.stdout
     assert "passes:" in done.stdout
@@ -88,7 +89,7 @@ def test_a_zero_in_a_column_of_a_store_is_a_value(tmp_path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others do not count it so")
 def test_a_forecast_does_not_count_the_memory_of_who_asked():
-    asked = "from eigengraphs.cli.forecast import _resident; print(_resident())"
+    asked = "from eigengraphs.cli.commands.plan import _resident; print(_resident())"
     asking = (
         "import subprocess, sys; held = bytearray(b'x') * 2**30; "
         "subprocess.run([sys.executable, '-c', sys.argv[1]], check=True); del held"

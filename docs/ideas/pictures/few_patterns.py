@@ -27,8 +27,8 @@ below.suptitle("three of 30 graphs, and their loadings", x=0.02, ha="left", font
 for row, i in zip(below.subplots(3, 2, width_ratios=[1, 1.6]), shown, strict=True):
     matrix(row[0], np.asarray(graphs[int(i)]), 5.5, f"graph {i}")
     values = je.loadings_[i]
-    colours = ["#5e3c99" if value < 0 else "#e66101" for value in values]  # as in the matrices
-    row[1].barh([2, 1, 0], values, color=colours, height=0.6)
+    colors = ["#5e3c99" if value < 0 else "#e66101" for value in values]  # as in the matrices
+    row[1].barh([2, 1, 0], values, color=colors, height=0.6)
     row[1].axvline(0, color=GREY, linewidth=0.8)
     row[1].set(xlim=(-42, 95), yticks=[2, 1, 0], yticklabels=["1", "2", "3"])
     row[1].set_ylabel("pattern")

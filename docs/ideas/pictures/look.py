@@ -55,7 +55,7 @@ def matrix(ax: Any, values: Any, limit: float, title: str, *, cmap: str = SIGNED
 
 
 def save(drawn: Any, name: str) -> None:
-    """Write docs/images/NAME: svg without a date, png with 256 colours."""
+    """Write docs/images/NAME: svg without a date, png with 256 colors."""
     path = IMAGES / name
     if path.suffix == ".svg":
         drawn.savefig(path, metadata={"Date": None, "Creator": None}, transparent=False)

@@ -12,52 +12,57 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigengraphs import io
-from eigengraphs.cli.shared_options import Study
+from eigengraphs.cli.command_options import Study
 from eigengraphs.cli.terminal import Listener, silent
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.model_file import vertex_table
-from eigengraphs.io.file_graph import LEFT_OUT, left_out
+from eigengraphs.io.file_graph import LEFT_OUT, few, left_out
 from eigengraphs.io.vertex_tables import table_names
 from eigengraphs.report.columns import is_unknown
-from eigengraphs.report.input_quality import (
-    QualityTable,
-    describe_graphs,
-    first_names,
-    missing_vertices,
-)
+from eigengraphs.report.input_quality import QualityTable, describe_graphs, missing_vertices
 from eigengraphs.report.odd_graphs import mirror_images
-from eigengraphs.report.records import Column, Level, Problem, gravest_first
+from eigengraphs.report.records import Level, Problem, gravest_first
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import count_of
 
-__all__ = [
-    "Inputs", "column_of_participants", "column_values", "gather", "is_quantity", "named_in",
-    "on_vertices", "one_to_one",
-]  # fmt: skip
+__all__ = ["Inputs", "column_of_participants", "gather", "named_in", "on_vertices", "one_to_one"]
 
 # Columns that say whose each graph is, in small letters.
 _PARTICIPANTS = ("participant_id", "participant", "subject_id", "subject", "sub_id", "sub")
+_NAMED = 5  # graphs or vertices in a message
 
 
 @dataclass(frozen=True)
 class Inputs:
     """Graphs and all that is known of them."""
 
-    graphs: GraphStack
-    files: tuple[io.FileEntry, ...]
+    source: str
+    reading: io.Reading
+    graphs: GraphStack  # of the reading, where they are worked on
     columns: Mapping[str, Sequence[Any]]  # one value per graph
     participants: tuple[str, ...] | None  # of each graph, if some have several or a table was given
-    coordinates: Any  # (n, 2) or (n, 3), or None
-    vertex_columns: Mapping[str, Sequence[Any]]
+    vertices: io.VertexTable | None  # as it was given
     quality: QualityTable
     problems: tuple[Problem, ...]
-    seconds: float
-    source: str
     has_table: bool
-    left_out: int  # files of the folder that were not read, though they could be graphs
-    vertex_table: io.VertexTable | None
+
+    @property
+    def vertex_columns(self) -> dict[str, list[Any]]:
+        """What is known of the vertices, one value each."""
+        columns = {} if self.vertices is None else self.vertices.columns
+        return {name: _plain(values, whole=True) for name, values in columns.items()}
+
+    @property
+    def notes(self) -> list[str]:
+        """The problems in words."""
+        return [problem.text for problem in self.problems]
+
+    @property
+    def left_out(self) -> int:
+        """Number of files of the folder that were not read, though they could be graphs."""
+        return left_out(self.reading.notices)
 
     @property
     def checksums(self) -> list[dict[str, str]]:
@@ -65,7 +70,7 @@ class Inputs:
         if isinstance(self.graphs, BlockedStack):
             # A store's fingerprint is the hash of its store.json, which has those of all shards.
             return [{"path": self.source, "sha256": self.graphs.fingerprint.split()[0]}]
-        unique = {str(file.path): file.sha256 for file in self.files}
+        unique = {str(file.path): file.sha256 for file in self.reading.files}
         return [{"path": path, "sha256": digest} for path, digest in unique.items()]
 
     def column(self, name: str, use: str = "use as a label") -> Sequence[Any]:
@@ -108,33 +113,22 @@ def gather(
         rows = zip(joined.rows, stack.graph_names, strict=True)
         participants = tuple(table.ids[row] if row >= 0 else name for row, name in rows)
         problems += _unmatched(joined, study.participants)
-    n_vertices = count_of(stack.n_vertices, "vertex", "vertices")
+    n_vertices = count_of(stack.n_vertices, "vertex")
     listen("check", f"{count_of(stack.n_graphs, 'graph')}, {n_vertices}")
     files = [str(file.path) for file in reading.files]
     stack.require_comparable(files)
     messages = {i: [notice.text for notice in file.notices if notice.loud]
                 for i, file in enumerate(reading.files)}  # fmt: skip
-    mirror, of_vertices = None, dict[str, Sequence[Any]]()
+    mirror = None
     if labels is not None:
         mirror = mirror_images(stack.vertex_names, labels.names, labels.columns)
-        of_vertices = {name: _plain(x, whole=True) for name, x in labels.columns.items()}
     quality = describe_graphs(stack, files, messages, mirror, columns)
     problems += [*_hidden(stack), *quality.problems, *quality.explained]
+    graphs = stack if move is None else move(stack)
     return Inputs(
-        graphs=stack if move is None else move(stack),
-        files=reading.files,
-        columns=columns,
-        participants=participants,
-        coordinates=None if labels is None else labels.coordinates,
-        vertex_columns=of_vertices,
-        quality=quality,
-        problems=tuple(gravest_first(problems)),
-        seconds=reading.seconds,
-        source=str(source),
-        has_table=table is not None,
-        left_out=left_out(reading.notices),
-        vertex_table=reading.vertex_table or labels,
-    )
+        str(source), reading, graphs, columns, participants, labels, quality,
+        tuple(gravest_first(problems)), table is not None,
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------ columns and participants
@@ -149,19 +143,6 @@ def named_in(
     close = get_close_matches(name, list(columns), 1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise InputError(f"{absent}; columns are: {', '.join(columns) or none}{hint}{more}")
-
-
-def column_values(column: Column) -> list[Any]:
-    """Return a column as numbers or texts, None where it is not known."""
-    if column.kind == "number":
-        return list(column.values)
-    return [None if value is None else column.categories[int(value)] for value in column.values]
-
-
-def is_quantity(column: Column) -> bool:
-    """Tell whether a column is a quantity; numbers of two values (0 and 1) are classes."""
-    known = {value for value in column.values if value is not None}
-    return column.kind == "number" and len(known) > 2
 
 
 def column_of_participants(columns: Mapping[str, Sequence[Any]]) -> str | None:
@@ -232,22 +213,22 @@ def on_vertices(
         new = table_names([old], [Path(data.source)], table)
         graphs = graphs.with_names(vertex_names=[new[name] for name in old])
         pairs = [f"{name} is {new[name]}" for name in old if new[name] != name]
-        said.append(f"vertices named by the vertex table of the model: {first_names(pairs)}")
+        named_by = f"vertices named by the vertex table of the model: {few(pairs, _NAMED)}"
+        said.append(named_by)
     have = set(graphs.vertex_names)
-    lists = data.files and all(file.format == "edge list" for file in data.files)
+    lists = {file.format for file in data.reading.files} == {"edge list"}
     lacking = [name for name in wanted if name not in have]
     if have - set(wanted):
         return graphs, said
     if lacking and lists:
-        count = count_of(len(lacking), "vertex", "vertices")
-        which = f"no graph names {count} of the model ({first_names(lacking)})"
+        count = count_of(len(lacking), "vertex")
+        which = f"no graph names {count} of the model ({few(lacking, _NAMED)})"
         said.append(f"{which}; assumed to have no edges")
         return graphs.among(wanted, isolated=True), said
     if lacking and missing == "unobserved":
-        which = (
-            f"{_vertices(len(lacking))} missing in all graphs ({first_names(graphs.graph_names)})"
-        )
-        said.append(f"{which} and hidden: {first_names(lacking)}")
+        where = few(graphs.graph_names, _NAMED)
+        which = f"{_vertices(len(lacking))} missing in all graphs ({where})"
+        said.append(f"{which} and hidden: {few(lacking, _NAMED)}")
     # A union begins with the vertices of the first graph, in its order.
     shown = np.ones(len(have), dtype=bool) if graphs.mask is None else graphs.mask.present[0]
     own = [graphs.vertex_names[s] for s in np.flatnonzero(shown).tolist()]
@@ -289,16 +270,16 @@ def _hidden(stack: GraphStack) -> list[Problem]:
     graphs = count_of(len(which), "graph")
     share = stack.n_hidden / (m * n * n)
     text = f"{stack.n_hidden} of {m * n * n} entries ({share:.2%}) are missing and not used, "
-    text += f"in {graphs}: {first_names(which)}"
+    text += f"in {graphs}: {few(which, _NAMED)}"
     often = missing_vertices(stack.mask).sum(axis=0)
     gone = [f"{stack.vertex_names[s]} (in {often[s]})" for s in np.flatnonzero(often).tolist()]
     if gone:
-        text += f"; {_vertices(len(gone))} missing altogether in some graphs: {first_names(gone)}"
+        text += f"; {_vertices(len(gone))} missing altogether in some graphs: {few(gone, _NAMED)}"
     return [Problem("notice", text, f"missing entries ({graphs})")]
 
 
 def _vertices(count: int) -> str:
-    return f"{count_of(count, 'vertex', 'vertices')} {'is' if count == 1 else 'are'}"
+    return f"{count_of(count, 'vertex')} {'is' if count == 1 else 'are'}"
 
 
 def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
@@ -306,10 +287,10 @@ def _unmatched(joined: io.Joined, path: Path | None) -> list[Problem]:
     if graphs := joined.graphs_without_row:
         count = count_of(len(graphs), "graph")
         have = "has" if len(graphs) == 1 else "have"
-        text = f"{count} {have} no row in {path}: {first_names(graphs)}"
+        text = f"{count} {have} no row in {path}: {few(graphs, _NAMED)}"
         found.append(Problem("warning", text, f"no row in the table ({count})"))
     if rows := joined.rows_without_graph:
         have = "has" if len(rows) == 1 else "have"
-        text = f"{count_of(len(rows), 'row')} of {path} {have} no graph: {first_names(rows)}"
+        text = f"{count_of(len(rows), 'row')} of {path} {have} no graph: {few(rows, _NAMED)}"
         found.append(Problem("notice", text, f"rows without a graph ({len(rows)})"))
     return found

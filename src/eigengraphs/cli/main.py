@@ -6,20 +6,20 @@ Exit codes: 0 success, 2 usage, 3 input refused, 4 not converged (--strict), 5 t
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 from typing import Any
 
 from eigengraphs import __version__
-from eigengraphs.cli.terminal import for_shell, say
+from eigengraphs.cli.terminal import for_shell, say, showing, tell
 from eigengraphs.errors import ClusterError, EigengraphsError, InputError, MissingExtraError, short
 from eigengraphs.system.labels import not_utf8
 
@@ -32,23 +32,9 @@ def application() -> Any:
         import typer
     except ImportError:
         raise MissingExtraError("typer", "cli", "the command line") from None
-    from eigengraphs.cli.check import check
-    from eigengraphs.cli.compare import changes, compare
-    from eigengraphs.cli.convert import convert
-    from eigengraphs.cli.demo import demo
-    from eigengraphs.cli.fit import fit
-    from eigengraphs.cli.forecast import plan
-    from eigengraphs.cli.predict import contest, evaluate
-    from eigengraphs.cli.read import cluster, read, uncertainty
-    from eigengraphs.cli.shared_options import spread
-    from eigengraphs.cli.simulate import simulate
-    from eigengraphs.cli.transform import info, report, transform
+    from eigengraphs.cli.command_options import COMMANDS, typer_command
 
-    app = typer.Typer(
-        name="eigengraphs",
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-    )
+    app = typer.Typer(name="eigengraphs", no_args_is_help=True, pretty_exceptions_enable=False)
 
     def show_version(wanted: bool) -> None:
         if wanted:
@@ -63,32 +49,27 @@ def application() -> Any:
     ) -> None:
         """Embed many graphs on one vertex set together."""
 
-    panels = {
-        "From files to results": (check, fit, transform, report, contest),
-        "Analyses of a fit": (compare, evaluate, read, uncertainty, cluster, changes),
-        "Files, stores and sizes": (convert, info, plan),
-        "Examples and simulations": (demo, simulate),
-    }
-    for panel, commands in panels.items():
+    for panel, commands in COMMANDS.items():
         for command in commands:
-            app.command(rich_help_panel=panel)(_interruptible(spread(command)))
+            app.command(rich_help_panel=panel)(typer_command(command, _run_command))
     return app
 
 
-def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
-    """Make Ctrl-C the exit code 130, which typer's versions differ about."""
-
-    @functools.wraps(command)
-    def run(*args: Any, **options: Any) -> None:
-        try:
-            command(*args, **options)
-        except Stopped as stop:
-            sys.exit(_complain(stop, stop.code))
-        except KeyboardInterrupt as stop:
-            stop.args = ("interrupted",)
-            sys.exit(_complain(stop, 130))
-
-    return run
+def _run_command(asked: Any, as_json: bool) -> None:
+    """Run a command: the function of its name in the file of its name; then print what it found."""
+    name = type(asked).__name__.lower()
+    try:
+        with showing(as_json, asked.first_step) as listen:
+            job = getattr(import_module(f"eigengraphs.cli.commands.{name}"), name)
+            outcome = job(asked, listen)
+        tell(outcome, as_json)
+    except Stopped as stop:
+        sys.exit(_complain(stop, stop.code))
+    except KeyboardInterrupt as stop:  # an exit code that typer's versions differ about
+        stop.args = ("interrupted",)
+        sys.exit(_complain(stop, 130))
+    if outcome.code:
+        sys.exit(outcome.code)
 
 
 def main() -> None:

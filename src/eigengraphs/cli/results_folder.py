@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -12,21 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.cli.input_files import (
-    Inputs,
-    column_of_participants,
-    column_values,
-    gather,
-    named_in,
-)
-from eigengraphs.cli.shared_options import Study
+from eigengraphs.cli.command_options import Study
+from eigengraphs.cli.input_files import Inputs, column_of_participants, gather, named_in
 from eigengraphs.cli.terminal import Listener, silent
 from eigengraphs.embedding import JointEmbedding, load
 from eigengraphs.errors import InputError
 from eigengraphs.report.page import write_report
 from eigengraphs.report.records import Column, Finding, TimeLine
-from eigengraphs.report.summary import Summary, read_summary
-from eigengraphs.system.limits import read_json, read_regular
+from eigengraphs.report.summary import Summary, read_results, read_summary
+from eigengraphs.system.labels import component_column, component_name
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import (
     is_left_over,
@@ -36,8 +31,8 @@ from eigengraphs.system.whole_files import (
 )
 
 __all__ = [
-    "FILES", "FinishedFit", "answers_in", "check_output", "load_model", "study_of",
-    "write_loadings",
+    "FILES", "FinishedFit", "answers_in", "by_component", "check_output", "file_name", "load_model",
+    "write_columns", "write_loadings",
 ]  # fmt: skip
 
 #: What a folder of results holds; anything else in it is somebody else's.
@@ -83,6 +78,21 @@ def load_model(path: Path) -> JointEmbedding:
     return load(path / "model.eg" if path.is_dir() else path)
 
 
+def write_columns(path: Path, columns: Mapping[str, Iterable[Any]]) -> None:
+    """Write a table from its columns."""
+    write_table(path, list(columns), zip(*columns.values(), strict=True))
+
+
+def by_component(tables: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Return the columns of tables (rows, d) by component: ``je1``, ``je1_se``, ``je2``, ...
+
+    The keys of ``tables`` are endings of the names: "" and "_se".
+    """
+    d = len(next(iter(tables.values())).T)
+    return {f"{component_column(k)}{end}": np.asarray(table)[:, k].tolist()
+            for k in range(d) for end, table in tables.items()}  # fmt: skip
+
+
 def write_loadings(
     path: Path,
     embedding: JointEmbedding,
@@ -92,22 +102,20 @@ def write_loadings(
     missing: str | None = None,
 ) -> None:
     """Write one row per graph: its name, what is known of it, loadings, and the residual."""
-    residuals = embedding.residuals(graphs, missing=missing)
-    names = [str(name) for name in embedding.get_feature_names_out()]
-    known: dict[str, Any] = {}
+    residuals = embedding.residuals(graphs, missing=missing).tolist()
+    own, known = by_component({"": loadings}), dict[str, Any]()
     for name, values in columns.items():
         # A column with one of our names gets another: ``id_``.
-        free, taken = name, {"id", "residual", *names}
+        free, taken = name, {"id", "residual", *own}
         while free in taken or free in known or (free != name and free in columns):
             free += "_"
         known[free] = values
-    write_table(
-        path,
-        ["id", *known, *names, "residual"],
-        ((name, *(values[i] for values in known.values()),
-          *map(float, loadings[i]), float(residuals[i]))
-         for i, name in enumerate(graphs.graph_names)),
-    )  # fmt: skip
+    write_columns(path, {"id": graphs.graph_names, **known, **own, "residual": residuals})
+
+
+def file_name(*words: str) -> str:
+    """Return the name of a table that every file system takes, ``compare-group-age.tsv``."""
+    return re.sub(r"[^\w.-]+", "_", "-".join(words))[:100] + ".tsv"
 
 
 @dataclass(frozen=True)
@@ -134,9 +142,9 @@ class FinishedFit:
         return found
 
     @property
-    def component_names(self) -> list[str]:
-        """The names of the components in tables."""
-        return [f"je{k + 1}" for k in range(self.summary.n_components)]
+    def components(self) -> dict[str, str]:
+        """The components in words, "component 1", and their names in tables, "je1"."""
+        return {component_name(k): component_column(k) for k in range(self.summary.n_components)}
 
     @property
     def degenerate(self) -> Any:
@@ -147,13 +155,7 @@ class FinishedFit:
     def provenance(self) -> dict[str, Any]:
         """Where the results came from."""
         file = self.folder / "provenance.json"
-        try:
-            found: Any = read_json(read_regular(file))
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"cannot read {str(file)!r} ({error}); name a folder that eigengraphs fit has "
-                "written"
-            ) from None
+        found = read_results(file)
         inputs = found.get("inputs", []) if isinstance(found, dict) else None
         if not isinstance(inputs, list) or not all(isinstance(item, dict) for item in inputs):
             raise InputError(f"{str(file)!r} does not hold what eigengraphs fit writes")
@@ -168,7 +170,15 @@ class FinishedFit:
 
     def values(self, name: str, option: str) -> list[Any]:
         """Return a column as numbers or texts, None where it is not known."""
-        return column_values(self.column(name, option))
+        return self.column(name, option).known
+
+    def covariates(self, text: str, beside: str, option: str) -> dict[str, list[Any]]:
+        """Return the columns that ``--covariates`` names; each once, and not that of ``option``."""
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        twice = [name for name in names if name == beside or names.count(name) > 1]
+        if twice:
+            raise InputError(f"{twice[0]!r} is named twice, by {option} or --covariates")
+        return {name: self.values(name, "--covariates") for name in names}
 
     @property
     def participants(self) -> str | None:
@@ -205,7 +215,7 @@ class FinishedFit:
                 f"the graphs of this fit were read from {str(where)!r}, which does not exist; say "
                 "where they are now by --graphs"
             )
-        found = gather(where, study_of(reading["how"]), listen)
+        found = gather(where, _study_of(reading["how"]), listen)
         then = sorted(str(item.get("sha256")) for item in self.provenance.get("inputs", []))
         if sorted(item["sha256"] for item in found.checksums) != then:
             raise InputError(
@@ -218,7 +228,7 @@ class FinishedFit:
         self,
         finding: Finding,
         table: str,
-        more: Mapping[str, Callable[[Path], None]] | None = None,
+        more: Mapping[str, Mapping[str, Iterable[Any]]] | None = None,
         timeline: TimeLine | None = None,
     ) -> list[Path]:
         """Put an answer into the report, and its table beside it; a former one is replaced.
@@ -230,7 +240,7 @@ class FinishedFit:
         table
             Name of the file for its rows, ``compare-group.tsv``.
         more
-            Names of further files, and what writes each.
+            Names of further tables, and their columns.
         timeline
             Order of the graphs in time; the report shows it from then on.
 
@@ -248,8 +258,8 @@ class FinishedFit:
                     "command again"
                 )
             findings = {found.key: found for found in summary.findings} | {finding.key: finding}
-            for name, write in (more or {}).items():
-                write(scratch / name)
+            for name, columns in (more or {}).items():
+                write_columns(scratch / name, columns)
             write_table(scratch / table, list(finding.header), finding.rows)
             line = summary.timeline if timeline is None else timeline
             changed = replace(summary, findings=tuple(findings.values()), timeline=line)
@@ -259,7 +269,7 @@ class FinishedFit:
         return [self.folder / name for name in names]
 
 
-def study_of(record: Mapping[str, Any]) -> Study:
+def _study_of(record: Mapping[str, Any]) -> Study:
     """Return how graphs were read, from the record of a fit; earlier versions had other names."""
     known = {field.name: record[field.name] for field in fields(Study) if field.name in record}
     known["directed"] = record.get("directed") is True

@@ -7,8 +7,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from eigengraphs.errors import EigengraphsError
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from eigengraphs.stack import GraphStack
 
 __all__ = [
-    "Listener", "counting", "described", "files_left_out", "for_shell", "noting", "say", "say_json",
-    "say_notes", "say_written", "sentence", "show_table", "showing", "silent", "visible",
+    "Listener", "Outcome", "Table", "counting", "described", "files_left_out", "for_shell",
+    "noting", "say", "sentence", "showing", "silent", "tell", "visible", "written",
 ]  # fmt: skip
 
 SECONDS = 5.0  # between lines of progress where there is no terminal
@@ -79,23 +80,56 @@ def say(*texts: object, file: TextIO | None = None, flush: bool = False) -> None
     print(*map(visible, texts), file=file, flush=flush)
 
 
-def say_notes(texts: Iterable[str]) -> None:
-    """Print notes on standard error, one per line."""
-    for text in texts:
-        say(f"note: {for_shell(text)}", file=sys.stderr)
+@dataclass(frozen=True)
+class Table:
+    """Rows below a header, printed as narrow as can be; columns of ``whole`` are never folded."""
+
+    header: Sequence[str]
+    rows: Iterable[Sequence[object]]
+    whole: Sequence[str] = ()
 
 
-def say_json(**facts: Any) -> None:
-    """Print the last event of a command, with its results."""
-    from eigengraphs.report.records import json_ready
+@dataclass(frozen=True)
+class Outcome:
+    """What a command says at its end.
 
-    files = [str(file) for file in facts.pop("files", ())]
-    say(json.dumps(json_ready({"event": "done", **facts} | ({"files": files} if files else {}))))
+    Attributes
+    ----------
+    text
+        For people: lines and tables.
+    facts
+        For programs: the last event of ``--json``.
+    notes
+        For people, on standard error and before the text, one per line.
+    code
+        Exit code of the command.
+    """
+
+    text: Sequence[str | Table]
+    facts: Mapping[str, Any]
+    notes: Iterable[str] = ()
+    code: int = 0
 
 
-def say_written(files: Sequence[Path], left_out: int = 0) -> None:
-    """Print the last line of a command that has written files."""
-    say(f"wrote {', '.join(map(str, files))}{files_left_out(left_out)}")
+def tell(outcome: Outcome, as_json: bool) -> None:
+    """Print the outcome of a command."""
+    if as_json:
+        from eigengraphs.report.records import json_ready
+
+        say(json.dumps(json_ready({"event": "done", **outcome.facts}), default=os.fspath))
+        return
+    for note in outcome.notes:
+        say(f"note: {for_shell(note)}", file=sys.stderr)
+    for part in outcome.text:
+        if isinstance(part, Table):
+            _show(part)
+        else:
+            say(part)
+
+
+def written(files: Sequence[Path], left_out: int = 0) -> str:
+    """Return the last line of a command that has written files."""
+    return f"wrote {', '.join(map(str, files))}{files_left_out(left_out)}"
 
 
 def files_left_out(count: int) -> str:
@@ -114,29 +148,26 @@ def described(graphs: GraphStack) -> str:
     weights = "weighted" if graphs.is_weighted else "unweighted"
     return (
         f"{count_of(graphs.n_graphs, f'{direction} {weights} graph')} on "
-        f"{count_of(graphs.n_vertices, 'vertex', 'vertices')}"
+        f"{count_of(graphs.n_vertices, 'vertex')}"
     )
 
 
-def show_table(
-    header: Sequence[str], rows: Iterable[Sequence[object]], whole: Sequence[str] = ()
-) -> None:
-    """Print a table, as narrow as can be; all columns but those of ``whole`` may be folded.
+def _show(table: Table) -> None:
+    """Print a table; names are shown as they are, even such as ``[bold]``.
 
-    Names are shown as they are, even such as ``[bold]``. Where there is no terminal, the table is
-    wide enough for its words.
+    Where there is no terminal, the table is wide enough for its words.
     """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as Drawn
 
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    for name in header:
-        table.add_column(name, no_wrap=name in whole, overflow="fold")
-    for row in rows:
-        table.add_row(*map(visible, row))
+    drawn = Drawn(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    for name in table.header:
+        drawn.add_column(name, no_wrap=name in table.whole, overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*map(visible, row))
     shown = sys.stdout.isatty() or "COLUMNS" in os.environ
-    Console(markup=False, emoji=False, highlight=False, width=None if shown else 160).print(table)
+    Console(markup=False, emoji=False, highlight=False, width=None if shown else 160).print(drawn)
 
 
 @contextmanager
@@ -168,14 +199,18 @@ def counting(listen: Listener, stage: str, what: str) -> Callable[[int, int], No
 
 
 @contextmanager
-def showing(as_json: bool, stage: str, text: str) -> Iterator[Listener]:
+def showing(as_json: bool, first: tuple[str, str] | None) -> Iterator[Listener]:
     """Give a listener: JSON lines on standard output, else a bar or lines on standard error.
 
     The first step is shown at once, before the caller imports what takes seconds. A job that begins
-    with the same step says nothing new.
+    with the same step says nothing new. Without a first step, nothing is shown.
     """
+    if first is None:
+        yield silent
+        return
     with _listener(as_json) as show:
-        last: tuple[Any, ...] = ()
+        show(*first)
+        last: tuple[Any, ...] = first
 
         def listen(*step: Any) -> None:
             nonlocal last
@@ -183,7 +218,6 @@ def showing(as_json: bool, stage: str, text: str) -> Iterator[Listener]:
                 last = step
                 show(*step)
 
-        listen(stage, text)
         yield listen
 
 

@@ -165,15 +165,17 @@ def read_model(
 def keep_vertex_table(embedding: Any, table: VertexTable | None) -> None:
     """Let a fit keep what files may call its vertices: it is saved with the model."""
     if table is not None:
-        # Plain values: older versions read the file, too.
-        kept = {"names": table.names, "ids": table.ids, "colours": table.colours}
+        # Plain values under the first names: older versions read the file, too.
+        kept = {"names": table.names, "ids": table.ids, "colours": table.color_table}
         embedding._vertex_table = kept
 
 
 def vertex_table(embedding: Any) -> VertexTable | None:
     """Return the table of vertices that a fit keeps, if it does."""
     kept = getattr(embedding, "_vertex_table", None)
-    return None if kept is None else VertexTable(**kept)
+    if kept is None:
+        return None
+    return VertexTable(kept["names"], kept["ids"], color_table=kept["colours"])
 
 
 # ---------------------------------------------------------------------- the archive

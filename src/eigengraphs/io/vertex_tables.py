@@ -63,7 +63,7 @@ class VertexTable:
         Columns x, y and z.
     columns : mapping of str to ndarray
         Every column of the table: numbers where all are numbers, else words.
-    colours : bool
+    color_table : bool
         Whether it is a color table, which may list more regions than the graphs have.
 
     Examples
@@ -84,7 +84,7 @@ class VertexTable:
     ids: tuple[str, ...] | None = None
     coordinates: NDArray[np.float64] | None = None
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    colours: bool = False
+    color_table: bool = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -95,10 +95,10 @@ class VertexTable:
 
     def _for(self, n: int | None) -> VertexTable:
         """Return the table for n vertices: number 0 of a color table is not a region."""
-        if not self.colours or n is None or len(self) != n + 1 or (self.ids or "1")[0] != "0":
+        if not self.color_table or n is None or len(self) != n + 1 or (self.ids or "1")[0] != "0":
             return self
         columns = {name: column[1:] for name, column in self.columns.items()}
-        return VertexTable(self.names[1:], (self.ids or ())[1:], None, columns, colours=True)
+        return VertexTable(self.names[1:], (self.ids or ())[1:], None, columns, color_table=True)
 
 
 def read_vertices(
@@ -225,7 +225,7 @@ def _color_table(text: TextFile, rows: list[list[str]]) -> VertexTable:
     for place, color in enumerate(_COLORS):
         columns[color] = np.array([int(row[place - 4]) for row in rows])
     ids = tuple(row[0] for row in rows)
-    return VertexTable(_unique(text, names), ids, None, columns, colours=True)
+    return VertexTable(_unique(text, names), ids, None, columns, color_table=True)
 
 
 # ---------------------------------------------------------------------- naming the vertices
@@ -259,7 +259,7 @@ def renamer(
     """
     mapping = table_names(names, paths, table)
     everything = table.names
-    if table.colours and mapping:
+    if table.color_table and mapping:
         # A color table lists the regions of all atlases: only those of the graphs count.
         everything = tuple(name for name in table.names if name in set(mapping.values()))
     place = {name: s for s, name in enumerate(everything)}

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from eigengraphs.errors import InputError, MissingExtraError, SelectionError
+from eigengraphs.errors import InputError, SelectionError
+from eigengraphs.system.extras import need
+from eigengraphs.system.labels import component_name
 
 __all__ = ["components", "heatmap", "loadings", "objective", "positions", "timeline"]
 
@@ -115,7 +117,7 @@ def positions(
         H = getattr(embedding, "latent_positions_right_", None)
         if H is None:
             raise InputError("undirected graphs have only one side; leave side='left'")
-    names = [f"position in component {k + 1}" for k in pair]
+    names = [f"position in {component_name(k)}" for k in pair]
     return _points(H, pair, names, "vertex", colour if color is None else color, ax)
 
 
@@ -292,7 +294,7 @@ def timeline(
     for place, k in enumerate(chosen):
         axes.plot(
             x, L[:, k], color=HUES[place % 7], marker=MARKERS[place % 7], markersize=4,
-            linewidth=1.2, label=f"component {k + 1}",
+            linewidth=1.2, label=component_name(k),
         )  # fmt: skip
     axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
     axes.set(xlabel="graph, in input order" if times is None else "time", ylabel="loading")
@@ -307,11 +309,7 @@ def _axes(ax: Any) -> Any:
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError:
-        raise MissingExtraError("matplotlib", "report", "drawing a picture") from None
-    return plt.subplots()[1]
+    return need("matplotlib.pyplot", "report", "drawing a picture").subplots()[1]
 
 
 def _checked(embedding: Any, component: int) -> int:
@@ -338,7 +336,7 @@ def _pair(embedding: Any, components: Any) -> list[int]:
 
 
 def _explaining(embedding: Any, k: int) -> str:
-    return f"component {k + 1} (explains {embedding.explained_ratio_[k]:.1%})"
+    return f"{component_name(k)} (explains {embedding.explained_ratio_[k]:.1%})"
 
 
 def _points(

@@ -9,20 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
-from eigengraphs.errors import MissingExtraError
 from eigengraphs.inference.label_prediction import CHANCE
 from eigengraphs.inference.method_contest import Contest
 from eigengraphs.plot.embedding_plots import HUES, MARKERS
+from eigengraphs.system.extras import need
+from eigengraphs.system.labels import component_name
 
 __all__ = ["contest_figure", "embedding_figure"]
 
 
 def _three_panels(title: str, height: float, **layout: Any) -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "report", "drawing a picture") from None
-    figure = Figure(figsize=(13, height), layout="constrained")
+    drawing = need("matplotlib.figure", "report", "drawing a picture")
+    figure = drawing.Figure(figsize=(13, height), layout="constrained")
     figure.suptitle(title, fontsize=12)
     return figure, figure.subplots(1, 3, **layout)
 
@@ -61,8 +59,8 @@ def embedding_figure(
         strips.hlines(means, x - width / 2, x + width / 2, color=color, lw=2)
     plane.set(
         title="Graphs: the first two loadings",
-        xlabel=f"component 1 (explains {share[0]:.1%})",
-        ylabel=f"component 2 (explains {share[1]:.1%})",
+        xlabel=f"{component_name(0)} (explains {share[0]:.1%})",
+        ylabel=f"{component_name(1)} (explains {share[1]:.1%})",
     )
     plane.legend(frameon=False, fontsize=9)
     strips.axhline(0, color="0.8", lw=0.8, zorder=0)

@@ -86,23 +86,24 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float) else str(value)
 
 
+def _number(text: str) -> float | None:
+    """Return the finite number that a text says, if it does."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
 def _numbers(values: list[Any]) -> list[float | int | None] | None:
     """Return the values as numbers, or None if some are not."""
     found: list[float | int | None] = []
     for value in values:
         number = value
-        if isinstance(value, bool):
+        if isinstance(value, str):  # 007 is a name
+            number = None if re.match(r"\s*0\d", value) else _number(value)
+        if isinstance(value, bool) or (number is None and value is not None):
             return None
-        if isinstance(value, str):
-            text = value.strip()
-            if len(text) > 1 and text[0] == "0" and text[1].isdigit():
-                return None  # 007 is a name
-            try:
-                number = float(text)
-            except ValueError:
-                return None
-            if not math.isfinite(number):
-                return None
         found.append(number)
     return found if any(number is not None for number in found) else None
 
@@ -138,18 +139,11 @@ def time_line(
             f"graphs cannot be sorted by {ordered!r}, which has no value for {some_of(unknown)}: "
             "complete the column, or leave these graphs out"
         )
-    texts = [_time_text(value) for value in values]
+    plain = [_plain(value) for value in values]
+    texts = [f"{x:.10g}" if isinstance(x, float) else str(x).strip() for x in plain]
     keys = _keys(ordered, texts, names)
     order = sorted(range(len(names)), key=lambda i: keys[i])  # stable
     return TimeLine(ordered, tuple(order), tuple(texts[i] for i in order))
-
-
-def _time_text(value: Any) -> str:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return str(value).strip()
 
 
 def _keys(column: str, texts: Sequence[str], names: Sequence[str]) -> list[Key]:
@@ -180,11 +174,8 @@ def _alike(keys: Sequence[Key | None]) -> list[Key | None]:
 
 
 def _read_number(text: str) -> Key | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return ("", value) if math.isfinite(value) else None
+    value = _number(text)
+    return None if value is None else ("", value)
 
 
 def _date(text: str) -> Key | None:

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import eq
-from typing import Any, overload
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.report.odd_graphs import FEWEST, compare_patterns, far_from_usual
+from eigengraphs.io.file_graph import few
+from eigengraphs.report.odd_graphs import FEWEST, compare_patterns, far_from_usual, pieces
 from eigengraphs.report.records import GraphQuality, Level, Problem
 from eigengraphs.stack import GraphStack
-from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.stack.mask import Mask
 from eigengraphs.system.labels import count_of
 
-__all__ = ["QualityTable", "describe_graphs", "first_names", "missing_vertices"]
+__all__ = ["QualityTable", "describe_graphs", "missing_vertices"]
 
 _EVEN = 0.4  # of the graphs: a group that is larger is one of two, and not apart from the rest
 _NEARLY = 0.05  # of the graphs: so many may be in another group than a column says
+_NAMED = 5  # graphs in a message
 _RARE = 0.01  # of the weights: negative ones that are rarer are mistakes
 
 
+@dataclass(eq=False, repr=False)
 class QualityTable(Sequence[GraphQuality]):
     """The quality of every graph, one :class:`GraphQuality` each, made when it is asked for.
 
@@ -45,30 +47,20 @@ class QualityTable(Sequence[GraphQuality]):
         What was found and has a known reason, such as groups that a column tells.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str] | None,
-        files: Sequence[str],
-        density: NDArray[np.float64],
-        total_weight: NDArray[np.float64],
-        isolated: NDArray[np.int64],
-        correlation: NDArray[np.float64],
-        messages: Mapping[int, Sequence[str]],
-    ) -> None:
-        self.names, self.files, self.messages = names, files, messages
-        self.density, self.total_weight, self.isolated = density, total_weight, isolated
-        self.correlation = correlation
-        self.problems: tuple[Problem, ...] = ()
-        self.explained: tuple[Problem, ...] = ()
+    names: Sequence[str] | None
+    files: Sequence[str]
+    density: NDArray[np.float64]
+    total_weight: NDArray[np.float64]
+    isolated: NDArray[np.int64]
+    correlation: NDArray[np.float64]
+    messages: Mapping[int, Sequence[str]]
+    problems: tuple[Problem, ...] = ()
+    explained: tuple[Problem, ...] = ()
 
     def __len__(self) -> int:
         return len(self.density)
 
-    @overload
-    def __getitem__(self, which: int) -> GraphQuality: ...
-    @overload
-    def __getitem__(self, which: slice) -> tuple[GraphQuality, ...]: ...
-    def __getitem__(self, which: int | slice) -> GraphQuality | tuple[GraphQuality, ...]:
+    def __getitem__(self, which: Any) -> Any:
         if isinstance(which, slice):
             return tuple(self[i] for i in range(*which.indices(len(self))))
         i = range(len(self))[which]
@@ -83,16 +75,6 @@ class QualityTable(Sequence[GraphQuality]):
             correlation=None if np.isnan(self.correlation[i]) else float(self.correlation[i]),
             messages=messages,
         )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and all(map(eq, self, other))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"QualityTable({len(self)} graphs, {len(self.messages)} with messages)"
 
     def name(self, i: int) -> str:
         """Return the name of a graph."""
@@ -170,16 +152,17 @@ def describe_graphs(
          lambda i: f"{isolated[i]} of {n - missing[i]} vertices have no edge"),
     ]  # fmt: skip
     for level, which, short, what, text in checks:
-        places = np.flatnonzero(which).tolist()
-        for i in places:
-            messages.setdefault(i, []).append(text(i))
-        if places:
-            names = [table.name(i) for i in places[:6]]
+        said_of = {i: text(i) for i in np.flatnonzero(which).tolist()}
+        for i, words in said_of.items():
+            messages.setdefault(i, []).append(words)
+        if said_of:
+            names = [table.name(i) for i in said_of]
             if short == "negative weights":
-                names = [f"{files[i] if files else table.name(i)} ({text(i)})" for i in places[:6]]
-            count, (verb, rest) = count_of(len(places), "graph"), what.split(" ", 1)
-            verb = {"are": "is", "have": "has"}[verb] if len(places) == 1 else verb
-            whole = f"{count} {verb} {rest}: {first_names(names, len(places))}"
+                names = [f"{files[i] if files else table.name(i)} ({words})"
+                         for i, words in said_of.items()]  # fmt: skip
+            count, (verb, rest) = count_of(len(said_of), "graph"), what.split(" ", 1)
+            verb = {"are": "is", "have": "has"}[verb] if len(said_of) == 1 else verb
+            whole = f"{count} {verb} {rest}: {few(names, _NAMED)}"
             table.problems += (Problem(level, whole, f"{short} ({count})"),)
     places = np.flatnonzero(found.apart).tolist()
     if places:
@@ -188,11 +171,8 @@ def describe_graphs(
         if even:
             what = f"the graphs fall into two groups of {sizes}"
         column = _told_by(found.apart, columns or {})
-        names = [table.name(i) for i in places[:6]]
-        whole = (
-            f"{what} ({column or 'another scanner, site or group?'}): "
-            f"{first_names(names, len(places))}"
-        )
+        first = few([table.name(i) for i in places], _NAMED)
+        whole = f"{what} ({column or 'another scanner, site or group?'}): {first}"
         groups = Problem("notice", whole, f"two groups ({sizes} graphs)")
         if column:
             table.explained = (groups,)
@@ -203,12 +183,6 @@ def describe_graphs(
             others = f"{where}, together with {len(places) - 1} others"
             messages.setdefault(i, []).append(others)
     return table
-
-
-def first_names(names: Sequence[str], count: int | None = None) -> str:
-    """Return the first five names, and how many more there are of all ``count``."""
-    more = (len(names) if count is None else count) - 5
-    return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
 
 
 def missing_vertices(mask: Mask) -> NDArray[np.bool_]:
@@ -234,21 +208,13 @@ def _median(values: NDArray[np.float64]) -> float:
     return float(np.median(known)) if known.size else np.nan
 
 
-def _in_memory(stack: GraphStack) -> Iterator[GraphStack]:
-    """Yield the graphs, block after block."""
-    if isinstance(stack, BlockedStack):
-        yield from (block.graphs for block in stack.blocks())
-    else:
-        yield stack
-
-
 def _counted(stack: GraphStack) -> NDArray[np.float64]:
     """Return total weight, isolated and missing vertices, and negative entries, each (m,).
 
     All without the diagonal. The edges of a missing vertex are unknown, so it is not isolated.
     """
     rows, n = [], stack.n_vertices
-    for block in _in_memory(stack):
+    for block in pieces(stack):
         absent = np.zeros((block.n_graphs, n), dtype=bool)
         if block.mask is not None:
             absent = missing_vertices(block.mask)
@@ -281,7 +247,7 @@ def _rare_negatives(stack: GraphStack, counts: NDArray[np.int64]) -> NDArray[np.
 def _all_whole(stack: GraphStack) -> bool:
     return all(
         (weights == np.floor(weights)).all()
-        for block in _in_memory(stack)
+        for block in pieces(stack)
         for weights in ([block.flat.data] if block.is_sparse else block.dense)
     )
 

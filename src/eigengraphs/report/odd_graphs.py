@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 
-__all__ = ["FEWEST", "Patterns", "compare_patterns", "far_from_usual", "mirror_images"]
+__all__ = ["FEWEST", "Patterns", "compare_patterns", "far_from_usual", "mirror_images", "pieces"]
 
 FEWEST = 5  # graphs; among fewer it is unclear which one is odd
 _FAR = 5.0  # robust standard deviations; of many normal values, one in two million
@@ -72,9 +72,9 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
     if m < FEWEST:
         return Patterns(np.full(m, np.nan), np.zeros(m), nobody, nobody, nobody)
     chosen = np.unique(np.linspace(0, m - 1, min(m, _REFERENCES)).astype(np.intp))
-    pieces = list(_pieces(stack[chosen]))
-    cells, n_zero = _cells(pieces, mirror, directed=stack.is_directed)
-    values, scale = map(np.concatenate, zip(*(_values(x, cells) for x in pieces), strict=True))
+    references = list(pieces(stack[chosen]))
+    cells, n_zero = _cells(references, mirror, directed=stack.is_directed)
+    values, scale = map(np.concatenate, zip(*(_values(x, cells) for x in references), strict=True))
     noise = _NOISE / np.sqrt(max(len(cells) + n_zero, 1))
     to_all = _Table(values, n_zero)
     aside, sides = None, None
@@ -87,7 +87,7 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
     correlation, score, side = np.full(m, np.nan), np.zeros(m), np.full(m, np.nan)
     mirrored = np.full(m, np.nan)
     scales = np.empty(m)
-    every = [(values, scale)] if m == len(chosen) else (_values(x, cells) for x in _pieces(stack))
+    every = [(values, scale)] if m == len(chosen) else (_values(x, cells) for x in pieces(stack))
     lo = 0
     for X, scale in every:
         hi = lo + len(X)
@@ -210,9 +210,9 @@ class _Table:
 
     def __init__(self, values: NDArray[np.float32], n_zero: float) -> None:
         self._n_zero = n_zero
-        self._parts = self._centred(values)
+        self._parts = self._centered(values)
 
-    def _centred(self, values: NDArray[np.float32]) -> tuple[Any, Any, Any]:
+    def _centered(self, values: NDArray[np.float32]) -> tuple[Any, Any, Any]:
         seen = np.isfinite(values)
         count = seen.sum(axis=1, keepdims=True) + self._n_zero
         mean = np.nansum(values, axis=1, keepdims=True, dtype=np.float64) / np.maximum(count, 1)
@@ -221,7 +221,7 @@ class _Table:
 
     def correlations(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return correlations over what both observe, (b, r); nan where a graph is constant."""
-        (X, a, U), (Y, b, V) = self._centred(values), self._parts
+        (X, a, U), (Y, b, V) = self._centered(values), self._parts
         products = X @ Y.T + self._n_zero * a * b.T
         squares = (X**2).sum(axis=1, keepdims=True) if V is None else X**2 @ V.T
         others = (Y**2).sum(axis=1) if U is None else U @ (Y**2).T
@@ -294,7 +294,7 @@ class _Groups:
         return scores < self.cut if self.fewer_below else scores > self.cut
 
 
-def _pieces(stack: GraphStack) -> Iterator[GraphStack]:
+def pieces(stack: GraphStack) -> Iterator[GraphStack]:
     """Yield the graphs, some at a time, in memory."""
     if isinstance(stack, BlockedStack):
         yield from (block.graphs for block in stack.blocks())

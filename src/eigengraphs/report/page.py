@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from math import isfinite, isnan
@@ -18,11 +19,11 @@ from typing import Any
 
 from eigengraphs.errors import InputError
 from eigengraphs.report.payload import LIMITS, Limits, page_payload
-from eigengraphs.report.records import Finding, json_ready
+from eigengraphs.report.records import Cell, Finding, Intervals, json_ready
 from eigengraphs.report.sentences import DOUBTFUL, doubt, percent, verdicts
 from eigengraphs.report.summary import Summary
 from eigengraphs.system.extras import need
-from eigengraphs.system.labels import shortened
+from eigengraphs.system.labels import component_column, component_name, shortened
 from eigengraphs.system.whole_files import (
     output_folder,
     replace_together,
@@ -190,7 +191,7 @@ def _context(summary: Summary, limits: Limits) -> dict[str, Any]:
                    for k, verdict in verdict_of.items() if verdict in DOUBTFUL},
         "bars": scores,
         "evaluated": any(found.key.startswith("evaluate ") for found in summary.findings),
-        "findings": [_finding(found) for found in summary.findings],
+        "findings": [_finding(found, summary.n_components) for found in summary.findings],
         "methods": _blocks(summary.methods),
         "provenance": [(shortened(name, 200), text[:4000]) for name, text in summary.provenance],
         "style": _asset("report.css"),
@@ -255,7 +256,7 @@ def _graph_choices(summary: Summary, payload: dict[str, Any]) -> dict[str, Any]:
     label = [str(c) for c, column in enumerate(summary.columns) if column.name == summary.label]
     return {
         "axes": [
-            *((f"k{k}", f"component {k + 1} ({percent(summary.components[k].explained)})")
+            *((f"k{k}", f"{component_name(k)} ({percent(summary.components[k].explained)})")
               for k in range(d)),
             ("order", "place in the input"),
             *((f"n{c}", column["name"]) for c, column in enumerate(columns)
@@ -268,7 +269,7 @@ def _graph_choices(summary: Summary, payload: dict[str, Any]) -> dict[str, Any]:
             ("graph", False),
             *((column["name"], column["kind"] == "number") for column in columns),
             ("residual", True),
-            *((f"component {k + 1}", True) for k in range(min(d, _LOADINGS_IN_TABLE))),
+            *((component_name(k), True) for k in range(min(d, _LOADINGS_IN_TABLE))),
         ],
     }  # fmt: skip
 
@@ -282,7 +283,7 @@ def _vertex_choices(summary: Summary, payload: dict[str, Any]) -> dict[str, Any]
     # Groups of vertices (lobes) tell more than numbers, which are often only an index.
     groups = [c for c, _ in colors[1:] if payload["vertexColumns"][int(c)]["kind"] == "category"]
     return {
-        "axes": [(f"{side}{k}", f"component {k + 1}{words}")
+        "axes": [(f"{side}{k}", f"{component_name(k)}{words}")
                  for k in range(len(payload["loadings"])) for side, words in sides.items()],
         "colors": colors,
         "color": next(iter([*groups, *dict(colors[1:])]), ""),
@@ -300,8 +301,9 @@ def _colors(columns: list[dict[str, Any]]) -> tuple[list[tuple[str, str]], list[
     return choices, too_many
 
 
-def _finding(found: Finding) -> dict[str, Any]:
-    rows = found.rows[:_ROWS_OF_FINDING]
+def _finding(found: Finding, d: int) -> dict[str, Any]:
+    words: dict[Cell, Cell] = {component_column(k): component_name(k) for k in range(d)}
+    rows = tuple((words.get(row[0], row[0]), *row[1:]) for row in found.rows[:_ROWS_OF_FINDING])
     numbers = [
         all(not isinstance(cell, str) for cell in cells) for cells in zip(*rows, strict=True)
     ]
@@ -313,17 +315,16 @@ def _finding(found: Finding) -> dict[str, Any]:
                    for i, name in enumerate(found.header)],
         "rows": rows,
         "more": len(found.rows) - len(rows),
-        "forest": _forest(found),
+        "forest": _forest(found.intervals, rows),
     }  # fmt: skip
 
 
-def _forest(found: Finding) -> dict[str, Any] | None:
+def _forest(drawn: Intervals | None, rows: Sequence[Sequence[Cell]]) -> dict[str, Any] | None:
     """Return where points and intervals are drawn, one row under the other on one axis."""
-    drawn = found.intervals
     if drawn is None:
         return None
     lines = []
-    for row in found.rows[:_ROWS_OF_FINDING]:
+    for row in rows:
         ends = [row[place] for place in (drawn.value, drawn.low, drawn.high)]
         known = [float(end) for end in ends if isinstance(end, int | float) and isfinite(end)]
         if len(known) == 3:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.report.records import Column
 from eigengraphs.report.summary import Summary
-from eigengraphs.report.worst_fits import block_size, indicator, symmetric_limit
+from eigengraphs.report.worst_fits import block_size, sums_of_rows, symmetric_limit
 from eigengraphs.system.labels import shortened
 
 __all__ = ["LIMITS", "Limits", "page_payload"]
@@ -84,10 +84,9 @@ def page_payload(summary: Summary, limits: Limits) -> dict[str, Any]:
         return None if X is None else [_rounded(x) for x in X.T[:shown]]
 
     # Block means of the positions: the block means of h h^T are their products.
-    P = indicator(n, block)
-    sizes = np.asarray(P.sum(axis=1)).reshape(-1, 1)
-    left = P @ H / sizes
-    right = None if G is None else P @ G / sizes
+    sizes = sums_of_rows(np.ones((n, 1)), block)
+    left = sums_of_rows(H, block) / sizes
+    right = None if G is None else sums_of_rows(G, block) / sizes
     cells = names(summary.vertex_names, range(0, n, block))
     if block > 1:
         lasts = names(summary.vertex_names, [min(lo + block, n) - 1 for lo in range(0, n, block)])

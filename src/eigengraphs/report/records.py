@@ -231,7 +231,22 @@ class Column:
         value = self.values[i]
         if value is None:
             return ""
-        return self.categories[int(value)] if self.kind == "category" else f"{value:.6g}"
+        if self.kind == "category":
+            return self.categories[int(value)]
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    @property
+    def known(self) -> list[Any]:
+        """The values as numbers or texts, None where unknown."""
+        if self.kind == "number":
+            return list(self.values)
+        return [None if value is None else self.categories[int(value)] for value in self.values]
+
+    @property
+    def task(self) -> PredictionKind:
+        """What predicting it is: numbers of more than two values (0 and 1) are a quantity."""
+        distinct = set(self.values) - {None}
+        return "quantity" if self.kind == "number" and len(distinct) > 2 else "classes"
 
 
 @dataclass(frozen=True)
@@ -376,7 +391,7 @@ class Finding:
     header : tuple of str
         Names of the columns; the first column names the rows.
     rows : tuple of tuple
-        Texts, numbers, or None.
+        Texts, numbers, or None; numbers that are not finite are made None.
     intervals : Intervals or None
         What is drawn.
     notes : tuple of str
@@ -394,6 +409,11 @@ class Finding:
     notes: tuple[str, ...] = ()
     column: str = ""
 
+    @property
+    def cells(self) -> list[dict[str, Cell]]:
+        """The rows by the names of the columns."""
+        return [dict(zip(self.header, row, strict=True)) for row in self.rows]
+
     def __post_init__(self) -> None:
         for i, row in enumerate(self.rows):
             if len(row) != len(self.header):
@@ -401,11 +421,18 @@ class Finding:
                     f"row {i} of the finding {self.key!r} has {len(row)} cells under "
                     f"{len(self.header)} headings"
                 )
+        rows = tuple(tuple(map(_finite, row)) for row in self.rows)
+        object.__setattr__(self, "rows", rows)
         drawn = self.intervals
         if drawn is not None:
             places = (drawn.value, drawn.low, drawn.high)
             if not all(0 < place < len(self.header) for place in places):
                 raise InputError(f"the intervals of {self.key!r} must be columns after the first")
+
+
+def _finite(value: Any) -> Any:
+    """Return None for a number that is not finite, else the value."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_record(kind: type[T], given: Any) -> T:
@@ -418,21 +445,13 @@ def as_record(kind: type[T], given: Any) -> T:
     """
     if isinstance(given, kind):
         return given
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"expected a {kind.__name__} or a mapping with its fields, got {type(given).__name__}"
-        )
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    unknown = [str(key) for key in given if key not in known]
-    if unknown:
-        raise InputError(
-            f"a {kind.__name__} has no field {', '.join(unknown)}; its fields are {known}"
-        )
     try:
         return kind(**given)
     except TypeError as error:
         raise InputError(
-            f"a {kind.__name__} cannot be made from {sorted(given)}: {error}"
+            f"a {kind.__name__} cannot be made from {_shown(given)} ({error}); pass one, or a "
+            f"mapping with its fields: {', '.join(known)}"
         ) from None
 
 
@@ -443,8 +462,6 @@ def _require(what: str, value: str, kind: Any) -> None:
 
 def json_pieces(value: Any) -> Iterator[str]:
     """Yield the JSON of a value; of long lists and arrays, 1000 items at a time."""
-    if dataclasses.is_dataclass(value):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}
     listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
     if listed and len(value) > _MANY:
         for lo in range(0, len(value), _MANY):
@@ -455,13 +472,18 @@ def json_pieces(value: Any) -> Iterator[str]:
             yield ", " if place else "["
             yield from json_pieces(item)
         yield "]" if value else "[]"
-    elif isinstance(value, Mapping):
-        for place, (name, item) in enumerate(value.items()):
+    elif isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not listed):
+        items = value if isinstance(value, Mapping) else _fields(value)
+        for place, (name, item) in enumerate(items.items()):
             yield f'{", " if place else "{"}"{name}": '
             yield from json_pieces(item)
         yield "}"
     else:
         yield _text(value)
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def _text(value: Any) -> str:
@@ -470,15 +492,15 @@ def _text(value: Any) -> str:
 
 def json_ready(value: Any) -> Any:
     """Turn records, arrays and tuples into what JSON knows; None for what is not finite."""
-    if dataclasses.is_dataclass(value):
-        return {field.name: json_ready(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.ndarray):
         return value.tolist() if np.isfinite(value).all() else json_ready(value.tolist())
-    if isinstance(value, Mapping):
-        return {str(key): json_ready(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [json_ready(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if dataclasses.is_dataclass(value):
+        value = _fields(value)
+    if isinstance(value, Mapping):
+        return {str(key): json_ready(item) for key, item in value.items()}
+    return _finite(value)
 
 
 _hints = cache(get_type_hints)
@@ -536,19 +558,17 @@ def _record_from_json(kind: Any, given: Any, where: str) -> Any:
 
 
 def _array(given: Any, where: str) -> Any:
-    wrong = InputError(f"{where} must be an array of numbers")
     try:
         array = np.array(given)
         numbers = array.astype(np.float64)  # None is nan
     except (TypeError, ValueError):
-        raise wrong from None
-    if not isinstance(given, list) or array.dtype.kind not in "iufO":
-        raise wrong
-    if array.dtype.kind == "O" and any(isinstance(x, str | bool) for x in array.ravel()):
-        raise wrong
+        array = np.array("")  # lists of different lengths
+    texts = array.dtype.kind == "O" and any(isinstance(x, str | bool) for x in array.ravel())
+    if texts or not isinstance(given, list) or array.dtype.kind not in "iufO":
+        raise InputError(f"{where} must be an array of numbers")
     return numbers
 
 
 def _shown(given: Any) -> str:
-    text = json.dumps(given, ensure_ascii=False)
+    text = json.dumps(given, ensure_ascii=False, default=repr)
     return text if len(text) <= 40 else f"{text[:39]}…"

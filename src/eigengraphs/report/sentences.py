@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from eigengraphs.embedding import FitView
 from eigengraphs.fitting.messages import explained_of
-from eigengraphs.report.records import Column, Component, Finding, Prediction, Problem
-from eigengraphs.system.labels import count_of, listed, shortened
+from eigengraphs.report.records import Cell, Column, Component, Finding, Prediction, Problem
+from eigengraphs.system.labels import component_column, component_name, count_of, listed, shortened
 
 if TYPE_CHECKING:
     from eigengraphs.report.summary import Summary
@@ -90,11 +90,11 @@ def opening_words(summary: Summary) -> tuple[str, ...]:
     components, names = summary.components, summary.vertex_names
     m, d, total = summary.n_graphs, len(components), sum(part.explained for part in components)
     said = [
-        f"{count_of(m, 'graph')} on {count_of(len(names), 'vertex', 'vertices')} "
+        f"{count_of(m, 'graph')} on {count_of(len(names), 'vertex')} "
         f"{'was' if m == 1 else 'were'} described by {count_of(d, 'component')}: "
         f"{'patterns' if d > 1 else 'a pattern'} of edges that all graphs share, each graph with a "
         f"strength of its own. {'Together they explain' if d > 1 else 'It explains'} "
-        f"{percent(total)} of {explained_of(summary.centred)}."
+        f"{percent(total)} of {explained_of(summary.centered)}."
     ]
     if summary.odd:
         said[0] += f" Check the input first: {'; '.join(summary.odd[:3])}."
@@ -103,7 +103,7 @@ def opening_words(summary: Summary) -> tuple[str, ...]:
     ends = [*(edge.source for edge in edges), *(edge.target for edge in edges)]
     if ends:
         strongest = [shortened(names[s]) for s in list(dict.fromkeys(ends))[:4]]
-        first = f"The strongest is component {k + 1} ({percent(components[k].explained)}); its"
+        first = f"The strongest is {component_name(k)} ({percent(components[k].explained)}); its"
         which = "vertex is" if len(strongest) == 1 else "vertices are"
         said.append(f"{first if d > 1 else 'Its'} strongest {which} {listed(strongest)}.")
     label = next((column for column in summary.columns if column.name == summary.label), None)
@@ -144,17 +144,17 @@ def _component_numbers(ks: Sequence[int]) -> str:
 
 def verdicts(summary: Summary) -> dict[int, str]:
     """Return the verdict of halves of the graphs on each component (from 0), where tested."""
-    for found in summary.findings:
-        if found.key == "read" and "verdict" in found.header:
-            place = found.header.index("verdict")
-            return {k: str(row[place]) for k, row in enumerate(found.rows)}
-    return {}
+    return {k: str(cells.get("verdict")) for k, cells in enumerate(_readings(summary))}
+
+
+def _readings(summary: Summary) -> list[dict[str, Cell]]:
+    """Return what `eigengraphs read`, or the fit, found about each component."""
+    return next((found.cells for found in summary.findings if found.key == "read"), [])
 
 
 def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
     """Say why components (from 0) with a doubtful verdict should not be interpreted."""
-    read = next(found for found in summary.findings if found.key == "read")
-    cells = [dict(zip(read.header, read.rows[k], strict=True)) for k in ks]
+    cells = [_readings(summary)[k] for k in ks]
     p = [max(float(cell.get(name) or 0) for name in ("p (chance)", "p (noise)")) for cell in cells]
     agreement = [f"{float(cell.get('replicability') or 0):.2f}" for cell in cells]
     measured = f"replicability {listed(agreement)}, p = {listed([f'{x:.2g}' for x in p])}"
@@ -179,8 +179,8 @@ def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
 
 def _differs(found: Finding, k: int) -> bool:
     """Tell whether a comparison found a difference in component k (from 0)."""
-    cells = next((row for row in found.rows if row[0] == f"je{k + 1}"), None)
-    p = None if cells is None else cells[found.header.index("p (family)")]
+    name = component_column(k)
+    p = next((x.get("p (family)") for x in found.cells if x.get("component") == name), None)
     return p is not None and float(p) <= _SIGNIFICANT
 
 
@@ -192,7 +192,7 @@ def _label_words(loadings: NDArray[np.float64], label: Column, tested: bool) -> 
     name, how = shortened(label.name), "" if tested else "described, not tested"
     if label.kind == "number":
         return [
-            f"Of all components, component {k + 1} is related to {name} most: its loadings share "
+            f"Of all components, {component_name(k)} is related to {name} most: its loadings share "
             f"{shares[k]:.0%} of their variance with it (squared correlation"
             f"{how and f'; {how}'})."
         ]
@@ -200,7 +200,7 @@ def _label_words(loadings: NDArray[np.float64], label: Column, tested: bool) -> 
     expected = (len(set(known)) - 1) / max(len(known) - 1, 1)  # without any relation
     usual = f"about {expected:.0%}" if expected >= 0.01 else "less than 1%"
     return [
-        f"Graphs that differ in {name} differ most in component {k + 1}: {shares[k]:.0%} of the "
+        f"Graphs that differ in {name} differ most in {component_name(k)}: {shares[k]:.0%} of the "
         f"variance of its loadings is between the {count_of(len(label.categories), 'group')}, "
         f"where {usual} is expected by chance{how and f' ({how})'}."
     ]
@@ -291,11 +291,13 @@ def methods_text(
     n_graphs
         Number of graphs it was fitted to.
     choice
-        The :class:`~eigengraphs.DimensionChoice` behind the number of components, if any.
+        The :class:`~eigengraphs.DimensionChoice` behind the number of components, if it is not that
+        of the fit.
     prediction
         How a label was predicted, if one was.
     """
     fit = FitView.of(embedding)
+    choice = choice or getattr(embedding, "dimension_choice_", None)
     settings, d = fit.settings, embedding.n_components_
     kind = "directed" if fit.directed else "undirected"
     pattern = "h g^T, from where edges start to where they end," if fit.directed else "h h^T"

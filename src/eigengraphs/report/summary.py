@@ -47,7 +47,7 @@ from eigengraphs.report.worst_fits import graph_fits, worst_graphs
 from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Summary", "read_summary", "summarize"]
+__all__ = ["Summary", "read_results", "read_summary", "summarize"]
 
 _N_VERTICES, _N_EDGES = 8, 10  # the strongest of each sign; the strongest pairs
 FORMAT = 4  # of report.json; raised when a field is added or changes its meaning
@@ -93,7 +93,7 @@ class Summary:
         Condition number of the inner products of the components.
     converged : bool
         Whether the search of every component did.
-    centred : bool
+    centered : bool
         Whether the mean graph was subtracted.
     dimension_reason : str
         Why there are d components, in words.
@@ -146,7 +146,7 @@ class Summary:
     components: tuple[Component, ...]
     gamma_condition: float
     converged: bool
-    centred: bool
+    centered: bool
     dimension_reason: str
     dimension_rules: tuple[tuple[str, int], ...]
     explained_by_graph: NDArray[np.float64]
@@ -191,7 +191,7 @@ class Summary:
         >>> je = eg.JointEmbedding(2, random_state=0).fit(graphs)
         >>> summary = summarize(je, graphs, title="Six graphs")
         >>> sorted(summary.to_json())[:3]
-        ['centred', 'columns', 'components']
+        ['centered', 'columns', 'components']
         """
         return dict(json_ready(self._content()))
 
@@ -348,7 +348,7 @@ def summarize(
         components=components,
         gamma_condition=float(embedding.gamma_condition_),
         converged=bool(embedding.converged_),
-        centred=embedding.mean_graph_ is not None,
+        centered=embedding.mean_graph_ is not None,
         dimension_reason=dimension_words(embedding, choice),
         dimension_rules=() if choice is None else tuple(choice.choices.items()),
         explained_by_graph=fits.explained,
@@ -473,8 +473,29 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     file = Path(path)
     if file.is_dir():
         file /= "report.json"
+    data = read_results(file)
+    if not isinstance(data, dict) or "format" not in data:
+        raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
+    if data["format"] != FORMAT:
+        raise InputError(
+            f"{str(file)!r} has format {data['format']!r}, and this version of eigengraphs reads "
+            f"format {FORMAT}{_AGAIN}, or use the version that wrote it"
+        )
     try:
-        data = read_json(read_regular(file))
+        # Words follow from the rest; the first files of this format were of British spelling.
+        fields = {"centered" if k == "centred" else k: v
+                  for k, v in data.items() if k not in ("format", "words")}  # fmt: skip
+        summary: Summary = from_json(Summary, fields)
+        _check_sizes(summary)
+    except InputError as error:
+        raise InputError(f"{str(file)!r} is broken: {error}{_AGAIN}") from None
+    return summary
+
+
+def read_results(file: Path) -> Any:
+    """Read a JSON file of a folder of results."""
+    try:
+        return read_json(read_regular(file))
     except FileNotFoundError:
         raise InputError(
             f"there is no {str(file)!r}; name a folder that eigengraphs fit has written, or its "
@@ -484,21 +505,6 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
         raise InputError(f"cannot read {str(file)!r}: {error.strerror}") from None
     except ValueError as error:  # not JSON, or not UTF-8
         raise InputError(f"{str(file)!r} is broken: it is not JSON ({error}){_AGAIN}") from None
-    if not isinstance(data, dict) or "format" not in data:
-        raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
-    if data["format"] != FORMAT:
-        raise InputError(
-            f"{str(file)!r} has format {data['format']!r}, and this version of eigengraphs reads "
-            f"format {FORMAT}{_AGAIN}, or use the version that wrote it"
-        )
-    try:
-        # Words follow from the rest.
-        fields = {k: v for k, v in data.items() if k not in ("format", "words")}
-        summary: Summary = from_json(Summary, fields)
-        _check_sizes(summary)
-    except InputError as error:
-        raise InputError(f"{str(file)!r} is broken: {error}{_AGAIN}") from None
-    return summary
 
 
 def _check_sizes(found: Summary) -> None:
@@ -506,15 +512,12 @@ def _check_sizes(found: Summary) -> None:
     m, n, d = found.n_graphs, found.n_vertices, found.n_components
     if d == 0:
         raise InputError("there is no component")
-    shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
-        "loadings": (found.loadings, (m, d)),
-        "positions": (found.positions, (n, d)),
-        "positions_right": (found.positions_right, (n, d)),
-        "objective": (found.objective, (d + 1,)),
-        "explained_by_graph": (found.explained_by_graph, (m,)),
-        "residual_with_mean": (found.residual_with_mean, (m,)),
-    }
-    for name, (array, shape) in shapes.items():
+    shapes = {
+        "loadings": (m, d), "positions": (n, d), "positions_right": (n, d), "objective": (d + 1,),
+        "explained_by_graph": (m,), "residual_with_mean": (m,),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        array = getattr(found, name)
         if array is not None and array.shape != shape:
             raise InputError(f"{name} must have shape {shape}, got {array.shape}")
     _coordinates(found.coordinates, n)

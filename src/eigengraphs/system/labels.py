@@ -1,4 +1,4 @@
-"""What a label is: a quantity, or classes; what no name may hold; and counts in words."""
+"""What a label is: a quantity, or classes; what no name may hold; names and counts in words."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 __all__ = [
-    "UNKNOWN", "are_codes", "are_quantity", "count_of", "listed", "not_utf8", "shortened",
-    "size_in_words",
-    "without_none",
+    "UNKNOWN", "are_codes", "are_quantity", "component_column", "component_name", "count_of",
+    "listed", "not_utf8", "shortened", "size_in_words", "without_none",
 ]  # fmt: skip
 
 #: Texts, in small letters, which say that a value is not known, whatever the others are.
@@ -19,9 +18,20 @@ _HALF = re.compile("[\ud800-\udfff]")  # as Python reads bytes that are not UTF-
 _FEW = 6  # whole numbers with no more values than this, each often, are codes: site 1, 2, 3
 
 
-def count_of(number: int, one: str, many: str | None = None) -> str:
+def count_of(number: int, one: str) -> str:
     """Return a number of things in words: "1 graph", "2 vertices"."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    many = {"vertex": "vertices", "pass": "passes"}.get(one, f"{one}s")
+    return f"{number} {one if number == 1 else many}"
+
+
+def component_name(k: int) -> str:
+    """Return what component k, from 0, is called in words: "component 1"."""
+    return f"component {k + 1}"
+
+
+def component_column(k: int) -> str:
+    """Return what component k, from 0, is called in tables and JSON: "je1"."""
+    return f"je{k + 1}"
 
 
 def listed(names: Sequence[str]) -> str:

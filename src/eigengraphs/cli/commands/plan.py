@@ -11,25 +11,32 @@ the blocks that are under way, and of what is kept: see :func:`_kept_bytes`.
 
 from __future__ import annotations
 
-import json
 import re
+import resource
 import sys
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
+import numpy as np
 
-from eigengraphs.cli.shared_options import Json, option
-from eigengraphs.cli.terminal import say
-from eigengraphs.errors import InputError
+from eigengraphs.cli.command_options import Plan
+from eigengraphs.cli.terminal import Listener, Outcome
+from eigengraphs.fitting.settings import check_n_components
+from eigengraphs.fitting.solve import kept_in_basis
+from eigengraphs.operators.treated import TreatedGraphs
+from eigengraphs.solvers.basis import CoreMoments, basis_width, whole_pays
+from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core
+from eigengraphs.solvers.geometry import geometry_of, unit_points
+from eigengraphs.solvers.metric import AllEntries
+from eigengraphs.solvers.options import DEFAULTS
+from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.store import open_store
 from eigengraphs.system.labels import count_of, size_in_words
+from eigengraphs.system.parallel import alone, one_blas_thread, thread_count
 
-if TYPE_CHECKING:
-    from eigengraphs.stack.blocked import BlockedStack
-
-__all__ = ["Forecast", "forecast_fit", "plan"]
+__all__ = ["plan"]
 
 _TRIED = 3  # blocks of the trial
 _ROUNDS = (4, 9)  # of a block of 12 components: few with strong structure, more with weak
@@ -44,114 +51,28 @@ _ROUTES = {
 }
 
 
-def plan(
-    store: Annotated[Path, typer.Argument(metavar="STORE", help="A store, made by convert.")],
-    components: Annotated[int, option("Number of components.", "--components", "-d", min=1)] = 8,
-    memory: Annotated[
-        str | None, option("Memory of the fit, such as 1G; by default a quarter of all memory.")
-    ] = None,
-    workers: Annotated[int | None, option("Number of blocks at a time.", min=1)] = None,
-    directed: Annotated[bool, option("Components of directed graphs.", "--directed")] = False,
-    center: Annotated[bool, option("Subtract the mean graph.", "--center")] = False,
-    as_json: Json = False,
-) -> None:
-    """Forecast passes, bytes read, peak memory and time of a fit, after a trial on a few blocks.
-
-    Example: eigengraphs plan graphs.egs -d 8 --memory 1G
-    """
-    from eigengraphs.store import open_store
-
-    found = forecast_fit(
-        open_store(store, memory), components, directed=directed, center=center, workers=workers
-    )
-    say(json.dumps(asdict(found)) if as_json else found.words())
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """Passes, bytes, memory and time of a fit; pairs are from the fewest passes to the most."""
-
-    graphs: int
-    vertices: int
-    components: int
-    blocks: int
-    block_bytes: int  # of the largest, in memory
-    route: str  # a key of _ROUTES
-    passes: tuple[int, int]
-    bytes_a_pass: int  # of the graphs in memory
-    peak_memory: int  # bytes, of this process; a worker has its blocks alone
-    read_seconds: float  # of a block
-    work_seconds: float  # of a block
-    seconds: tuple[float, float]
-    workers: int
-
-    def words(self) -> str:
-        """Say it in a few lines."""
-        low, high = self.passes
-        total = _range(*(size_in_words(count * self.bytes_a_pass) for count in self.passes))
-        return "\n".join([
-            f"{count_of(self.graphs, 'graph')}, {count_of(self.vertices, 'vertex', 'vertices')}, "
-            f"{count_of(self.components, 'component')}",
-            f"{count_of(self.blocks, 'block')} of up to {size_in_words(self.block_bytes)}; "
-            f"{_ROUTES[self.route]}",
-            f"passes: {_range(str(low), str(high))}, of {size_in_words(self.bytes_a_pass)} each "
-            f"({total} in all)",
-            f"peak memory: about {size_in_words(self.peak_memory)}",
-            f"time: about {_range(*map(_duration, self.seconds))} with "
-            f"{count_of(self.workers, 'worker')} ({1e3 * self.read_seconds:.0f} ms to read a "
-            f"block, {1e3 * self.work_seconds:.0f} ms to work on it)",
-        ])  # fmt: skip
-
-
-def forecast_fit(
-    stack: BlockedStack,
-    n_components: int = 8,
-    *,
-    directed: bool = False,
-    center: bool = False,
-    workers: int | None = None,
-) -> Forecast:
-    """Forecast the cost of a fit with free loadings, after a trial on a few blocks.
-
-    Parameters
-    ----------
-    stack
-        The graphs, opened with the memory that the fit will have.
-    n_components
-        d.
-    directed, center
-        As of :class:`~eigengraphs.JointEmbedding`.
-    workers
-        How many blocks are worked on at a time; the cores of this machine by default.
-    """
-    from eigengraphs.fitting.settings import check_n_components
-    from eigengraphs.fitting.solve import kept_in_basis
-    from eigengraphs.solvers.basis import basis_width, whole_pays
-    from eigengraphs.solvers.options import DEFAULTS
-    from eigengraphs.stack.blocked import BlockedStack
-    from eigengraphs.system.parallel import thread_count
-
-    if not isinstance(stack, BlockedStack):
-        raise InputError("a forecast is for graphs in a store; fit graphs in memory directly")
-    m, n, _ = stack.shape
-    d = check_n_components(n_components, n, directed=directed)
-    workers = thread_count() if workers is None else workers
+def plan(asked: Plan, _: Listener) -> Outcome:
+    """Forecast the cost of a fit with free loadings of the graphs in a store."""
+    stack, directed = open_store(asked.store, asked.memory), asked.directed
+    m, n = stack.shape[:2]
+    d = check_n_components(asked.components, n, directed=directed)
+    workers = thread_count() if asked.workers is None else asked.workers
     keep, wide = kept_in_basis(stack, directed, linear=True)
     is_whole = whole_pays(m, n, directed, DEFAULTS)
     route = "whole" if is_whole else keep
     width = n if is_whole else min(n, basis_width(m, wide, directed, DEFAULTS))
     filled = stack.constant_diagonal is not None
-    around = int(center) + int(filled or center) + 1  # mean, norms, final forms
-    passes = (around + 1, around + 1)
+    around = int(asked.center) + int(filled or asked.center) + 1  # mean, norms, final forms
+    passes = [around + 1, around + 1]  # the fewest, and the most
     if not is_whole:
         each = 1 if route == "products" else 2
-        low, high = (-(-d // 12) * (1 + each * rounds) + around for rounds in _ROUNDS)
-        passes = (low, high)
+        passes = [-(-d // 12) * (1 + each * rounds) + around for rounds in _ROUNDS]
     resident = _resident()  # before the trial, whose blocks are counted below
     read, work, result = _trial(stack, width, directed, "filled" if filled else "observed")
     n_blocks = len(stack.spans)
     a_pass = n_blocks * (read + work) / min(workers, n_blocks)
     core = _core_seconds(width, directed) * d * (1 if is_whole else min(passes[1] // 2, 6))
+    seconds = [count * a_pass + core for count in passes]
     largest = max(hi - lo for lo, hi in stack.spans) * (stack.nbytes // max(m, 1))
     peak = (
         resident
@@ -160,22 +81,30 @@ def forecast_fit(
         + 8 * n * (width + _BESIDE)
         + m * (_PER_GRAPH + 8 * 6 * d)
     )
-    return Forecast(
-        m, n, d, n_blocks, largest, route, passes, stack.nbytes, int(peak), read, work,
-        (passes[0] * a_pass + core, passes[1] * a_pass + core), workers,
-    )  # fmt: skip
+    total = _range(*(size_in_words(count * stack.nbytes) for count in passes))
+    text = [
+        f"{count_of(m, 'graph')}, {count_of(n, 'vertex')}, {count_of(d, 'component')}",
+        f"{count_of(n_blocks, 'block')} of up to {size_in_words(largest)}; {_ROUTES[route]}",
+        f"passes: {_range(*map(str, passes))}, of {size_in_words(stack.nbytes)} each "
+        f"({total} in all)",
+        f"peak memory: about {size_in_words(peak)}",
+        f"time: about {_range(*map(_duration, seconds))} with {count_of(workers, 'worker')} "
+        f"({1e3 * read:.0f} ms to read a block, {1e3 * work:.0f} ms to work on it)",
+    ]
+    # Bytes are of graphs in memory, and the peak is that of this process; a worker has its blocks
+    # alone.
+    facts = {
+        "graphs": m, "vertices": n, "components": d, "blocks": n_blocks, "block_bytes": largest,
+        "route": route, "passes": passes, "bytes_a_pass": stack.nbytes, "peak_memory": int(peak),
+        "read_seconds": read, "work_seconds": work, "seconds": seconds, "workers": workers,
+    }  # fmt: skip
+    return Outcome(text, facts)
 
 
 def _trial(
     stack: BlockedStack, width: int, directed: bool, diagonal: Any
 ) -> tuple[float, float, int]:
     """Return seconds to read a block and to work on it, and bytes of what it returns."""
-    import numpy as np
-
-    from eigengraphs.operators.treated import TreatedGraphs
-    from eigengraphs.solvers.basis import CoreMoments
-    from eigengraphs.system.parallel import alone, one_blas_thread
-
     n = stack.n_vertices
     V = np.linalg.qr(np.random.default_rng(0).standard_normal((n, width)))[0]
     task = CoreMoments((V,) * (1 + directed), (np.zeros((n, 0)),) * (1 + directed))
@@ -197,14 +126,6 @@ def _trial(
 
 def _core_seconds(s: int, directed: bool) -> float:
     """Return the time of one component of a problem in a basis of s columns."""
-    import numpy as np
-
-    from eigengraphs.solvers.core import CoreProblem, Rows, Search, solve_core
-    from eigengraphs.solvers.geometry import geometry_of, unit_points
-    from eigengraphs.solvers.metric import AllEntries
-    from eigengraphs.solvers.rules import FreeLoadings
-    from eigengraphs.system.parallel import one_blas_thread
-
     rng, geometry = np.random.default_rng(0), geometry_of((min(s, 72),) * (1 + directed))
     p = geometry.n_entries
     R = rng.standard_normal((p, p))
@@ -235,8 +156,6 @@ def _resident() -> int:
 
     Linux counts the peak of whoever started a process as its own, except in one place.
     """
-    import resource
-
     status = Path("/proc/self/status")
     if status.exists():
         own = re.search(r"^VmHWM:\s+(\d+) kB", status.read_text(), re.MULTILINE)

@@ -1,0 +1,1 @@
+"""One file per command: its function takes the options and returns what there is to say."""

@@ -1,0 +1,90 @@
+"""``eigengraphs changes``: changes of level and anomalous graphs, in ordered graphs."""
+
+from __future__ import annotations
+
+import warnings
+
+from eigengraphs import inference
+from eigengraphs.cli.command_options import Changes
+from eigengraphs.cli.results_folder import FinishedFit
+from eigengraphs.cli.terminal import Listener, Outcome, sentence, written
+from eigengraphs.errors import ManyAnomaliesWarning
+from eigengraphs.report.columns import time_line
+from eigengraphs.report.records import Finding, TimeLine
+
+__all__ = ["changes"]
+
+
+def changes(asked: Changes, _: Listener) -> Outcome:
+    """Look for changes and anomalies in the loadings of a fit."""
+    fit = FinishedFit(asked.folder)
+    summary = fit.summary
+    line = _line(fit, asked.order)
+    rows = list(line.order)
+    names = [summary.graph_names[i] for i in rows]
+    found = inference.change_points(
+        summary.loadings[rows], components=list(fit.components), leave_out=fit.degenerate,
+        smallest=asked.smallest, n_permutations=asked.permutations, random_state=asked.seed,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ManyAnomaliesWarning)  # said in words
+        odd = inference.anomalies(
+            summary.loadings[rows], summary.residual_with_mean[rows], segments=found.segments,
+            leave_out=fit.degenerate, random_state=asked.seed,
+        )  # fmt: skip
+    named = names
+    if line.by:  # graphs by name, with the value that put them in order
+        pairs = zip(names, line.labels, strict=True)
+        named = [f"{name} ({line.by} {label})" for name, label in pairs]
+    words = (*found.words(named), *odd.words(named))
+    finding = Finding(
+        key="changes",
+        title=f"Changes and anomalies, in the order of {line.by or 'the input'}",
+        words=words,
+        header=("graph", "when", "segment", "change", "distance", "residual score", "p (FDR)"),
+        rows=tuple(
+            (name, label, float(found.segments[i] + 1), "yes" if i in found.places else "",
+             float(odd.distances[i]), float(odd.residuals[i]), float(odd.p_fdr[i]))
+            for i, (name, label) in enumerate(zip(names, line.labels, strict=True))
+        ),
+        notes=(
+            "Graphs are compared with the level of their own segment, so that graphs after a "
+            "change are not anomalies for that reason. The distance is that of the loadings, the "
+            "residual score that of the logarithm of the residual of the whole graph; both are in "
+            "robust standard deviations, corrected for skewness and heavy tails of most graphs.",
+            *map(sentence, found.notes),
+            found.methods,
+            odd.methods,
+        ),
+    )  # fmt: skip
+    files = fit.add(finding, "changes.tsv", timeline=line)
+    methods = f"{found.methods} {odd.methods}"
+    facts = {
+        "order": line.by or "input", "p": found.p_value,
+        "changes": [
+            {"graph": names[place], "when": line.labels[place], "gain": gain}
+            for place, gain in zip(found.places, found.gains.tolist(), strict=True)
+        ],
+        "autocorrelation": {
+            fit.components[name]: value
+            for name, value in zip(found.components, found.autocorrelation.tolist(), strict=True)
+        },
+        "anomalies": [
+            {"graph": names[i], "when": line.labels[i], "distance": float(odd.distances[i]),
+             "p_fdr": float(odd.p_fdr[i])}
+            for i in odd.found
+        ],
+        "notes": found.notes, "methods": methods, "files": files,
+    }  # fmt: skip
+    return Outcome((*words, f"Methods: {methods}", written(files)), facts, found.notes)
+
+
+def _line(fit: FinishedFit, order: str | None) -> TimeLine:
+    """Return the graphs in the order that is asked for; by default in that of the report."""
+    if order is None and fit.summary.timeline is not None:
+        return fit.summary.timeline
+    by = None if order in (None, "input") else order
+    columns = {} if by is None else {by: fit.values(by, "--order")}
+    line = time_line(by or True, columns, fit.summary.graph_names)
+    assert line is not None
+    return line

@@ -1,0 +1,86 @@
+"""``eigengraphs cluster``: clusters of vertices by their positions, or of graphs by loadings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eigengraphs import inference
+from eigengraphs.cli.command_options import Cluster
+from eigengraphs.cli.input_files import named_in
+from eigengraphs.cli.results_folder import FinishedFit
+from eigengraphs.cli.terminal import Listener, Outcome, written
+from eigengraphs.errors import InputError
+from eigengraphs.report.records import Finding
+from eigengraphs.system.labels import count_of
+
+__all__ = ["cluster"]
+
+
+def cluster(asked: Cluster, _: Listener) -> Outcome:
+    """Cluster the vertices or the graphs of a fit."""
+    fit, of, graph, truth = FinishedFit(asked.folder), asked.of, asked.graph, asked.truth
+    if of not in ("vertices", "graphs"):
+        raise InputError(f"--of must be vertices or graphs, got {of!r}")
+    if of == "graphs" and (graph is not None or asked.degree_corrected):
+        raise InputError("--graph and --degree-corrected are for clusters of vertices")
+    known = None if truth is None else _known(fit, of, truth)
+    options: Any = {"n_clusters": asked.clusters, "method": asked.method, "truth": known,
+                    "random_state": asked.seed}  # fmt: skip
+    if of == "graphs":
+        names, what, scaled = fit.summary.graph_names, "standardized loadings", ""
+        found = inference.cluster_graphs(fit.summary.loadings, **options)
+    else:
+        names, what = fit.summary.vertex_names, "positions"
+        scaled = ", each divided by its length" if asked.degree_corrected else ""
+        found = inference.cluster_vertices(
+            fit.embedding, graph=graph, degree_corrected=asked.degree_corrected, **options
+        )
+    count, sizes = count_of(found.n_clusters, "cluster"), ", ".join(map(str, found.sizes.tolist()))
+    words = [f"{count} of {of}; sizes: {sizes}."]
+    if found.ari is not None:
+        words.append(
+            f"Agreement with {truth}: adjusted Rand index {found.ari:.3f} (1: identical, 0: as by "
+            f"chance), purity {found.purity:.3f}."
+        )
+    note = "Gaussian mixture" if asked.method == "mixture" else "k-means"
+    if asked.clusters == "auto":
+        curve = ", ".join(f"{c}: {value:.1f}" for c, value in found.bic.items())
+        note += (
+            f" of {what}{scaled}; the number of clusters was chosen by the Bayesian information "
+            f"criterion ({curve})."
+        )
+    else:
+        note += f" with {count}, as given."
+    labels = (found.labels + 1).tolist()
+    columns = {
+        "vertex" if of == "vertices" else "graph": names,
+        "cluster": map(float, labels),
+        **({} if known is None else {str(truth): known}),
+    }
+    finding = Finding(
+        key=f"cluster {of}",
+        title=f"Clusters of the {of}{'' if graph is None else f' in graph {graph}'}",
+        words=tuple(words),
+        header=tuple(columns),
+        rows=tuple(zip(*columns.values(), strict=True)),
+        notes=(note,),
+    )
+    files = fit.add(finding, f"cluster-{of}.tsv")
+    facts = {
+        "of": of, "clusters": found.n_clusters, "sizes": found.sizes, "labels": labels,
+        "bic": found.bic, "ari": found.ari, "purity": found.purity, "files": files,
+    }  # fmt: skip
+    return Outcome([*words, written(files)], facts)
+
+
+def _known(fit: FinishedFit, of: str, truth: str) -> list[str]:
+    """Return the known class of every vertex or graph."""
+    if of == "graphs":
+        column = fit.column(truth, "--truth")
+    else:
+        columns = {column.name: column for column in fit.summary.vertex_columns}
+        absent = f"vertices have no column {truth!r} for --truth"
+        column = named_in(columns, truth, absent, "none (fit with --vertices, a table)")
+    if None in column.values:
+        raise InputError(f"--truth {truth} must have a value for all; complete the column")
+    return [column.text(i) for i in range(len(column.values))]
