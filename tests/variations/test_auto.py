@@ -47,10 +47,10 @@ def test_what_is_refused():
     A = planted(m=6)
     with pytest.raises(InputError, match="whole number >= 1 or 'auto'"):
         JointEmbedding("many").fit(A)
-    with pytest.raises(InputError, match="undirected graphs without missing entries"):
+    with pytest.raises(InputError, match="not chosen for directed graphs; give a number"):
         JointEmbedding("auto", directed=True).fit(A)
     A[0, 0, 1] = A[0, 1, 0] = np.nan
-    with pytest.raises(InputError, match="undirected graphs without missing entries"):
+    with pytest.raises(InputError, match="not chosen for graphs with missing entries; give"):
         JointEmbedding("auto", missing="unobserved").fit(A)
 
 
