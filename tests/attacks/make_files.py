@@ -80,9 +80,9 @@ def numpy_files() -> None:
     put("terabytes.npy", "a header of 8 TB, and no data", CAP, header((2**20, 2**20)))
     put("overflow.npy", "a shape whose size is 0 modulo 2**64", CAP, header((2**33, 2**33)))
     put("long_text.npy", "16 texts of 2 GB each", CAP, header((4, 4), "<U500000000"))
-    put("negative.npy", "a negative length", "not a file of NumPy", header((-4, -4)))
+    put("negative.npy", "a negative length", "not a NumPy file", header((-4, -4)))
     deep = raw_header("{'descr': '<f8', 'fortran_order': False, 'shape': (" + "-" * 9000 + "4,)}")
-    put("deep_header.npy", "a header nested 9,000 deep", "not a file of NumPy", deep)
+    put("deep_header.npy", "a header nested 9,000 deep", "not a NumPy file", deep)
     evil = header((1,), "|O") + pickle.dumps(np.array([Code()], dtype=object))
     put("pickle.npy", "a pickle that runs code", "never read because they can run code", evil)
     put("pickle.npz", "the same in a bundle", "never read because they can run code",
@@ -119,7 +119,7 @@ def more_numpy_files() -> None:
     sparse = {"indices": [0], "indptr": [0, 1, 1], "data": [1.0], "shape": [2, 2], "format": b"csr"}
     members = {f"{name}.npy": array(value) for name, value in sparse.items()}
     members["data.npy"], members["data"] = array([1.0, 2.0]), raw_header("1L" + " " * 9000 + '"')
-    put("beside.npz", "a second 'data', whose header takes minutes", "not a sparse matrix",
+    put("beside.npz", "a second 'data', whose header takes minutes", "not a NumPy file",
         archive(members))  # fmt: skip
     names = {"graphs.npy": array(np.ones((2, 4, 4))), "graph_names.npy": header((2,), "<U0"),
              "vertex_names.npy": header((10**9,), "<U0")}  # fmt: skip
@@ -213,13 +213,13 @@ def matlab_files() -> None:
     put(
         "element.mat",
         "an array that declares 4 GB",
-        CAP,
+        "says it has 4,294,967,288 bytes",
         mat_file(struct.pack("<II", 14, 2**32 - 8)),
     )
     put(
         "cells.mat",
         "2**41 cells, none of them there",
-        CAP,
+        "has 0 of its 2,199,023,254,528 cells",
         mat_file(matlab(1, (2**31 - 1, 1024), b"")),
     )
     deep = matlab(6, (1, 1), element(9, bytes(8)))
@@ -245,7 +245,7 @@ def matlab_files() -> None:
 
 
 def more_matlab_files() -> None:
-    put("blanks.mat", "a text of 500 million letters, none of which is there", CAP,
+    put("blanks.mat", "a text of 500 million letters, none of which is there", "no square matrix",
         mat_file(matlab(4, (5 * 10**8, 1), element(16, b""))))  # fmt: skip
     with h5(HERE / "chunk.mat") as file:
         file.create_dataset("A", (3, 3), "f8", chunks=(3000, 3000), maxshape=(None, None),

@@ -18,8 +18,8 @@ from eigengraphs.system.archives import check_compressed
 from eigengraphs.system.labels import not_utf8
 
 __all__ = [
-    "LEFT_OUT", "EdgeGraph", "FileGraph", "Matrix", "MatrixGraph", "Notice", "check_each",
-    "check_graph", "check_sparse", "check_square", "few", "left_out", "naming_file", "summarize",
+    "LEFT_OUT", "FileGraph", "Matrix", "Notice", "check_graph", "check_sparse", "check_square",
+    "few", "left_out", "moved", "naming_file", "of_edges", "summarize",
 ]  # fmt: skip
 
 Matrix: TypeAlias = "NDArray[Any] | sparse.csr_array"
@@ -53,6 +53,11 @@ _KINDS = {
     "table": "[is a table and not a graph|are tables and not graphs]; left out",
 }
 _QUIET = {"pairs once"}
+# How a damaged file is written again.
+_AGAIN = {
+    "MATLAB": "in MATLAB, save it again with save(name, 'variable', '-v7')",
+    "NumPy": "write it again with np.save or np.savez",
+}
 
 
 @dataclass(frozen=True)
@@ -156,15 +161,17 @@ def few(names: Sequence[str], most: int = 3) -> str:
 
 
 @dataclass(frozen=True)
-class MatrixGraph:
-    """A square matrix, sparse or dense, with names of its vertices where the file has them."""
+class FileGraph:
+    """A graph, with names of its vertices where the file has them."""
 
-    matrix: Matrix
+    matrix: Any  # (n, n), dense or sparse; a list of edges as `of_edges` makes it
     names: tuple[str, ...] | None = None
     directed: bool | None = None  # what the file says; None if it says nothing
     key: str | None = None  # what the file calls this graph, where it holds several
     notices: tuple[Notice, ...] = ()
     format: str = "matrix"
+    is_list: bool = False  # of edges
+    names_all: bool = True  # its vertices; a list of edges may lack those that have none
 
     @property
     def n_vertices(self) -> int:
@@ -172,27 +179,28 @@ class MatrixGraph:
         return int(self.matrix.shape[0])
 
 
-@dataclass(frozen=True)
-class EdgeGraph:
-    """Edges, each as the file has it: once or twice, in one order or the other."""
+def of_edges(s: Any, t: Any, weight: Any, names: tuple[str, ...], **more: Any) -> FileGraph:
+    """Return a graph from edges as the file has them: once or twice, in one order or the other.
 
-    source: NDArray[np.intp]  # places in ``names``
-    target: NDArray[np.intp]
-    weight: NDArray[np.float64]
-    names: tuple[str, ...]
-    declared: bool = False  # the file lists its vertices, including those that have no edge
-    directed: bool | None = None
-    key: str | None = None
-    notices: tuple[Notice, ...] = ()
-    format: str = "edge list"
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return len(self.names)
+    Parameters
+    ----------
+    s, t
+        Places in ``names`` of the two vertices of each edge.
+    more
+        Further fields of `FileGraph`.
+    """
+    n = len(names)
+    edges = sparse.coo_array((weight, (s, t)), shape=(n, n))  # which adds nothing up
+    return FileGraph(edges, names, is_list=True, **more)
 
 
-FileGraph: TypeAlias = MatrixGraph | EdgeGraph
+def moved(entries: Any, names: Iterable[str], target: tuple[str, ...]) -> sparse.coo_array:
+    """Return the entries of a graph with its vertices at their places among those of ``target``."""
+    place, n = {name: s for s, name in enumerate(target)}, len(target)
+    move = np.array([place[name] for name in names], dtype=np.intp)
+    entries = sparse.coo_array(entries)
+    s, t = entries.coords
+    return sparse.coo_array((entries.data, (move[s], move[t])), shape=(n, n))
 
 
 # ---------------------------------------------------------------------- checks
@@ -201,7 +209,7 @@ FileGraph: TypeAlias = MatrixGraph | EdgeGraph
 
 
 @contextmanager
-def naming_file(path: Path) -> Iterator[None]:
+def naming_file(path: Path, kind: str) -> Iterator[None]:
     """Name the file in whatever error the parsers of other packages raise at damaged ones.
 
     Their errors are of all kinds, struct.error and tokenize.TokenError among them, and change from
@@ -212,41 +220,36 @@ def naming_file(path: Path) -> Iterator[None]:
     except EigengraphsError:
         raise
     except Exception as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+        said = (str(error).strip().splitlines() or [""])[0][:200].rstrip(".")
         if isinstance(error, MemoryError):
             raise ReadError(
-                f"{path} says that it holds more than there is memory for ({first}); if it is "
+                f"{path} says that it holds more than there is memory for ({said}); if it is "
                 "small, it is damaged: write it again, or leave it out"
             ) from error
+        if not said or not isinstance(error, ValueError):
+            said = f"{type(error).__name__}: {said}"
+        again = _AGAIN.get(kind, "write it again")
         raise ReadError(
-            f"{path} cannot be read: it is damaged, or not what its ending says "
-            f"({type(error).__name__}: {first}); write it again, or leave it out"
+            f"{path} is not a {kind} file, or not a whole one: {said}; {again}, or leave it out"
         ) from error
-
-
-def check_each(path: Path, graphs: Iterator[FileGraph]) -> Iterator[FileGraph]:
-    """Yield graphs that are read one by one, each checked."""
-    while True:
-        with naming_file(path):
-            graph = next(graphs, None)
-            if graph is None:
-                return
-            graph = check_graph(path, graph)
-        yield graph
 
 
 def check_graph(path: Path, graph: FileGraph) -> FileGraph:
     """Return a graph whose parts fit each other, or refuse it."""
     where = f"{path}" + (f", graph {graph.key!r}" if graph.key is not None else "")
-    if isinstance(graph, MatrixGraph):
-        graph = replace(graph, matrix=_checked_matrix(where, graph.matrix))
-    names, n = graph.names, graph.n_vertices
-    if isinstance(graph, EdgeGraph):
-        ends = np.concatenate([graph.source, graph.target])
-        if ends.size and not 0 <= int(ends.min()) <= int(ends.max()) < n:
-            raise ReadError(
-                f"{where} has an edge of a vertex that it does not have: write it again"
-            )
+    matrix, names, n = graph.matrix, graph.names, graph.n_vertices
+    kind = matrix.dtype
+    if not graph.is_list:
+        check_square(where, matrix.shape)
+    if kind.kind not in "biuf":
+        raise ReadError(f"{where} holds {kind}, and weights are real numbers; save it as numbers")
+    if sparse.issparse(matrix):
+        check_sparse(where, matrix)
+    if kind.kind == "f" and kind.itemsize not in (4, 8):  # half precision, or extended
+        with np.errstate(over="ignore"):
+            matrix = matrix.astype(np.float32 if kind.itemsize == 2 else np.float64)
+    if not kind.isnative:
+        matrix = matrix.astype(matrix.dtype.newbyteorder("="))
     wrong = not_utf8([graph.key or "", *(names or ())])
     if wrong is not None:
         raise ReadError(
@@ -260,22 +263,7 @@ def check_graph(path: Path, graph: FileGraph) -> FileGraph:
         raise ReadError(
             f"{where} has two vertices with the name {twice!r}: give each a name of its own"
         )
-    return graph
-
-
-def _checked_matrix(where: str, matrix: Any) -> Any:
-    kind = matrix.dtype
-    check_square(where, matrix.shape)
-    if kind.kind not in "biuf":
-        raise ReadError(f"{where} holds {kind}, and weights are real numbers; save it as numbers")
-    if sparse.issparse(matrix):
-        check_sparse(where, matrix)
-    if kind.kind == "f" and kind.itemsize not in (4, 8):  # half precision, or extended
-        with np.errstate(over="ignore"):
-            matrix = matrix.astype(np.float32 if kind.itemsize == 2 else np.float64)
-    if not kind.isnative:
-        matrix = matrix.astype(matrix.dtype.newbyteorder("="))
-    return matrix
+    return replace(graph, matrix=matrix)
 
 
 def check_square(where: str, shape: tuple[int, ...]) -> None:

@@ -28,7 +28,7 @@ from eigengraphs.system.labels import not_utf8
 from eigengraphs.system.limits import open_regular, read_regular
 
 __all__ = [
-    "NETWORKX", "Source", "SourceFile", "SourceLike", "ending", "entities", "find_files",
+    "ENDINGS", "Source", "SourceFile", "SourceLike", "ending", "entities", "find_files",
     "id_finder", "name_graphs", "name_notices",
 ]  # fmt: skip
 
@@ -36,10 +36,13 @@ SourceLike: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str
 
 # Endings that hold a matrix, an edge list or a table of something else.
 _TEXT = frozenset({".csv", ".tsv", ".txt", ".dat", ".asc"})
-NETWORKX = {".graphml": "GraphML", ".gml": "GML", ".net": "Pajek", ".paj": "Pajek"}
-_KNOWN = _TEXT | set(NETWORKX) | {
-    ".edgelist", ".edges", ".ssv", ".el", ".npy", ".npz", ".mat", ".parquet", ".pq",
+#: Other endings, and the formats that they stand for.
+ENDINGS = {
+    ".npy": "numpy", ".npz": "numpy", ".mat": "matlab", ".parquet": "parquet", ".pq": "parquet",
+    ".graphml": "graphml", ".gml": "gml", ".net": "pajek", ".paj": "pajek",
+    ".edgelist": "text", ".edges": "text", ".ssv": "text", ".el": "text",
 }  # fmt: skip
+_KNOWN = _TEXT | set(ENDINGS)
 
 # Columns of a manifest.
 _PATH = ("path", "file", "filename", "filepath", "file_path")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import ReadError
-from eigengraphs.io.file_graph import EdgeGraph, FileGraph, Matrix, Notice, few
+from eigengraphs.io.file_graph import FileGraph, Matrix, Notice, few, moved
 from eigengraphs.io.text_files import natural
 from eigengraphs.stack.common_vertices import VertexRule, refuse_absent
 from eigengraphs.stack.missing import MissingRule
@@ -40,14 +40,12 @@ _SAME = 1e-9
 
 def weights_of(graph: FileGraph, path: Path, notices: list[Notice]) -> Matrix:
     """Return the weights (n, n) as the file has them; those of repeated edges are added."""
-    if not isinstance(graph, EdgeGraph):
-        return graph.matrix
-    n = len(graph.names)
-    keys = graph.source * n + graph.target
-    if len(np.unique(keys)) < len(keys):
+    if not graph.is_list:
+        return graph.matrix  # type: ignore[no-any-return]
+    weights = sparse.csr_array(graph.matrix)
+    if weights.nnz < graph.matrix.nnz:
         notices.append(Notice.of("repeated", path))
-    parts = (graph.weight, (graph.source, graph.target))
-    return canonical(sparse.csr_array(sparse.coo_array(parts, shape=(n, n))))
+    return canonical(weights)
 
 
 def canonical(matrix: Matrix) -> Matrix:
@@ -223,7 +221,7 @@ def direction_steps(
 
 
 def _half_notice(graph: FileGraph, path: Path, side: Sides, directed: DirectedRule) -> Notice:
-    if not isinstance(graph, EdgeGraph):
+    if not graph.is_list:
         return Notice.of("triangle", path)
     # Where the file or the user says that graphs are undirected, nothing is in doubt.
     loud = side.mixed and graph.directed is None and directed == "auto"
@@ -290,7 +288,7 @@ def common_vertices(
     every = tuple(dict.fromkeys(name for own in dict.fromkeys(named) for name in own))
     if not every:
         raise ReadError(f"{paths[0]} has no edges, and so no vertices: leave it out")
-    free = [isinstance(graph, EdgeGraph) and not graph.declared for graph in graphs]
+    free = [not graph.names_all for graph in graphs]
     lists = all(free)
     doubt = refuse_shifted(named, paths) if lists and vertices != "union" else ""
     if lists and known is not None and vertices in ("auto", "union") and set(known) >= set(every):
@@ -298,7 +296,7 @@ def common_vertices(
     order = tuple(sorted(every, key=natural)) if lists else every
     if all(len(own) == len(every) for own in named):
         for own, graph, path, told in zip(named, graphs, paths, of_graphs, strict=True):
-            if own != order and not isinstance(graph, EdgeGraph):
+            if own != order and not graph.is_list:
                 told.append(Notice.of("order", path))
         return "same", order
     if vertices == "intersection":
@@ -307,7 +305,7 @@ def common_vertices(
         _refuse_names(named, graphs, paths)
     doubt += spelling(every, every)
     lacking = [i for i, own in enumerate(named) if len(own) < len(every)]
-    matrices = [i for i in lacking if not isinstance(graphs[i], EdgeGraph)]
+    matrices = [i for i in lacking if not graphs[i].is_list]
     if matrices and missing != "unobserved":
         refuse_absent(str(paths[matrices[0]]), named[matrices[0]], every)
     hidden = {i for i in lacking if missing == "unobserved" and not free[i]}
@@ -331,15 +329,9 @@ def widened(
 
     In a list of edges, a vertex that is not named is there and has no edges.
     """
-    loose = isinstance(graph, EdgeGraph) and not graph.declared
-    if rule != "union" or order is None or not loose or graph.names == order:
+    if rule != "union" or order is None or graph.names_all or graph.names == order:
         return matrix, graph.names
-    place = {name: s for s, name in enumerate(order)}
-    move = np.array([place[name] for name in graph.names or ()], dtype=np.intp)
-    entries = sparse.coo_array(matrix)
-    ends = tuple(move[coords] for coords in entries.coords)
-    size = (len(order), len(order))
-    return sparse.csr_array(sparse.coo_array((entries.data, ends), shape=size)), order
+    return sparse.csr_array(moved(matrix, graph.names or (), order)), order
 
 
 def refuse_shifted(
@@ -410,7 +402,7 @@ def _refuse_names(
     parts = [f"it lacks {few([repr(name) for name in lacks], 6)}"] * bool(lacks)
     parts += [f"only it has {few([repr(name) for name in has], 6)}"] * bool(has)
     more = f" ({len(odd) - 1} more files differ, too)" if len(odd) > 1 else ""
-    matrices = not all(isinstance(graph, EdgeGraph) for graph in graphs)
+    matrices = not all(graph.is_list for graph in graphs)
     hidden = " and missing='unobserved'" if matrices else ""
     raise ReadError(
         f"{paths[i]} has {len(sets[i])} vertices whose names differ from those of {count} of "

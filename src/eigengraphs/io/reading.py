@@ -17,9 +17,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.io.file_graph import EdgeGraph, FileGraph, Matrix, MatrixGraph, Notice, few
+from eigengraphs.io.file_graph import FileGraph, Matrix, Notice, few
 from eigengraphs.io.file_graph import summarize as _summarize
 from eigengraphs.io.find_files import (
     SourceFile,
@@ -328,7 +329,7 @@ def _stored(
     stack: GraphStack = opened
     if labels is not None:
         path, names = Path(opened.path), opened.vertex_names if opened.has_vertex_names else None
-        husk = MatrixGraph(_husk(opened.n_vertices), names)
+        husk = FileGraph(_husk(opened.n_vertices), names)
         renamed = renamer([names or ()], [path], as_vertex_table(labels))(husk, path)
         stack = opened.with_names(vertex_names=renamed.names)
     return Reading(stack, (), (), time.perf_counter() - start, opened.columns)
@@ -556,8 +557,8 @@ def survey(
     if for_store and storage == "auto":
         n = graphs[0].n_vertices if order is None else len(order)
         nonzeros = sum(one.nonzeros for one in found)
-        sparse = any(one.is_sparse for one in found)
-        storage = storage_for(len(found), n, nonzeros, sparse, dtype or np.dtype(np.float64))
+        some = any(one.is_sparse for one in found)
+        storage = storage_for(len(found), n, nonzeros, some, dtype or np.dtype(np.float64))
     of_files = [notice for told in of_graphs for notice in told]
     notices = tuple(_summarize([*of_all, *of_files, *union]))
     return Survey(
@@ -574,24 +575,19 @@ def _let_go(one: _Found, missing: MissingRule, texts: dict[str, str]) -> None:
     dense = isinstance(weights, np.ndarray)
     one.nonzeros = int(np.count_nonzero(weights if dense else weights.data))
     one.dtype, one.is_sparse = weights.dtype, _is_sparse(one.graph)
-    if isinstance(one.graph, EdgeGraph):
-        names = tuple(texts.setdefault(name, name) for name in one.graph.names)
-        nothing = np.zeros(0, np.intp)
-        one.graph = EdgeGraph(nothing, nothing, np.zeros(0), names, one.graph.declared,
-                              one.graph.directed, one.graph.key, (), one.graph.format)  # fmt: skip
-    else:
-        one.graph = replace(one.graph, matrix=_husk(weights.shape[0]))
+    names = one.graph.names and tuple(texts.setdefault(name, name) for name in one.graph.names)
+    one.graph = replace(one.graph, matrix=_husk(weights.shape[0]), names=names)
     one.weights = None
 
 
 def _is_sparse(graph: FileGraph) -> bool:
     """Tell whether a file holds a sparse matrix, which is never made dense."""
-    return isinstance(graph, MatrixGraph) and not isinstance(graph.matrix, np.ndarray)
+    return not graph.is_list and not isinstance(graph.matrix, np.ndarray)
 
 
 def _husk(n: int) -> Any:
     """Return a matrix of zeros that takes no memory."""
-    return np.broadcast_to(np.zeros((), np.int8), (n, n))
+    return sparse.coo_array((n, n))
 
 
 def _settle_ambiguous(found: Sequence[_Found]) -> list[int]:

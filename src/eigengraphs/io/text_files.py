@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.io.file_graph import EdgeGraph, MatrixGraph, Notice, few
+from eigengraphs.io.file_graph import FileGraph, Notice, few, of_edges
 from eigengraphs.stack.names import spelling
 from eigengraphs.system.limits import DEFAULT, read_json, read_regular
 from eigengraphs.system.tables import unguarded
@@ -566,7 +566,7 @@ def _is_table(head: list[list[str]]) -> bool:
 # ---------------------------------------------------------------------- matrices
 
 
-def read_matrix(text: TextFile) -> MatrixGraph:
+def read_matrix(text: TextFile) -> FileGraph:
     """Read a square matrix. Half of one becomes a matrix with nan in the other half."""
     notices = text.notices
     names: tuple[str, ...] | None = None
@@ -577,7 +577,7 @@ def read_matrix(text: TextFile) -> MatrixGraph:
     elif matrix.shape[0] != matrix.shape[1]:
         matrix, names = _without_running_numbers(text, matrix)
         notices += (Notice.of("numbered", text.path),)
-    return MatrixGraph(matrix, names, text.directed or None, notices=notices)
+    return FileGraph(matrix, names, text.directed or None, notices=notices)
 
 
 def _without_running_numbers(text: TextFile, matrix: Floats) -> tuple[Floats, tuple[str, ...]]:
@@ -754,7 +754,7 @@ def _symmetric(matrix: Floats) -> bool:
 # ---------------------------------------------------------------------- edge lists
 
 
-def read_edges(text: TextFile) -> EdgeGraph:
+def read_edges(text: TextFile) -> FileGraph:
     """Read an edge list; vertices are in the order of their numbers, or of their names."""
     declared, notices = _declared(text), text.notices
     ends: Any = ([], [])
@@ -784,7 +784,10 @@ def read_edges(text: TextFile) -> EdgeGraph:
             "comment out"
         )
     s, t = np.array([place[name] for name in found], dtype=np.intp)[places].reshape(2, -1)
-    return EdgeGraph(s, t, weight, names, declared is not None, text.directed, notices=notices)
+    return of_edges(
+        s, t, weight, names, directed=text.directed, notices=notices, format="edge list",
+        names_all=declared is not None,
+    )  # fmt: skip
 
 
 def _declared(text: TextFile) -> tuple[str, ...] | None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.io.file_graph import EdgeGraph, FileGraph, few
+from eigengraphs.io.file_graph import FileGraph, few, moved
 from eigengraphs.io.one_stack import refuse_shifted
 from eigengraphs.io.text_files import (
     Notation,
@@ -262,15 +262,14 @@ def renamer(
     if table.colours and mapping:
         # A color table lists the regions of all atlases: only those of the graphs count.
         everything = tuple(name for name in table.names if name in set(mapping.values()))
-    place = {name: s for s, name in enumerate(everything)}
 
     def change(graph: FileGraph, path: Path) -> FileGraph:
-        if isinstance(graph, EdgeGraph):
-            move = np.array([place[mapping[name]] for name in graph.names], dtype=np.intp)
-            s, t = move[graph.source], move[graph.target]
-            return replace(graph, source=s, target=t, names=everything, declared=True)
         if graph.names is not None:
-            return replace(graph, names=tuple(mapping[name] for name in graph.names))
+            names = tuple(mapping[name] for name in graph.names)
+            if not graph.is_list:
+                return replace(graph, names=names)
+            edges = moved(graph.matrix, names, everything)
+            return replace(graph, matrix=edges, names=everything, names_all=True)
         n = graph.n_vertices
         own = table._for(n).names
         if len(own) != n:
