@@ -20,8 +20,8 @@ from eigengraphs.io.text_files import (
     find_column,
     looks_like_graph,
     natural,
+    open_table,
     open_text,
-    read_table,
 )
 from eigengraphs.stack.names import spelling
 from eigengraphs.system.labels import not_utf8
@@ -171,15 +171,16 @@ def _is_manifest(path: Path) -> bool:
 
 def _from_manifest(manifest: Path, notation: Notation) -> Source:
     """Read a table of files; paths are relative to its folder."""
-    table = read_table(manifest, notation)
-    column, ids = find_column(table.columns, _PATH), find_column(table.columns, _ID)
+    table = open_table(manifest, notation)
+    columns = table.columns()
+    column, ids = find_column(columns, _PATH), find_column(columns, _ID)
     if column is None:
         raise ReadError(
-            f"{manifest} must have a column 'path' (or 'file'); it has: {', '.join(table.columns)}"
+            f"{manifest} must have a column 'path' (or 'file'); it has: {', '.join(columns)}"
         )
-    kept = [name for name in table.columns if name not in (column, ids)]
+    kept = [name for name in columns if name not in (column, ids)]
     files = []
-    for row, (place, text) in enumerate(zip(table.places, table.columns[column], strict=True)):
+    for row, text in enumerate(columns[column]):
         path = manifest.parent / text
         try:
             there = bool(text) and path.is_file()
@@ -187,11 +188,11 @@ def _from_manifest(manifest: Path, notation: Notation) -> Source:
             there = False
         if not there:
             raise ReadError(
-                f"{manifest}, line {place}: there is no file {text[:200]!r} in {manifest.parent}; "
+                f"{table.place(row + 1)}: there is no file {text[:200]!r} in {manifest.parent}; "
                 "correct the path, or take the line out"
             )
-        columns = {name: table.columns[name][row] for name in kept}
-        files.append(SourceFile(path, None if ids is None else table.columns[ids][row], columns))
+        more = {name: columns[name][row] for name in kept}
+        files.append(SourceFile(path, None if ids is None else columns[ids][row], more))
     if not files:
         raise ReadError(f"{manifest} lists no files")
     return Source(tuple(files))

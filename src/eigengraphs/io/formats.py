@@ -67,7 +67,6 @@ class HowToRead:
         if self.format not in known:
             names = ", ".join(map(repr, known))
             raise InputError(f"format must be one of {names}; got {self.format!r}")
-        self.notation.checked()
 
 
 def read_file(path: Path, how: HowToRead, *, whole: bool = True) -> tuple[str, Iterator[FileGraph]]:

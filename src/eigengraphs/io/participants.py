@@ -17,7 +17,7 @@ from eigengraphs.errors import InputError, ReadError, ReadNotice
 from eigengraphs.io.file_graph import Notice, few
 from eigengraphs.io.find_files import entities, id_finder
 from eigengraphs.io.reading import Reading
-from eigengraphs.io.text_files import Notation, check_lengths, column_of, find_column, read_table
+from eigengraphs.io.text_files import Notation, as_arrays, find_column, open_table
 from eigengraphs.stack.names import spelling
 
 __all__ = ["Joined", "Participants", "join", "read_participants"]
@@ -148,19 +148,20 @@ def read_participants(
     >>> len(people), people.sessions
     (2, None)
     """
-    table = read_table(Path(path), Notation(None, decimal, thousands).checked())
-    person, session = find_column(table.columns, _PERSON), find_column(table.columns, _SESSION)
+    table = open_table(Path(path), Notation(None, decimal, thousands))
+    cells = table.columns()
+    person, session = find_column(cells, _PERSON), find_column(cells, _SESSION)
     if person is None:
         raise ReadError(
             f"{path} must have a column 'participant_id' (or 'subject', 'sub' or 'id'); it has: "
-            f"{', '.join(table.columns)}"
+            f"{', '.join(cells)}"
         )
-    ids = tuple(_bare(cell, "sub") for cell in table.columns[person])
+    ids = tuple(_bare(cell, "sub") for cell in cells[person])
     sessions = None
     if session is not None:
-        sessions = tuple(_bare(cell, "ses") for cell in table.columns[session])
+        sessions = tuple(_bare(cell, "ses") for cell in cells[session])
     rows: dict[str, list[str]] = {}
-    for i, place in enumerate(table.places):
+    for i, place in enumerate(table.places[1:]):
         rows.setdefault(_label(ids[i], sessions[i] if sessions else ""), []).append(str(place))
     twice = [f"{row!r} on lines {', '.join(at)}" for row, at in rows.items() if len(at) > 1]
     if twice:
@@ -170,10 +171,7 @@ def read_participants(
             + f"; it has {few(twice, 5)}: keep one of them"
             + ("" if sessions else ", or add a column 'session_id' that tells them apart")
         )
-    check_lengths(table.path, table.columns)
-    columns = {name: column_of(cells) for name, cells in table.columns.items()}
-    columns[person] = np.array(table.columns[person], dtype=np.str_)
-    return Participants(ids, sessions, columns, Path(path))
+    return Participants(ids, sessions, as_arrays(table.path, cells, [person]), table.path)
 
 
 def join(

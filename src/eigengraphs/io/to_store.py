@@ -134,7 +134,7 @@ def convert_to_store(
         ["eigengraphs", "convert", text, os.fspath(target), *["--append"] * append]
     )
     options = {
-        "format": format, "key": key, **how.notation._asdict(), "vertices": vertices,
+        "format": format, "key": key, **vars(how.notation), "vertices": vertices,
         "directed": directed, "missing": missing, "storage": storage, "labels": _in_words(labels),
     }  # fmt: skip
     folder = Folder(target)

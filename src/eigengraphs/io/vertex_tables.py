@@ -18,13 +18,11 @@ from eigengraphs.io.one_stack import refuse_shifted
 from eigengraphs.io.text_files import (
     Notation,
     TextFile,
-    check_lengths,
-    column_of,
+    as_arrays,
     find_column,
     is_number,
     natural,
     open_table,
-    table_text,
     whole,
 )
 from eigengraphs.stack.names import shifted, spelling
@@ -138,7 +136,7 @@ def read_vertices(
     >>> table.names, table.coordinates.shape
     (('V1', 'V2'), (2, 3))
     """
-    text = table_text(Path(path), Notation(None, decimal, thousands).checked())
+    text = open_table(Path(path), Notation(None, decimal, thousands))
     table = _read(text)._for(n)
     if n is not None and len(table) != n:
         raise ReadError(f"{path} names {len(table)} vertices, and the graphs have {n}")
@@ -150,7 +148,6 @@ def _read(text: TextFile) -> VertexTable:
     if all(_is_color_row(row) for row in rows):
         return _color_table(text, rows)
     widths = {len(row) for row in rows}
-    check_lengths(text.path, {"name": [row[-1] for row in rows]})
     names, ids = [row[0] for row in rows], None
     if widths == {1}:
         names = names[1:] if names[0].lower() in _NAME and len(names) > 1 else names
@@ -160,11 +157,12 @@ def _read(text: TextFile) -> VertexTable:
         ids = tuple(row[not number_first] for row in rows)
     else:
         return _with_header(text)
-    return VertexTable(_unique(text, names), ids, columns={"name": np.array(names)})
+    columns = as_arrays(text.path, {"name": names}, ["name"])
+    return VertexTable(_unique(text, names), ids, columns=columns)
 
 
 def _with_header(text: TextFile) -> VertexTable:
-    cells = open_table(text).columns
+    cells = text.columns()
     lower = {name.lower(): name for name in cells}
     candidates = [lower[word] for word in _NAME if word in lower]
     # A column of numbers is a name only where there is no other.
@@ -177,11 +175,10 @@ def _with_header(text: TextFile) -> VertexTable:
             f"{text.path} must have a column 'name', 'label' or 'region' (or 'index' or 'id'); "
             f"it has: {', '.join(cells)}"
         )
+    columns = as_arrays(text.path, cells)
     side = find_column(cells, _HEMISPHERE)
     names = _unique(text, cells[name], None if side is None else cells[side])
     numbers = None if ids is None else tuple(whole(cell) or cell for cell in cells[ids])
-    check_lengths(text.path, cells)
-    columns = {name: column_of(column) for name, column in cells.items()}
     axes = [find_column(cells, [form.format(axis) for form in _AXES]) for axis in "xyz"]
     values = [columns[axis] for axis in axes if axis is not None]
     known = len(values) == 3 and all(value.dtype.kind == "f" for value in values)
