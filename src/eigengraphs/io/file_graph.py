@@ -178,6 +178,11 @@ class FileGraph:
         """Number of vertices."""
         return int(self.matrix.shape[0])
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the file holds a sparse matrix, which is never made dense."""
+        return not self.is_list and not isinstance(self.matrix, np.ndarray)
+
 
 def of_edges(s: Any, t: Any, weight: Any, names: tuple[str, ...], **more: Any) -> FileGraph:
     """Return a graph from edges as the file has them: once or twice, in one order or the other.

@@ -20,6 +20,7 @@ from eigengraphs.io.edge_files import read_networkx, read_parquet
 from eigengraphs.io.file_graph import FileGraph, Notice, check_graph, naming_file
 from eigengraphs.io.find_files import ENDINGS, ending
 from eigengraphs.io.matlab_files import read_mat
+from eigengraphs.io.one_stack import DirectedRule, VerticesRule
 from eigengraphs.io.text_files import (
     AUTO,
     Notation,
@@ -29,6 +30,7 @@ from eigengraphs.io.text_files import (
     read_matrix,
     text_kind,
 )
+from eigengraphs.stack.missing import MissingRule, check_missing
 from eigengraphs.system.limits import DEFAULT, Cap, gunzip, open_regular, read_regular
 
 __all__ = ["Format", "HowToRead", "IsTable", "read_file"]
@@ -55,18 +57,25 @@ class IsTable(ReadError):
 
 @dataclass(frozen=True)
 class HowToRead:
-    """How one file is read: what a user says of it, and what it may declare."""
+    """How files are read: what a user says of them, and what each may declare."""
 
     format: Format = "auto"
     key: str | None = None
     notation: Notation = AUTO
     cap: Cap = DEFAULT
+    vertices: VerticesRule = "auto"
+    directed: DirectedRule = "auto"
+    missing: MissingRule = "error"
 
     def __post_init__(self) -> None:
-        known = get_args(Format)
-        if self.format not in known:
-            names = ", ".join(map(repr, known))
-            raise InputError(f"format must be one of {names}; got {self.format!r}")
+        for name, known in (("format", get_args(Format)), ("vertices", get_args(VerticesRule))):
+            given = getattr(self, name)
+            if given not in known:
+                listed = ", ".join(map(repr, known))
+                raise InputError(f"{name} must be one of {listed}; got {given!r}")
+        if self.directed != "auto" and not isinstance(self.directed, bool):
+            raise InputError(f"directed must be 'auto', True or False, got {self.directed!r}")
+        check_missing(self.missing)
 
 
 def read_file(path: Path, how: HowToRead, *, whole: bool = True) -> tuple[str, Iterator[FileGraph]]:
