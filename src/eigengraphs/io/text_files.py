@@ -97,6 +97,16 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
+def _parsed(rows: Sequence[Any], delimiter: str | None = "\x1f") -> Floats | None:
+    """Return a table of nothing but numbers from lines, or from cells; None if it is another."""
+    lines = [row if isinstance(row, str) else "\x1f".join(row) for row in rows]
+    try:
+        # Numpy's parser in C; it refuses empty cells, words and lines of unequal length.
+        return np.loadtxt(lines, delimiter=delimiter, comments=None, ndmin=2)
+    except ValueError:
+        return None
+
+
 # ---------------------------------------------------------------------- lines and cells
 
 
@@ -228,14 +238,7 @@ class TextFile:
 
     def numbers(self) -> Floats | None:
         """Return a table of nothing but numbers, (rows, columns); None if it is anything else."""
-        lines, mark = self.lines, self.delimiter
-        if not self._is_plain:
-            lines, mark = ["\x1f".join(row) for row in self.cells()], "\x1f"
-        try:
-            # Numpy's parser in C; it refuses empty cells, words and lines of unequal length.
-            return np.loadtxt(lines, delimiter=mark, comments=None, ndmin=2)
-        except ValueError:
-            return None
+        return _parsed(self.lines, self.delimiter) if self._is_plain else _parsed(self.cells())
 
     def columns(self) -> dict[str, list[str]]:
         """Return the cells below each name of the header."""
@@ -665,6 +668,9 @@ def _ends_with_delimiter(cells: list[list[str]]) -> bool:
 
 def _values(text: TextFile, cells: list[list[str]], top: int, left: int) -> Floats:
     """Return the numbers of cells that begin ``top`` lines and ``left`` columns within the file."""
+    parsed = _parsed(cells) if len(cells[0]) > 1 else None
+    if parsed is not None:
+        return parsed
     values = [[number(cell) for cell in row] for row in cells]
     for s, row in enumerate(values):
         if None in row:
