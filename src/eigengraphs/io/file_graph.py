@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,13 @@ from eigengraphs.system.labels import not_utf8
 
 __all__ = [
     "LEFT_OUT", "FileGraph", "Matrix", "Notice", "check_graph", "check_sparse", "check_square",
-    "few", "left_out", "moved", "naming_file", "of_edges", "summarize",
+    "few", "grouped", "left_out", "moved", "naming_file", "of_edges", "repeated",
+    "summarize",
 ]  # fmt: skip
 
 Matrix: TypeAlias = "NDArray[Any] | sparse.csr_array"
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 LEFT_OUT = ("left out", "table")  # kinds of notices
 
@@ -128,11 +132,8 @@ def _said(kind: str, *, several: bool) -> str:
 
 def summarize(notices: Iterable[Notice]) -> list[Notice]:
     """Return one notice for each kind, such as "17 files hold one triangle; mirrored"."""
-    kinds: dict[str, list[Notice]] = {}
-    for notice in notices:
-        kinds.setdefault(notice.kind, []).append(notice)
     summary = []
-    for kind, group in kinds.items():
+    for kind, group in grouped(notices, lambda notice: notice.kind).items():
         paths = list(dict.fromkeys(notice.path for notice in group if notice.path is not None))
         if len(paths) > 1 and kind in _KINDS:
             listed = few([path.name for path in paths])
@@ -155,6 +156,19 @@ def few(names: Sequence[str], most: int = 3) -> str:
     """Return the first few names, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items of each key, in the order in which keys and items come."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that are there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 # ---------------------------------------------------------------------- graphs
@@ -263,10 +277,9 @@ def check_graph(path: Path, graph: FileGraph) -> FileGraph:
         )
     if names is not None and len(names) != n:
         raise ReadError(f"{where} has {n} vertices and {len(names)} names of vertices: correct it")
-    if names is not None and len(set(names)) < n:
-        twice = next(name for s, name in enumerate(names) if name in names[:s])
+    if twice := repeated(names or ()):
         raise ReadError(
-            f"{where} has two vertices with the name {twice!r}: give each a name of its own"
+            f"{where} has two vertices with the name {twice[0]!r}: give each a name of its own"
         )
     return replace(graph, matrix=matrix)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.io.file_graph import Notice, few
+from eigengraphs.io.file_graph import Notice, few, grouped
 from eigengraphs.io.text_files import (
     AUTO,
     AmbiguousComma,
@@ -239,9 +239,7 @@ def _from_folder(folder: Path, bids: bool, notation: Notation) -> Source:
     scans = [path for path in known if "sub" in entities(path.relative_to(folder))]
     if len(known) / 2 < len(scans) < len(known):
         known = keep(scans, "belong to no subject: their names have no sub-")
-    groups: dict[str, list[Path]] = {}
-    for path in known:
-        groups.setdefault(ending(path), []).append(path)
+    groups = grouped(known, ending)
     if len(groups) > 1:
         taken = [name for name, paths in groups.items() if _are_graphs(name, paths, notation)]
         if len(taken) != 1:
@@ -360,7 +358,7 @@ def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
     known = [entities(path) for path in paths]
     if all("sub" in of_file for of_file in known):
         if searched:
-            _one_of_each_scan(paths, known)
+            _one_of_each_scan(paths)
         keys = dict.fromkeys(key for of_file in known for key in of_file)
         # A single file keeps sub and ses; of many, what is the same for all tells nothing.
         told = [
@@ -375,12 +373,12 @@ def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
     return stems if len(set(stems)) == len(stems) else _by_folders(paths)
 
 
-def _one_of_each_scan(paths: Sequence[Path], known: Sequence[dict[str, str]]) -> None:
+def _one_of_each_scan(paths: Sequence[Path]) -> None:
     """Refuse several files of one scan: of other atlases or measures, or in other folders."""
-    scans: dict[str, list[Path]] = {}
-    for path, of_file in zip(paths, known, strict=True):
-        scan = "_".join(f"{key}-{value}" for key, value in of_file.items() if key not in _DERIVED)
-        scans.setdefault(scan, []).append(path)
+    scans = grouped(
+        paths,
+        lambda path: "_".join(f"{k}-{v}" for k, v in entities(path).items() if k not in _DERIVED),
+    )
     several = {scan: group for scan, group in scans.items() if len(group) > 1}
     if not several:
         return
@@ -421,11 +419,9 @@ def _by_folders(paths: Sequence[Path]) -> list[str]:
 def name_notices(source: Source, paths: Sequence[Path], names: Sequence[str]) -> list[Notice]:
     """Return what is odd about the names of files, and of the graphs that they gave."""
     found = list[Notice]()
-    folders: dict[Path, set[str]] = {}
-    for file in source.files:
-        folders.setdefault(file.path.parent, set()).add(_stem(file.path))
-    first = next(iter(folders.values()))
-    same = all(names == first for names in folders.values())
+    folders = grouped((file.path for file in source.files), lambda path: path.parent)
+    first, *others = ({_stem(path) for path in group} for group in folders.values())
+    same = all(stems == first for stems in others)
     if source.searched and len(folders) > 1 and len(first) > 1 and same:  # scans, or measures
         text = f"each of {len(folders)} folders holds {few(sorted(first), 5)}, and each file was "
         text += f"read as a graph of its own; a pattern such as '**/{min(first)}.*' takes only one"

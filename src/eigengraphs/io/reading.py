@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.io.file_graph import FileGraph, Notice, few, summarize
+from eigengraphs.io.file_graph import FileGraph, Notice, few, grouped, summarize
 from eigengraphs.io.find_files import SourceLike, find_files, id_finder, name_graphs, name_notices
 from eigengraphs.io.formats import Format, HowToRead, IsTable, read_file
 from eigengraphs.io.one_stack import (
@@ -35,14 +34,14 @@ from eigengraphs.io.one_stack import (
     refuse_unknown,
     widened,
 )
-from eigengraphs.io.text_files import Notation
-from eigengraphs.io.vertex_tables import (
+from eigengraphs.io.tables_beside import (
     LabelsLike,
     VertexTable,
     as_vertex_table,
     renamer,
     with_numbers,
 )
+from eigengraphs.io.text_files import Notation
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule, storage_for
 from eigengraphs.stack.common_vertices import VertexRule
@@ -358,8 +357,7 @@ class Survey:
             return stack, {name: [row.get(name, "") for row in rows] for name in columns}
 
         begin = 0
-        for _, group in groupby(self.graphs, key=lambda one: id(one.file)):
-            of_file = list(group)
+        for of_file in grouped(self.graphs, lambda one: id(one.file)).values():
             count, k, path = len(of_file), 0, of_file[0].path
             begin += count
             if begin <= first:
@@ -537,15 +535,14 @@ def _settle_ambiguous(found: Sequence[Found], how: HowToRead) -> list[Found]:
 
 def _one_format(found: Sequence[Found]) -> None:
     """Refuse matrices and edge lists in one folder: one of them is likely to be something else."""
-    kinds: dict[str, list[str]] = {}
-    for one in found:
-        kinds.setdefault(one.graph.format, []).append(str(one.path))
+    kinds = grouped(found, lambda one: one.graph.format)
     if len(kinds) > 1:
         fewest = min(kinds, key=lambda kind: len(kinds[kind]))
-        counts = ", ".join(f"{len(paths)} x {kind}" for kind, paths in kinds.items())
+        counts = ", ".join(f"{len(group)} x {kind}" for kind, group in kinds.items())
+        shown = few([str(one.path) for one in kinds[fewest]])
         raise ReadError(
-            f"the files are of several kinds ({counts}); {fewest}: {few(kinds[fewest])}. Choose "
-            "files of one kind with a pattern, or name them one by one in a list or manifest"
+            f"the files are of several kinds ({counts}); {fewest}: {shown}. Choose files of one "
+            "kind with a pattern, or name them one by one in a list or manifest"
         )
 
 
@@ -573,11 +570,9 @@ def _name(found: Sequence[Found], searched: bool) -> None:
 
 def _copies(found: Sequence[Found]) -> list[Notice]:
     """Say which files are copies of one another."""
-    hashes: dict[str, dict[Path, str]] = {}
-    for one in found:
-        if one.sha256:  # large files have none
-            hashes.setdefault(one.sha256, {})[one.path] = one.name
-    copies = [list(group.values()) for group in hashes.values() if len(group) > 1]
+    hashes = grouped((one for one in found if one.sha256), lambda one: one.sha256)  # large: none
+    names = [{one.path: one.name for one in group} for group in hashes.values()]
+    copies = [list(group.values()) for group in names if len(group) > 1]
     if not copies:
         return []
     shown = few([" = ".join(group) for group in copies])

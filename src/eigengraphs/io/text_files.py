@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.io.file_graph import FileGraph, Notice, of_edges
+from eigengraphs.io.file_graph import FileGraph, Notice, of_edges, repeated
 from eigengraphs.stack.names import some_of, spelling
 from eigengraphs.system.limits import DEFAULT, read_json, read_regular
 from eigengraphs.system.tables import unguarded
@@ -243,10 +243,9 @@ class TextFile:
     def columns(self) -> dict[str, list[str]]:
         """Return the cells below each name of the header."""
         header, *rows = self.cells()
-        if len(set(header)) < len(header):
-            repeated = next(name for name, count in Counter(header).items() if count > 1)
+        if twice := repeated(header):
             raise ReadError(
-                f"{self.place()}: two columns are called {repeated!r}; give each a name of its own"
+                f"{self.place()}: two columns are called {twice[0]!r}; give each a name of its own"
             )
         for i, row in enumerate(rows, 1):
             if len(row) != len(header):
@@ -691,11 +690,10 @@ def _named(
     names = index if index is not None else header
     if names is None:
         return matrix, None, []
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
+    if twice := repeated(names):
         where = "first column" if index is not None else f"header, line {text.places[0]},"
         raise ReadError(
-            f"{text.path}: the {where} names {some_of(repeated, 3)} more than once; vertices need "
+            f"{text.path}: the {where} names {some_of(twice, 3)} more than once; vertices need "
             "different names"
         )
     if header is None or index is None or header == index:
@@ -778,7 +776,7 @@ def _declared(text: TextFile) -> Names:
                 "write '# vertices: a b c'"
             ) from None
     texts = tuple(str(name) for name in names)
-    if len(set(texts)) < len(texts):
+    if repeated(texts):
         raise ReadError(f"{text.path}: the comment '# vertices:' names a vertex twice")
     return texts
 

@@ -18,8 +18,8 @@ from eigengraphs.io.find_files import SourceLike, find_files
 from eigengraphs.io.formats import Format, HowToRead
 from eigengraphs.io.one_stack import DirectedRule, VerticesRule
 from eigengraphs.io.reading import Survey, Watch, survey
+from eigengraphs.io.tables_beside import LabelsLike, as_vertex_table
 from eigengraphs.io.text_files import Notation
-from eigengraphs.io.vertex_tables import LabelsLike, as_vertex_table
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
 from eigengraphs.stack.missing import MissingRule
