@@ -546,64 +546,35 @@ def read_vertices(
 
 def _read(text: TextFile) -> VertexTable:
     rows = text.cells()
-    if all(_is_color_row(row) for row in rows):
-        return _color_table(text, rows)
-    widths = {len(row) for row in rows}
-    names, ids = [row[0] for row in rows], None
-    if widths == {1}:
-        names = names[1:] if names[0].lower() in _NAME and len(names) > 1 else names
+    widths, colors = {len(row) for row in rows}, all(map(_is_color_row, rows))
+    name, words = "name", ["name"]
+    ids: list[str] | None = None
+    if colors:
+        cells = {"index": [row[0] for row in rows], "name": [" ".join(row[1:-4]) for row in rows]}
+        cells |= {color: [row[t] for row in rows] for t, color in enumerate(_COLORS, -4)}
+        ids = cells["index"]
+    elif widths == {1}:
+        names = [row[0] for row in rows]
+        cells = {"name": names[1:] if names[0].lower() in _NAME and len(names) > 1 else names}
     elif widths == {2} and all(is_number(row[0]) != is_number(row[1]) for row in rows):
         number_first = is_number(rows[0][0])
-        names = [row[number_first] for row in rows]
-        ids = tuple(row[not number_first] for row in rows)
+        cells = {"name": [row[number_first] for row in rows]}
+        ids = [row[not number_first] for row in rows]
     else:
-        return _with_header(text)
-    columns = as_arrays(text.path, {"name": names}, ["name"])
-    return VertexTable(_unique(text, names), ids, columns=columns)
-
-
-def _with_header(text: TextFile) -> VertexTable:
-    cells = text.columns()
-    lower = {name.lower(): name for name in cells}
-    candidates = [lower[word] for word in _NAME if word in lower]
-    # A column of numbers is a name only where there is no other.
-    worded = [name for name in candidates if not all(map(is_number, cells[name]))]
-    numbered = (lower[word] for word in _ID if word in lower and lower[word] not in worded)
-    ids = next((name for name in numbered if _are_ids(cells[name])), None)
-    name = next(iter([*worded, *candidates]), ids)
-    if name is None:
-        raise ReadError(
-            f"{text.path} must have a column 'name', 'label' or 'region' (or 'index' or 'id'); "
-            f"it has: {', '.join(cells)}"
-        )
-    columns = as_arrays(text.path, cells)
+        cells, words = text.columns(), []
+        name, ids = _name_and_ids(text.path, cells)
+    columns = as_arrays(text.path, cells, words)
+    if colors:
+        columns |= {number: columns[number].astype(np.int64) for number in ("index", *_COLORS)}
     side = find_column(cells, _HEMISPHERE)
-    names = _unique(text, cells[name], None if side is None else cells[side])
-    numbers = None if ids is None else tuple(whole(cell) or cell for cell in cells[ids])
+    names = _unique(text.path, cells[name], None if side is None else cells[side])
     axes = [find_column(cells, [form.format(axis) for form in _AXES]) for axis in "xyz"]
     values = [columns[axis] for axis in axes if axis is not None]
     known = len(values) == 3 and all(value.dtype.kind == "f" for value in values)
     coordinates = np.column_stack(values).astype(np.float64) if known else None
-    return VertexTable(names, numbers, coordinates, columns)
-
-
-def _are_ids(cells: list[str]) -> bool:
-    plain = all(re.fullmatch(r"-?[0-9]+(\.0*)?", cell) for cell in cells)
-    return plain and len(set(cells)) == len(cells)
-
-
-def _unique(text: TextFile, names: list[str], sides: list[str] | None = None) -> tuple[str, ...]:
-    """Return names that are unique, with the side of the brain if that makes them so."""
-    twice = repeated(names)
-    if twice and sides is not None:
-        longer = [f"{name}_{side}" for name, side in zip(names, sides, strict=True)]
-        names, twice = (longer, []) if not repeated(longer) else (names, twice)
-    if twice:
-        raise ReadError(
-            f"{text.path} names {some_of(sorted(twice), 3)} more than once; vertices need "
-            "different names (a column 'hemisphere' is added to the names where that helps)"
-        )
-    return tuple(names)
+    return VertexTable(
+        tuple(names), None if ids is None else tuple(ids), coordinates, columns, colors
+    )
 
 
 def _is_color_row(row: list[str]) -> bool:
@@ -613,16 +584,41 @@ def _is_color_row(row: list[str]) -> bool:
     return all(cell.isdecimal() and len(cell) < 10 for cell in (row[0], *row[-4:]))
 
 
-def _color_table(text: TextFile, rows: list[list[str]]) -> VertexTable:
-    names = [" ".join(row[1:-4]) for row in rows]
-    columns: dict[str, NDArray[Any]] = {
-        "index": np.array([int(row[0]) for row in rows]),
-        "name": np.array(names),
-    }
-    for place, color in enumerate(_COLORS):
-        columns[color] = np.array([int(row[place - 4]) for row in rows])
-    ids = tuple(row[0] for row in rows)
-    return VertexTable(_unique(text, names), ids, None, columns, colours=True)
+def _name_and_ids(path: Path, cells: Mapping[str, list[str]]) -> tuple[str, list[str] | None]:
+    """Return the column of names, and what is in that of ids."""
+    lower = {name.lower(): name for name in cells}
+    candidates = [lower[word] for word in _NAME if word in lower]
+    # A column of numbers is a name only where there is no other.
+    worded = [name for name in candidates if not all(map(is_number, cells[name]))]
+    numbered = (lower[word] for word in _ID if word in lower and lower[word] not in worded)
+    ids = next((name for name in numbered if _are_ids(cells[name])), None)
+    name = next(iter([*worded, *candidates]), ids)
+    if name is None:
+        raise ReadError(
+            f"{path} must have a column 'name', 'label' or 'region' (or 'index' or 'id'); it has: "
+            f"{', '.join(cells)}"
+        )
+    return name, None if ids is None else [whole(cell) or cell for cell in cells[ids]]
+
+
+def _are_ids(cells: list[str]) -> bool:
+    plain = all(re.fullmatch(r"-?[0-9]+(\.0*)?", cell) for cell in cells)
+    return plain and len(set(cells)) == len(cells)
+
+
+def _unique(path: Path, names: list[str], sides: list[str] | None) -> list[str]:
+    """Return names that are unique, with the side of the brain if that makes them so."""
+    twice = repeated(names)
+    if twice and sides is not None:
+        longer = [f"{name}_{side}" for name, side in zip(names, sides, strict=True)]
+        if not repeated(longer):
+            return longer
+    if twice:
+        raise ReadError(
+            f"{path} names {some_of(sorted(twice), 3)} more than once; vertices need "
+            "different names (a column 'hemisphere' is added to the names where that helps)"
+        )
+    return names
 
 
 # ---------------------------------------------------------------------- naming the vertices
