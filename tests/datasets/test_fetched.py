@@ -46,7 +46,7 @@ def test_nothing_can_be_changed_and_source_and_terms_are_told(name, request):
     assert not any(array.flags.writeable for array in arrays)
     assert data.source.startswith("https://github.com/")
     assert "20" in data.citation
-    assert "none stated" in data.licence or "GPL" in data.licence
+    assert "none stated" in data.license or "GPL" in data.license
 
 
 # ---------------------------------------------------------------------------------- wiki
@@ -71,7 +71,7 @@ def test_wiki_has_two_unweighted_graphs_with_the_known_numbers_of_edges(wiki):
 
 
 def test_wiki_counts_are_those_of_the_list_of_links_from_page_to_page(wiki, data_folder):
-    tables = read_r((data_folder / "wiki" / "Wiki_orig.RData").read_bytes())
+    tables = read_r("wiki/Wiki_orig.RData", data_folder=data_folder, download=False)
     assert wiki.counts.is_directed
     assert wiki.counts.is_hollow
     for i, language in enumerate(("en", "fr")):
@@ -194,8 +194,8 @@ def test_airports_are_69_months_of_undirected_flights(airports):
 def test_directed_flights_are_those_of_the_file_and_undirected_ones_their_sum(
     airports, data_folder
 ):
-    content = (data_folder / "us_airports" / "US_airport_data.RData").read_bytes()
-    A = np.array([matrix.toarray() for matrix in read_r(content)["Adj_list"]])
+    tables = read_r("us_airports/US_airport_data.RData", data_folder=data_folder, download=False)
+    A = np.array([matrix.toarray() for matrix in tables["Adj_list"]])
     assert np.abs(A - A.transpose(0, 2, 1)).max() == 209
     assert np.trace(A, axis1=1, axis2=2).sum() == 530
 
@@ -247,8 +247,8 @@ def test_trade_is_symmetric_hollow_and_named(trade, data_folder):
     pairs = np.count_nonzero(A, axis=(1, 2)) / 2
     counts = dict(zip(trade.products.tolist(), pairs.tolist(), strict=True))
     assert (counts["Wine"], counts["Prepared foods"], counts["Tea"]) == (2459, 4380, 2188)
-    content = (data_folder / "agri_trade" / "agri_trade.rda").read_bytes()
-    table = read_r(content)["agri_trade"]
+    tables = read_r("agri_trade/agri_trade.rda", data_folder=data_folder, download=False)
+    table = tables["agri_trade"]
     for product, s, t in [("Wine", "France", "Germany"), ("Tea", "Kenya", "Pakistan")]:
         k = trade.products.tolist().index(product)
         i, j = (trade.countries.tolist().index(name) for name in (s, t))

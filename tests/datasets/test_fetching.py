@@ -25,6 +25,7 @@ TINY = {
     for k, (subject, session) in enumerate(SCANS)
 }
 FIRST, LAST = next(iter(TINY)), next(reversed(TINY))
+HOME = "jesusdaniel/multiGM/b9cf82e5/BrainData"
 
 
 class Server:
@@ -74,7 +75,6 @@ def serving(contents, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def no_way_to_the_outside(monkeypatch, tmp_path):
-    pytest.importorskip("pooch")
     monkeypatch.delenv("EIGENGRAPHS_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -85,7 +85,7 @@ def no_way_to_the_outside(monkeypatch, tmp_path):
 def tiny(monkeypatch):
     """The registry of the tiny files."""
     known = {
-        path: published_files.PublishedFile(path, sha256(content).hexdigest(), len(content))
+        path: published_files.PublishedFile(path, sha256(content).hexdigest(), len(content), HOME)
         for path, content in TINY.items()
     }
     monkeypatch.setattr(published_files, "registered", lambda: known)
@@ -225,10 +225,10 @@ def test_without_a_network_the_address_and_the_folder_are_told(tiny, tmp_path, m
 
 
 def test_a_disk_that_fills_up_leaves_nothing(server, tmp_path, monkeypatch):
-    def full(source, target):
+    def full(path, content):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shutil, "move", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(DatasetError, match="No space left on device"):
         fetch_hnu1(data_folder=tmp_path)
     assert stored(tmp_path) == {}
@@ -332,18 +332,17 @@ def test_the_registry_is_that_of_the_folder(data_folder):
 
 
 def test_every_file_but_one_has_an_address():
-    addresses = {path: published_files.address(path) for path in published_files.registered()}
-    assert [path for path, found in addresses.items() if found is None] == ["hnu1/vertices.tsv"]
-    assert all(
-        found.endswith("/" + path.rpartition("/")[2]) for path, found in addresses.items() if found
-    )
-    assert len(set(addresses.values())) == 306
+    known = published_files.registered()
+    assert [path for path, file in known.items() if file.home == "-"] == ["hnu1/vertices.tsv"]
+    assert len({file.address for file in known.values() if file.home != "-"}) == 305
+    assert known["wiki/wiki_adj.RData"].address.endswith("/45e92062/data/wiki_adj.RData")
+    assert known[FIRST].address == f"{published_files.HOST}/{HOME}/{Path(FIRST).name}"
 
 
 def test_reading_from_a_folder_needs_no_package_for_downloads(data_folder):
     code = """
 import sys
-sys.modules.update(pooch=None, tqdm=None, rdata=None)
+sys.modules.update(platformdirs=None, requests=None, tqdm=None, rdata=None)
 from eigengraphs.datasets import fetch_hnu1, fetch_wiki
 from eigengraphs.errors import MissingExtraError
 print(fetch_hnu1(data_folder=sys.argv[1]).graphs.n_graphs)
@@ -358,7 +357,7 @@ for fetch, folder in [(fetch_hnu1, None), (fetch_hnu1, "nowhere"), (fetch_wiki, 
     )
     said = done.stdout.splitlines()
     assert said[:1] == ["300"], done.stderr
-    for package, line in zip(["pooch", "pooch", "rdata"], said[1:], strict=True):
+    for package, line in zip(["platformdirs", "requests", "rdata"], said[1:], strict=True):
         assert f"needs the package '{package}'" in line
     assert all("pip install 'eigengraphs[data]'" in line for line in said[1:])
     assert not Path("nowhere").exists()

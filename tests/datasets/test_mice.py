@@ -135,13 +135,14 @@ def test_the_file_is_small_and_holds_plain_arrays_only(monkeypatch):
         assert {bundle[name].dtype.kind for name in bundle.files} == {"u", "U"}
 
 
-def test_licence_and_provenance_ship_with_the_data(mice):
-    licence = (DATA / "mice-LICENSE.txt").read_text(encoding="utf-8")
-    assert "Copyright (c) Microsoft Corporation" in licence
-    assert "Permission is hereby granted, free of charge" in licence
+def test_license_and_provenance_ship_with_the_data(mice):
+    terms = (DATA / "mice-LICENSE.txt").read_text(encoding="utf-8")
+    assert "Copyright (c) Microsoft Corporation" in terms
+    assert "Permission is hereby granted, free of charge" in terms
     assert "117274" in (DATA / "mice-README.md").read_text(encoding="utf-8")
     assert "117274" in mice.citation
-    assert mice.licence.startswith("MIT")
+    assert mice.license.startswith("MIT")
+    assert mice.licence == mice.license  # the former name
 
 
 def test_what_is_loaded_cannot_be_changed_and_is_told_on_one_line(mice):
