@@ -108,7 +108,7 @@ LUT = """#No. Label Name:                R   G   B   A
 """
 
 
-def test_a_colour_table_of_freesurfer(tmp_path):
+def test_a_color_table_of_freesurfer(tmp_path):
     path = write(tmp_path / "lut.txt", LUT)
     table = eg.io.read_vertices(path)
     assert table.names[1:] == ("Left-Cerebral-White-Matter", "Right-Cerebral-White-Matter")
@@ -133,7 +133,7 @@ def test_the_side_of_the_brain_makes_names_unique(tmp_path):
     text = "label,hemisphere\ncuneus,L\ncuneus,R\n"
     assert eg.io.read_vertices(write(tmp_path / "v.csv", text)).names == ("cuneus_L", "cuneus_R")
     with pytest.raises(ReadError, match="names 'cuneus' more than once"):
-        eg.io.read_vertices(write(tmp_path / "w.csv", text.replace("hemisphere", "colour")))
+        eg.io.read_vertices(write(tmp_path / "w.csv", text.replace("hemisphere", "color")))
 
 
 def test_labels_name_matrices_in_order_and_edges_by_number(tmp_path):
@@ -151,6 +151,7 @@ def test_labels_name_matrices_in_order_and_edges_by_number(tmp_path):
     (tmp_path / "e.ssv").write_text("1 2 5\n")
     with pytest.raises(ReadError, match="start at 0 or 1 cannot be told"):
         eg.read(tmp_path / "e.ssv", labels=names)
-    (tmp_path / "e.ssv").write_text("1 99 5\n")
-    with pytest.raises(ReadError, match="vertex table does not know"):
-        eg.read(tmp_path / "e.ssv", labels=names)
+    (tmp_path / "e.ssv").write_text("1 4 5\n")
+    (tmp_path / "f.ssv").write_text("1 99 5\n")
+    with pytest.raises(ReadError, match=r"vertex table does not know '99'.*f\.ssv"):
+        eg.read(f"{tmp_path}/*.ssv", labels=names)
