@@ -113,6 +113,8 @@ def test_a_color_table_of_freesurfer(tmp_path):
     table = eg.io.read_vertices(path)
     assert table.names[1:] == ("Left-Cerebral-White-Matter", "Right-Cerebral-White-Matter")
     assert table.ids == ("0", "2", "41")
+    assert table.colors
+    assert table.colours  # the former name
     assert table.columns["green"].tolist() == [0, 245, 225]
     assert len(eg.io.read_vertices(path, n=2)) == 2  # without Unknown
     np.savetxt(tmp_path / "m.txt", [[0, 3], [3, 0]])

@@ -164,14 +164,14 @@ def keep_vertex_table(embedding: Any, table: VertexTable | None) -> None:
     """Let a fit keep what files may call its vertices: it is saved with the model."""
     if table is not None:
         # Plain values: older versions read the file, too.
-        kept = {"names": table.names, "ids": table.ids, "colours": table.colours}
+        kept = {"names": table.names, "ids": table.ids, "colours": table.colors}
         embedding._vertex_table = kept
 
 
 def vertex_table(embedding: Any) -> VertexTable | None:
     """Return the table of vertices that a fit keeps, if it does."""
     kept = getattr(embedding, "_vertex_table", None)
-    return None if kept is None else VertexTable(**kept)
+    return None if kept is None else VertexTable(kept["names"], kept["ids"], colors=kept["colours"])
 
 
 # ---------------------------------------------------------------------- the archive

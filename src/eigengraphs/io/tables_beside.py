@@ -462,7 +462,7 @@ class VertexTable:
         Columns x, y and z.
     columns : mapping of str to ndarray
         Every column of the table: numbers where all are numbers, else words.
-    colours : bool
+    colors : bool
         Whether it is a color table, which may list more regions than the graphs have.
 
     Examples
@@ -483,7 +483,12 @@ class VertexTable:
     ids: tuple[str, ...] | None = None
     coordinates: NDArray[np.float64] | None = None
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    colours: bool = False
+    colors: bool = False
+
+    @property
+    def colours(self) -> bool:
+        """The same as ``colors``, by its former name."""
+        return self.colors
 
     def __len__(self) -> int:
         return len(self.names)
@@ -494,10 +499,10 @@ class VertexTable:
 
     def _for(self, n: int | None) -> VertexTable:
         """Return the table for n vertices: number 0 of a color table is not a region."""
-        if not self.colours or n is None or len(self) != n + 1 or (self.ids or "1")[0] != "0":
+        if not self.colors or n is None or len(self) != n + 1 or (self.ids or "1")[0] != "0":
             return self
         columns = {name: column[1:] for name, column in self.columns.items()}
-        return VertexTable(self.names[1:], (self.ids or ())[1:], None, columns, colours=True)
+        return VertexTable(self.names[1:], (self.ids or ())[1:], None, columns, colors=True)
 
 
 def read_vertices(
@@ -651,7 +656,7 @@ def renamer(
     """
     mapping = table_names(names, paths, table)
     everything = table.names
-    if table.colours and mapping:
+    if table.colors and mapping:
         # A color table lists the regions of all atlases: only those of the graphs count.
         everything = tuple(name for name in table.names if name in set(mapping.values()))
 
