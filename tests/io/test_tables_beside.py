@@ -151,7 +151,7 @@ def test_labels_name_matrices_in_order_and_edges_by_number(tmp_path):
         assert stack.vertex_names == tuple(names)  # those without edges as well
         assert stack.dense[0][0, 3] == 5
     (tmp_path / "e.ssv").write_text("1 2 5\n")
-    with pytest.raises(ReadError, match="start at 0 or 1 cannot be told"):
+    with pytest.raises(ReadError, match="cannot tell whether numbers start at 0 or 1"):
         eg.read(tmp_path / "e.ssv", labels=names)
     (tmp_path / "e.ssv").write_text("1 4 5\n")
     (tmp_path / "f.ssv").write_text("1 99 5\n")

@@ -91,8 +91,8 @@ def _refuse_document_type(path: Path, file: IO[bytes]) -> None:
 
     def refuse(*_: Any) -> None:
         raise ReadError(
-            f"{path} has a document type (<!DOCTYPE ...>), which graphs do not need and attacks "
-            "do: take it out if you trust the file"
+            f"{path} has a document type (<!DOCTYPE ...>), which graph files do not need and "
+            "attacks use: remove it if you trust the file"
         )
 
     parser = expat.ParserCreate()

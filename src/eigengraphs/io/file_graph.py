@@ -242,14 +242,14 @@ def naming_file(path: Path, kind: str) -> Iterator[None]:
         said = (str(error).strip().splitlines() or [""])[0][:200].rstrip(".")
         if isinstance(error, MemoryError):
             raise ReadError(
-                f"{path} says that it holds more than there is memory for ({said}); if it is "
-                "small, it is damaged: write it again, or leave it out"
+                f"{path} declares more data than fits in memory ({said}); if it is small, it is "
+                "damaged: write it again, or leave it out"
             ) from error
         if not said or not isinstance(error, ValueError):
             said = f"{type(error).__name__}: {said}"
         again = _AGAIN.get(kind, "write it again")
         raise ReadError(
-            f"{path} is not a {kind} file, or not a whole one: {said}; {again}, or leave it out"
+            f"{path} is not a {kind} file, or it is incomplete: {said}; {again}, or leave it out"
         ) from error
 
 
@@ -289,7 +289,7 @@ def check_square(where: str, shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
         raise ReadError(
             f"{where} is {' x '.join(map(str, shape))}; a graph is a square matrix with a row and "
-            "a column for each vertex: see whether it is whole, or leave it out"
+            "a column for each vertex: check that the file is complete, or leave it out"
         )
 
 

@@ -275,8 +275,8 @@ def common_vertices(
         if vertices in ("union", "intersection"):
             bare = next(one for one in found if one.graph.names is None)
             raise ReadError(
-                f"vertices={vertices!r} goes by names, and {bare.path} has none; give them with "
-                "labels=, or leave vertices='auto'"
+                f"vertices={vertices!r} aligns by name, and {bare.path} names no vertices; name "
+                "them with labels=, or leave vertices='auto'"
             )
         return "same", None
     every = tuple(dict.fromkeys(name for own in dict.fromkeys(named) for name in own))
@@ -369,7 +369,7 @@ def refuse_shifted(
     more = f" and {len(odd) - 1} more number their" if len(odd) > 1 else " numbers its"
     raise ReadError(
         f"{where[odd[0]]}{more} vertices {here}, and {len(usual)} of {m} graphs {there}; "
-        f"{seems}. Number all in one way. If these are {high - low + 1} different vertices, "
+        f"{seems}. Use one numbering for all. If these are {high - low + 1} different vertices, "
         f"{remedy}"
     )
 

@@ -396,7 +396,7 @@ def _refuse_two_ids(taken: Mapping[str, str], participants: Participants) -> Non
             i = next(i for i, key in enumerate(other) if key != mine[i])
             name, person = list(taken.items())[i]
             raise ReadError(
-                f"which part of the names of graphs is the participant cannot be told: in "
+                f"cannot tell which part of the names of graphs is the participant: in "
                 f"{name[:200]!r}, both {person[:60]!r} and {part[i][:60]!r} are participants of "
                 f"{participants.path}. Say which, as by id_pattern='^([^_.]+)' for the first part "
                 "or id_pattern='_([^_.]+)' for the second"
@@ -698,8 +698,8 @@ def table_names(
         if max(numbers) < n:
             raise ReadError(
                 f"the graphs call their vertices {min(numbers)} to {max(numbers)} and there are "
-                f"{n} names in the vertex table: whether numbers start at 0 or 1 cannot be told; "
-                "give the vertex table a column 'index'"
+                f"{n} names in the vertex table: cannot tell whether numbers start at 0 or 1; give "
+                "the vertex table a column 'index'"
             )
     refuse_shifted(names, paths, "give each a row in the table of vertices")
     strange = used - set(table.ids or table.names)

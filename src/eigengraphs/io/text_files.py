@@ -296,7 +296,7 @@ def _decode(path: Path, data: bytes) -> tuple[str, tuple[Notice, ...]]:
             return data.decode("utf-16"), ()
         except UnicodeDecodeError as error:
             raise ReadError(
-                f"{path} begins as UTF-16 text and is not ({error.reason} at byte {error.start}): "
+                f"{path} begins as UTF-16 text but is not valid ({error.reason} at byte {error.start}): "
                 "save it again as UTF-8"
             ) from None
     if data[:4] == b"PK\x03\x04":
@@ -596,8 +596,8 @@ def _refuse_shape(text: TextFile, rows: int, columns: int) -> NoReturn:
     raise ReadError(
         f"{text.path} has {rows} rows and {columns} columns of numbers (lines {text.places[0]} to "
         f"{text.places[-1]}, {text.delimiter_in_words} between cells); a graph is a square matrix "
-        "with a row and a column for each vertex, or an edge list of two or three columns: see "
-        "whether the file is whole, or leave it out"
+        "with a row and a column for each vertex, or an edge list of two or three columns: check "
+        "that the file is complete, or leave it out"
     )
 
 
@@ -628,8 +628,8 @@ def _from_cells(text: TextFile) -> tuple[Floats, Names, list[Notice]]:
                 _refuse_shape(text, len(text.lines), 1)
             raise ReadError(
                 f"{text.place(i)} has {len(row)} cells and line {text.places[top]} has {width}, "
-                f"with {text.delimiter_in_words} between them; all must have as many: see whether "
-                "the file is whole, or pass another delimiter="
+                f"with {text.delimiter_in_words} between them; all lines must have the same "
+                "number: check that the file is complete, or pass another delimiter="
             )
     index = None
     named_rows = any(number(row[0]) is None for row in cells)
