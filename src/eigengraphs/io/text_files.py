@@ -296,8 +296,8 @@ def _decode(path: Path, data: bytes) -> tuple[str, tuple[Notice, ...]]:
             return data.decode("utf-16"), ()
         except UnicodeDecodeError as error:
             raise ReadError(
-                f"{path} begins as UTF-16 text but is not valid ({error.reason} at byte {error.start}): "
-                "save it again as UTF-8"
+                f"{path} begins as UTF-16 text but is not valid ({error.reason} at byte "
+                f"{error.start}): save it again as UTF-8"
             ) from None
     if data[:4] == b"PK\x03\x04":
         raise ReadError(
