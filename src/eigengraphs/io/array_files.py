@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from scipy import sparse
 from eigengraphs.errors import ReadError
 from eigengraphs.io.file_graph import FileGraph, Notice, check_sparse, check_square
 from eigengraphs.system.archives import check_members, npy_array, npy_header, open_zip, zip_member
-from eigengraphs.system.limits import DEFAULT, Cap
+from eigengraphs.system.limits import Cap
 
 __all__ = ["FLAT", "graphs_by_key", "graphs_of_array", "labeled", "read_numpy", "texts"]
 
@@ -37,18 +37,18 @@ _KINDS = {"U": "text", "S": "text", "O": "cells", "c": "complex numbers", "V": "
 
 
 def graphs_by_key(
-    path: Path, arrays: Mapping[str, Any], key: str | None, *, count_from: int, **options: Any
+    path: Path, arrays: Mapping[str, Any], key: str | None, format: str, cap: Cap, held: int
 ) -> list[FileGraph]:
     """Return the graphs of the array called ``key``, or of the only one that may hold graphs.
 
     ``key="all"`` takes every array that may. Graphs of several arrays are named by key and place,
-    which is counted from ``count_from``. ``options`` are those of `graphs_of_array`.
+    counted from 0, or from 1 in MATLAB.
     """
     picked = _chosen(path, arrays, key)
     graphs = list[FileGraph]()
     for name, array in picked.items():
-        found = graphs_of_array(path, array, where=f" ({name!r})", **options)
-        for i, graph in enumerate(found, count_from):
+        found = graphs_of_array(path, array, format, cap, held, where=f" ({name!r})")
+        for i, graph in enumerate(found, int(format == "MATLAB")):
             own = f"{name}_{i}" if len(found) > 1 else name
             graphs.append(replace(graph, key=own if len(picked) > 1 else None))
     return _with_names_beside(graphs, arrays)
@@ -132,22 +132,15 @@ def texts(cells: Any) -> tuple[str, ...]:
 
 
 def graphs_of_array(
-    path: Path,
-    array: Any,
-    *,
-    format: str = "NumPy",
-    first: Literal["sure", "likely", "unlikely"] = "likely",
-    where: str = "",
-    cap: Cap = DEFAULT,
-    held: int = 0,
+    path: Path, array: Any, format: str, cap: Cap, held: int, *, where: str = "", sure: bool = False
 ) -> list[FileGraph]:
     """Return the graphs of a matrix, of an array of three axes, or of cells.
 
     Parameters
     ----------
-    first
-        Whether graphs are along the first axis. "likely", as in NumPy, and "unlikely", as in
-        MATLAB, decide where all axes are equally long and the graphs' symmetry does not tell.
+    sure
+        Whether graphs are known to be along the first axis. Else, where all axes are equally long
+        and the graphs' symmetry does not tell, they are along the last one in MATLAB.
     cap, held
         What the file may declare, and the bytes that it holds: a sparse matrix may have far more
         rows than entries.
@@ -161,8 +154,7 @@ def graphs_of_array(
         return [FileGraph(sparse.csr_array(flat), format=format)]
     array = np.asarray(array)
     if array.dtype == object:
-        options: Any = {"format": format, "first": first, "where": where, "cap": cap, "held": held}
-        cells = (graphs_of_array(path, cell, **options) for cell in array.flat)
+        cells = (graphs_of_array(path, x, format, cap, held, where=where) for x in array.flat)
         return [graph for found in cells for graph in found]
     if array.dtype.kind not in "biuf":
         raise ReadError(f"{what} holds {_kind(array)}, and weights are real numbers; save it as "
@@ -176,8 +168,8 @@ def graphs_of_array(
             "several are an array m x n x n or n x n x m"
         )
     along, notices = True, tuple[Notice, ...]()
-    if first != "sure":
-        along, notices = _graphs_are_first(path, array, first == "likely")
+    if not sure:
+        along, notices = _graphs_are_first(path, array, format != "MATLAB")
     cube = array if along else np.moveaxis(array, -1, 0)
     if cube.shape[0] == 0:
         raise ReadError(f"{what} holds no graphs: its shape is {_shape(array)}")
@@ -264,7 +256,8 @@ def read_numpy(
     m, n, graphs = _cube(path, file, held)
     if m == n:  # graphs may be along any axis, or it is no cube
         file.seek(0)
-        graphs = graphs_of_array(path, _array(path, file.read(), cap, held))
+        array = _array(path, file.read(), cap, held)
+        graphs = graphs_of_array(path, array, "NumPy", cap, held)
     yield from graphs
 
 
@@ -288,9 +281,9 @@ def _of_bundle(
             checked = io.BytesIO()
             np.savez(checked, allow_pickle=False, **arrays)
             checked.seek(0)
-            yield from graphs_of_array(path, sparse.load_npz(checked), cap=cap, held=held)
+            yield from graphs_of_array(path, sparse.load_npz(checked), "NumPy", cap, held)
         else:
-            yield from graphs_by_key(path, arrays, key, count_from=0)
+            yield from graphs_by_key(path, arrays, key, "NumPy", cap, held)
         return
     beside = ("graph_names", "vertex_names", "directed")
     known = [array(name) if name in sizes else None for name in beside]
@@ -304,7 +297,7 @@ def _of_bundle(
     with bundle.open("graphs.npy") as file:
         m, _, cube = _cube(path, file, sizes["graphs"])
         if not m:
-            cube = graphs_of_array(path, array("graphs"), first="sure")
+            cube = graphs_of_array(path, array("graphs"), "NumPy", cap, held, sure=True)
             m = len(cube)
         yield from labeled(cube, m, *known)
 

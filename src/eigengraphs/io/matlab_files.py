@@ -58,15 +58,16 @@ def read_mat(
         arrays = {name: value for name, value in arrays.items() if not name.startswith("__")}
     else:
         arrays = version_5(path, data, cap)
-    options: Any = {"format": "MATLAB", "first": "unlikely", "cap": cap, "held": len(data)}
     if key is not None or "graphs" not in arrays or "graph_names" not in arrays:
-        yield from graphs_by_key(path, arrays, key, count_from=1, **options)
+        yield from graphs_by_key(path, arrays, key, "MATLAB", cap, len(data))
         return
     graphs, keys = arrays["graphs"], texts(arrays["graph_names"])
     names = texts(arrays["vertex_names"]) if "vertex_names" in arrays else None
-    if not sparse.issparse(graphs) and graphs.dtype != object and graphs.ndim == 3:
-        graphs, options["first"] = np.moveaxis(graphs, -1, 0), "sure"
-    found = graphs_of_array(path, graphs, where=" ('graphs')", **options)
+    dense = not sparse.issparse(graphs) and graphs.dtype != object
+    if dense and graphs.ndim == 3:
+        graphs = np.moveaxis(graphs, -1, 0)
+    where, held = " ('graphs')", len(data)
+    found = graphs_of_array(path, graphs, "MATLAB", cap, held, where=where, sure=dense)
     yield from labeled(found, len(found), keys, names, arrays.get("directed"))
 
 
