@@ -253,24 +253,27 @@ def join(
     """
     if missing not in ("error", "keep"):
         raise InputError(f"missing must be 'error' or 'keep', got {missing!r}")
-    names, known = _names_and_entities(graphs, id_pattern)
+    names, subs, visits = _names_and_ids(graphs, id_pattern)
     sessions = participants.sessions or [""] * len(participants)
     place = {key: i for i, key in enumerate(zip(participants.ids, sessions, strict=True))}
-    visits = [_bare(of.get("ses", ""), "ses") if participants.sessions else "" for of in known]
+    visits = [_bare(visit, "ses") if participants.sessions else "" for visit in visits]
     people = set(participants.ids)
     rows = np.full(len(names), -1, dtype=np.intp)
     cut = dict[str, str]()  # names of which only the beginning is a participant
-    for i, name in enumerate(names):
-        person = known[i].get("sub") or _beginning(name, people)
+    for i, (name, sub) in enumerate(zip(names, subs, strict=True)):
+        person = sub or _beginning(name, people)
         rows[i] = place.get((_bare(person, "sub"), visits[i]), -1)
-        if rows[i] >= 0 and not known[i].get("sub") and person != name:
+        if rows[i] >= 0 and not sub and person != name:
             cut[name] = person
     notice = None
     if (rows < 0).any():
-        given = id_pattern is not None
-        inside = _inside(names, known, visits, participants, sessions, given)
-        if inside is not None:
-            rows, notice = inside
+        texts = [sub or name for sub, name in zip(subs, names, strict=True)]
+        parts = _parts(texts) if id_pattern is None else {tuple(subs)}
+        found = _inside(parts, visits, participants, sure=id_pattern is not None)
+        if found is not None:
+            rows, column = np.array(found[0], dtype=np.intp), found[1]
+            person = _cells(participants.columns[column])[rows[0]]
+            notice = _found_inside(f"the column {column!r}", person, names[0])
     if notice is None and cut:
         _refuse_two_ids(cut, participants)
         # Where all go on alike and without digits, as by _connectome, nothing else can be an id.
@@ -292,24 +295,22 @@ def join(
     return Joined(columns, rows, without, unused)
 
 
-def _names_and_entities(
-    graphs: Any, id_pattern: str | None
-) -> tuple[list[str], list[Mapping[str, str]]]:
-    """Return names of graphs, and participant and session of each where they are known."""
-    known: list[Mapping[str, str]]
+def _names_and_ids(graphs: Any, id_pattern: str | None) -> tuple[list[str], list[str], list[str]]:
+    """Return names of graphs, and participant and session of each, '' where they are not known."""
     if hasattr(graphs, "stack"):
         names, told = list(graphs.stack.graph_names), graphs.columns
         files = [file.path.name for file in graphs.files] or names  # a store has none
-        keys = [key for key in ("sub", "ses") if key in told]
-        known = [{key: str(told[key][i] or "") for key in keys} for i in range(len(names))]
+        subs, visits = (
+            [str(x or "") for x in told.get(key, [""] * len(names))] for key in ("sub", "ses")
+        )
     else:
         files = names = [str(name) for name in graphs]
         known = [entities(Path(name)) for name in names]
+        subs, visits = ([of.get(key, "") for of in known] for key in ("sub", "ses"))
     if id_pattern is not None:
         find = id_finder(id_pattern)
-        both = zip(known, files, names, strict=True)
-        known = [{**of, "sub": find(file, name)} for of, file, name in both]
-    return names, known
+        subs = [find(*both) for both in zip(files, names, strict=True)]
+    return names, subs, visits
 
 
 def _bare(text: str, key: str) -> str:
@@ -330,25 +331,17 @@ def _beginning(name: str, people: set[str]) -> str:
 
 
 def _inside(
-    names: Sequence[str],
-    known: Sequence[Mapping[str, str]],
-    visits: Sequence[str],
-    participants: Participants,
-    sessions: Sequence[str],
-    given: bool,
-) -> tuple[NDArray[np.intp], Notice] | None:
-    """Find the rows by the one column whose values are one part of all names; None if in doubt.
+    parts: set[tuple[str, ...]], visits: Sequence[str], participants: Participants, sure: bool
+) -> tuple[tuple[int, ...], str] | None:
+    """Return rows and the one column whose values are one part of all names; None if in doubt.
 
     Zeros ahead do not count. A part that is the same in all names is not an id. Values of one or
     two letters could be anything: they must be of the participants' column, and no other part may
-    differ between more graphs (a session is not a participant). Where the ids are ``given``, they
-    are the only part; a name with an entity ``sub`` has its parts in that.
+    differ between more graphs (a session is not a participant). Parts of a pattern are ``sure``.
     """
-    parts = {tuple(of.get("sub", "") for of in known)}
-    if not given:
-        parts = _parts([of.get("sub") or name for of, name in zip(known, names, strict=True)])
     most = max((len(set(part)) for part in parts), default=0)
     people = [_key(person) for person in participants.ids]
+    sessions = participants.sessions or [""] * len(participants)
     found: dict[tuple[int, ...], str] = {}
     for column, values in participants.columns.items():
         keys = [_key(cell) for cell in _cells(values)]
@@ -358,15 +351,11 @@ def _inside(
         for part in parts:
             mine = [_key(value) for value in part]
             rows = tuple(row.get(key, -1) for key in zip(mine, visits, strict=True))
-            sure = min(map(len, mine)) > 2 or (keys == people and len(set(mine)) == most)
-            sure = sure and (len(set(mine)) > 1 or len(mine) == 1)
-            if min(rows) >= 0 and (given or sure):
+            told = min(map(len, mine)) > 2 or (keys == people and len(set(mine)) == most)
+            told = told and (len(set(mine)) > 1 or len(mine) == 1)
+            if min(rows) >= 0 and (sure or told):
                 found.setdefault(rows, column)
-    if len(found) != 1:
-        return None
-    rows, column = next(iter(found.items()))
-    person = _cells(participants.columns[column])[rows[0]]
-    return np.array(rows, dtype=np.intp), _found_inside(f"the column {column!r}", person, names[0])
+    return next(iter(found.items())) if len(found) == 1 else None
 
 
 def _found_inside(what: str, person: str, name: str) -> Notice:
