@@ -6,6 +6,7 @@ from functools import partial
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 
@@ -411,29 +412,23 @@ NFD = unicodedata.normalize("NFD", NFC)
 @pytest.mark.parametrize(("other", "what"), [(NFD, "Unicode form"), ("GRÖSSE", "case"),
                                              (NFD.upper(), "case and Unicode form")])  # fmt: skip
 def test_names_that_look_alike_are_said_to(tmp_path, other, what):
-    def matrix(name, *vertices):
-        lines = ["\t".join(["", *vertices])]
-        lines += ["\t".join([v, *map(str, row)]) for v, row in zip(vertices, A3, strict=True)]
-        return write(tmp_path / name, "\n".join(lines) + "\n")
-
-    matrix("a.tsv", NFC, "b", "c")
-    matrix("b.tsv", other, "b", "c")
-    with pytest.raises(ReadError, match=f"differ in {what} alone"):
-        eg.read(f"{tmp_path}/?.tsv")
-    with pytest.raises(ReadError, match=f"differ in {what} alone"):
-        eg.read(tmp_path / "a.tsv", labels=[other, "b", "c"])
-    stacks = [eg.read(tmp_path / name) for name in ("a.tsv", "b.tsv")]
-    frames = [eg.GraphStack(stack.dense, vertex_names=stack.vertex_names) for stack in stacks]
-    je = eg.JointEmbedding(1, random_state=0).fit(frames[0])
-    with pytest.raises(InputError, match=f"differ in {what} alone"):
-        je.transform(frames[1])
-    write(tmp_path / "a.edgelist", f"{NFC} b\nb c\n")
-    write(tmp_path / "b.edgelist", f"{other} b\nb c\n")
-    with pytest.warns(ReadNotice, match=f"differ in {what} alone"):
-        eg.read(f"{tmp_path}/?.edgelist")
-    text = "\n".join(["\t".join(["", NFC, "b"]), "\t".join([other, "0", "1"]), "b\t1\t0"])
-    with pytest.raises(ReadError, match=f"differ in {what} alone"):
-        eg.read(write(tmp_path / "header.tsv", text), format="matrix")
+    for name, first in (("a", NFC), ("b", other)):
+        vertices = [first, "b", "c"]
+        frame = pd.DataFrame(A3, index=vertices, columns=vertices)
+        frame.to_csv(tmp_path / f"{name}.tsv", sep="\t")
+        write(tmp_path / f"{name}.edgelist", f"{first} b\nb c\n")
+    header = write(tmp_path / "header.tsv", f"\t{NFC}\tb\n{other}\t0\t1\nb\t1\t0\n")
     people = eg.io.read_participants(write(tmp_path / "p.csv", f"id,age\n{NFC},3\n"))
-    with pytest.raises(ReadError, match=f"differ in {what} alone"):
-        eg.io.join([other], people)
+    je = eg.JointEmbedding(1, random_state=0).fit(eg.read(tmp_path / "a.tsv"))
+    alike = f"differ in {what} alone"
+    for use in (
+        lambda: eg.read(f"{tmp_path}/?.tsv"),
+        lambda: eg.read(tmp_path / "a.tsv", labels=[other, "b", "c"]),
+        lambda: je.transform(eg.read(tmp_path / "b.tsv")),
+        lambda: eg.read(header, format="matrix"),
+        lambda: eg.io.join([other], people),
+    ):
+        with pytest.raises(InputError, match=alike):
+            use()
+    with pytest.warns(ReadNotice, match=alike):
+        eg.read(f"{tmp_path}/?.edgelist")

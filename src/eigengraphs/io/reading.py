@@ -299,13 +299,7 @@ def read_files(
     return Reading(stack, tuple(files), found.notices, seconds, vertex_table=found.table)
 
 
-def _stored(
-    source: Any,
-    how: HowToRead,
-    labels: LabelsLike | None,
-    memory: str | int | None,
-    start: float,
-) -> Reading:
+def _stored(source: Any, how: HowToRead, labels: Any, memory: Any, start: float) -> Reading:
     """Open a store; nothing is read of its graphs."""
     if how.format != "auto" or how.key is not None:
         raise InputError(f"{source} is a store of graphs: format and key are for other files")
@@ -477,9 +471,8 @@ def survey(
     of_all += name_notices(files, paths, names)
     rename = table = None
     if labels is not None:
-        own = [one.graph.names or () for one in found]
-        rename = renamer(own, paths, as_vertex_table(labels))
-        table = with_numbers(as_vertex_table(labels), own)
+        own, table = [one.graph.names or () for one in found], as_vertex_table(labels)
+        rename, table = renamer(own, paths, table), with_numbers(table, own)
         for one in found:
             one.graph = rename(one.graph, one.path)
     for one in found if not for_store else ():
