@@ -1,6 +1,7 @@
 """GraphML, GML, Pajek, NumPy, MATLAB 7.3 and Parquet as other programs write them."""
 
 import gzip
+import struct
 from pathlib import Path
 
 import h5py
@@ -13,7 +14,7 @@ import pytest
 import scipy.io
 from scipy import sparse
 from scipy.io import loadmat, savemat
-from tests.attacks.make_files import element, mat_file, matlab
+from tests.attacks.make_files import element, mat_file, matlab, packed
 from tests.test_extras import run
 
 import eigengraphs as eg
@@ -173,7 +174,7 @@ def test_version_5_is_read_as_scipy_reads_it(path):
     }
 
 
-def test_names_of_matlab_beyond_ascii(tmp_path):
+def test_names_of_matlab_beyond_ascii_and_a_file_that_is_cut_off(tmp_path):
     """MATLAB writes units of UTF-16, of which scipy keeps the lower half."""
     letters = [matlab(4, (1, len(x)), element(4, x.encode("utf-16-le"))) for x in ("Łódź", "Süd")]
     numbers = element(9, np.array([0, 1, 1, 0.0]).tobytes())
@@ -181,6 +182,10 @@ def test_names_of_matlab_beyond_ascii(tmp_path):
         mat_file(matlab(6, (2, 2), numbers, b"Z"), matlab(1, (1, 2), b"".join(letters), b"names"))
     )
     assert eg.read(tmp_path / "a.mat").vertex_names == ("Łódź", "Süd")
+    small = packed(matlab(6, (2, 2), numbers))[8:-4]  # without its checksum
+    (tmp_path / "a.mat").write_bytes(mat_file(struct.pack("<II", 15, len(small)) + small))
+    with pytest.raises(ReadError, match=r"a\.mat is not a MATLAB file.*compressed.* is cut off"):
+        eg.read(tmp_path / "a.mat")
 
 
 def write_73(path, **arrays):

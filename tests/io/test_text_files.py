@@ -206,6 +206,8 @@ def test_edge_lists_are_put_on_the_union_of_their_vertices(tmp_path):
     assert stack.vertex_names == ("1", "2", "3", "10")
     assert stack.dense[1][2, 3] == 1
     assert not stack.dense[0][2].any()
+    arcs = eg.read(tmp_path, directed=True, on_notice=lambda _: None).dense[0]
+    assert (arcs[1, 3], arcs[3, 1]) == (3, 0)
     with pytest.raises(ReadError, match=r"2.ssv .*only it has '3'"):
         eg.read(tmp_path, vertices="strict")
     assert eg.read(tmp_path, vertices="intersection").vertex_names == ("1", "2", "10")
