@@ -103,8 +103,10 @@ def test_arrays_of_numpy(tmp_path):
     np.save(tmp_path / "first.npy", graphs)
     np.save(tmp_path / "last.npy", np.moveaxis(graphs, 0, -1))
     np.savez(tmp_path / "named.npz", connectomes=graphs, ages=np.arange(3))
+    np.savez(tmp_path / "ours.npz", graphs=np.asfortranarray(graphs), graph_names=list("abc"))
     np.testing.assert_array_equal(eg.read(tmp_path / "one.npy").dense, [A])
-    for name in ("first.npy", "last.npy", "named.npz"):
+    assert eg.read(tmp_path / "ours.npz").graph_names == ("a", "b", "c")
+    for name in ("first.npy", "last.npy", "named.npz", "ours.npz"):
         np.testing.assert_array_equal(eg.read(tmp_path / name).dense, graphs)
     np.savez(tmp_path / "two.npz", sc=A, fc=A)
     with pytest.raises(ReadError, match=r"two.npz holds 2 matrices.*'sc' \(6 x 6\)"):
