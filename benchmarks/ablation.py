@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 import eigengraphs as eg
 from benchmarks.families import block_family, planted, sparse_block_family
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.fitting.solve import kept_in_basis
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.metric import AllEntries
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.rules import (
@@ -87,7 +87,6 @@ FAMILIES: dict[str, tuple[Callable[[int], Any], int, bool, bool, LoadingRule]] =
     "stars": (_stars, 4, False, False, FreeLoadings()),
 }  # fmt: skip
 DEVICES: dict[str, dict[str, Any]] = {
-    "no start climbs by the fall of the objective": {"climb_by_falls": False},
     "search in the first three rounds alone": {"search_on": 0},
     "search in the first round alone": {"search_on": 0, "search_rounds": 1},
     "starts on all graphs": {"combined": 10**9},
@@ -100,8 +99,7 @@ DEVICES: dict[str, dict[str, Any]] = {
     "eight products in a step": {"turns": 8},
     "new is what it is": {"overlap": 1e-3},
     "no history": {"history": 1},
-    "nothing from the mean in the first basis": {"sketch_shared": 0},
-    "a first basis of 24 columns": {"sketch": 16, "sketch_shared": 8},
+    "a first basis of 24 columns": {"sketch": 16},
     "a core solved to 1e-3 from the beginning": {"rough": 1e-3},
     "narrow bases": {"width": 48},
     "blocks of 6": {"block": 6},
@@ -122,7 +120,7 @@ def measure(name: str, seed: int, options: SolverOptions) -> tuple[float, int]:
     stack = _stack(make(seed))
     weights = np.ones(stack.n_graphs)
     graphs = Treatment.learn(stack, "auto", centered, weights).operator(stack, directed=directed)
-    keep, wide = kept_in_basis(stack, directed, rule)
+    keep, wide = kept_in_basis(stack, directed, linear=rule.linear)
     with one_blas_thread():
         fit = subspace(
             graphs, d, metric=AllEntries(), rule=rule, weights=weights, init="auto", n_init=1,

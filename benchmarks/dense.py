@@ -26,7 +26,7 @@ OURS, PAPER = f"eigengraphs {SOLVER}", "the paper's algorithm1"
 MASE, OMNIBUS = "graspologic MultipleASE", "graspologic OmnibusEmbed"
 SVD, GEMV = "scikit-learn TruncatedSVD", "one gemv pass"
 D, TOL = 10, 1e-5
-SHARE = 0.999  # of the best known sum of squares beyond the first component
+SHARE = 0.999  # of what any other search explains where it parts from ours
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,9 @@ def _notes(cases: tuple[_Case, ...]) -> list[str]:
         "component are recomputed from the arrays in float64, for MultipleASE with its columns as "
         "h_k and the loadings of least squares. It optimizes another criterion.",
         "Our answer counts if the fit says it converged, every recomputed gradient is within the "
-        f"tolerance, and the sum of squares beyond the first component is at least {SHARE:.1%} of "
-        "the best known; the benchmark fails otherwise.",
+        "tolerance, and where another search parts from ours, ours explains at least "
+        f"{SHARE:.1%} of what that one does; the benchmark fails otherwise. Which search explains "
+        "more at the end is for information: a poor component may leave more for later ones.",
         counting.NOTE,
         "Peak memory is above the input, in the process of the method.",
         f"{SVD} sees each graph as a vector of n^2 entries; its patterns are not of rank one, so "
@@ -139,21 +140,21 @@ def _run_case(
         rivals = _rivals(case, ours, folder)
     graphs = open_graphs(source)
     judged = {name: _worst(graphs, mine) for name, mine in runs.items() if "H" in mine[0].answer}
-    known = [judged[PAPER].beyond_first] + [assess(graphs, H).beyond_first for H in rivals]
-    share = judged[OURS].beyond_first / max(known)
+    known = [judged[PAPER], *(assess(graphs, H) for H in rivals)]
+    share = min(judged[OURS].lead(other) for other in known)
     converged = all(run.answer["converged"] for run in runs[OURS])
     counts = converged and judged[OURS].worst <= TOL and share >= SHARE
     if not counts:
         failures.append(
             f"{case.label}: {OURS}: converged: {converged}, worst gradient "
-            f"{judged[OURS].worst:.2e}, {share:.2%} of the best sum of squares"
+            f"{judged[OURS].worst:.2e}, {share:.2%} of a search that parts from it"
         )
     for name, mine in runs.items():
         rows.append(_row(case.label, name, mine, runs[OURS], judged, counts))
     if rivals:
         starts, seeds = case.rivals
         text = f"best of {starts} random starts of algorithm1, {seeds} seeds of ours"
-        best = max(known) / judged[OURS].beyond_first
+        best = max(other.beyond_first for other in known) / judged[OURS].beyond_first
         rows.append((case.label, text, *[""] * 6, f"{best:.6f}", "", "information"))
     bars += _bars(case, runs, judged[OURS], share, counts)
 
@@ -246,7 +247,7 @@ def _bars(
         Bar(f"{label}: fit in gemv passes", gemv, case.most_gemv, False, counts),
         Bar(f"{label}: time of MultipleASE over ours", mase, case.over_mase, True, counts),
         Bar(f"{label}: worst gradient, recomputed", own.worst, TOL, False),
-        Bar(f"{label}: sum of squares beyond the 1st, of the best known", share, SHARE, True),
+        Bar(f"{label}: sum of squares where searches part, over the others", share, SHARE, True),
     ]
     if case.most_passes is not None:
         bars.insert(0, Bar(f"{label}: passes", passes, case.most_passes, False, counts))

@@ -55,6 +55,20 @@ class Assessment:
         """
         return float(self.path[1] - self.path[-1])
 
+    def lead(self, other: Assessment) -> float:
+        """Return the sum of squares explained where two searches part, over the other's.
+
+        The greedy problem asks for the best next component. Where two searches have found the same
+        so far, the better one is the one that then explains more. Which of them explains more at
+        the end is luck: a poor component may leave more for those that follow.
+        """
+        apart = np.abs(self.path - other.path) > 1e-4 * (self.path[1] - self.path[-1])
+        if not apart.any():
+            return 1.0
+        k = int(np.argmax(apart))
+        before = min(k - 1, 1)
+        return float((self.path[before] - self.path[k]) / (other.path[before] - other.path[k]))
+
     @property
     def worst(self) -> float:
         """Largest stationarity of all components."""

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from eigengraphs.cli.terminal import say, visible
 from eigengraphs.errors import EigengraphsError
-from experiments.running import CATALOGUE, reproduce
+from experiments.frame import CATALOGUE, reproduce
 
 
 def command(
@@ -41,7 +41,7 @@ def command(
         known = ", ".join(CATALOGUE)
         raise typer.BadParameter(f"there is no experiment {unknown[0]!r}; there are: {known}, all")
     if "list" in names:
-        for name, (_, _, title) in CATALOGUE.items():
+        for name, (_, title) in CATALOGUE.items():
             say(f"{name:12}{title}")
         return
     columns = TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn()

@@ -9,15 +9,15 @@ import numpy as np
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.findings import Array, Outcome, Table, new
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, grid, new
+from experiments.repetitions import Array, Rng
 
-__all__ = ["changes", "run", "step"]
+__all__ = ["airports", "changes", "step"]
 
 D = 5
 
 
-def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
+def step(rng: Rng, *, diagonal: str) -> dict[str, Any]:
     """Embed the months; return loadings, what they explain, and the airports that lead."""
     del rng
     data = datasets.fetch_us_airports()
@@ -40,9 +40,9 @@ def changes(Lam: Array) -> Array:
     return np.linalg.norm(np.diff(Lam / np.abs(Lam).mean(axis=0), axis=0), axis=1)
 
 
-def run(run: Run) -> Outcome:
+def airports(run: Run) -> Outcome:
     """Embed the flights of 69 months."""
-    results = run.each(step, {x: {"diagonal": x} for x in ("observed", "auto")})
+    results = run.each(step, grid({}, diagonal=("observed", "auto")))
     findings, rows = [], []
     for diagonal, found in results.items():
         Lam, months = np.array(found["loadings"]), found["months"]
@@ -79,11 +79,11 @@ def run(run: Run) -> Outcome:
             Table(("diagonal", "month", *(f"loading {k + 1}" for k in range(D)), "change"),
                   rows, shown=False),
         ],
-        [_picture(run, auto)],
+        _picture(auto),
     )  # fmt: skip
 
 
-def _picture(run: Run, found: dict[str, Any]) -> str:
+def _picture(found: dict[str, Any]) -> Any:
     months = np.array(found["months"], dtype="datetime64[M]").astype("datetime64[D]")
     Lam, H, places = (np.array(found[key]) for key in ("loadings", "positions", "coordinates"))
     figure, axes = drawing.figure(7.4, 4.9, 2, 2)
@@ -105,4 +105,4 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
         panel.set_aspect(1.25)
         drawing.tidy(panel, "longitude", "latitude", f"positions in component {k + 1}")
         figure.colorbar(dots, ax=panel, shrink=0.6, label="position")
-    return drawing.save(run, figure)
+    return figure

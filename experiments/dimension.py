@@ -14,10 +14,10 @@ import numpy as np
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.findings import Outcome, Table, judged
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, grid, judged
+from experiments.repetitions import Rng
 
-__all__ = ["CASES", "run", "step"]
+__all__ = ["CASES", "dimension", "step"]
 
 #: Name, and whether graphs are centered by their mean.
 CASES = {"mice": False, "hnu1": False, "hnu1, centred": True, "airports": False, "trade": False}
@@ -29,7 +29,7 @@ def _graphs(case: str) -> eg.GraphStack:
     return load[case.split(",")[0]]().graphs.log1p()
 
 
-def step(rng: np.random.Generator, *, case: str, diagonal: str, largest: int) -> dict[str, Any]:
+def step(rng: Rng, *, case: str, diagonal: str, largest: int) -> dict[str, Any]:
     """Fit ``largest`` components; the choice of each rule, and what a reader would plot."""
     graphs = _graphs(case)
     how: dict[str, Any] = {"center": CASES[case], "diagonal": diagonal}
@@ -44,15 +44,13 @@ def step(rng: np.random.Generator, *, case: str, diagonal: str, largest: int) ->
     }
 
 
-def run(run: Run) -> Outcome:
+def dimension(run: Run) -> Outcome:
     """Apply the rules to five stacks of real graphs."""
     largest = 20 if run.full else 10
     cases = list(CASES) if run.full else ["mice", "hnu1", "trade"]
-    by_setting = run.each(step, {
-        (case, diagonal): {"case": case, "diagonal": diagonal, "largest": largest}
-        for diagonal in ("auto", "observed") for case in cases
-    })  # fmt: skip
-    found = {case: by_setting[case, "auto"] for case in cases}
+    tasks = grid({"largest": largest}, diagonal=("auto", "observed"), case=cases)
+    by_setting = run.each(step, tasks)
+    found = {case: by_setting["auto", case] for case in cases}
     rules = ("elbow", "loadings", "pairs", "halves")
 
     def chosen(one: dict[str, Any], rule: str) -> str:
@@ -63,7 +61,7 @@ def run(run: Run) -> Outcome:
     rows = [
         (case, diagonal, *(chosen(one, rule) for rule in rules), one["recommended"],
          f"{1 - one['objective'][-1] / one['objective'][0]:.1%}")
-        for (case, diagonal), one in by_setting.items()
+        for (diagonal, case), one in by_setting.items()
     ]  # fmt: skip
     both = [[one["choices"].get(rule) for rule in ("elbow", "loadings")]
             for one in by_setting.values()]  # fmt: skip
@@ -85,7 +83,7 @@ def run(run: Run) -> Outcome:
             )
         ],
         [Table(("graphs", "diagonal", *rules, "recommended", f"explained by {largest}"), rows)],
-        [_picture(run, found, largest)],
+        _picture(found, largest),
         "*elbow*: profile likelihood of the gains. *loadings*: the paper's second rule as a test "
         "on graphs that were not fitted. *pairs* and *halves*: prediction of hidden pairs, and "
         "components found again in both halves (this library's own). Loadings are drawn as signed "
@@ -93,7 +91,7 @@ def run(run: Run) -> Outcome:
     )
 
 
-def _picture(run: Run, found: dict[str, Any], largest: int) -> str:
+def _picture(found: dict[str, Any], largest: int) -> Any:
     figure, axes = drawing.figure(7.4, 1.7 * len(found), len(found), 2, squeeze=False)
     for (left, right), (case, one) in zip(axes, found.items(), strict=True):
         path = np.array(one["objective"])
@@ -115,4 +113,4 @@ def _picture(run: Run, found: dict[str, Any], largest: int) -> str:
         drawing.tidy(right, "dimension", "loadings")
         for panel in (left, right):
             panel.set_xticks(range(0, largest + 1, 2))
-    return drawing.save(run, figure)
+    return figure

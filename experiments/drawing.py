@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import gaussian_kde
 
 from eigengraphs.errors import MissingExtraError
 from eigengraphs.system.whole_files import whole_file
-from experiments.findings import error_of
+from experiments.repetitions import error_of
 
-if TYPE_CHECKING:
-    from experiments.running import Run
-
-__all__ = ["COLORS", "GRAY", "LOOPS", "band", "density", "figure", "save", "style", "tidy"]
+__all__ = [
+    "COLORS", "GRAY", "LOOPS", "band", "density", "figure", "legend_below", "pairs", "save",
+    "style", "tidy",
+]  # fmt: skip
 
 #: Distinguishable for color-blind readers (Okabe and Ito), darkest contrasts first.
 COLORS = (
@@ -89,22 +90,53 @@ def density(axes: Any, values: Any, color: str, grid: Any) -> None:
     axes.fill_between(grid, y, color=color, alpha=0.2, linewidth=0)
 
 
-def tidy(axes: Any, x: str = "", y: str = "", title: str = "", legend: bool = False) -> None:
-    """Set labels in one call; a light grid behind the data."""
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.set_title(title)
+def pairs(
+    axes: Any, H: Any, groups: Any, limits: Any, size: float, alpha: float, points: int
+) -> None:
+    """Draw every two dimensions of H (n, d), and on the diagonal densities at so many points.
+
+    ``groups`` are names, masks (n,) and colors, ``limits`` (d, 2) of the axes.
+    """
+    for j, low_high in enumerate(limits):
+        for k, across in enumerate(limits):
+            for name, mine, color in groups:
+                if j == k:
+                    density(axes[k, k], H[mine, k], color, np.linspace(*across, points))
+                else:
+                    axes[j, k].scatter(H[mine, k], H[mine, j], s=size, lw=0, color=color,
+                                       alpha=alpha, label=name)  # fmt: skip
+                    axes[j, k].set_ylim(low_high)
+            axes[j, k].set_xlim(across)
+
+
+def tidy(
+    axes: Any, x: str = "", y: str = "", title: str = "", legend: bool = False, scales: str = ""
+) -> None:
+    """Set labels in one call; a light grid behind the data.
+
+    Logarithmic are the axes that ``scales`` names: "x", "y", "xy", or "2y" with powers of 2 for x.
+    """
+    axes.set(xlabel=x, ylabel=y, title=title)
+    for scale in scales:
+        if scale == "y":
+            axes.set_yscale("log")
+        else:
+            axes.set_xscale("log", base=2 if scale == "2" else 10)
     axes.grid(color="#eeeeee", linewidth=0.6)
     axes.set_axisbelow(True)
     if legend:
         axes.legend()
 
 
-def save(run: Run, drawn: Any, part: str = "") -> str:
+def legend_below(figure: Any, axes: Any, columns: int) -> None:
+    """Put the legend of one panel below all of them."""
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
+
+
+def save(drawn: Any, folder: Path, name: str) -> str:
     """Write the picture as PNG to look at and as PDF to print; return the name of the first."""
-    stem = f"{run.name}-{part}" if part else run.name
-    with whole_file(run.folder / f"{stem}.png") as path:
+    with whole_file(folder / f"{name}.png") as path:
         drawn.savefig(path, dpi=200)
-    with whole_file(run.folder / f"{stem}.pdf") as path:
+    with whole_file(folder / f"{name}.pdf") as path:
         drawn.savefig(path, metadata={"CreationDate": None})
-    return f"{stem}.png"
+    return f"{name}.png"

@@ -7,7 +7,6 @@ to be one is shown for every diagonal.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import eigengraphs as eg
-from eigengraphs.errors import ConversionError, DegenerateWarning
+from eigengraphs.errors import ConversionError
 from experiments import drawing
-from experiments.findings import Array, Finding, Outcome, Table, judged, new
-from experiments.running import Run
+from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
+from experiments.repetitions import Array, Rng
 
 __all__ = ["ARROWS", "DRAWS", "GAPS", "SAME_FOR_ALL", "figure1"]
 
 Model = Any  # one of eg.models
-Rng = np.random.Generator
 GRAPHS = 3  # sampled from each source, to compare likelihoods
 PROBABILITY = 1e-12  # largest difference that rounding explains
 LIKELIHOOD = 1e-9
@@ -138,7 +136,7 @@ class Arrow(NamedTuple):
 
     source: str
     target: str
-    convert: Callable[[Model], Model]
+    convert: str  # a method of the source
     promise: Callable[[Model, Model], bool]
     region: int | None = None
 
@@ -173,20 +171,16 @@ def _few_positions(model: Model, found: Model) -> bool:
 
 
 ARROWS = (
-    Arrow("ER", "SBM, 1 block", lambda x: x.to_sbm(), lambda _, y: y.n_blocks == 1, 1),
-    Arrow("ER", "RDPG, 1 dimension", lambda x: x.to_rdpg(), lambda _, y: y.n_components == 1, 1),
-    Arrow("SBM, B psd", "RDPG, at most K distinct positions", lambda x: x.to_rdpg(),
-          _few_positions, 2),
-    Arrow("RDPG", "MREG, columns of X", lambda x: x.to_mreg(), _has_columns, 4),
-    Arrow("SBM", "MREG, d <= K", lambda x: x.to_mreg(),
-          lambda x, y: y.n_components <= x.n_blocks, 3),
-    Arrow("MREG, loadings > 0", "RDPG", lambda x: x.to_rdpg(),
-          lambda x, y: y.n_components <= x.n_components),
-    Arrow("MREG", "IER", lambda x: x.to_ier(), lambda *_: True, 5),
-    Arrow("IER", "MREG, d = n", lambda x: x.to_mreg(),
-          lambda x, y: y.n_components <= x.n_vertices, 6),
-    Arrow("IER", "SBM, n blocks", lambda x: x.to_sbm(), lambda x, y: y.n_blocks == x.n_vertices, 6),
-)  # fmt: skip
+    Arrow("ER", "SBM, 1 block", "to_sbm", lambda _, y: y.n_blocks == 1, 1),
+    Arrow("ER", "RDPG, 1 dimension", "to_rdpg", lambda _, y: y.n_components == 1, 1),
+    Arrow("SBM, B psd", "RDPG, at most K distinct positions", "to_rdpg", _few_positions, 2),
+    Arrow("RDPG", "MREG, columns of X", "to_mreg", _has_columns, 4),
+    Arrow("SBM", "MREG, d <= K", "to_mreg", lambda x, y: y.n_components <= x.n_blocks, 3),
+    Arrow("MREG, loadings > 0", "RDPG", "to_rdpg", lambda x, y: y.n_components <= x.n_components),
+    Arrow("MREG", "IER", "to_ier", lambda *_: True, 5),
+    Arrow("IER", "MREG, d = n", "to_mreg", lambda x, y: y.n_components <= x.n_vertices, 6),
+    Arrow("IER", "SBM, n blocks", "to_sbm", lambda x, y: y.n_blocks == x.n_vertices, 6),
+)
 
 
 def _spread(P: Array) -> float:
@@ -254,7 +248,7 @@ def arrow(rng: Rng, *, which: int, draws: int) -> Any:
     probability, likelihood, kept = [], [], 0
     for _ in range(draws):
         model = DRAWS[one.source](rng)
-        found = one.convert(model)
+        found = getattr(model, one.convert)()
         graphs = model.sample(GRAPHS, rng)
         probability.append(_difference(model.edge_probabilities(), found.edge_probabilities()))
         likelihood.append(_apart(model.log_likelihood(graphs), found.log_likelihood(graphs)))
@@ -315,7 +309,7 @@ def identical(rng: Rng, *, source: str, draws: int) -> Any:
     return {"probability": probability, "likelihood": likelihood, "spread": spread}
 
 
-def family(rng: np.random.Generator, *, K: int, repetition: int) -> Any:
+def family(rng: Rng, *, K: int, repetition: int) -> Any:
     """Represent graphs whose B_i all differ, with K and with K (K + 1) / 2 components.
 
     Residuals are relative Frobenius norms over all graphs. ``least`` is that of the best subspace
@@ -346,16 +340,14 @@ def family(rng: np.random.Generator, *, K: int, repetition: int) -> Any:
 
 
 def _fitted(P: Array, d: int, seed: int) -> float:
-    with warnings.catch_warnings():
-        # With too few components, refining may run to its bound: there is no best fit then.
-        warnings.simplefilter("ignore", DegenerateWarning)
-        fit = eg.JointEmbedding(d, diagonal="observed", refine=True, random_state=seed).fit(P)
+    # With too few components, refining may run to its bound: there is no best fit then.
+    fit = embed(P, d, seed, diagonal="observed", refine=True)
     H = fit.latent_positions_
     left = P - np.einsum("sk,ik,tk->ist", H, fit.loadings_, H)
     return float(np.linalg.norm(left) / np.linalg.norm(P))
 
 
-def _planted(rng: np.random.Generator, K: int) -> float:
+def _planted(rng: Rng, K: int) -> float:
     """Return the residual of K components for B_i with p_i within and q_i between equal blocks.
 
     All B_i have the same eigenvectors then, and K components are enough.
@@ -394,9 +386,9 @@ def figure1(run: Run) -> Outcome:
     draws, families = (200, 20) if run.full else (20, 3)
     arrows = run.each(arrow, {x: {"which": i, "draws": draws} for i, x in enumerate(ARROWS)})
     gaps = run.each(gap, {x: {"which": i, "draws": draws} for i, x in enumerate(GAPS)})
-    freed_by = run.each(freed, {size: {"size": size, "draws": draws} for size in HALVES})
-    same = run.each(identical, {name: {"source": name, "draws": draws} for name in SAME_FOR_ALL})
-    by_K = run.repeated(family, {K: {"K": K} for K in BLOCKS}, families)
+    freed_by = run.each(freed, grid({"draws": draws}, size=HALVES))
+    same = run.each(identical, grid({"draws": draws}, source=SAME_FOR_ALL))
+    by_K = run.repeated(family, grid({}, K=BLOCKS), families)
     spread = [x for one in same.values() for x in one["spread"]]
     rows: list[Any] = []
     for (source, target, *_), one in arrows.items():
@@ -413,11 +405,12 @@ def figure1(run: Run) -> Outcome:
                  min(spread), None, beyond))  # fmt: skip
     numbers = _numbers(arrows, gaps, draws)
     drawn = [one for name, one in same.items() if name != "IER"]
-    every = [one for found in by_K.values() for one in found]
+    exact, last, planted = (np.concatenate([found[what] for found in by_K.values()])
+                            for what in ("exact", "last", "planted"))  # fmt: skip
     numbers[7] = sum(draws for x in drawn if _holds(x)), draws * len(drawn)
     numbers[8] = sum(x > PROBABILITY for x in spread), len(spread)
-    numbers[9] = sum(one["planted"] <= PROBABILITY for one in every), len(every)
-    numbers[10] = sum(one["last"] > PROBABILITY >= one["exact"] for one in every), len(every)
+    numbers[9] = (planted <= PROBABILITY).sum(), planted.size
+    numbers[10] = ((last > PROBABILITY) & (exact <= PROBABILITY)).sum(), last.size
     return Outcome(
         "Nesting of the models on one graph and on many (section 2)",
         "loops are ignored, as the caption has it: probabilities are compared on pairs s < t, and "
@@ -436,7 +429,7 @@ def figure1(run: Run) -> Outcome:
                    "residual with K, planted partition"),
                   [_family_row(K, found) for K, found in by_K.items()], part="families"),
         ],
-        [_picture(run, numbers)],
+        _picture(numbers),
         "Below, *no* after *is a* stands for models that are none of the kind: the difference is "
         "then a lower bound over all models of that kind, the smallest over the draws. n is 20 to "
         "30, K and d are 2 to 4. Residuals of families are relative Frobenius norms, means over "
@@ -482,14 +475,12 @@ def _numbers(
     return {region: (count, draws) for region, count in held.items()}
 
 
-def _family_row(K: int, found: list[Any]) -> tuple[str | int | float, ...]:
+def _family_row(K: int, found: dict[str, Any]) -> tuple[Any, ...]:
     full = K * (K + 1) // 2
     return (
-        K, full, ", ".join(map(str, sorted({one["dimension"] for one in found}))),
-        max(one["exact"] for one in found), float(np.mean([one["least"] for one in found])),
-        float(np.mean([one["fitted"][str(K)] for one in found])),
-        max(one["fitted"][str(full)] for one in found),
-        float(np.mean([one["last"] for one in found])), max(one["planted"] for one in found),
+        K, full, ", ".join(map(str, np.unique(found["dimension"]))), found["exact"].max(),
+        found["least"].mean(), found["fitted"][str(K)].mean(), found["fitted"][str(full)].max(),
+        found["last"].mean(), found["planted"].max(),
     )  # fmt: skip
 
 
@@ -537,10 +528,10 @@ def _one_graph(
 
 
 def _many_graphs(
-    same: dict[str, Any], by_K: dict[int, list[Any]], spread: list[float], draws: int
+    same: dict[str, Any], by_K: dict[int, Any], spread: list[float], draws: int
 ) -> list[Finding]:
-    needs = {K: sorted({one["dimension"] for one in found}) for K, found in by_K.items()}
-    exact, planted = (max(one[what] for found in by_K.values() for one in found)
+    needs = {K: np.unique(found["dimension"]).tolist() for K, found in by_K.items()}
+    exact, planted = (max(found[what].max() for found in by_K.values())
                       for what in ("exact", "planted"))  # fmt: skip
     corrected = all(needs[K] == [K * (K + 1) // 2] for K in BLOCKS) and exact < PROBABILITY
     return [
@@ -560,7 +551,7 @@ def _many_graphs(
             "dimensions needed for K = " + ", ".join(map(str, BLOCKS)) + ": "
             + ", ".join("/".join(map(str, needs[K])) for K in BLOCKS)
             + f" (then exact, residual {exact:.0e}); with d = K at least "
-            + ", ".join(f"{min(one['least'] for one in by_K[K]):.1%}" for K in BLOCKS)
+            + ", ".join(f"{by_K[K]['least'].min():.1%}" for K in BLOCKS)
             + " of the norm is left",
             not corrected,
             "the B_i of K blocks span K (K + 1) / 2 dimensions and H diag(lambda) H^T only d. "
@@ -610,7 +601,7 @@ _POINTS_MANY = {
 }
 
 
-def _picture(run: Run, numbers: dict[int, tuple[int, int]]) -> str:
+def _picture(numbers: dict[int, tuple[int, int]]) -> Any:
     """Draw both panels; below, how many of how many random models lie where their point is."""
     figure, axes = drawing.figure(7.4, 4.7, 2, 2, height_ratios=[3.1, 1.0])
     for column, (boxes, points, title) in enumerate(
@@ -632,7 +623,7 @@ def _picture(run: Run, numbers: dict[int, tuple[int, int]]) -> str:
                         weight="bold")  # fmt: skip
             legend.text(0.55, row + 0.4, words, va="center", fontsize=7.2)
             legend.text(10.0, row + 0.4, f"{held} of {of}", ha="right", va="center", fontsize=7.2)
-    return drawing.save(run, figure)
+    return figure
 
 
 def _regions(axes: Any, boxes: tuple[Any, ...], title: str) -> None:

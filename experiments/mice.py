@@ -8,18 +8,16 @@ from sklearn.neighbors import KNeighborsClassifier
 import eigengraphs as eg
 from eigengraphs import baselines, datasets
 from experiments import drawing
-from experiments.findings import Array, Outcome, Table, new
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, grid, new
+from experiments.repetitions import Array, Rng, gathered
 
-__all__ = ["run", "step"]
+__all__ = ["mice", "step"]
 
 DIAGONALS = ("observed", "auto")
 PARAMETERS = {"JE": 332 + 31, "PCA": 332 * 333 // 2 + 31}  # of one component
 
 
-def step(
-    rng: np.random.Generator, *, held_out: int, diagonal: str, largest: int
-) -> dict[str, list[bool]]:
+def step(rng: Rng, *, held_out: int, diagonal: str, largest: int) -> dict[str, list[bool]]:
     """Hold one mouse out, embed the others, and predict its genotype; by number of components."""
     del rng
     mice = datasets.load_mice()
@@ -41,16 +39,13 @@ def step(
     return right
 
 
-def run(run: Run) -> Outcome:
+def mice(run: Run) -> Outcome:
     """Hold out each of the 32 mice (every fourth in a quick run)."""
     largest, held_out = (16, range(32)) if run.full else (8, range(0, 32, 4))
-    steps = run.each(step, {
-        (diagonal, i): {"held_out": i, "diagonal": diagonal, "largest": largest}
-        for diagonal in DIAGONALS for i in held_out
-    })  # fmt: skip
+    steps = run.each(step, grid({"largest": largest}, diagonal=DIAGONALS, held_out=held_out))
     #: Whether each held-out mouse is right, (mice, dimensions), by diagonal and method.
-    right = {(diagonal, name): np.array([steps[diagonal, i][name] for i in held_out], dtype=float)
-             for diagonal in DIAGONALS for name in PARAMETERS}  # fmt: skip
+    right = {(diagonal, name): x.astype(float) for diagonal in DIAGONALS for name, x
+             in gathered([steps[diagonal, i] for i in held_out]).items()}  # fmt: skip
     rows = [
         (*key, d + 1, float(x[:, d].mean()), _error(x[:, d]), (d + 1) * PARAMETERS[key[1]])
         for key, x in right.items()
@@ -86,9 +81,8 @@ def run(run: Run) -> Outcome:
                        label=label)  # fmt: skip
     for panel in axes:
         panel.axhline(0.25, color=drawing.GRAY, linewidth=0.8, label="chance")
-    axes[1].set_xscale("log")
     drawing.tidy(axes[0], "components", "share of held-out mice that are right", legend=True)
-    drawing.tidy(axes[1], "parameters")
+    drawing.tidy(axes[1], "parameters", scales="x")
     return Outcome(
         "Genotypes of 32 mice from their connectomes",
         "hollow graphs; *observed* and the default *auto* (filled). log1p of streamlines, centered "
@@ -99,7 +93,7 @@ def run(run: Run) -> Outcome:
             Table(("diagonal", "method", "components", "accuracy", "se", "parameters"), rows,
                   shown=False),
         ],
-        [drawing.save(run, figure)],
+        figure,
         "1-NN on loadings; each mouse is held out of everything, the mean graph too.",
     )  # fmt: skip
 

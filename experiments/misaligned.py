@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 import eigengraphs as eg
 from experiments import drawing
-from experiments.findings import Array, Finding, Outcome, Table, judged, measured, new
-from experiments.running import Run
+from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
+from experiments.repetitions import Array, Rng, gathered, measured
 
-__all__ = ["measure", "run", "step"]
+__all__ = ["misaligned", "step"]
 
 D = 3
 DIAGONALS = ("auto", "observed")
@@ -39,7 +39,7 @@ COLUMNS = {
 }
 
 
-def _family(m: int, n: int, rng: np.random.Generator) -> Array:
+def _family(m: int, n: int, rng: Rng) -> Array:
     """Draw graphs with three blocks, whose probabilities vary from graph to graph, (m, n, n).
 
     Each keeps three quarters of the pairs of one common graph: graphs that have nothing but block
@@ -58,9 +58,11 @@ def _family(m: int, n: int, rng: np.random.Generator) -> Array:
     return graphs
 
 
-def measure(share: float, m: int, n: int, seed: int, diagonal: str = "auto") -> dict[str, float]:
+def step(
+    rng: Rng, *, share: float, m: int, n: int, repetition: int, diagonal: str
+) -> dict[str, float]:
     """Shuffle a share of the vertices in half of the graphs, and compare three fits."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(repetition)  # shares are compared on the same graphs
     A = _family(m, n, rng)
     moved = rng.permutation(n)[: round(share * n)]
     orders = np.tile(np.arange(n), (m, 1))
@@ -71,7 +73,7 @@ def measure(share: float, m: int, n: int, seed: int, diagonal: str = "auto") -> 
     mixed = stack.reorder(orders)
     truth = eg.JointEmbedding(D, diagonal=diagonal, random_state=0).fit(stack)
     before = _errors(truth, mixed, moved, shuffled)
-    found = eg.align(mixed, reference="mean", init="order", random_state=seed)
+    found = eg.align(mixed, reference="mean", init="order", random_state=repetition)
     after = _errors(truth, found.stack, moved, shuffled)
     wrong = np.take_along_axis(orders, found.permutations, axis=1) != np.arange(n)
     was_wrong = orders != np.arange(n)
@@ -106,33 +108,20 @@ def _root_mean_square(x: Array) -> float:
     return float(np.sqrt((x**2).mean())) if x.size else 0.0
 
 
-def step(
-    rng: np.random.Generator, *, share: float, m: int, n: int, repetition: int, diagonal: str
-) -> Any:
-    """Measure one share once; the same graphs for every share."""
-    del rng  # shares are compared on the same graphs, so the repetition is the seed
-    return measure(share, m, n, repetition, diagonal)
-
-
-def run(run: Run) -> Outcome:
+def misaligned(run: Run) -> Outcome:
     """Measure growing shares; draw them."""
     m, n, repetitions = (20, 120, 5) if run.full else (10, 60, 2)
     shares = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5) if run.full else (0.0, 0.1, 0.3)
     seeds = [1000 * run.seed + r for r in range(repetitions)]
-    steps = run.each(step, {
-        (diagonal, share, seed): {
-            "share": share, "m": m, "n": n, "repetition": seed, "diagonal": diagonal}
-        for diagonal in DIAGONALS for share in shares for seed in seeds
-    })  # fmt: skip
+    tasks = grid({"m": m, "n": n}, diagonal=DIAGONALS, share=shares, repetition=seeds)
+    steps = run.each(step, tasks)
     #: Errors over repetitions, by diagonal and share, and by name.
-    found = {
-        (diagonal, share): {name: np.array([steps[diagonal, share, seed][name] for seed in seeds])
-                            for name in COLUMNS}
-        for diagonal in DIAGONALS for share in shares
-    }  # fmt: skip
+    found = {(diagonal, share): gathered([steps[diagonal, share, seed] for seed in seeds])
+             for diagonal in DIAGONALS for share in shares}  # fmt: skip
     rows = [
-        (diagonal, f"{share:.0%}", *(f"{x.mean():.0%}" if name == "put_back" else measured(x)
-                                     for name, x in values.items()))
+        (diagonal, f"{share:.0%}", *(
+            f"{values[name].mean():.0%}" if name == "put_back" else measured(values[name])
+            for name in COLUMNS))
         for (diagonal, share), values in found.items()
     ]  # fmt: skip
     figure, panels = drawing.figure(7.2, 3.0, 1, 2)
@@ -156,7 +145,7 @@ def run(run: Run) -> Outcome:
         "graphs without self-loops, *auto* (filled; in the picture) and *observed*.",
         [one for diagonal in DIAGONALS for one in _findings(diagonal, found[diagonal, 0.1])],
         [Table(("diagonal", "shuffled", *COLUMNS.values()), rows)],
-        [drawing.save(run, figure)],
+        figure,
     )
 
 

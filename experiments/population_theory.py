@@ -131,17 +131,11 @@ class PopulationObjective:
 
     @classmethod
     def from_loadings(
-        cls,
-        h1: ArrayLike,
-        loadings: ArrayLike,
-        weights: ArrayLike | None = None,
-        loops: bool = True,
+        cls, h1: ArrayLike, loadings: ArrayLike, loops: bool = True
     ) -> PopulationObjective:
-        """Take the moments from loadings, (m,), each as likely as its weight says."""
+        """Take the moments from loadings, (m,), each as likely as the others."""
         lam = np.asarray(loadings, dtype=float)
-        w = np.ones(lam.size) if weights is None else np.asarray(weights, dtype=float)
-        lam, w = lam[w > 0], w[w > 0]
-        theory = cls(h1, *(float(np.average(lam**k, weights=w)) for k in (1, 2)), loops)
+        theory = cls(h1, float(lam.mean()), float((lam**2).mean()), loops)
         if not 0 <= lam.min() <= lam.max() <= theory.largest_loading * (1 + ROUNDING):
             raise InputError(
                 f"loadings must be within [0, {theory.largest_loading:.6g}], or edge probabilities "
@@ -299,21 +293,21 @@ class PopulationObjective:
         overlap = float(self.h1 @ _unit(h))
         return self._printed_constant() / overlap**2 if overlap else math.inf
 
-    def allowed_distances(self, up_to_sign: bool = False) -> list[tuple[float, float]]:
+    def allowed_distances(self) -> list[tuple[float, float]]:
         """Return the closed intervals of x = ||h' - h_1|| that Theorem 4.2 allows.
 
         With h_1 . h' = 1 - x^2 / 2 it reads x (1 - x^2 / 2)^2 <= K = 2 E(lambda) / E(lambda^2). The
         left side rises to 0.405 at sqrt(2/5), falls to 0 at sqrt(2), rises to 2 at 2: two
         intervals for K < 0.405, one for weaker signals, all of [0, 2] for K >= 2. That is what the
-        paper prints; yet h' = -h_1, at x = 2, may violate it. ``up_to_sign`` takes the nearer
-        of h' and -h', so x <= sqrt(2): the reading in which the theorem is true.
+        paper prints; yet h' = -h_1, at x = 2, may violate it. The theorem is true for the nearer of
+        h' and -h', where x <= sqrt(2).
         """
         K, peak, zero = self._printed_constant(), math.sqrt(0.4), math.sqrt(2)
 
         def crossing(low: float, high: float) -> float:
             return float(brentq(lambda x: x * (1 - x**2 / 2) ** 2 - K, low, high, xtol=1e-15))
 
-        end = zero if up_to_sign else 2.0 if K >= 2 else crossing(zero, 2.0)
+        end = 2.0 if K >= 2 else crossing(zero, 2.0)
         if peak * 0.8**2 <= K:
             return [(0.0, end)]
         return [(0.0, crossing(0.0, peak)), (crossing(peak, zero), end)]

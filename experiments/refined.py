@@ -8,7 +8,6 @@ errors of positions and loadings.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,13 +16,12 @@ from typing import Any
 import numpy as np
 
 import eigengraphs as eg
-from eigengraphs.errors import DegenerateWarning
 from eigengraphs.models.paper import LOADINGS_5_1, SECTION_5_1
 from experiments import drawing
-from experiments.findings import Array, Outcome, Table, judged
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, embed, judged
+from experiments.repetitions import Array, Rng
 
-__all__ = ["Case", "cases", "compare", "run", "step"]
+__all__ = ["Case", "cases", "compare", "refined", "step"]
 
 COLUMNS = (
     "case", "d", "refining takes off", "explained, greedy", "refined", "error of positions, greedy",
@@ -88,15 +86,9 @@ def compare(case: Case) -> dict[str, Any]:
     is the largest between two greedy components, ``condition`` that of the refined components'
     inner products, ``cost`` passes over those of the greedy fit.
     """
-    with warnings.catch_warnings():
-        # That the bound on the condition was met is a column of the table.
-        warnings.simplefilter("ignore", DegenerateWarning)
-        greedy, refined = fits = [
-            eg.JointEmbedding(case.d, refine=refine, random_state=0, **case.settings).fit(
-                case.graphs
-            )
-            for refine in (False, True)
-        ]
+    greedy, refined = fits = [
+        embed(case.graphs, case.d, refine=refine, **case.settings) for refine in (False, True)
+    ]
     positions = loadings = None
     if case.H is not None and case.Lam is not None:
         positions, loadings = [], []
@@ -116,13 +108,13 @@ def compare(case: Case) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def step(rng: np.random.Generator, *, case: int, full: bool, seed: int) -> Any:
+def step(rng: Rng, *, case: int, full: bool, seed: int) -> Any:
     """Compare one case; they are drawn in a row, so that each needs those before it."""
     del rng
     return compare(next(islice(cases(not full, seed), case, None)))
 
 
-def run(run: Run) -> Outcome:
+def refined(run: Run) -> Outcome:
     """Compare all cases; draw what refining takes off."""
     count = sum(1 for _ in cases(not run.full, run.seed))
     tasks = [{"case": case, "full": run.full, "seed": run.seed} for case in range(count)]
@@ -157,7 +149,7 @@ def run(run: Run) -> Outcome:
             ),
         ],
         [Table(COLUMNS, [_cells(row) for row in found])],
-        [_picture(run, found)],
+        _picture(found),
     )
 
 
@@ -171,7 +163,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _picture(run: Run, rows: list[dict[str, Any]]) -> str:
+def _picture(rows: list[dict[str, Any]]) -> Any:
     figure, (left, right) = drawing.figure(
         7.2, 0.32 * len(rows) + 1.2, 1, 2, sharey=True, width_ratios=[3, 2]
     )
@@ -188,4 +180,4 @@ def _picture(run: Run, rows: list[dict[str, Any]]) -> str:
                               label=label if row is rows[0] else None)  # fmt: skip
     drawing.tidy(left, "taken off by refining (% of what is left)")
     drawing.tidy(right, "mean error of positions", legend=True)
-    return drawing.save(run, figure)
+    return figure

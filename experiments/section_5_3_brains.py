@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
@@ -10,18 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import gaussian_kde, mannwhitneyu
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import eigengraphs as eg
 from eigengraphs.baselines import VectorizedPCA
 from experiments import drawing
-from experiments.findings import Array, Finding, Outcome, Table, error_of, judged, measured, new
-from experiments.running import Run
+from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
+from experiments.labels_from_positions import told_from
+from experiments.repetitions import Array, Rng, error_of, gathered, measured
 
 __all__ = ["classify", "figure6", "figure7", "positions", "split"]
 
@@ -55,12 +52,8 @@ def _data() -> tuple[Array, Any, Places, NDArray[np.bool_]]:
     return counts, hnu1.subjects, hnu1.sessions, hnu1.hemispheres == "L"
 
 
-def _fit(A: Array, d: int, diagonal: str, center: bool, rng: np.random.Generator) -> Any:
-    seed = int(rng.integers(2**31))
-    with warnings.catch_warnings():
-        # With counts, some components stop at 5e-8 instead of 1e-8; "converged" tells.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return eg.JointEmbedding(d, diagonal=diagonal, center=center, random_state=seed).fit(A)
+def _fit(A: Array, d: int, diagonal: str, center: bool, rng: Rng) -> eg.JointEmbedding:
+    return embed(A, d, int(rng.integers(2**31)), diagonal=diagonal, center=center)
 
 
 # ------------------------------------------------------------------------------- Figure 6, steps
@@ -81,14 +74,9 @@ class Setting(NamedTuple):
         return f"{self.scans} scan{'s' if self.scans > 1 else ''}"
 
 
-class Curves(NamedTuple):
-    """Accuracies of one setting, (folds, dimensions), by method; of 1-NN on graphs, (folds,)."""
-
-    by_method: dict[str, Array]
-    reference: Array
-    not_converged: int = 0  # joint embeddings with a component short of the tolerance, over folds
-
-
+#: Of one setting: accuracies (folds, dimensions) by method, (folds,) of 1-NN on graphs, and which
+#: joint embeddings "converged" in every component, (folds,).
+Curves = dict[str, Array]
 Results = dict[Setting, Curves]
 
 
@@ -104,7 +92,7 @@ def split(sessions: Places, scans: int, fold: int) -> tuple[Places, Places]:
 
 
 def classify(
-    rng: np.random.Generator, *, scans: int, fold: int, diagonal: str, centring: str, weights: str,
+    rng: Rng, *, scans: int, fold: int, diagonal: str, centring: str, weights: str,
     kept: float, largest: int,
 ) -> Any:  # fmt: skip
     """Return accuracies of 1-NN on test graphs with d = 1, ..., ``largest``, and without embedding.
@@ -182,7 +170,7 @@ def parameters(method: str, d: Any, scans: int, *, symmetric: bool = True) -> An
 
 def first_dimensions(curves: Curves, method: str, target: float) -> Array:
     """Return the smallest d that reach ``target``, (folds,); nan in folds where none does."""
-    reached = curves.by_method[method] >= target
+    reached = curves[method] >= target
     return np.where(reached.any(axis=1), reached.argmax(axis=1) + 1.0, np.nan)
 
 
@@ -207,14 +195,8 @@ def figure6(run: Run) -> Outcome:
     tasks = {(setting, fold): setting._asdict() | {"fold": fold, "largest": largest}
              for setting in _settings(run.full) for fold in range(folds)}  # fmt: skip
     steps = run.each(classify, tasks)
-    results: Results = {}
-    for setting in _settings(run.full):
-        own = [steps[setting, fold] for fold in range(folds)]
-        results[setting] = Curves(
-            {method: np.array([one[method] for one in own]) for method in METHODS},
-            np.array([one["1-NN"] for one in own]),
-            sum(not one["converged"] for one in own),
-        )
+    results = {setting: gathered([steps[setting, fold] for fold in range(folds)])
+               for setting in _settings(run.full)}  # fmt: skip
     main = {setting: curves for setting, curves in results.items()
             if setting.weights == "log1p" and setting.kept == 1.0}  # fmt: skip
     return Outcome(
@@ -229,7 +211,7 @@ def figure6(run: Run) -> Outcome:
             _metric(main),
         ],
         [_summary(results), _by_dimension(results)],
-        [drawing.save(run, _curves_picture(results))],
+        _curves_picture(results),
         f"30 subjects with ten scans each, on {N_VERTICES} regions (the paper's parcellation has "
         "1105): shapes can be compared, digits cannot. Fold f owns sessions 2f+1 and 2f+2. Eight "
         "scans: trained on the other eight sessions, tested on these two. One scan: trained on "
@@ -259,10 +241,14 @@ def _settings(full: bool) -> Iterable[Setting]:
         yield Setting(1, kept=share)
 
 
+def _late(curves: Curves) -> int:
+    """Count the joint embeddings with a component short of the tolerance, over folds."""
+    return int((~curves["converged"].astype(bool)).sum())
+
+
 def _convergence(results: Results) -> str:
-    late = {setting: curves.not_converged for setting, curves in results.items()
-            if curves.not_converged}  # fmt: skip
-    fits = sum(len(curves.reference) for curves in results.values())
+    late = {setting: _late(curves) for setting, curves in results.items() if _late(curves)}
+    fits = sum(len(curves["1-NN"]) for curves in results.values())
     if not late:
         return f"All {fits} joint embeddings converged."
     return (
@@ -275,7 +261,7 @@ def _convergence(results: Results) -> str:
 
 
 def _gap(curves: Curves, d: int, method: str = "PCA") -> Array:
-    return curves.by_method["JE"][:, d - 1] - curves.by_method[method][:, d - 1]
+    return curves["JE"][:, d - 1] - curves[method][:, d - 1]
 
 
 def _is_positive(gap: Array) -> bool:
@@ -298,7 +284,7 @@ def _small_dimensions(main: Results) -> Finding:
 
 
 def _large_dimensions(main: Results) -> Finding:
-    last = {(setting, method): main[setting].by_method[method]
+    last = {(setting, method): main[setting][method]
             for setting in (Setting(1), Setting(8)) for method in ("JE", "PCA")}  # fmt: skip
     low = sorted({method for (_, method), values in last.items() if values[:, -1].mean() < 0.9})
     return judged(
@@ -352,7 +338,7 @@ def _at_target(scans: int, curves: Curves, target: float) -> str:
     for method in ("JE", "PCA"):
         never = int(np.isnan(first_dimensions(curves, method, target)).sum())
         if never:
-            most = curves.by_method[method].shape[1]
+            most = curves[method].shape[1]
             missed.append(f"{method} does not in {never} of {both.size} folds up to d = {most}")
     if not both.any():
         return " and ".join(missed)
@@ -366,7 +352,7 @@ def _at_target(scans: int, curves: Curves, target: float) -> str:
 
 
 def _reference(main: Results) -> Finding:
-    one, eight = (main[Setting(scans)].reference for scans in (1, 8))
+    one, eight = (main[Setting(scans)]["1-NN"] for scans in (1, 8))
     return judged(
         "1-NN on vectorized graphs is almost perfect",
         f"{measured(one)} with one scan per subject, {measured(eight)} with eight",
@@ -423,15 +409,15 @@ def _summary(results: Results) -> Table:
     for setting, curves in results.items():
         # PCA takes the graphs as they are: one row for both diagonals.
         for method in ("JE", "PCA") if setting.diagonal == "auto" else ("JE",):
-            values = curves.by_method[method]
+            values = curves[method]
             last = values.shape[1]
             needed = first_dimensions(curves, method, TARGETS[0])
             rows.append((
                 *setting, method,
                 *(measured(values[:, d - 1], 2) if d <= last else None for d in dimensions),
-                f"{measured(values[:, -1], 2)} at {last}", measured(curves.reference, 2),
+                f"{measured(values[:, -1], 2)} at {last}", measured(curves["1-NN"], 2),
                 measured(parameters(method, needed, setting.scans), 0),
-                None if method == "PCA" else f"{curves.not_converged} of {len(values)}",
+                None if method == "PCA" else f"{_late(curves)} of {len(values)}",
             ))  # fmt: skip
     heads = (*(f"d = {d}" for d in dimensions), "largest d", "1-NN on graphs")
     return Table((*_COLUMNS, *heads, f"parameters for {TARGETS[0]}", "fits not converged"), rows)
@@ -442,7 +428,7 @@ def _by_dimension(results: Results) -> Table:
         (*setting, method, i + 1, float(values[:, i].mean()), float(error_of(values[:, i])),
          *(parameters(method, i + 1, setting.scans, symmetric=kind) for kind in (True, False)))
         for setting, curves in results.items()
-        for method, values in curves.by_method.items()
+        for method, values in ((name, curves[name]) for name in METHODS)
         for i in range(values.shape[1])
     ]  # fmt: skip
     columns = (*_COLUMNS, "d", "accuracy", "se", "parameters", "parameters with n^2")
@@ -452,7 +438,7 @@ def _by_dimension(results: Results) -> Table:
 def _curves_picture(results: Results) -> Any:
     """Return the figure, one row of three panels for each scenario."""
     figure, axes = drawing.figure(7.2, 6.8, 3, 3)
-    largest = results[Setting(1)].by_method["JE"].shape[1]
+    largest = results[Setting(1)]["JE"].shape[1]
     ticks = [d for d in (1, 3, 10, 30, 100) if d <= largest]
     for row, (shown, title) in zip(axes, (
         (Setting(1), "one scan per subject"),
@@ -460,15 +446,12 @@ def _curves_picture(results: Results) -> Any:
         (Setting(1, kept=SPARSE), f"one scan, one fiber in {1 / SPARSE:.0f}"),
     ), strict=True):  # fmt: skip
         _row(row, results, shown)
-        row[1].set_xscale("log")
-        row[2].set_yscale("log")
+        drawing.tidy(row[0], "dimensions d", "accuracy", title, scales="x")
+        drawing.tidy(row[1], "parameters", "accuracy", scales="x")
+        drawing.tidy(row[2], "dimensions d", "parameters", scales="xy")
         for panel in (row[0], row[2]):
-            panel.set_xscale("log")
             panel.set_xticks(ticks, [str(d) for d in ticks])
             panel.minorticks_off()
-        drawing.tidy(row[0], "dimensions d", "accuracy", title)
-        drawing.tidy(row[1], "parameters", "accuracy")
-        drawing.tidy(row[2], "dimensions d", "parameters")
     handles, labels = axes[0, 2].get_legend_handles_labels()
     extra, names = axes[0, 0].get_legend_handles_labels()
     figure.legend([*handles, extra[-1]], [*labels, names[-1]], loc="outside lower center", ncols=5)
@@ -484,7 +467,7 @@ def _row(row: Any, results: Results, shown: Setting) -> None:
         setting = shown._replace(diagonal=diagonal)
         if setting not in results:
             continue
-        values = results[setting].by_method[method]
+        values = results[setting][method]
         d = np.arange(1, values.shape[1] + 1)
         mean, error = values.mean(axis=0), error_of(values)
         counts = parameters(method, d, setting.scans)
@@ -492,11 +475,11 @@ def _row(row: Any, results: Results, shown: Setting) -> None:
             panel.plot(x, mean, style, color=color, label=label)
             panel.fill_between(x, mean - error, mean + error, color=color, alpha=0.2, lw=0)
         row[2].plot(d, counts, style, color=color, label=label)
-    d = np.arange(1, results[shown].by_method["PCA"].shape[1] + 1)
+    d = np.arange(1, results[shown]["PCA"].shape[1] + 1)
     squares = parameters("PCA", d, shown.scans, symmetric=False)
     row[2].plot(d, squares, ":", color=drawing.COLORS[1], label="PCA, counting $n^2$")
     for panel in row[:2]:
-        panel.axhline(results[shown].reference.mean(), color=drawing.GRAY, linewidth=0.8,
+        panel.axhline(results[shown]["1-NN"].mean(), color=drawing.GRAY, linewidth=0.8,
                       linestyle="-.", label="1-NN on graphs")  # fmt: skip
         panel.set_ylim(0, 1.03)
 
@@ -505,29 +488,18 @@ def _row(row: Any, results: Results, shown: Setting) -> None:
 
 
 def positions(
-    rng: np.random.Generator, *, diagonal: str, centred: bool, weights: str, d: int,
+    rng: Rng, *, diagonal: str, centred: bool, weights: str, d: int,
     repetitions: int, permutations: int,
 ) -> Any:  # fmt: skip
     """Fit all 300 graphs; predict hemispheres from H; do so again with shuffled hemispheres.
 
-    ``accuracy`` and ``chance`` are lists of accuracies of 5-fold cross-validation, each with its
-    own folds; ``AUC`` and ``p`` are of each dimension by itself (Mann and Whitney's test).
+    See `told_from`; ``p`` is that of Mann and Whitney's test of each dimension by itself.
     """
     counts, _, _, is_left = _data()
     fit = _fit(np.log1p(counts) if weights == "log1p" else counts, d, diagonal, centred, rng)
     H = np.asarray(fit.latent_positions_, dtype=float)
-
-    def accuracy(y: NDArray[np.bool_]) -> float:
-        model = make_pipeline(StandardScaler(), LogisticRegression())
-        folds = StratifiedKFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
-        return float(cross_val_score(model, H, y, cv=folds).mean())
-
-    return {
-        "H": H.tolist(),
-        "is left": is_left.tolist(),
-        "accuracy": [accuracy(is_left) for _ in range(repetitions)],
-        "chance": [accuracy(rng.permutation(is_left)) for _ in range(permutations)],
-        "AUC": [float(max(area, 1 - area)) for area in (roc_auc_score(is_left, h) for h in H.T)],
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    return told_from(H, H, is_left, model, rng, repetitions, permutations) | {
         "p": [float(mannwhitneyu(h[is_left], h[~is_left]).pvalue) for h in H.T],
         "converged": bool(fit.converged_),
     }
@@ -536,18 +508,10 @@ def positions(
 def figure7(run: Run) -> Outcome:
     """Fit seven dimensions to all graphs; predict the hemisphere of each region."""
     repetitions, permutations = (100, 400) if run.full else (10, 30)
-    keys = [
-        (weights, centered, diagonal)
-        for weights in (("log1p", "counts") if run.full else ("log1p",))
-        for centered in (True, False)
-        for diagonal in ("auto", "observed")
-    ]
-    results = run.each(positions, {
-        (weights, centered, diagonal): {
-            "diagonal": diagonal, "centred": centered, "weights": weights, "d": D,
-            "repetitions": repetitions, "permutations": permutations}
-        for weights, centered, diagonal in keys
-    })  # fmt: skip
+    common = {"d": D, "repetitions": repetitions, "permutations": permutations}
+    kinds = ("log1p", "counts") if run.full else ("log1p",)
+    tasks = grid(common, weights=kinds, centred=(True, False), diagonal=("auto", "observed"))
+    results = run.each(positions, tasks)
     rows = [
         (weights, "yes" if centered else "no", diagonal, _accuracy(one),
          f"{np.mean(one['chance']):.3f}, {np.quantile(one['chance'], 0.95):.3f}",
@@ -560,7 +524,7 @@ def figure7(run: Run) -> Outcome:
         list(_hemisphere_findings(results)),
         [Table(("weights", "centered", "diagonal", "accuracy", "chance: mean, 95 %",
                 *(f"AUC of {k + 1}" for k in range(D)), "converged"), rows)],
-        [_positions_picture(run, results["log1p", True, "auto"])],
+        _positions_picture(results["log1p", True, "auto"]),
         "All 300 graphs on 70 regions, 35 per side (the paper: 1105 vertices, 507 left and 525 "
         "right), weights log(1 + fibers) and, beside them, counts. The picture is of centered "
         "graphs with weights log(1 + fibers) and diagonal auto. Accuracy: logistic regression on "
@@ -633,45 +597,33 @@ def _hemisphere_findings(results: dict[Any, Any]) -> Iterable[Finding]:
         )
 
 
-def _positions_picture(run: Run, one: Any) -> str:
-    H, is_left = np.array(one["H"]), np.array(one["is left"])
+def _positions_picture(one: Any) -> Any:
+    H, is_left = np.array(one["H"]), np.array(one["labels"])
     figure, axes = drawing.figure(7.2, 7.6, D, D)
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.02, hspace=0.02)
-    low, high = np.transpose([_limits(h, is_left) for h in H.T])
+    groups = [(name, is_left == side, color) for name, side, color in SIDES]
+    drawing.pairs(axes, H, groups, [_limits(h, is_left) for h in H.T], 4, 0.8, 200)
     for j in range(D):
         for k in range(D):
             panel = axes[j, k]
-            panel.set_xlim(low[k], high[k])
-            for name, side, color in SIDES:
-                mine = H[is_left == side]
-                if j == k:
-                    drawing.density(panel, mine[:, k], color, np.linspace(low[k], high[k], 200))
-                else:
-                    panel.scatter(mine[:, k], mine[:, j], s=4, lw=0, color=color, alpha=0.8,
-                                  label=name)  # fmt: skip
             if j == k:
                 panel.set_ylim(0, 1.3 * panel.get_ylim()[1])  # room for the name
                 panel.set_yticks([])
                 panel.text(0.04, 0.96, f"$h_{k + 1}$", transform=panel.transAxes, va="top")
-            else:
-                panel.set_ylim(low[j], high[j])
             panel.tick_params(labelsize=5.5, length=2, pad=1)
             panel.locator_params("x" if j == k else "both", nbins=3, prune="both")
             if j < D - 1:
                 panel.set_xticklabels([])
             if k > 0 or j == k:
                 panel.set_yticklabels([])
-    handles, labels = axes[0, 1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, markerscale=2.5,
-                  borderpad=0.8)  # fmt: skip
-    return drawing.save(run, figure)
+    figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=2,
+                  markerscale=2.5, borderpad=0.8)  # fmt: skip
+    return figure
 
 
 def _limits(h: Array, is_left: NDArray[np.bool_]) -> tuple[float, float]:
     """Return where the densities of both sides have fallen to nearly nothing."""
     sides = [h[is_left == side] for _, side, _ in SIDES]
     reach = [2.5 * np.sqrt(gaussian_kde(own).covariance.item()) for own in sides]
-    return (
-        min(own.min() - far for own, far in zip(sides, reach, strict=True)),
-        max(own.max() + far for own, far in zip(sides, reach, strict=True)),
-    )
+    ends = [(own.min() - far, own.max() + far) for own, far in zip(sides, reach, strict=True)]
+    return min(low for low, _ in ends), max(high for _, high in ends)

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.metrics import adjusted_rand_score, roc_auc_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.model_selection import StratifiedKFold, cross_val_score
 from threadpoolctl import threadpool_limits
 
 import eigengraphs as eg
 from eigengraphs.baselines import AdjacencySpectralEmbedding
 from experiments import drawing
-from experiments.findings import Array, Finding, Outcome, Table, judged, measured, new
-from experiments.running import Run
+from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
+from experiments.labels_from_positions import told_from
+from experiments.repetitions import Array, Rng, gathered, measured
 
 __all__ = ["cluster", "figure8", "purity", "resample", "separate", "table2", "unit_rows"]
 
@@ -49,7 +49,7 @@ KINDS = ("ARI", "purity")
 CLASSES = (("people", drawing.COLORS[0]), ("math", drawing.COLORS[1]))
 
 
-def cluster(rng: np.random.Generator, *, diagonal: str, clusters: int, permutations: int) -> Any:
+def cluster(rng: Rng, *, diagonal: str, clusters: int, permutations: int) -> Any:
     """Cluster the positions of every method; score the clusters, also against shuffled labels."""
     labels = _labels()
     found = {}
@@ -65,9 +65,7 @@ def cluster(rng: np.random.Generator, *, diagonal: str, clusters: int, permutati
     return found
 
 
-def resample(
-    rng: np.random.Generator, *, diagonal: str, clusters: int, first: int, samples: int
-) -> Any:
+def resample(rng: Rng, *, diagonal: str, clusters: int, first: int, samples: int) -> Any:
     """Cluster bootstrapped positions; all methods see the same vertices, so differences pair.
 
     Returns a list over samples ``first``, ``first + 1``, ... of scores by method.
@@ -84,23 +82,14 @@ def resample(
     return results
 
 
-def separate(rng: np.random.Generator, *, diagonal: str, d: int, repetitions: int) -> Any:
+def separate(rng: Rng, *, diagonal: str, d: int, repetitions: int) -> Any:
     """Return H of both graphs, and how far math and people are apart in it."""
     labels = _labels()
     H = np.asarray(_fit(diagonal, d).latent_positions_, dtype=float)
     X = unit_rows(H)
-
-    def accuracy(y: Labels) -> float:
-        folds = StratifiedKFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
-        return float(cross_val_score(LinearDiscriminantAnalysis(), X, y, cv=folds).mean())
-
-    return {
-        "H": H.tolist(),
-        "labels": labels.tolist(),
-        "AUC": [float(max(area, 1 - area)) for area in (roc_auc_score(labels, h) for h in H.T)],
-        "accuracy": [accuracy(labels) for _ in range(repetitions)],
-        "chance": [accuracy(rng.permutation(labels)) for _ in range(repetitions)],
-        "silhouette": float(silhouette_score(X, labels)),
+    model = LinearDiscriminantAnalysis()
+    return told_from(H, X, labels, model, rng, repetitions, repetitions) | {
+        "silhouette": float(silhouette_score(X, labels))
     }
 
 
@@ -120,7 +109,7 @@ def _scores(labels: Labels, groups: Labels) -> dict[str, float]:
     return {"ARI": float(adjusted_rand_score(labels, groups)), "purity": purity(labels, groups)}
 
 
-def _clusters(X: Array, clusters: int, rng: np.random.Generator) -> Labels:
+def _clusters(X: Array, clusters: int, rng: Rng) -> Labels:
     means = KMeans(clusters, n_init=STARTS, random_state=int(rng.integers(2**31)))
     with threadpool_limits(1):  # threads wait for each other longer than 704 points take
         return np.asarray(means.fit_predict(X))
@@ -192,28 +181,21 @@ Results = dict[tuple[str, int], ByMethod]  # by diagonal and number of clusters
 def table2(run: Run) -> Outcome:
     """Cluster six kinds of positions; bootstrap them; shuffle the labels."""
     samples, batch, permutations = (200, 10, 2000) if run.full else (8, 4, 100)
-    kinds = {(diagonal, clusters): {"diagonal": diagonal, "clusters": clusters}
-             for diagonal in DIAGONALS for clusters in (3, 2)}  # fmt: skip
-    wholes = run.each(
-        cluster, {k: task | {"permutations": permutations} for k, task in kinds.items()}
-    )
-    starts = range(0, samples, batch)
-    batches = run.each(resample, {
-        (*kind, first): task | {"first": first, "samples": batch}
-        for kind, task in kinds.items() for first in starts
-    })  # fmt: skip
+    kinds, starts = {"diagonal": DIAGONALS, "clusters": (3, 2)}, range(0, samples, batch)
+    wholes = run.each(cluster, grid({"permutations": permutations}, **kinds))
+    batches = run.each(resample, grid({"samples": batch}, **kinds, first=starts))
     results: Results = {}
     for kind, whole in wholes.items():
-        drawn = [one for first in starts for one in batches[*kind, first]]
+        drawn = gathered([one for first in starts for one in batches[*kind, first]])
         results[kind] = {
             method: Scores(
-                {what: whole[method][what] for what in KINDS},
-                {what: np.array(whole[method]["shuffled"][what]) for what in KINDS},
-                {what: np.array([one[method][what] for one in drawn]) for what in KINDS},
-                whole[method]["members"],
-                whole[method]["zero rows"],
+                {what: one[what] for what in KINDS},
+                {what: np.array(values) for what, values in one["shuffled"].items()},
+                drawn[method],
+                one["members"],
+                one["zero rows"],
             )
-            for method in PAPER
+            for method, one in whole.items()
         }
     people, math = np.sum(results["observed", 3]["ASE+EN"].members, axis=0)
     return Outcome(
@@ -222,7 +204,7 @@ def table2(run: Run) -> Outcome:
         + ". The graphs have no self-loops.",
         list(_cluster_findings(results, people, math)),
         [_table(results, 3), _table(results, 2), _differences(results)],
-        [_scores_picture(run, results)],
+        _scores_picture(results),
         f"The paper's subset of pages: n = {people + math}, {people} on people and {math} on "
         "mathematics. The public labels have one class where the paper has two "
         "({things} things and {math} math terms; {people} people), ".format(**PAPER_CLASSES)
@@ -397,7 +379,7 @@ def _differences(results: Results) -> Table:
                  part="differences")  # fmt: skip
 
 
-def _scores_picture(run: Run, results: Results) -> str:
+def _scores_picture(results: Results) -> Any:
     figure, axes = drawing.figure(7.2, 3.4, 1, 2, sharey=True)
     y = np.arange(len(PAPER))
     for panel, what in zip(axes, KINDS, strict=True):
@@ -418,8 +400,8 @@ def _scores_picture(run: Run, results: Results) -> str:
         panel.locator_params(axis="x", nbins=5)
         drawing.tidy(panel, what)
     axes[0].invert_yaxis()
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return drawing.save(run, figure)
+    drawing.legend_below(figure, axes[0], 3)
+    return figure
 
 
 # ------------------------------------------------------------------------------- Figure 8
@@ -428,10 +410,8 @@ def _scores_picture(run: Run, results: Results) -> str:
 def figure8(run: Run) -> Outcome:
     """Fit three dimensions to both graphs; then more, to see where categories appear."""
     repetitions, more = (50, (10, 30, 100)) if run.full else (10, (10,))
-    results = run.each(separate, {
-        (diagonal, d): {"diagonal": diagonal, "d": d, "repetitions": repetitions}
-        for diagonal in ("auto", "observed") for d in (D, *more)
-    })  # fmt: skip
+    common, each = {"repetitions": repetitions}, ("auto", "observed")
+    results = run.each(separate, grid(common, diagonal=each, d=(D, *more)))
     rows = [
         (diagonal, str(d), measured(one["accuracy"]), measured(one["chance"]),
          f"{_majority(one):.3f}", f"{one['silhouette']:.3f}",
@@ -459,7 +439,7 @@ def figure8(run: Run) -> Outcome:
         ],
         [Table(("diagonal", "d", "accuracy", "with shuffled labels", "larger class", "silhouette",
                 *(f"AUC of {k + 1}" for k in range(D))), rows)],
-        [_positions_picture(run, results["auto", D])],
+        _positions_picture(results["auto", D]),
         "704 pages, two classes (the paper's things and math terms are one). Accuracy: linear "
         "discriminant analysis of positions with rows of norm 1, 5-fold cross-validation; errors "
         f"over {repetitions} repetitions with other folds. Silhouette: of the classes, same "
@@ -497,21 +477,19 @@ def _apart(diagonal: str, one: Any) -> Finding:
     )
 
 
-def _positions_picture(run: Run, one: Any) -> str:
+def _positions_picture(one: Any) -> Any:
     """Draw every pair of dimensions; at the right and below, each dimension by category."""
     H, labels = np.array(one["H"]), np.array(one["labels"])
-    groups = [labels == value for value in range(2)]
-    sizes, names, colors = [group.sum() for group in groups], *zip(*CLASSES, strict=True)
+    groups = [(name, labels == value, color) for value, (name, color) in enumerate(CLASSES)]
+    names, masks, colors = zip(*groups, strict=True)
     figure, axes = drawing.figure(7.2, 6.8, D + 1, D + 1)
     margin = 0.12 * (H.max(axis=0) - H.min(axis=0))
     limits = np.transpose([H.min(axis=0) - margin, H.max(axis=0) + margin])  # every page is shown
+    drawing.pairs(axes, H, groups, limits, 3, 0.5, 300)
     for k in range(D):
-        parts = [H[group, k] for group in groups]
+        parts = [H[mine, k] for mine in masks]
         axes[0, k].set_title(f"$h_{k + 1}$")
         axes[k, 0].set_ylabel(f"$h_{k + 1}$")
-        for part, color in zip(parts, colors, strict=True):
-            drawing.density(axes[k, k], part, color, np.linspace(*limits[k], 300))
-        axes[k, k].set(xlim=limits[k])
         axes[k, k].set_ylim(bottom=0)
         axes[D, k].hist(parts, bins=24, range=limits[k], color=colors)
         axes[D, k].set(xlim=limits[k])
@@ -522,10 +500,7 @@ def _positions_picture(run: Run, one: Any) -> str:
             box.set(facecolor=color, alpha=0.6)
         axes[k, D].set_xticks([1, 2], names)
         axes[k, D].set(ylim=limits[k])
-        for j in set(range(D)) - {k}:
-            for part, group, color, name in zip(parts, groups, colors, names, strict=True):
-                axes[j, k].scatter(part, H[group, j], s=3, lw=0, color=color, alpha=0.5, label=name)
-            axes[j, k].set(xlim=limits[k], ylim=limits[j])
+    sizes = [mine.sum() for mine in masks]
     axes[D, D].bar(names, sizes, color=colors, width=0.6)
     for x, size in enumerate(sizes):
         axes[D, D].annotate(str(size), (x, size), ha="center", va="bottom")
@@ -534,6 +509,6 @@ def _positions_picture(run: Run, one: Any) -> str:
     axes[D, 0].set_ylabel("pages")
     for panel in axes.flat:
         panel.tick_params(labelsize=6, length=2, pad=1)
-    handles, names = axes[0, 1].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=2, markerscale=3)
-    return drawing.save(run, figure)
+    figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=2,
+                  markerscale=3)  # fmt: skip
+    return figure

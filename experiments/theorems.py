@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.exceptions import ConvergenceWarning
 
 import eigengraphs as eg
-from eigengraphs.errors import DegenerateWarning, InputError
+from eigengraphs.errors import InputError
 from experiments import drawing
-from experiments.findings import (
-    Array,
-    Finding,
-    Outcome,
-    Table,
-    judged,
-    mean_and_error,
-    measured,
-    new,
-)
+from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.population_theory import PopulationObjective
-from experiments.running import Run
+from experiments.repetitions import Array, Rng, gathered, mean_and_error, measured
+from experiments.section_5_1_recovery import sizes_to
 
 __all__ = ["slopes", "theory"]
 
-Rng = np.random.Generator
 SAMPLED = 4000
 EXACT = 1e-12
 RATE = 1e-4  # of false alarms of a chi-square test, each
@@ -129,11 +118,7 @@ def greedy(rng: Rng, *, n: int, m: int, kind: str, diagonal: str, repetition: in
     if diagonal == "filled":
         A[:, np.arange(n), np.arange(n)] = 0.0
     d = n * (n + 1) // 2
-    with warnings.catch_warnings():
-        # Components beyond what the graphs hold are asked for on purpose.
-        warnings.simplefilter("ignore", DegenerateWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        fit = eg.JointEmbedding(d, diagonal=diagonal, random_state=repetition).fit(A)
+    fit = embed(A, d, repetition, diagonal=diagonal)  # with components beyond what A holds
     H = fit.latent_positions_
     terms = np.einsum("sk,tk->kst", H, H)
     searched = A.copy()
@@ -213,11 +198,6 @@ def _stack(rng: Rng, n: int, m: int, kind: str) -> Array:
 # ------------------------------------------------------------------------------- Theorems 4.1, 4.2
 
 
-def sizes_to(largest: int) -> list[int]:
-    """Return the numbers of graphs: 16, doubled until ``largest``."""
-    return [2**k for k in range(4, largest.bit_length())]
-
-
 def _population(design: str, loops: bool) -> PopulationObjective:
     h1 = DESIGNS[design] / np.linalg.norm(DESIGNS[design])
     low, high = (share / float(h1.max()) ** 2 for share in LOADINGS)
@@ -250,10 +230,8 @@ def converge(rng: Rng, *, design: str, repetition: int, largest: int) -> Any:
     for treatment, (graphs, diagonal, limit) in cases.items():
         from_limit, from_truth = [], []
         for m in sizes_to(largest):
-            embedding = eg.JointEmbedding(
-                1, diagonal=diagonal, solver="algorithm1", random_state=repetition
-            )
-            h = embedding.fit(graphs[:m]).latent_positions_[:, 0]
+            fit = embed(graphs[:m], 1, repetition, diagonal=diagonal, solver="algorithm1")
+            h = fit.latent_positions_[:, 0]
             from_truth.append(_up_to_sign(h, h1))
             if limit is not None:
                 from_limit.append(_up_to_sign(h, limit))
@@ -341,18 +319,14 @@ def theory(run: Run) -> Outcome:
          for n, loops in graphs for kind in DISTRIBUTIONS},
         times,
     )  # fmt: skip
-    tasks = {
-        (diagonal, kind, n): {"n": n, "m": 6, "kind": kind, "diagonal": diagonal}
-        for diagonal in ("observed", "filled") for kind in STACKS
-        for n in ((3, 4, 5, 6) if run.full else (3, 5))
-    }  # fmt: skip
+    sizes = (3, 4, 5, 6) if run.full else (3, 5)
+    tasks = grid({"m": 6}, diagonal=("observed", "filled"), kind=STACKS, n=sizes)
     fits: dict[str, list[Any]] = {"observed": [], "filled": []}
     for (diagonal, _, _), found in run.repeated(greedy, tasks, times).items():
-        fits[diagonal] += found
+        fits[diagonal].append(found)
     forced = run.repeat(dependent, ({"n": n, "draws": 20 * times} for n in (4, 6, 10)))
     largest, repetitions = (2**14, 10) if run.full else (2**8, 3)
-    tasks = {design: {"design": design, "largest": largest} for design in DESIGNS}
-    by_design = run.repeated(converge, tasks, repetitions)
+    by_design = run.repeated(converge, grid({"largest": largest}, design=DESIGNS), repetitions)
     chunks = run.repeat(bounds, ({"chunk": i, "draws": 4} for i in range(50 if run.full else 2)))
     designs = [one for chunk in chunks for one in chunk]
     sums = run.repeat(identity, ({"n": n, "draws": 4 * times} for n in (3, 4)))
@@ -370,26 +344,29 @@ def theory(run: Run) -> Outcome:
                [(one["n"], *(one[kind][name] for kind in ("loops", "hollow")
                              for name in ("distance", "printed", "sharper"))) for one in designs],
                part="bounds", shown=False)],
-        [_picture(run, m, by_design, designs, fits)],
+        _picture(m, by_design, designs, fits),
         f"Slopes are of the logarithm of the distance against that of m = {m[0]} to {m[-1]}; "
         "*estimate from h_1* is at the largest m. All distances are up to sign.",
     )  # fmt: skip
 
 
-def _represented(built: dict[Any, list[Any]]) -> list[Finding]:
-    every = [one for found in built.values() for one in found]
-    error, pvalue = max(one["error"] for one in every), min(one["pvalue"] for one in every)
-    pairs = max(one["pairs"]["error"] for one in every if one["pairs"])
-    need = {(n, loops): found[-1]["dimension"] for (n, loops, kind), found in built.items()
+def _represented(built: dict[Any, Any]) -> list[Finding]:
+    error, pvalue = (np.concatenate([found[what] for found in built.values()])
+                     for what in ("error", "pvalue"))  # fmt: skip
+    count, error, pvalue = error.size, error.max(), pvalue.min()
+    pairs = max(
+        found["pairs"]["error"].max() for (_, loops, _), found in built.items() if not loops
+    )
+    need = {(n, loops): found["dimension"][-1] for (n, loops, kind), found in built.items()
             if kind == "one edge at most"}  # fmt: skip
     sharp = all(k == n * (n + (1 if loops else -1)) // 2 for (n, loops), k in need.items())
     return [
         judged(
             "Theorem 2.1: any distribution on graphs, also with dependent edges, is an MREG",
-            f"{len(every)} random distributions on all graphs of 3 and 4 vertices: the probability "
+            f"{count} random distributions on all graphs of 3 and 4 vertices: the probability "
             f"of every graph within {error:.0e}; sampled frequencies agree (smallest of "
-            f"{len(every)} p-values {pvalue:.2g})",
-            error <= EXACT and pvalue * len(every) > RATE,
+            f"{count} p-values {pvalue:.2g})",
+            error <= EXACT and pvalue * count > RATE,
             "by the construction of the proof, n (n + 1) / 2 components",
             "the construction does not give the distribution",
         ),
@@ -409,14 +386,17 @@ def _represented(built: dict[Any, list[Any]]) -> list[Finding]:
     ]  # fmt: skip
 
 
+def _all(fits: list[Any], what: str) -> Array:
+    """Return one kind of numbers of all fits."""
+    return np.concatenate([found[what].ravel() for found in fits])
+
+
 def _independent(fits: dict[str, list[Any]], forced: list[float]) -> list[Finding]:
     #: Distance from the span and largest loading of every component of the observed fits.
-    d, lam = (np.concatenate([f[what] for f in fits["observed"]])
-              for what in ("distance", "loading"))  # fmt: skip
+    d, lam = (_all(fits["observed"], what) for what in ("distance", "loading"))
     loaded = lam > DEPENDENT
-    excess = max(x for found in fits.values() for f in found for x in f["excess"])
-    hollow, reported = (np.concatenate([f[what] for f in fits["filled"]])
-                        for what in ("hollow distance", "reported"))  # fmt: skip
+    excess = max(_all(found, "excess").max() for found in fits.values())
+    hollow, reported = (_all(fits["filled"], what) for what in ("hollow distance", "reported"))
     beyond = reported[hollow <= DEPENDENT]
     return [
         judged(
@@ -427,7 +407,7 @@ def _independent(fits: dict[str, list[Any]], forced: list[float]) -> list[Findin
             f"none; a dependent term that is forced gets loadings below {max(forced):.0e}",
             d[loaded].min() > DEPENDENT and max(forced) < 1e-9,
             "fits with n (n + 1) / 2 components, all that there can be: they leave "
-            f"{max(f['left'] for f in fits['observed']):.0e} of the norm. More are refused by this "
+            f"{_all(fits['observed'], 'left').max():.0e} of the norm. More are refused by this "
             "library",
         ),
         new(
@@ -449,21 +429,20 @@ def _independent(fits: dict[str, list[Any]], forced: list[float]) -> list[Findin
     ]
 
 
-def slopes(found: list[Any], treatment: str, m: list[int]) -> Array:
-    """Return for each repetition the slope of log distance from h' against log m."""
-    return np.polyfit(np.log(m), np.log([one[treatment]["limit"] for one in found]).T, 1)[0]
+def slopes(limit: Array, m: list[int]) -> Array:
+    """Return for each repetition the slope of log distance from h', (repetitions, sizes)."""
+    return np.polyfit(np.log(m), np.log(limit).T, 1)[0]
 
 
-def _converged(by_design: dict[str, list[Any]], m: list[int]) -> list[Finding]:
+def _converged(by_design: dict[str, Any], m: list[int]) -> list[Finding]:
     words, good = [], True
     for treatment in ("observed", "hollow"):
-        found_by = by_design.values()
-        values = ", ".join(measured(slopes(found, treatment, m), 2) for found in found_by)
-        words.append(f"{treatment}: {values}")
-        means = [np.mean([one[treatment]["limit"] for one in found], axis=0) for found in found_by]
-        good = good and max(x[-1] / x[0] for x in means) < 2 * np.sqrt(m[0] / m[-1])
-    truth = {t: ", ".join(f"{np.mean([one[t]['truth'][-1] for one in found]):.3f}"
-                          for found in by_design.values()) for t in TREATMENTS}  # fmt: skip
+        limits = [found[treatment]["limit"] for found in by_design.values()]
+        words.append(f"{treatment}: {', '.join(measured(slopes(x, m), 2) for x in limits)}")
+        falls = [x.mean(axis=0)[-1] / x.mean(axis=0)[0] for x in limits]
+        good = good and max(falls) < 2 * np.sqrt(m[0] / m[-1])
+    truth = {t: ", ".join(f"{found[t]['truth'][:, -1].mean():.3f}" for found in by_design.values())
+             for t in TREATMENTS}  # fmt: skip
     return [
         judged(
             "Theorem 4.1: the estimate converges to the minimizers of D",
@@ -485,14 +464,15 @@ def _converged(by_design: dict[str, list[Any]], m: list[int]) -> list[Finding]:
 
 
 def _bounded(designs: list[Any]) -> list[Finding]:
-    loops, hollow = ([one[kind] for one in designs] for kind in ("loops", "hollow"))
-    ratio = max(one["distance"] / one["printed"] for one in loops)
-    sharper = max(one["distance"] / one["sharper"] for one in loops)
-    gain = float(np.median([one["printed"] / one["sharper"] for one in loops]))
-    opposite = sum(one["other sign"] > one["printed"] for one in loops)
-    proved = [one for one in hollow if one["printed"] is not None]
-    hollow_ratio = max((one["distance"] / one["printed"] for one in proved), default=0.0)
-    hollow_sharper = max(one["distance"] / one["sharper"] for one in hollow)
+    loops, hollow = (gathered([one[kind] for one in designs]) for kind in ("loops", "hollow"))
+    ratio = (loops["distance"] / loops["printed"]).max()
+    sharper = (loops["distance"] / loops["sharper"]).max()
+    gain = np.median(loops["printed"] / loops["sharper"])
+    opposite = (loops["other sign"] > loops["printed"]).sum()
+    printed = hollow["printed"].astype(float)  # nan where it is not proved
+    proved = np.isfinite(printed)
+    hollow_ratio = (hollow["distance"] / printed).max(where=proved, initial=0.0)
+    hollow_sharper = (hollow["distance"] / hollow["sharper"]).max()
     paper = PopulationObjective.erdos_renyi(100, 0.5)
     intervals = " u ".join(f"[{low:.2f}, {high:.2f}]" for low, high in paper.allowed_distances())
     return [
@@ -517,7 +497,7 @@ def _bounded(designs: list[Any]) -> list[Finding]:
             "||h' - h_1|| <= 2 sin(phi / 2), sin(phi) = 2 E(lambda) max h_1^2 / (E(lambda^2) + "
             f"noise): largest ratio {sharper:.2f}, smaller than the printed bound by a factor of "
             f"{gain:.1f} (median). Hollow: {hollow_sharper:.2f} for its own such bound; the "
-            f"printed one is proved in {len(proved)} of {len(hollow)} designs, ratio "
+            f"printed one is proved in {proved.sum()} of {len(proved)} designs, ratio "
             f"{hollow_ratio:.2f}",
             "h' does no worse than h_1, which bounds its eigenvalue from below",
         ),
@@ -525,18 +505,19 @@ def _bounded(designs: list[Any]) -> list[Finding]:
 
 
 def _lemmas(designs: list[Any], sums: list[Any]) -> list[Finding]:
-    checks = [one[kind] for one in designs for kind in ("loops", "hollow")]
-    first, second = (sum(one[what] for one in checks) for what in ("eigenvector", "norm holds"))
+    checks = gathered([one[kind] for one in designs for kind in ("loops", "hollow")])
+    first, second = (checks[what].sum() for what in ("eigenvector", "norm holds"))
+    count, norm = len(checks["norm"]), checks["norm"].max()
     corrected = max(one["corrected"] for one in sums)
     printed = min(one["printed"] for one in sums)
     return [
         judged(
             "lemmas of Appendix A: h' leads the spectrum of E(<A, h'h'^T> A), which is within "
             "2 E(lambda) of E(lambda^2) (h_1^T h')^2 h_1 h_1^T",
-            f"hold in {first} and {second} of {len(checks)} cases with and without loops (for "
+            f"hold in {first} and {second} of {count} cases with and without loops (for "
             "these with the diagonal of h_1 h_1^T left out); the largest distance is "
-            f"{max(one['norm'] for one in checks):.2f} of the second bound",
-            first == second == len(checks),
+            f"{norm:.2f} of the second bound",
+            first == second == count,
             "at h' found by ascents from many starts",
         ),
         judged(
@@ -551,27 +532,25 @@ def _lemmas(designs: list[Any], sums: list[Any]) -> list[Finding]:
     ]
 
 
-def _tables(built: dict[Any, Any], by_design: dict[str, list[Any]], m: list[int]) -> list[Table]:
+def _tables(built: dict[Any, Any], by_design: dict[str, Any], m: list[int]) -> list[Table]:
     rows: list[Any] = []
     for (n, loops, kind), of in built.items():
-        pairs = [one["pairs"] for one in of if one["pairs"]]
+        pairs = (
+            (None, None) if loops else (of["pairs"]["components"][0], of["pairs"]["error"].max())
+        )
         rows.append((
-            n, "yes" if loops else "no", kind, of[0]["components"],
-            max(one["error"] for one in of), min(one["pvalue"] for one in of),
-            max(one["covariance"] for one in of), pairs[0]["components"] if pairs else None,
-            max((one["error"] for one in pairs), default=None),
-            of[0]["dimension"] if kind == "one edge at most" else None,
+            n, "yes" if loops else "no", kind, of["components"][0], of["error"].max(),
+            of["pvalue"].min(), of["covariance"].max(), *pairs,
+            of["dimension"][0] if kind == "one edge at most" else None,
         ))  # fmt: skip
     estimates: list[Any] = []
     slope_rows: list[Any] = []
     for design, found in by_design.items():
-        for treatment in TREATMENTS:
-            limit, truth = (np.array([one[treatment][what] for one in found])
-                            for what in ("limit", "truth"))  # fmt: skip
+        for treatment, one in found.items():
+            limit, truth = one["limit"], one["truth"]
             known = limit.size > 0  # there is no h' of filled graphs
-            slope = measured(slopes(found, treatment, m), 3) if known else None
-            bias = found[0][treatment]["bias"]
-            slope_rows.append((design, treatment, slope, bias, measured(truth[:, -1], 4)))
+            slope = measured(slopes(limit, m), 3) if known else None
+            slope_rows.append((design, treatment, slope, one["bias"][0], measured(truth[:, -1], 4)))
             for i, size in enumerate(m):
                 near = mean_and_error(limit[:, i]) if known else (None, None)
                 estimates.append((design, size, treatment, *near, *mean_and_error(truth[:, i])))
@@ -587,12 +566,12 @@ def _tables(built: dict[Any, Any], by_design: dict[str, list[Any]], m: list[int]
 
 
 def _picture(
-    run: Run, m: list[int], by_design: dict[str, Any], designs: list[Any], fits: dict[str, Any]
-) -> str:
+    m: list[int], by_design: dict[str, Any], designs: list[Any], fits: dict[str, Any]
+) -> Any:
     """Draw one panel for each theorem: 3.1, 4.1 and 4.2."""
     figure, (independence, convergence, bound) = drawing.figure(7.4, 2.9, 1, 3)
     for (diagonal, found), marker, color in zip(fits.items(), "ox", drawing.COLORS, strict=False):
-        x, y = ([value for fit in found for value in fit[what]] for what in ("distance", "loading"))
+        x, y = (_all(found, what) for what in ("distance", "loading"))
         independence.plot(x, y, marker, color=color, alpha=0.4, markersize=2.5, label=diagonal)
     independence.plot([0, 1], [0, 1], color=drawing.GRAY, linewidth=0.8)
     drawing.tidy(independence, r"distance of $h_k h_k^T$ from the span",
@@ -600,7 +579,7 @@ def _picture(
     first = []
     for (design, found), color in zip(by_design.items(), drawing.COLORS, strict=False):
         for treatment, line, marker in (("observed", "-", "o"), ("hollow", ":", "x")):
-            x = np.array([one[treatment]["limit"] for one in found])
+            x = found[treatment]["limit"]
             label = design if treatment == "observed" else ""
             drawing.band(convergence, m, x, label, color, line, marker)
             first.append(float(x.mean(axis=0)[0]))
@@ -608,10 +587,8 @@ def _picture(
     convergence.plot(m, guide, color=drawing.GRAY, linewidth=0.8)
     convergence.text(m[-2], guide[-2] * 1.2, r"$m^{-1/2}$", color=drawing.GRAY)
     convergence.set_ylim(bottom=0.12 * guide[-1] * min(first) / max(first))  # room for the legend
-    convergence.set_xscale("log", base=2)
-    convergence.set_yscale("log")
     drawing.tidy(convergence, "number of graphs m", r"$\|\hat h^m - h'\|$",
-                 "Theorem 4.1 (dotted: hollow)")  # fmt: skip
+                 "Theorem 4.1 (dotted: hollow)", scales="2y")  # fmt: skip
     convergence.legend(loc="lower left")
     for color, (kind, what, marker, label) in zip(drawing.COLORS, (
         ("loops", "printed", "o", "with loops"),
@@ -623,9 +600,7 @@ def _picture(
                    color=color, markersize=3, alpha=0.7, label=label)  # fmt: skip
     ends = np.array([min(one["loops"]["distance"] for one in designs), np.sqrt(2)])
     bound.plot(ends, ends, color=drawing.GRAY, linewidth=0.8)
-    bound.set_xscale("log")
-    bound.set_yscale("log")
-    drawing.tidy(bound, "bound", r"$\|h' - h_1\|$", "Theorem 4.2")
+    drawing.tidy(bound, "bound", r"$\|h' - h_1\|$", "Theorem 4.2", scales="xy")
     bound.set_ylim(bottom=ends[0] / 300)  # room for the legend
     bound.legend(loc="lower right")
-    return drawing.save(run, figure)
+    return figure

@@ -10,15 +10,15 @@ from scipy.cluster.hierarchy import dendrogram, linkage
 import eigengraphs as eg
 from eigengraphs import datasets
 from experiments import drawing
-from experiments.findings import Outcome, Table, new
-from experiments.running import Run
+from experiments.frame import Outcome, Run, Table, grid, new
+from experiments.repetitions import Rng
 
-__all__ = ["run", "step"]
+__all__ = ["step", "trade"]
 
 D = 6
 
 
-def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
+def step(rng: Rng, *, diagonal: str) -> dict[str, Any]:
     """Embed the products; and leave each out, to see how well the others explain it."""
     del rng
     data = datasets.fetch_agri_trade()
@@ -45,9 +45,9 @@ def step(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def run(run: Run) -> Outcome:
+def trade(run: Run) -> Outcome:
     """Embed 13 products; hold each out."""
-    results = run.each(step, {x: {"diagonal": x} for x in ("observed", "auto")})
+    results = run.each(step, grid({}, diagonal=("observed", "auto")))
     findings = []
     for diagonal, found in results.items():
         inside, outside = np.mean(found["inside"]), np.mean(found["outside"])
@@ -80,11 +80,11 @@ def run(run: Run) -> Outcome:
             Table(("diagonal", "product", *(f"loading {k + 1}" for k in range(D)), "explained",
                    "explained, held out"), rows, shown=False),
         ],
-        [_picture(run, found)],
+        _picture(found),
     )  # fmt: skip
 
 
-def _picture(run: Run, found: dict[str, Any]) -> str:
+def _picture(found: dict[str, Any]) -> Any:
     Lam = np.array(found["loadings"])
     # Shape of a product's trade, not its size: loadings beside the first.
     shape = Lam[:, 1:] / Lam[:, :1]
@@ -103,4 +103,4 @@ def _picture(run: Run, found: dict[str, Any]) -> str:
     heat.set_xlabel("component")
     heat.set_title("loading over the first, standardized")
     figure.colorbar(image, ax=heat, shrink=0.8, label="standard deviations")
-    return drawing.save(run, figure)
+    return figure

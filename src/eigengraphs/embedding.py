@@ -24,7 +24,7 @@ from eigengraphs.fitting.messages import (
     warn_of_trouble,
 )
 from eigengraphs.fitting.model_file import read_model, write_model
-from eigengraphs.fitting.plan import decide, decide_batch
+from eigengraphs.fitting.plan import Treatment, decide, decide_batch
 from eigengraphs.fitting.projection import MaskedProjection, Projection, gram, project
 from eigengraphs.fitting.settings import (
     FIXED_BY_FIT,
@@ -40,7 +40,6 @@ from eigengraphs.fitting.settings import (
 )
 from eigengraphs.fitting.solve import find_components
 from eigengraphs.models import MultipleRandomEigenGraphs
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.metric import CONCENTRATED
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import FreeLoadings, condition
@@ -60,7 +59,7 @@ __all__ = ["FitView", "GraphPositions", "JointEmbedding", "load", "select_dimens
 _MANY_NAMES = 100_000
 _OF_SOME_FITS = (
     "_vertex_table", "class_loadings_", "classes_", "cluster_", "latent_positions_right_",
-    "refinement_", "shared_loadings_",
+    "mean_degrees_", "refinement_", "shared_loadings_",
 )  # fmt: skip
 _OF_OTHER_LAYERS = {"dimension_choice_": DimensionChoice}  # beyond what the model file knows
 
@@ -97,6 +96,15 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     directed : bool
         Components h_k g_k^T for directed graphs, with ``latent_positions_`` H (where edges
         start) and ``latent_positions_right_`` G (where they end). Otherwise h_k h_k^T.
+    degree_corrected : bool
+        Components of graphs whose hubs differ from graph to graph: A_i is about
+        D_i H Lambda_i H^T D_i, D_i the degrees of graph i (directed: D_i H Lambda_i G^T E_i, out-
+        and in-degrees), with least squares weighted by 1 / (d_s d_t). A_i and D_i are divided by
+        the mean degree of the graph, so that loadings do not depend on its total weight. Degrees
+        are sums of absolute weights. The first component is nearly constant, as the first
+        eigenvector of a normalized Laplacian is.
+    degree_regularization : float
+        Share of the mean degree that is added to every degree.
     diagonal : {"auto", "filled", "observed", "unobserved"}
         "observed" takes the diagonal as data, as in the paper. "filled" searches the components
         with the mean of its row in each diagonal entry, and takes loadings, residuals and scores
@@ -202,6 +210,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         Number of components that were found.
     dimension_choice_ : DimensionChoice
         With ``n_components="auto"``: what each rule says, and why this number.
+    mean_degrees_ : (n,), directed (2, n)
+        With ``degree_corrected=True``: mean degrees of the training graphs, each divided by its
+        mean degree, times the mean of these.
     n_vertices_, vertex_names_
         Of the training graphs.
 
@@ -226,6 +237,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         max_nonzeros: int | None = None,
         l1_penalty: float | None = None,
         directed: bool = False,
+        degree_corrected: bool = False,
+        degree_regularization: float = 0.25,
         diagonal: str = "auto",
         center: bool = False,
         missing: str = "error",
@@ -246,6 +259,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         self.max_nonzeros = max_nonzeros
         self.l1_penalty = l1_penalty
         self.directed = directed
+        self.degree_corrected = degree_corrected
+        self.degree_regularization = degree_regularization
         self.diagonal = diagonal
         self.center = center
         self.missing = missing
@@ -323,7 +338,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         """Add graphs to those that were given before, which are not needed again.
 
         The components are those of all graphs so far: of a :meth:`fit` of them together, to
-        rounding, where that solves on all vertices at once (up to 32 vertices always, beyond where
+        rounding, where that solves on all vertices at once (up to 39 vertices always, beyond where
         graphs are few or very many); elsewhere, and where rounding decides between components that
         are equally good, they solve the same problem. The first call begins a fit; a :meth:`fit`
         forgets the batches. What is kept between calls are the mean and the second moment of the
@@ -430,6 +445,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             self._greedy = found.greedy
             for name in _OF_SOME_FITS:
                 self.__dict__.pop(name, None)
+            if found.mean_degrees is not None:
+                self.mean_degrees_ = found.mean_degrees if self.directed else found.mean_degrees[0]
             if found.refinement is not None:
                 self.refinement_ = found.refinement
                 if found.refinement.bound_met:
@@ -814,7 +831,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
 
     # ---------------------------------------- back to graphs
 
-    def inverse_transform(self, loadings: ArrayLike) -> NDArray[Any]:
+    def inverse_transform(
+        self, loadings: ArrayLike, *, degrees: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """Return the expected adjacency matrices for loadings.
 
         The diagonal is that of the training graphs where it was one constant (0 without loops),
@@ -824,11 +843,15 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         ----------
         loadings : (m', d)
             One row per graph.
+        degrees : (m', n), directed (m', 2, n), optional
+            With ``degree_corrected=True``: degrees of the graphs, as their sums of absolute
+            weights; by default ``mean_degrees_`` for all.
 
         Returns
         -------
         array (m', n, n)
-            H D_i H^T (directed: H D_i G^T), plus the mean graph where the fit is centered.
+            H D_i H^T (directed: H D_i G^T), plus the mean graph where the fit is centered; degree-
+            corrected, with degrees on both sides.
 
         Examples
         --------
@@ -850,6 +873,10 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             raise InputError("loadings must be finite; some are not")
         G = H if self._fit.G is None else self._fit.G
         A: NDArray[Any] = np.einsum("sk,ik,tk->ist", H, Lam, G, optimize=True)
+        factors = self._degree_factors(degrees, len(Lam))
+        if factors is not None:
+            A *= factors[0][:, :, None]
+            A *= factors[1][:, None, :]
         mean = self._plan.treatment.mean
         if mean is not None:
             A += mean if isinstance(mean, np.ndarray) else mean.toarray()
@@ -857,10 +884,34 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             np.einsum("iss->is", A)[...] = self._plan.treatment.diagonal_value
         return A.astype(self._dtype)
 
+    def _degree_factors(self, degrees: Any, m: int) -> tuple[Any, Any] | None:
+        """Return sqrt(mu_i) D_i and sqrt(mu_i) E_i, (m, n), of a degree-corrected fit."""
+        tau = self._plan.treatment.regularization
+        if tau is None:
+            if degrees is not None:
+                raise InputError("degrees belong to a fit with degree_corrected=True")
+            return None
+        sides, n = 2 if self._fit.G is not None else 1, self.n_vertices_
+        given = np.asarray(self.mean_degrees_ if degrees is None else degrees, dtype=np.float64)
+        if degrees is None:
+            given = np.broadcast_to(given, (m, *given.shape))
+        shape = (m, n) if sides == 1 else (m, 2, n)
+        if given.shape != shape or not np.isfinite(given).all() or (given < 0).any():
+            raise InputError(
+                f"degrees must be an array {shape} of finite numbers >= 0, the sums of absolute "
+                f"weights at the vertices of each graph; got shape {given.shape}"
+            )
+        given = given.reshape(m, sides, n)
+        mu = given.mean(axis=(1, 2), keepdims=True)
+        relative = np.divide(given, mu, out=np.zeros_like(given), where=mu > 0) + tau
+        scaled = np.sqrt(mu) * relative
+        return scaled[:, 0], scaled[:, -1]
+
     def graph_positions(self, graph: int | str) -> GraphPositions | DirectedPositions:
         """Return the vertices' positions in one training graph, ``H |D_i|^(1/2)``, and signs.
 
-        For a directed graph, also ``G |D_i|^(1/2)``.
+        For a directed graph, also ``G |D_i|^(1/2)``. Of a degree-corrected fit, positions are
+        those apart from degrees: an edge is then about their inner product times both degrees.
 
         Parameters
         ----------
@@ -901,6 +952,10 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             the standard deviation of the residuals. ``n_clipped`` and ``clipped_share`` of the
             model say how much had to be clipped.
 
+        A degree-corrected fit gives the model of graphs with the mean degrees of the training
+        graphs: its positions are those of the fit times these degrees, and its loadings change
+        with the lengths. It has no "gaussian" law, since its residuals have no common spread.
+
         Returns
         -------
         MultipleRandomEigenGraphs
@@ -930,6 +985,16 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
                 "fit with center=False"
             )
         H, Lam = self._fit.H, np.asarray(self.loadings_, dtype=np.float64)
+        factors = self._degree_factors(None, 1)
+        if factors is not None:
+            if law == "gaussian":
+                raise InputError(
+                    "residuals of a degree-corrected fit have no common standard deviation, which "
+                    "law='gaussian' needs; pass law='poisson' or law='bernoulli'"
+                )
+            H = factors[0].T * H
+            lengths = np.sqrt((H**2).sum(axis=0))
+            H, Lam = H / lengths, Lam * lengths**2
         if law != "gaussian":
             return MultipleRandomEigenGraphs(H, Lam, law=law, clip=True)
         n, weights = self.n_vertices_, self._plan.total_weight
@@ -1188,16 +1253,9 @@ def select_dimension(
     stack = graphs
     if not isinstance(graphs, GraphStack):
         stack = GraphStack(graphs, copy=False, missing=settings.get("missing", "error"))
-    if settings.get("directed") or stack.has_missing:
-        what = "directed graphs" if settings.get("directed") else "graphs with missing entries"
-        raise InputError(
-            f"the number of components is not chosen for {what}; symmetrize() or fill them to "
-            "choose it, or compare fits by score"
-        )
-
     return choose_n_components(
         steps.apply(stack),
-        lambda d: JointEmbedding(d, **settings),
+        JointEmbedding(**settings),
         max_components=max_components,
         method=method,
         alpha=alpha,

@@ -39,10 +39,11 @@ def test_fits_models_and_arrays_of_different_length():
     assert abs(known.H[:, 2] @ je.latent_positions_[:, few.components[0]]) > 1 - 1e-9
 
 
-def test_bad_fits():
-    with pytest.raises(InputError, match="same vertices, got 3 and 4"):
-        match_components(np.eye(3), np.eye(4))
-    with pytest.raises(InputError, match="a must hold finite numbers"):
-        match_components(np.full((3, 3), np.nan), np.eye(3))
-    with pytest.raises(InputError, match="b must be a fit or an array"):
-        match_components(np.eye(3), "fit")
+@pytest.mark.parametrize(("a", "b", "text"), [
+    (np.eye(3), np.eye(4), "same vertices, got 3 and 4"),
+    (np.full((3, 3), np.nan), np.eye(3), "a must hold finite numbers"),
+    (np.eye(3), "fit", "b must be a fit or an array"),
+])  # fmt: skip
+def test_bad_fits(a, b, text):
+    with pytest.raises(InputError, match=text):
+        match_components(a, b)

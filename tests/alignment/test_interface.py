@@ -106,9 +106,7 @@ def test_very_few_vertices(n):
 
 
 BAD = {
-    "another number of vertices": (
-        {"reference": np.ones((5, 5))}, AlignmentError, "has 5 vertices, the graphs have 40",
-    ),
+    "vertices": ({"reference": np.ones((5, 5))}, AlignmentError, "has 5 vertices, the graphs have"),
     "no such graph": ({"reference": 7}, SelectionError, "graph 7 does not exist.*'mean'"),
     "no such name": ({"reference": "three"}, SelectionError, "no graph is called 'three'.*'mean'"),
     "no graph": ({"reference": None}, InputError, "or one graph .*, got NoneType"),
@@ -119,7 +117,7 @@ BAD = {
     "seed of no name": ({"seeds": ["v3", "w3"]}, SelectionError, "is called 'w3'"),
     "seed twice": ({"seeds": [3, 4, 3]}, InputError, "reference 'v3' more than once"),
     "partner twice": ({"seeds": [(3, 5), (4, 5)]}, InputError, "the vertex 'v5' more than once"),
-    "short mask": ({"seeds": [True, False]}, SelectionError, "one entry per vertex, 40; got 2"),
+    "short mask": ({"seeds": [True, False]}, SelectionError, "one entry .*vertex.*, 40; got 2"),
     "triples": ({"seeds": np.ones((2, 3), int)}, InputError, r"pairs \(k, 2\).*shape \(2, 3\)"),
     "a number": ({"seeds": 3}, InputError, "seeds must be None, a list.*got 3"),
     "half vertices": ({"seeds": [0.5]}, InputError, "numbers of type float64"),

@@ -6,7 +6,7 @@ from known_graphs import random_symmetric, section_5_2
 from scipy.spatial.distance import cdist
 
 from eigengraphs import GraphStack
-from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE, eigenvectors
+from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE
 
 JOINT = [MultipleASE, Omnibus, UnfoldedASE]
 
@@ -17,21 +17,6 @@ def cosie(m, n, d, seed):
     V = np.linalg.qr(rng.standard_normal((n, d)))[0]
     R = random_symmetric(m, d, seed=seed) + np.diag(np.arange(d) + 2.0)
     return V @ R @ V.T, V, R
-
-
-def by_lanczos(monkeypatch):
-    monkeypatch.setattr(eigenvectors, "FEW", 8)
-    monkeypatch.setattr(eigenvectors, "_MEDIUM", 8)
-    monkeypatch.setattr(eigenvectors, "_SUMS_DENSE", 8)
-    monkeypatch.setattr(eigenvectors, "_SUMS_SPARSE", 8)
-
-
-@pytest.fixture(params=["whole", "Lanczos"])
-def way(request, monkeypatch):
-    """Both ways to eigenvectors: all of small matrices, few of large ones."""
-    if request.param == "Lanczos":
-        by_lanczos(monkeypatch)
-    return request.param
 
 
 def omnibus_matrix(A):
@@ -54,10 +39,10 @@ def test_omnibus_is_the_embedding_of_its_matrix(d, storage, way):
 
 
 @pytest.mark.parametrize("method", JOINT)
-def test_both_ways_agree_in_signs_too(method, monkeypatch):
+def test_both_ways_agree_in_signs_too(method, by_lanczos):
     graphs = [random_symmetric(3, 11, seed=seed) for seed in range(8)]
     whole = [method(2).fit_transform(A) for A in graphs]
-    by_lanczos(monkeypatch)
+    by_lanczos()
     for A, expected in zip(graphs, whole, strict=True):
         assert method(2).fit_transform(A) == pytest.approx(expected, abs=1e-6)
 
@@ -128,24 +113,15 @@ def test_multiple_ase_recovers_a_common_space_without_noise(scaled, storage, way
     assert fit.pairwise_distances() == pytest.approx(distances)
 
 
-def test_columns_beyond_the_rank_are_zero(way):
-    A, _, _ = cosie(6, 20, 2, seed=0)
-    fit = UnfoldedASE(4).fit(A)
-    assert (fit.singular_values_[:2] > 1).all()
-    assert not fit.singular_values_[2:].any()
-    assert not fit.latent_positions_[:, 2:].any()
-    assert not fit.positions_[..., 2:].any()
-    assert not Omnibus(6).fit(A).positions_[..., 4:].any()  # its matrix has twice the rank
-
-
-@pytest.mark.parametrize("method", JOINT)
-def test_dimensions_beyond_the_rank_add_nothing(method, way):
-    A, _, _ = cosie(6, 20, 2, seed=0)
-    enough, more = method(2).fit(A), method(5).fit(A)
-    if method is Omnibus:  # its matrix has up to twice the rank
-        enough = method(4).fit(A)
+@pytest.mark.parametrize(("method", "rank"), [(MultipleASE, 2), (UnfoldedASE, 2), (Omnibus, 4)])
+def test_dimensions_beyond_the_rank_are_zero_and_add_nothing(method, rank, way):
+    A, _, _ = cosie(6, 20, 2, seed=0)  # the omnibus matrix has twice the rank
+    enough, more = method(rank).fit(A), method(6).fit(A)
     D = enough.pairwise_distances()
     assert more.pairwise_distances() == pytest.approx(D, abs=1e-6)
+    if method is not MultipleASE:
+        assert more.positions_.any(axis=(0, 1)).tolist() == [k < rank for k in range(6)]
+        assert not more.latent_positions_[:, rank:].any()
     assert not method(3).fit(np.zeros((3, 20, 20))).transform(np.zeros((2, 20, 20))).any()
 
 

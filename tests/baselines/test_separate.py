@@ -83,11 +83,10 @@ def test_an_empty_graph_is_at_the_origin_and_negative_weights_are_no_trouble(met
 
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("order", ["magnitude", "value"])
-def test_lanczos_finds_what_all_eigenvectors_say(order, d, monkeypatch):
+def test_lanczos_finds_what_all_eigenvectors_say(order, d, by_lanczos):
     A = random_symmetric(1, 60, seed=1, density=0.2)[0]
     values, U = leading(A, d, order)
-    monkeypatch.setattr(eigenvectors, "FEW", 20)
-    monkeypatch.setattr(eigenvectors, "_MEDIUM", 20)
+    by_lanczos()
     for kind in (np.asarray, sparse.csr_array):
         for scale in (1.0, 2.0**-700, 2.0**700):
             found, V = leading(kind(A * scale), d, order)
@@ -95,9 +94,8 @@ def test_lanczos_finds_what_all_eigenvectors_say(order, d, monkeypatch):
             assert pytest.approx(U, abs=1e-8) == V
 
 
-def test_lanczos_goes_on_beyond_the_rank(monkeypatch):
-    monkeypatch.setattr(eigenvectors, "FEW", 20)
-    monkeypatch.setattr(eigenvectors, "_MEDIUM", 20)
+def test_lanczos_goes_on_beyond_the_rank(by_lanczos):
+    by_lanczos()
     edge = np.zeros((40, 40))
     edge[3, 5] = edge[5, 3] = 2.0
     values, U = leading(sparse.csr_array(edge), 4)
@@ -108,11 +106,10 @@ def test_lanczos_goes_on_beyond_the_rank(monkeypatch):
 
 
 @pytest.mark.parametrize("method", [AdjacencySpectralEmbedding(2), LaplacianEigenmap(3)])
-def test_large_sparse_graphs_are_never_made_dense(method, monkeypatch):
+def test_large_sparse_graphs_are_never_made_dense(method, by_lanczos, monkeypatch):
     graphs = [nx.to_scipy_sparse_array(nx.gnp_random_graph(60, 0.2, seed=s)) for s in range(3)]
     expected = method.fit(graphs).pairwise_distances()
-    monkeypatch.setattr(eigenvectors, "FEW", 20)
-    monkeypatch.setattr(eigenvectors, "_MEDIUM", 20)
+    by_lanczos()
     monkeypatch.setattr(eigenvectors, "as_dense", None)
     assert method.fit(graphs).pairwise_distances() == pytest.approx(expected, abs=1e-6)
 
@@ -125,11 +122,9 @@ def test_eigenvalues_fall_and_are_all_there(weighted, storage):
     assert SpectralStatistics(3).fit(stack).get_feature_names_out()[2] == "eigenvalue3"
 
 
-def test_all_eigenvalues_of_many_vertices_are_beyond_lanczos(monkeypatch):
+def test_all_eigenvalues_of_many_vertices_are_beyond_lanczos(by_lanczos):
     A = random_symmetric(1, 30, seed=0)
-    for name in ("FEW", "_MEDIUM"):
-        monkeypatch.setattr(eigenvectors, name, 20)
-    monkeypatch.setattr("eigengraphs.baselines.graph_statistics.FEW", 20)
+    by_lanczos()
     expected = np.linalg.eigvalsh(A)[:, ::-1]
     assert SpectralStatistics().fit_transform(A) == pytest.approx(expected)
     assert SpectralStatistics(1).fit_transform(A) == pytest.approx(expected[:, :1])  # by Lanczos
@@ -174,6 +169,7 @@ def test_rotations_do_not_matter_and_scale_does(seed, d, factor):
     Q = np.linalg.qr(rng.standard_normal((3, d, d)))[0]
     D = procrustes_distances(X)
     assert procrustes_distances(X @ Q) == pytest.approx(D, abs=1e-6)
+    # Equal up to rotation: rounding leaves no root of a negative number.
     assert procrustes_distances(X, X @ Q).diagonal() == pytest.approx(0.0, abs=1e-6)
     assert procrustes_distances(factor * X) == pytest.approx(factor * D)
 
@@ -184,8 +180,3 @@ def test_it_is_a_metric(seed, d):
     assert np.array_equal(D, D.T)
     assert np.array_equal(D.diagonal(), np.zeros(5))
     assert (D[:, :, None] <= D[:, None, :] + D.T[None, :, :] + 1e-7).all()
-
-
-def test_equal_positions_have_no_imaginary_distance():
-    X = np.repeat(positions(1, 20, 3, 0), 4, axis=0)
-    assert procrustes_distances(X, X) == pytest.approx(0.0, abs=1e-6)

@@ -71,7 +71,7 @@ def test_large_graphs_are_written_as_edges(tmp_path, told):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("bad.toml", "out"), "bad.toml: the key 'p' must be a finite number, got 'x'; correct it"),
+        (("bad.toml", "out"), "bad.toml: p must be a number, got 'x'; pass a float"),
         (("bad.toml", "out.npz"), "bad.toml"),
         (("absent.toml", "out"), "there is no design and no file 'absent.toml'"),
         (("tall.toml", "out"), "tall.toml, g000000, class 'all': the mean of the edge (0, 1) is 3"),

@@ -16,6 +16,7 @@ from eigengraphs.dimension.halves_rules import (
     noise_p_values,
     staged_basis,
 )
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.rules import component_gram, solve_loadings
 
@@ -74,10 +75,8 @@ def test_over_all_signs_the_noise_is_the_sum_of_squared_residuals():
 
 
 def p_values(A, H, seed, *, centered=False):
-    mean = A.mean(axis=0) if centered else None
-    graphs = TreatedGraphs(GraphStack(A), "hollow", mean)
-    rng = np.random.default_rng(seed)
-    return noise_p_values(graphs, H, rng, hollow=True, centered=centered, n_training=len(A))
+    treatment = Treatment.learn(GraphStack(A), "filled", centered, np.ones(len(A)))
+    return noise_p_values(treatment, GraphStack(A), H, len(A), np.random.default_rng(seed))
 
 
 def directions(n, d, rng):

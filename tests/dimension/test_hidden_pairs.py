@@ -6,7 +6,7 @@ from known_graphs import noiseless, random_symmetric, stored
 
 from eigengraphs import GraphStack
 from eigengraphs.dimension.hidden_pairs_rule import _shrunken, prediction_errors, smallest_good
-from eigengraphs.operators.treatment import Treatment
+from eigengraphs.fitting.plan import Treatment
 
 
 def hide(A, hidden):

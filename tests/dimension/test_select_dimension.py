@@ -7,7 +7,6 @@ import pytest
 from known_graphs import section_5_1, stored
 
 import eigengraphs as eg
-from eigengraphs.dimension import choose_n_components
 from eigengraphs.errors import InputError, NotAvailableError
 
 RULES = ("elbow", "loadings", "pairs", "halves")
@@ -58,21 +57,11 @@ def test_dense_and_sparse_graphs_get_the_same_choice(stack, choice):
     assert np.allclose(sparse.curves["pairs"], choice.curves["pairs"], rtol=1e-5)
 
 
-def test_the_estimator_can_ask_with_a_factory(stack, choice):
-    made = []
-
-    def make_estimator(d):
-        made.append(eg.JointEmbedding(d, n_init=1, random_state=5, tol=1e-7))
-        return made[-1]
-
-    by_factory = choose_n_components(
-        stack, make_estimator, max_components=7, random_state=0, method="elbow"
-    )
-    assert by_factory.choices["elbow"] == choice.choices["elbow"]
-    # Nested with the estimator's own fit: the same seed, so the same components.
+def test_fits_have_the_settings_and_the_seed_of_a_fit_of_ones_own(stack, choice):
+    found = eg.select_dimension(stack, 7, method="elbow", n_init=1, tol=1e-7, random_state=0)
+    assert found.choices["elbow"] == choice.choices["elbow"]
     own = eg.JointEmbedding(2, random_state=0).fit(stack)
-    assert np.allclose(own.explained_ratio_, by_factory.curves["elbow"][:2], rtol=1e-6)
-    assert all(estimator.diagonal == "filled" for estimator in made[1:])
+    assert np.allclose(own.explained_ratio_, found.curves["elbow"][:2], rtol=1e-6)
 
 
 @pytest.mark.parametrize(("m", "center", "missing"), [

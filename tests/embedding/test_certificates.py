@@ -9,7 +9,7 @@ from written_out import READS, outer_products
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import DegenerateWarning
-from eigengraphs.operators import treatment
+from eigengraphs.fitting import plan
 from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
 from eigengraphs.operators.treated import TreatedGraphs
@@ -33,7 +33,7 @@ def reads(monkeypatch):
         count(TreatedGraphs, name, name)
     for kind in (DenseGraphs, SparseGraphs):
         count(kind, "line_sums", "row sums")
-    count(treatment, "mean_graph", "mean graph")
+    count(plan, "mean_graph", "mean graph")
     return counts
 
 

@@ -2,30 +2,24 @@
 
 import numpy as np
 import pytest
-from experiments.figure1_nesting import ARROWS, DRAWS, GAPS
+from experiments.figure1_nesting import DRAWS, GAPS
 from experiments.refined import cases, compare
-from experiments.section_5_2 import LATER, METHODS
+from experiments.section_5_2_classification import LATER, METHODS
 
 import eigengraphs as eg
 from experiments import figure1_nesting as nesting
-from experiments import misaligned, section_5_1, section_5_2, theorems
+from experiments import misaligned, theorems
+from experiments import section_5_1_recovery as recovery
+from experiments import section_5_2_classification as classification
 
 # ------------------------------------------------------------------------------- Figure 1
 
 
-@pytest.mark.parametrize("which", range(len(ARROWS)))
-def test_an_arrow_keeps_probabilities_likelihoods_and_promises(which):
-    found = nesting.arrow(np.random.default_rng(which), which=which, draws=3)
-    assert max(found["probability"]) < 1e-12
-    assert max(found["likelihood"]) < 1e-9
-    assert found["kept"] == 3
-
-
 def test_a_wrong_conversion_would_be_seen(monkeypatch):
-    wrong = nesting.Arrow(
-        "SBM", "ER", lambda m: eg.models.ErdosRenyi(m.n_vertices, 0.5), lambda *_: False
+    monkeypatch.setattr(
+        eg.models.StochasticBlockModel, "to_ier", lambda m: eg.models.ErdosRenyi(m.n_vertices, 0.5)
     )
-    monkeypatch.setattr(nesting, "ARROWS", (wrong,))
+    monkeypatch.setattr(nesting, "ARROWS", (nesting.Arrow("SBM", "", "to_ier", lambda *_: False),))
     found = nesting.arrow(np.random.default_rng(0), which=0, draws=3)
     assert min(found["probability"]) > 0.01
     assert min(found["likelihood"]) > 0.01
@@ -102,9 +96,8 @@ def bias_findings(last, before, change=1.0):
     bias[:, -3, 1:], bias[:, -1, 1:] = before, last
     bias += 1e-4 * np.random.default_rng(0).standard_normal(bias.shape)
     changes = np.broadcast_to(np.linspace(1.0, change, 4)[None, :, None], (20, 4, 3))
-    values = {("observed", solver, "bias"): bias for solver in section_5_1.SOLVERS}
-    values["observed", "subspace", "change"] = changes
-    return section_5_1._bias_findings("observed", SIZES, values)
+    values = {solver: {"bias": bias, "change": changes} for solver in recovery.SOLVERS}
+    return recovery._bias_findings("observed", SIZES, values)
 
 
 @pytest.mark.parametrize(
@@ -126,11 +119,11 @@ def starts(worse):
     rng = np.random.default_rng(1)
     truth = rng.normal(1400.0, 10.0, 40)
     made = {}
-    for name in section_5_1.STARTS:
+    for name in recovery.STARTS:
         more = worse * rng.random(40) if "random" in name else np.zeros(40)
         times = np.full(40, 10.0 if name == "best of 10 random" else 1.0)
         made[name] = {"objective": truth + more, "training": truth, "seconds": times}
-    return [finding.verdict for finding in section_5_1._start_findings("observed", made)]
+    return [finding.verdict for finding in recovery._start_findings("observed", made)]
 
 
 def test_wilcoxon_is_asked_in_the_right_direction():
@@ -143,14 +136,14 @@ def test_wilcoxon_is_asked_in_the_right_direction():
 
 def test_a_graph_is_no_neighbor_of_itself():
     D = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 5.0], [5.0, 4.0, 0.0]])
-    assert section_5_2.accuracy(D, np.array([1, 1, 2])) == pytest.approx(2 / 3)
+    assert classification.accuracy(D, np.array([1, 1, 2])) == pytest.approx(2 / 3)
     assert (np.diagonal(D) == 0).all()  # the caller's matrix is left as it was
 
 
 @pytest.mark.parametrize("diagonal", ["observed", "filled"])
 def test_joint_embedding_classifies_best_with_enough_graphs(diagonal):
     rng = np.random.default_rng(5)
-    found = section_5_2.classify(rng, repetition=0, diagonal=diagonal, sizes=[20, 100])
+    found = classification.classify(rng, repetition=0, diagonal=diagonal, sizes=[20, 100])
     assert set(found) == set(METHODS) | set(LATER)
     assert found["JE"][1] >= 0.97
     assert found["JE"][1] >= max(found[name][1] for name in METHODS)
@@ -158,7 +151,7 @@ def test_joint_embedding_classifies_best_with_enough_graphs(diagonal):
 
 
 def test_the_design_is_the_papers():
-    graphs, classes = section_5_2.draw(400, np.random.default_rng(0), loops=False)
+    graphs, classes = classification.draw(400, np.random.default_rng(0), loops=False)
     for y, inside in ((1, 0.3), (2, 0.25)):
         mean = graphs.dense[classes == y].mean(axis=0)
         assert mean[:50, :50].sum() / (50 * 49) == pytest.approx(inside, abs=0.005)
@@ -172,7 +165,7 @@ def figure5_findings(**at):
     values["JE"][:] = 0.95
     for name, (m, value) in at.items():
         values[name][:, sizes.index(m)] = value
-    return section_5_2._findings("observed", values, sizes)
+    return classification._findings("observed", values, sizes)
 
 
 def test_figure5_asks_for_every_m_above_ten_and_says_who_rises():
@@ -187,20 +180,6 @@ def test_figure5_asks_for_every_m_above_ten_and_says_who_rises():
 # ------------------------------------------------------------------------------- theorems
 
 
-@pytest.mark.parametrize("loops", [True, False])
-@pytest.mark.parametrize("kind", theorems.DISTRIBUTIONS)
-def test_theorem_2_1_holds_for_every_graph_of_three_vertices(loops, kind):
-    found = theorems.represent(np.random.default_rng(0), n=3, loops=loops, kind=kind, repetition=0)
-    assert found["components"] == 6
-    assert found["error"] < 1e-12
-    assert found["pvalue"] > 1e-6
-    assert found["covariance"] > 1e-3  # edges depend on each other
-    assert found["dimension"] == (6 if loops else 3)
-    if not loops:
-        assert found["pairs"]["components"] == 3
-        assert found["pairs"]["error"] < 1e-12
-
-
 def test_frequencies_of_another_distribution_are_told_apart():
     p = np.array([0.1, 0.2, 0.3, 0.4])
     assert theorems._pvalue(np.array([400, 800, 1200, 1600]), p) > 0.99
@@ -208,56 +187,12 @@ def test_frequencies_of_another_distribution_are_told_apart():
     assert theorems._pvalue(np.array([1, 2]), np.array([1.0, 0.0])) == 0
 
 
-def test_theorem_3_1_components_are_independent_or_have_no_loadings():
-    rng = np.random.default_rng(0)
-    assert theorems.dependent(rng, n=4, draws=3) < 1e-9
-    full, few, hollow = (
-        theorems.greedy(rng, kind=kind, diagonal=diagonal, n=3, m=5, repetition=0)
-        for kind, diagonal in (
-            ("weighted", "observed"), ("three components", "observed"), ("weighted", "filled"),
-        )
-    )  # fmt: skip
-    assert min(full["distance"] + full["loading"]) > 0.01
-    assert full["left"] < 1e-9
-    assert max(few["loading"][3:]) < 1e-9 < 0.1 < min(few["loading"][:3])
-    assert few["exhausted"] == 3
-    # Three pairs of different vertices: the fourth component depends on the others there.
-    assert [x < 1e-7 for x in hollow["hollow distance"]] == 3 * [False] + 3 * [True]
-    assert max(full["excess"] + few["excess"] + hollow["excess"]) < 1e-12
-
-
-def test_theorem_4_1_more_graphs_come_nearer_to_the_minimizer():
+def test_a_slope_is_that_of_logarithms():
     m = [16, 32, 64]
-    made = [{"observed": {"limit": [c * x**-0.5 for x in m]}} for c in (1.0, 3.0)]
-    np.testing.assert_allclose(theorems.slopes(made, "observed", m), -0.5)
-    task = {"design": "n = 10, graded", "largest": 512}
-    found = [theorems.converge(np.random.default_rng(r), repetition=r, **task) for r in range(4)]
-    for treatment in ("observed", "hollow"):
-        limit = np.mean([one[treatment]["limit"] for one in found], axis=0)
-        assert limit[-1] < 0.4 * limit[0]
-    # Without loops the minimizer is another one.
-    assert found[0]["hollow"]["bias"] > 10 * found[0]["observed"]["bias"]
-
-
-def test_theorem_4_2_and_its_lemmas_hold_and_the_slip_is_one():
-    for one in theorems.bounds(np.random.default_rng(0), chunk=0, draws=3):
-        for kind in ("loops", "hollow"):
-            assert one[kind]["distance"] <= min(one[kind]["printed"], one[kind]["sharper"])
-            assert one[kind]["eigenvector"]
-            assert one[kind]["norm holds"]
-    found = theorems.identity(np.random.default_rng(0), n=3, draws=5)
-    assert found["corrected"] < 1e-12 < 1e-6 < found["printed"]
+    np.testing.assert_allclose(theorems.slopes(np.outer([1.0, 3.0], np.sqrt(m)) ** -1, m), -0.5)
 
 
 # ------------------------------------------------------------------------------- the others
-
-
-def test_shuffled_vertices_suffer_most_and_are_put_back():
-    row = misaligned.measure(0.1, m=20, n=120, seed=0)
-    assert row["touched"] > 2 * row["untouched"]
-    assert row["loadings_touched"] < 0.2
-    assert row["put_back"] > 0.9
-    assert row["touched_aligned"] < 0.1 * row["touched"]
 
 
 @pytest.mark.parametrize(("spread", "verdict"), [(0.1, "reproduced"), (0.7, "differs")])

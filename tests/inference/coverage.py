@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from experiments.section_5_1 import draw as draw_5_1
+from experiments.section_5_1_recovery import draw as draw_5_1
 
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import WeakPositionsWarning

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from experiments.section_5_1 import draw as draw_5_1
+from experiments.section_5_1_recovery import draw as draw_5_1
 
 import eigengraphs as eg
-from eigengraphs.errors import InputError
 from eigengraphs.inference import bootstrap
 
 
@@ -67,19 +66,3 @@ def test_directed_graphs_have_both_sides():
     drawn = bootstrap(je, A, n_resamples=4)
     assert drawn.positions_right.shape == (4, 8, 1)
     assert (np.einsum("bsk,sk->bk", drawn.positions_right, je.latent_positions_right_) > 0).all()
-
-
-@pytest.mark.parametrize(
-    ("settings", "asked", "said"),
-    [
-        ({}, {"kind": "jackknife"}, "kind must be one of"),
-        ({}, {"n_resamples": 1}, "at least 2"),
-        ({}, {"kind": "model", "groups": [0] * 10}, "drawn together"),
-        ({"preprocess": "log1p"}, {"kind": "model"}, "after log1p"),
-        ({"center": True}, {"kind": "model"}, "center=False"),
-    ],
-)
-def test_what_cannot_be_is_refused(settings, asked, said):
-    je, graphs, _ = fitted(m=10, **settings)
-    with pytest.raises(InputError, match=said):
-        bootstrap(je, graphs, **({"n_resamples": 3} | asked))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.errors import InputError
 from eigengraphs.inference import cluster_graphs, cluster_vertices
 
 BLOCKS = np.repeat([0, 1, 2], 20)
@@ -73,29 +72,3 @@ def test_directed_graphs_have_both_sides():
     je = eg.JointEmbedding(2, directed=True, random_state=0).fit(A)
     assert cluster_vertices(je, n_clusters=2).points.shape == (9, 4)
     assert cluster_vertices(je, n_clusters=2, graph=0).points.shape == (9, 4)
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"method": "magic"}, "method must be one of"),
-        ({"n_clusters": 0}, "from 1 to 12"),
-        ({"truth": [1, 2]}, "each of the 12 graphs"),
-    ],
-)
-def test_what_cannot_be_is_refused(asked, said):
-    with pytest.raises(InputError, match=said):
-        cluster_graphs(np.ones((12, 2)), **asked)
-
-
-@pytest.mark.parametrize("unit", [1e160, 1e-200])
-@pytest.mark.parametrize("method", ["mixture", "kmeans"])
-@pytest.mark.parametrize("standardize", [True, False])
-def test_the_unit_of_loadings_does_not_matter(unit, method, standardize):
-    Lam = np.random.default_rng(0).normal(size=(30, 2))
-    Lam[20:] += 8.0
-    one, other = (
-        cluster_graphs(Lam * u, most=3, method=method, standardize=standardize) for u in (1.0, unit)
-    )
-    assert np.array_equal(one.labels, other.labels)
-    assert one.n_clusters == other.n_clusters == 2

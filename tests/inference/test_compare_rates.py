@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from tests.inference.calibrate_compare import (
-    covered,
     mice_loadings,
     of_graphs,
     power,
@@ -63,11 +62,6 @@ def test_power_is_nearly_that_of_equal_spreads_where_they_are(given, loss):
         assert lost.mean() <= loss + 4 * lost.std() / np.sqrt(len(lost))
 
 
-def test_scans_of_one_person_taken_as_many_people_are_found_out_by_the_rates():
-    counts = np.sum(run(repeated, 60, "naive"), axis=0)
-    assert counts[0] > binom.ppf(1 - TAIL, 60, 0.05)  # what the restriction is for
-
-
 @pytest.mark.parametrize(("per_group", "share", "count"), [(5, 1.0, 20), (40, 0.2, 12)])
 def test_power_in_the_design_of_section_5_2(per_group, share, count):
     found = run(of_graphs, count, per_group, share)
@@ -82,15 +76,10 @@ def test_genotypes_of_mice_differ_and_shuffled_ones_do_not():
     within_bounds(run(shuffled_mice, 60, loadings, genotypes))
 
 
-def test_intervals_cover():
-    held = run(covered, 60, 20, 0.8)
-    # Of the measured coverage; fewer happen once in ten thousand.
-    assert np.sum(held) >= binom.ppf(1e-4, 60, 0.94)
-
-
 @pytest.mark.parametrize(
     ("sizes", "means", "truth"),
     [
+        ((20, 20), (0.0, 0.8), 0.8),
         ((2, 20), (0.0, 0.8), 0.8),
         ((1, 20), (0.0, 0.8), 0.8),
         ((2, 3), (0.0, 0.8), 0.8),
@@ -99,7 +88,7 @@ def test_intervals_cover():
         ((2,) * 12, tuple(np.linspace(0, 2, 12)), 0.2845),
     ],
 )
-def test_intervals_cover_in_small_groups_and_of_shares(sizes, means, truth):
+def test_intervals_cover(sizes, means, truth):
     rng = np.random.default_rng(0)
     group = np.repeat([f"g{i:02d}" for i in range(len(sizes))], sizes)
     held = []

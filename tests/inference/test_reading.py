@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.errors import InputError
 from eigengraphs.inference import read_components, trust_components
 
 
@@ -103,13 +102,6 @@ def test_directed_graphs_are_read_without_the_noise_test():
     (one,) = read_components(je, A, n_splits=1)
     assert one.p_noise is None
     assert one.verdict == "replicates"
-
-
-def test_people_are_kept_together_and_too_few_are_refused():
-    A = planted(0, m=6, n=10)
-    je = eg.JointEmbedding(1, random_state=0).fit(A)
-    with pytest.raises(InputError, match="at least 4"):
-        trust_components(je, A, groups=[0, 0, 1, 1, 2, 2])
 
 
 def test_graphs_are_named_rightly_in_any_order_and_after_batches():

@@ -79,12 +79,12 @@ def test_explained_variance_is_drawn_by_groups():
 
 def test_differences_are_nadeau_and_bengios():
     a, b = np.array([0.9, 0.8, 1.0, 0.7]), np.array([0.6, 0.7, 0.9, 0.7])
-    found = compare_folds(a, b, np.full(4, 10), 1 / 3, 40)
+    found = compare_folds(a - b, 0.125, 1 / 3, 40)
     s = (a - b).std(ddof=1)
     half = stats.t.ppf(0.975, 3) * s * np.sqrt(1 / 4 + 1 / 3)
     assert found[:3] == pytest.approx((0.125, 0.125 - half, 0.125 + half))
     assert found.p == pytest.approx(2 * stats.t.sf(0.125 / (s * np.sqrt(1 / 4 + 1 / 3)), 3))
-    same = compare_folds(a, a, np.full(4, 10), 1 / 3, 40)
+    same = compare_folds(a - a, 0.0, 1 / 3, 40)
     assert same.low < 0 < same.high
     assert same.p == 1.0
 

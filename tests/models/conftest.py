@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eigengraphs.models import sampling
+from eigengraphs.models import edge_means, likelihood, sampling
 from eigengraphs.models.edge_means import LowRankMeans
 
 # Chance that a correct sampler fails one statistical check, over all its pairs (Bonferroni).
@@ -28,6 +28,13 @@ def engine(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture(params=[None, 10], ids=["usual blocks", "small blocks"])
+def block_entries(request, monkeypatch):
+    """Entries of the blocks in which means are worked on."""
+    for module in (sampling, edge_means, likelihood) if request.param else ():
+        monkeypatch.setattr(module, "BLOCK_ENTRIES", request.param)
+
+
 @pytest.fixture
 def check_frequencies():
     """Exact two-sided binomial test of every pair at once."""
@@ -50,25 +57,6 @@ def check_frequencies():
         assert p_values[worst] > rate / len(s), (
             f"pair ({s[worst]}, {t[worst]}): {counts[worst]} of {len(A)}, P = {P[s, t][worst]:.4f}"
         )
-
-    return check
-
-
-@pytest.fixture
-def check_uncorrelated():
-    """Normal test of the correlation of every two pairs of vertices at once."""
-
-    def check(stack, *, directed=False, rate=FALSE_ALARM_RATE):
-        A = stack.to_dense().dense
-        n = A.shape[1]
-        s, t = np.nonzero(~np.eye(n, dtype=bool)) if directed else np.triu_indices(n, 1)
-        # Those of extreme probability would need an exact test instead of the normal one.
-        common = np.abs(A[:, s, t].mean(axis=0) - 0.5) < 0.4
-        assert common.sum() >= 20
-        pairs = A[:, s[common], t[common]].T
-        correlation = np.corrcoef(pairs)[np.triu_indices(len(pairs), 1)]
-        z = np.abs(correlation) * np.sqrt(len(A))
-        assert z.max() < stats.norm.isf(rate / 2 / len(z))
 
     return check
 

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from eigengraphs.errors import ConversionError, InputError
-from eigengraphs.models import (
-    ErdosRenyi,
-    InhomogeneousErdosRenyi,
-    MultipleRandomEigenGraphs,
-    PointMasses,
-    RandomDotProductGraph,
-    StochasticBlockModel,
-)
+from eigengraphs.models import ErdosRenyi as ER
+from eigengraphs.models import InhomogeneousErdosRenyi as IER
+from eigengraphs.models import MultipleRandomEigenGraphs as MREG
+from eigengraphs.models import PointMasses
+from eigengraphs.models import RandomDotProductGraph as RDPG
+from eigengraphs.models import StochasticBlockModel as SBM
 
 POSITIVE = [[0.6, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.3, 0.4]]
 INDEFINITE = [[0.1, 0.6], [0.6, 0.2]]
@@ -25,71 +23,53 @@ def random_probabilities(n=9, seed=0):
     return (P + P.T) / 2
 
 
-def positive_models():
-    rng = np.random.default_rng(1)
-    X = rng.dirichlet([1, 1, 1, 1], size=10)[:, :3]
-    H = np.abs(rng.normal(size=(10, 3))) + 0.2
-    return {
-        "er": ErdosRenyi(7, 0.3),
-        "empty": ErdosRenyi(4, 0.0),
-        "one vertex": ErdosRenyi(1, 0.5),
-        "sbm": StochasticBlockModel(POSITIVE, labels=LABELS),
-        "sbm with an empty block": StochasticBlockModel(POSITIVE, labels=LABELS % 2),
-        "rdpg": RandomDotProductGraph(X),
-        "rdpg with a zero column": RandomDotProductGraph(np.column_stack([X, np.zeros(10)])),
-        "rdpg with equal rows": RandomDotProductGraph(X[[0, 1, 0, 2, 1, 1]]),
-        "rdpg with a long position": RandomDotProductGraph([[1.1, 0], [0.2, 0.3], [0.3, 0.1]]),
-        "ier": RandomDotProductGraph(X).to_ier(),
-        "mreg": MultipleRandomEigenGraphs(H / np.linalg.norm(H, axis=0), [2.0, 1.0, 0.0]),
-    }
-
-
-def indefinite_models():
-    H = np.abs(np.random.default_rng(2).normal(size=(8, 2))) + 0.5
-    H /= np.linalg.norm(H, axis=0)
-    return {
-        "sbm": StochasticBlockModel(INDEFINITE, labels=LABELS % 2),
-        "ier": InhomogeneousErdosRenyi(random_probabilities()),
-        "mreg": MultipleRandomEigenGraphs(H, [3.0, -0.3]),
-        "mreg of several": MultipleRandomEigenGraphs(H, [[1.0, 0.3], [3.0, -0.3]]).to_mreg(1),
-    }
-
-
-ALL = {
-    **{f"positive {name}": model for name, model in positive_models().items()},
-    **{f"indefinite {name}": model for name, model in indefinite_models().items()},
+X = np.random.default_rng(1).dirichlet([1, 1, 1, 1], size=10)[:, :3]
+H = np.abs(np.random.default_rng(2).normal(size=(10, 3))) + 0.5
+H /= np.linalg.norm(H, axis=0)
+POSITIVE_MODELS = {
+    "er": ER(7, 0.3),
+    "empty": ER(4, 0.0),
+    "one vertex": ER(1, 0.5),
+    "sbm": SBM(POSITIVE, labels=LABELS),
+    "sbm with an empty block": SBM(POSITIVE, labels=LABELS % 2),
+    "rdpg": RDPG(X),
+    "rdpg with a zero column": RDPG(np.column_stack([X, np.zeros(10)])),
+    "rdpg with equal rows": RDPG(X[[0, 1, 0, 2, 1, 1]]),
+    "rdpg with a long position": RDPG([[1.1, 0], [0.2, 0.3], [0.3, 0.1]]),
+    "ier": RDPG(X).to_ier(),
+    "mreg": MREG(H, [2.0, 1.0, 0.0]),
 }
-STEPS = ["to_ier", "to_sbm", "to_rdpg", "to_mreg"]
+INDEFINITE_MODELS = {
+    "sbm": SBM(INDEFINITE, labels=LABELS % 2),
+    "ier": IER(random_probabilities()),
+    "mreg": MREG(H[:, :2], [3.0, -0.3]),
+    "mreg of several": MREG(H[:, :2], [[1.0, 0.3], [3.0, -0.3]]).to_mreg(1),
+}
 
 
+KINDS = {"to_ier": IER, "to_sbm": SBM, "to_rdpg": RDPG, "to_mreg": MREG}
 PATHS = [
-    (name, steps)
-    for name in ALL
-    for steps in itertools.product(STEPS, repeat=2)
-    if name.startswith("positive") or "to_rdpg" not in steps
+    pytest.param(model, steps, id=f"{name}, {' '.join(steps)}")
+    for models in (POSITIVE_MODELS, INDEFINITE_MODELS)
+    for name, model in models.items()
+    for steps in itertools.product(KINDS, repeat=2)
+    if models is POSITIVE_MODELS or "to_rdpg" not in steps
 ]
 
 
-@pytest.mark.parametrize(("name", "steps"), PATHS)
-def test_one_and_two_steps_keep_the_probabilities(name, steps):
-    model = ALL[name]
+@pytest.mark.parametrize(("model", "steps"), PATHS)
+def test_one_and_two_steps_keep_the_probabilities(model, steps):
     P = model.edge_probabilities()
     for step in steps:
         model = getattr(model, step)()
         np.testing.assert_allclose(model.edge_probabilities(), P, atol=1e-10)
-    kinds = {
-        "to_ier": InhomogeneousErdosRenyi,
-        "to_sbm": StochasticBlockModel,
-        "to_rdpg": RandomDotProductGraph,
-        "to_mreg": MultipleRandomEigenGraphs,
-    }
-    assert type(model) is kinds[steps[-1]]
+        assert type(model) is KINDS[step]
 
 
-@pytest.mark.parametrize("name", indefinite_models())
+@pytest.mark.parametrize("name", INDEFINITE_MODELS)
 @pytest.mark.parametrize("step", [None, "to_ier", "to_sbm", "to_mreg"])
 def test_indefinite_models_are_no_dot_product_graphs(name, step):
-    model = indefinite_models()[name]
+    model = INDEFINITE_MODELS[name]
     smallest = np.linalg.eigvalsh(model.edge_probabilities()).min()
     assert smallest < -0.01
     if step:
@@ -102,25 +82,18 @@ def test_indefinite_models_are_no_dot_product_graphs(name, step):
 
 
 def test_dimensions_are_the_smallest_that_the_paper_promises():
-    sbm = StochasticBlockModel(POSITIVE, labels=LABELS)
-    assert sbm.to_mreg().n_components == 3
-    assert sbm.to_rdpg().n_components == 3
-    assert len(np.unique(sbm.to_rdpg().positions.round(12), axis=0)) == 3
-    rank_one = StochasticBlockModel(np.outer([0.2, 0.9], [0.2, 0.9]), labels=[0, 1, 1, 0])
-    assert rank_one.to_mreg().n_components == 1
-    assert ErdosRenyi(7, 0.3).to_mreg().n_components == 1
-    assert ErdosRenyi(7, 0.3).to_sbm().n_blocks == 1
-    assert ErdosRenyi(7, 0.3).to_ier().to_sbm().n_blocks == 1
-    ier = InhomogeneousErdosRenyi(random_probabilities())
-    assert ier.to_mreg().n_components == 9
-    assert ier.to_sbm().n_blocks == 9
-    assert sbm.to_ier().to_sbm().n_blocks == 3
-    assert sbm.to_ier().to_mreg().n_components == 3
+    sbm, ier, er = SBM(POSITIVE, labels=LABELS), IER(random_probabilities()), ER(7, 0.3)
+    rank_one = SBM(np.outer([0.2, 0.9], [0.2, 0.9]), labels=[0, 1, 1, 0])
+    found = [model.to_mreg().n_components for model in (sbm, sbm.to_ier(), ier, er, rank_one)]
+    assert found == [3, 3, 9, 1, 1]
+    blocks = [model.to_sbm().n_blocks for model in (sbm.to_ier(), ier, er, er.to_ier())]
+    assert blocks == [3, 9, 1, 1]
+    assert np.unique(sbm.to_rdpg().positions.round(12), axis=0).shape == (3, 3)
 
 
 def test_dot_product_graph_to_eigen_graphs_is_by_columns():
     X = np.array([[0.6, 0.3], [0.2, 0.5], [0.4, 0.4]])
-    model = RandomDotProductGraph(X).to_mreg()
+    model = RDPG(X).to_mreg()
     norms = np.linalg.norm(X, axis=0)
     np.testing.assert_allclose(model.latent_positions, X / norms, rtol=1e-15)
     np.testing.assert_allclose(model.loadings, norms**2, rtol=1e-15)
@@ -129,20 +102,20 @@ def test_dot_product_graph_to_eigen_graphs_is_by_columns():
 def test_hollow_rows_are_not_merged():
     # Rows that differ on the diagonal alone belong to different blocks once loops count.
     P = np.full((3, 3), 0.5) - 0.5 * np.eye(3)
-    model = InhomogeneousErdosRenyi(P).to_sbm()
+    model = IER(P).to_sbm()
     assert model.n_blocks == 3
     assert np.array_equal(model.edge_probabilities(), P)
 
 
 def test_asymmetric_models_convert_only_to_matrices_and_blocks():
     B = [[0.1, 0.4], [0.2, 0.3]]
-    sbm = StochasticBlockModel(B, labels=[0, 1, 1, 0, 0])
+    sbm = SBM(B, labels=[0, 1, 1, 0, 0])
     ier = sbm.to_ier()
     assert ier.to_sbm().n_blocks == 2
     assert np.array_equal(ier.to_sbm().edge_probabilities(), sbm.edge_probabilities())
     # Equal rows alone do not make a block: columns 0 and 1 differ.
     P = np.array([[0.1, 0.1, 0.5], [0.1, 0.1, 0.5], [0.2, 0.3, 0.4]])
-    assert np.array_equal(InhomogeneousErdosRenyi(P).to_sbm().edge_probabilities(), P)
+    assert np.array_equal(IER(P).to_sbm().edge_probabilities(), P)
     for model in (sbm, ier):
         for step in ("to_rdpg", "to_mreg"):
             with pytest.raises(ConversionError, match=r"not symmetric.*needs a symmetric"):
@@ -153,41 +126,36 @@ def test_clipped_graphs_convert_as_clipped():
     h = np.array([[0.9], [0.3], [0.3], [0.1]])
     h /= np.linalg.norm(h)
     for lam in (6.0, -6.0):
-        model = MultipleRandomEigenGraphs(h, [lam], clip=True)
+        model = MREG(h, [lam], clip=True)
         P = model.edge_probabilities()
-        assert P.min() >= 0
-        assert P.max() <= 1
+        assert 0 <= P.min() <= P.max() <= 1
         assert model.n_clipped > 0
         for step in ("to_ier", "to_sbm"):
             np.testing.assert_allclose(getattr(model, step)().edge_probabilities(), P, atol=1e-12)
     with pytest.raises(ConversionError):
-        MultipleRandomEigenGraphs(h, [6.0], clip=True).to_rdpg()
+        MREG(h, [6.0], clip=True).to_rdpg()
 
 
-def test_a_graph_must_be_named_and_exist():
-    H = np.eye(3)[:, :1]
-    model = MultipleRandomEigenGraphs(H, [[0.1], [0.2]])
-    with pytest.raises(ConversionError, match=r"loadings for 2; say which with graph="):
-        model.to_ier()
+E1 = np.eye(3)[:, :1]
+SEVERAL = MREG(E1, [[0.1], [0.2]])
+REFUSED = [
+    (SEVERAL, ["to_ier", "to_sbm", "to_rdpg"], r"loadings for 2; say which with graph="),
+    (SBM(POSITIVE, prior=[0.2, 0.3, 0.5], n_vertices=9), KINDS, "pass labels="),
+    (RDPG(distribution=PointMasses([[0.5]]), n_vertices=9), ["to_ier", "to_mreg"], "positions="),
+    (MREG(E1, PointMasses([[0.5]])), ["to_ier", "to_sbm"], "fixed loadings"),
+    (MREG(E1, [0.5], law="poisson"), ["to_ier", "to_sbm"], "law='bernoulli'"),
+]
+
+
+@pytest.mark.parametrize(("model", "steps", "text"), REFUSED)
+def test_several_random_and_weighted_graphs_are_refused_with_advice(model, steps, text):
+    for step in steps:
+        with pytest.raises(ConversionError, match=text):
+            getattr(model, step)()
+
+
+def test_a_graph_of_several_is_named_and_exists():
     with pytest.raises(InputError, match="graph must be at most 1, got 2"):
-        model.to_ier(graph=2)
-    assert model.to_mreg(graph=1).loadings == [0.2]
-    assert model.to_mreg() is model
-
-
-def test_random_or_weighted_models_are_refused_with_advice():
-    H = np.eye(3)[:, :1]
-    cases = [
-        (StochasticBlockModel(POSITIVE, prior=[0.2, 0.3, 0.5], n_vertices=9), "pass labels="),
-        (RandomDotProductGraph(distribution=PointMasses([[0.5]]), n_vertices=9), "positions="),
-        (MultipleRandomEigenGraphs(H, PointMasses([[0.5]])), "fixed loadings"),
-        (MultipleRandomEigenGraphs(H, [0.5], law="poisson"), "law='bernoulli'"),
-    ]
-    for model, text in cases:
-        for step in ("to_ier", "to_sbm"):
-            with pytest.raises(ConversionError, match=text):
-                getattr(model, step)()
-    with pytest.raises(ConversionError, match="pass labels="):
-        cases[0][0].to_mreg()
-    with pytest.raises(ConversionError, match="pass positions="):
-        cases[1][0].to_mreg()
+        SEVERAL.to_ier(graph=2)
+    assert SEVERAL.to_mreg(graph=1).loadings == [0.2]
+    assert SEVERAL.to_mreg() is SEVERAL

@@ -9,11 +9,11 @@ import pytest
 from blocked_graphs import InBlocks
 from scipy import sparse
 
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.operators.block_by_block import BlockedGraphs, BlockedObserved
 from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.operators.treated import TreatedGraphs
-from eigengraphs.operators.treatment import Treatment
 from operator_checks import (
     check,
     check_mask,

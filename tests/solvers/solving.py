@@ -37,9 +37,7 @@ RULES: dict[str, LoadingRule] = {
     "nonnegative sparse": SparseLoadings(2, nonnegative=True),
 }
 # A growing basis on few vertices, which it never fills, and small blocks.
-GENERAL = SolverOptions(
-    whole=0, whole_most=0, block=4, sketch=8, sketch_shared=4, width=24, narrow=24
-)
+GENERAL = SolverOptions(whole=0, block=4, sketch=8, width=24, narrow=24)
 LARGE = 36
 
 

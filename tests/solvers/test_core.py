@@ -8,7 +8,16 @@ from solvers.solving import FREE, RULES, Written, drawn, is_maximum, metric_of, 
 from written_out import slope
 
 from eigengraphs.solvers.ascent import Climb, Entries
-from eigengraphs.solvers.core import Ascent, CoreProblem, InBasis, Rows, Search, rows_of, solve_core
+from eigengraphs.solvers.core import (
+    Ascent,
+    CoreProblem,
+    InBasis,
+    Members,
+    Rows,
+    Search,
+    rows_of,
+    solve_core,
+)
 from eigengraphs.solvers.geometry import geometry_of, unit_points
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import NonnegativeLoadings, PenalizedLoadings, SparseLoadings
@@ -249,7 +258,7 @@ def by_degrees(directed, seed, rule=FREE):
     W = W if directed else [W[0], W[0]]
     A = drawn(M, N, seed, directed=directed)
     packed = [geometry_of((N,)).pack(part) for part in W]
-    metric = InBasis(geometry, Entries.BY_DEGREES, *packed)
+    metric = InBasis(geometry, Entries.BY_DEGREES, *packed, Members.alone(M))
     rows = Rows(geometry.pack(A), np.zeros((M, 0)), WEIGHTS)
     problem = CoreProblem(
         geometry, metric, rule, rows, np.zeros((M, 0, 0)), np.zeros((0, M, geometry.size)),

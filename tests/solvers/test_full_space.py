@@ -68,7 +68,7 @@ def greedy_objective(je, B, Q, penalty, codes, h, g):
     return float(weights @ np.maximum(s - penalty, 0.0) ** 2)
 
 
-@pytest.mark.parametrize("diagonal", DIAGONALS)
+@pytest.mark.parametrize("diagonal", DIAGONALS[:3])
 @pytest.mark.parametrize("rule", [*RULES, *GROUPS])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.filterwarnings("ignore")

@@ -33,6 +33,7 @@ def core_of(geometry, metric):
     return Core(
         none, none[:, :0], none, np.zeros(0), np.zeros(0), -np.inf, np.inf, 0.0,
         geometry.widths[0], right[0] if right else 0, metric.kind, metric.left, metric.right,
+        np.zeros(0, np.int64), np.zeros(0),
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import NonnegativeLoadings, SparseLoadings, SupportLoadings
 
 LARGE = 105  # vertices, beyond the shortcut
-NEVER_WHOLE = replace(DEFAULTS, whole=0, whole_most=0)
+NEVER_WHOLE = replace(DEFAULTS, whole=0)
 
 both_geometries = pytest.mark.parametrize("directed", [False, True])
 both_metrics = pytest.mark.parametrize("hollow", [False, True])

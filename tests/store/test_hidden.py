@@ -10,8 +10,8 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError, StoreError
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.operators.block_by_block import BlockedObserved
-from eigengraphs.operators.treatment import Treatment
 from operator_checks import hidden_graphs
 
 

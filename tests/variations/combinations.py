@@ -32,7 +32,7 @@ LOADINGS: dict[str, dict[str, Any]] = {
     "nonnegative, sparse": {"loadings": "nonnegative", "max_nonzeros": 2},
     "nonnegative, L1": {"loadings": "nonnegative", "l1_penalty": 0.05},
 }
-DIAGONALS = ("observed", "filled", "unobserved")
+DIAGONALS = ("observed", "filled", "unobserved", "by degrees")  # the last is degree-corrected
 STORAGES = ("dense", "sparse", "store")
 Y = np.arange(M) // 2
 _stores = tempfile.TemporaryDirectory()  # kept until Python ends
@@ -97,8 +97,11 @@ def graphs(directed: bool, missing: bool, storage: str) -> GraphStack:
 
 def outcome(cell: Cell, **more: Any) -> JointEmbedding | str:
     """Return the fit, or why it was refused."""
+    entries: dict[str, Any] = {"diagonal": cell.diagonal}
+    if cell.diagonal == "by degrees":
+        entries = {"degree_corrected": True}
     je = JointEmbedding(
-        D, diagonal=cell.diagonal, center=cell.center, directed=cell.directed,
+        D, **entries, center=cell.center, directed=cell.directed,
         refine=cell.refine, missing="unobserved" if cell.missing else "error", tol=1e-4,
         random_state=0, **LOADINGS[cell.loadings], **more,
     )  # fmt: skip
@@ -177,12 +180,12 @@ def _named(cell: Cell) -> str:
 _HEAD = """# What goes with what
 
 Every combination of loadings, kind of graphs, diagonal, storage (dense, sparse, or in a store),
-centering and refinement, as the tests find it: `tests/variations/combinations.py` writes this page,
-and a test compares it with what happens. A cell without further words stands for every storage,
-centered or not, refined or not.
+centering and refinement, and of all these with `degree_corrected=True`, as the tests find it:
+`tests/variations/combinations.py` writes this page, and a test compares it with what happens. A
+cell without further words stands for every storage, centered or not, refined or not.
 
-| loadings | graphs | diagonal="observed" | "filled" | "unobserved" |
-|---|---|---|---|---|
+| loadings | graphs | diagonal="observed" | "filled" | "unobserved" | degree-corrected |
+|---|---|---|---|---|---|
 """
 
 if __name__ == "__main__":

@@ -55,16 +55,24 @@ class Written:
         if je.diagonal_ != "observed":
             self.B, self.Q = self.B * (1 - np.eye(N)), self.Q * (1 - np.eye(N))
         H = je.latent_positions_
-        self.E = np.einsum("sk,tk->kst", H, je.latent_positions_right_ if je.directed else H)
+        S = np.einsum("sk,tk->kst", H, je.latent_positions_right_ if je.directed else H)
+        self.E = np.repeat(S[None], M, axis=0)  # (m, d, n, n)
+        if je.degree_corrected:
+            sums = [np.abs(A).sum(axis=axis) for axis in (2, 1)]
+            mean = sums[0].mean(axis=1, keepdims=True)
+            x, z = (np.sqrt(part / mean + je.degree_regularization) for part in sums)
+            self.B = self.B / mean[:, :, None] / (x[:, :, None] * z[:, None, :])
+            self.E = self.E * (x[:, None, :, None] * z[:, None, None, :])
 
     def inner_products(self):
         """Return Gamma_i and psi_i, (m, d, d) and (m, d)."""
-        Gammas = np.einsum("jst,ist,kst->ijk", self.E, self.Q, self.E)
-        return Gammas, np.einsum("ist,kst->ik", self.B, self.E)
+        Gammas = np.einsum("ijst,ist,ikst->ijk", self.E, self.Q, self.E)
+        return Gammas, np.einsum("ist,ikst->ik", self.B, self.E)
 
     def objective(self, Lam):
         """Return what loadings leave of all graphs."""
-        return float(((self.B - self.Q * np.tensordot(Lam, self.E, axes=1)) ** 2).sum())
+        fitted = np.einsum("ik,ikst->ist", Lam, self.E)
+        return float(((self.B - self.Q * fitted) ** 2).sum())
 
 
 def check_optimal(je, written, Lam):

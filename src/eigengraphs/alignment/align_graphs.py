@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.alignment.graph_matching import Match, Order, Start, match, standardize
+from eigengraphs.alignment.graph_matching import Array, Match, Order, Start, match, standardize
 from eigengraphs.errors import AlignmentError, InputError, SelectionError
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.names import one_place, places
@@ -193,11 +193,8 @@ def align(
     """
     stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
     m, n, _ = stack.shape
-    counts = {
-        "n_init": n_init, "max_iter": max_iter, "max_rounds": max_rounds,
-        "max_vertices": max_vertices,
-    }  # fmt: skip
-    _check(init, counts, n)
+    counts = {"n_init": n_init, "max_iter": max_iter, "max_rounds": max_rounds}
+    _check(init, counts | {"max_vertices": max_vertices}, n)
     target = _as_reference(reference, stack)
     if m == 1 and not isinstance(target, GraphStack):
         raise InputError(
@@ -210,22 +207,12 @@ def align(
     pairs = _as_seeds(seeds, stack, names)
     steps = Preprocessing.of(preprocess)
     work = steps.apply(stack)
-    streams = seed_sequence(random_state).spawn(m)
-    options = {"n_init": n_init, "max_iter": max_iter}
-
-    if target is None:
-        found = _to_mean(work, pairs, streams, init, max_rounds, options)
-    else:
-        other = work[target] if isinstance(target, int) else steps.apply(target)[0]
-        R = standardize(other)
-        rngs = [np.random.default_rng(stream) for stream in streams]
-        score = float(R.any())
-        itself = Match(np.arange(n), score, score, np.ones(n))
-        found = [
-            itself if i == target
-            else match(R, standardize(work[i]), pairs[i], start=init, rng=rngs[i], **options)
-            for i in range(m)
-        ]  # fmt: skip
+    rngs = [np.random.default_rng(stream) for stream in seed_sequence(random_state).spawn(m)]
+    R = None
+    if target is not None:
+        R = standardize(work[target] if isinstance(target, int) else steps.apply(target)[0])
+    own = target if isinstance(target, int) else None
+    found = _matches(work, R, own, pairs, rngs, init, max_rounds, n_init=n_init, max_iter=max_iter)
     orders = np.stack([one.order for one in found])
     aligned = stack.reorder(orders)
     if names != stack.vertex_names:
@@ -239,36 +226,42 @@ def align(
     )
 
 
-def _to_mean(
-    work: GraphStack, pairs: Sequence[Order], streams: Sequence[np.random.SeedSequence],
-    init: Start, max_rounds: int, options: dict[str, int],
+def _matches(
+    work: GraphStack, R: Array | None, own: int | None, pairs: Sequence[Order],
+    rngs: Sequence[np.random.Generator], init: Start, max_rounds: int, **options: int,
 ) -> list[Match]:  # fmt: skip
-    """Match each graph to the mean of the others as they are matched so far."""
+    """Match each graph to R, or, where that is None, to the mean of the others.
+
+    R may be graph number ``own`` itself. The others are taken as they are matched so far, in rounds
+    until nothing moves.
+    """
     m, n, _ = work.shape
-    orders = np.tile(np.arange(n), (m, 1))
-    generators = [np.random.default_rng(stream) for stream in streams]
-    total = np.zeros((n, n))
-    for graph in work:
+    orders, total = np.tile(np.arange(n), (m, 1)), np.zeros((n, n))
+    for graph in work if R is None else ():
         total += standardize(graph)
     found: list[Match] = []
-    for turn in range(max_rounds):
+    for turn in range(max_rounds if R is None else 1):
         latest = []
         for i, graph in enumerate(work):
+            if R is not None and i == own:
+                score = float(R.any())
+                latest.append(Match(orders[i], score, score, np.ones(n)))
+                continue
             B = standardize(graph)[np.ix_(orders[i], orders[i])]
             total -= B
             # What the last round found is this round's order, for the seeds as well.
             r, b = pairs[i].T
             known = np.stack([r, np.argsort(orders[i])[b]], axis=1)
             start: Start = init if turn == 0 else "order"
-            one = match(standardize(total), B, known, start=start, rng=generators[i], **options)
+            mean = standardize(total) if R is None else R
+            one = match(mean, B, known, start=start, rng=rngs[i], **options)
             total += B[np.ix_(one.order, one.order)]
             before = one.score_before if turn == 0 else found[i].score_before
             latest.append(replace(one, order=orders[i][one.order], score_before=before))
-        found = latest
-        now = np.stack([one.order for one in found])
-        if np.array_equal(now, orders):
+        found, earlier = latest, orders
+        orders = np.stack([one.order for one in found])
+        if np.array_equal(orders, earlier):
             break
-        orders = now
     return found
 
 
@@ -347,37 +340,27 @@ def _as_seeds(seeds: Any, stack: GraphStack, reference_names: tuple[str, ...]) -
 
 
 def _pairs(seeds: Any, names: tuple[str, ...], reference_names: tuple[str, ...]) -> Order:
-    if isinstance(seeds, str) or not (hasattr(seeds, "__array__") or hasattr(seeds, "__iter__")):
-        raise InputError(
-            "seeds must be None, a list of vertices, pairs (k, 2) of vertices, or a dictionary "
-            f"from graphs to these; got {seeds!r}"
-        )
-    given = np.asarray(seeds if hasattr(seeds, "__array__") else list(seeds))
+    several = not isinstance(seeds, str) and hasattr(seeds, "__iter__")
+    given = np.asarray(list(seeds) if several and not hasattr(seeds, "__array__") else seeds)
     if given.size == 0:
         return _NO_SEEDS
     if given.ndim == 1:  # vertices that are in their places
         given = np.stack([given, given], axis=1)
     if given.ndim != 2 or given.shape[1] != 2:
+        got = f"an array of shape {given.shape}" if given.ndim else repr(seeds)
         raise InputError(
-            "seeds must be a list of vertices that are in their places, or pairs (k, 2) of a "
-            "vertex of the reference and a vertex of the graph; got an array of shape "
-            f"{given.shape}"
+            "seeds must be None, a list of vertices that are in their places, pairs (k, 2) of a "
+            "vertex of the reference and a vertex of the graph, or a dictionary from graphs to "
+            f"these; got {got}"
         )
-    columns = [
-        _column(given[:, 0], reference_names, "vertex of the reference"),
-        _column(given[:, 1], names, "vertex"),
-    ]
+    columns = []
+    for which, known, noun in zip(
+        given.T, (reference_names, names), ("vertex of the reference", "vertex"), strict=True
+    ):
+        chosen = places(which, known, noun)
+        values, counts = np.unique(chosen, return_counts=True)
+        if len(values) < len(chosen):
+            twice = f"the {noun} {known[int(values[counts > 1][0])]!r}"
+            raise InputError(f"seeds name {twice} more than once; each has one partner")
+        columns.append(chosen)
     return np.stack(columns, axis=1)
-
-
-def _column(which: NDArray[Any], names: tuple[str, ...], noun: str) -> Order:
-    if which.dtype == bool and len(which) != len(names):
-        raise SelectionError(
-            f"a mask must have one entry per vertex, {len(names)}; got {len(which)}"
-        )
-    chosen = places(which, names, noun)
-    values, counts = np.unique(chosen, return_counts=True)
-    if len(values) < len(chosen):
-        twice = names[int(values[counts > 1][0])]
-        raise InputError(f"seeds name the {noun} {twice!r} more than once; each has one partner")
-    return chosen

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, quadratic_assignment
 
-__all__ = ["Match", "Order", "Start", "match", "standardize"]
+__all__ = ["Array", "Match", "Order", "Start", "match", "standardize"]
 
 Start: TypeAlias = Literal["auto", "order", "spectral"]
 Array: TypeAlias = NDArray[np.float64]

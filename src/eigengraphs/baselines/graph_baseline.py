@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,7 @@ __all__ = ["GraphBaseline", "PositionsBaseline", "each_graph", "rows"]
 
 def each_graph(stack: GraphStack) -> Iterator[Any]:
     """Yield the graphs one by one, arrays or CSR (n, n)."""
-    if not stack.is_sparse:
-        return iter(stack.dense)
-    n = stack.n_vertices
-    return (stack.flat[i * n : (i + 1) * n] for i in range(stack.n_graphs))
+    return map(stack._graph, range(stack.n_graphs))
 
 
 def rows(stack: GraphStack) -> Any:
@@ -37,10 +35,19 @@ def rows(stack: GraphStack) -> Any:
 class GraphBaseline(TransformerMixin, BaseEstimator):
     """A method that turns each graph into an array, and compares graphs by these arrays.
 
-    A subclass gives ``_embed`` and the names of its features; ``_learn`` where training graphs
-    decide something; ``_features`` and ``_distances`` where arrays are not compared entry by entry.
-    Parameters are checked here: ``n_components``, ``diagonal``, and all others are True or False.
+    A subclass gives ``_embed``, and ``_learn`` where training graphs decide something; the
+    settings of the fit are attributes of ``self._fitted``. Where arrays are not compared entry by
+    entry, it gives ``_features`` and ``_distances``, and names of features other than numbers after
+    ``_feature``. Parameters are checked here: ``n_components``, ``diagonal``, and all others are
+    True or False.
     """
+
+    _feature: ClassVar[str] = ""
+    _fitted: Any  # parameters: new graphs are treated as at the fit, whatever is set later
+
+    def __init__(self, n_components: int = 2, *, diagonal: str = "observed") -> None:
+        self.n_components: Any = n_components
+        self.diagonal = diagonal
 
     def _learn(self, stack: GraphStack) -> Array:
         """Set fitted attributes, and return the arrays of the training graphs, (m, ...)."""
@@ -59,7 +66,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         return np.asarray(cdist(self._features(a), self._features(b)))
 
     def _feature_names(self) -> list[str]:
-        raise NotImplementedError
+        return [f"{self._feature}{k + 1}" for k in range(self._embedded.shape[1])]
 
     def _most_components(self, n: int) -> tuple[int, str]:
         """Return the largest ``n_components`` on n vertices, and what it is the number of."""
@@ -96,8 +103,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
             else:
                 _check_choice(name, value)
         before = self.__dict__.copy()
-        # New graphs are treated by the settings of the fit, whatever the parameters are then.
-        self._settings = settings
+        self._fitted = SimpleNamespace(**settings)
         try:
             with one_blas_thread():
                 embedded = self._learn(self._with_diagonal(stack))
@@ -105,8 +111,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
             self.__dict__ = before  # an older fit stays whole
             raise
         embedded.flags.writeable = False  # attributes show it
-        self._embedded = embedded
-        self._graph_names = stack.graph_names
+        self._embedded, self._graph_names = embedded, stack.graph_names
         self._has_vertex_names = stack.has_vertex_names
         self.n_vertices_, self.vertex_names_ = stack.n_vertices, stack.vertex_names
         return self
@@ -213,7 +218,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
 
         The mean is that of the n - 1 other entries of a row: degree / (n - 1).
         """
-        if self._settings.get("diagonal", "observed") == "observed":
+        if getattr(self._fitted, "diagonal", "observed") == "observed":
             return stack
         m, n, _ = stack.shape
         F, old = rows(stack), stack.diagonals()
@@ -242,10 +247,6 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
 
 class PositionsBaseline(GraphBaseline):
     """A method that gives every vertex a position in every graph; compared entry by entry."""
-
-    def __init__(self, n_components: int = 2, *, diagonal: str = "observed") -> None:
-        self.n_components = n_components
-        self.diagonal = diagonal
 
     @property
     def positions_(self) -> Array:

@@ -76,7 +76,7 @@ class GraphStatistics(GraphBaseline):
     def _learn(self, stack: GraphStack) -> Array:
         raw = _statistics(stack)
         self.mean_, self.scale_ = np.zeros(len(_NAMES)), np.ones(len(_NAMES))
-        if self._settings["standardize"]:
+        if self._fitted.standardize:
             self.mean_, spread = raw.mean(axis=0), raw.std(axis=0)
             rounding = 1e-12 * np.abs(raw).max(axis=0)
             self.scale_ = np.where(spread > rounding, spread, 1.0)
@@ -96,9 +96,14 @@ def _statistics(stack: GraphStack) -> Array:
     pattern.data[:] = 1.0
     degrees = np.diff(pattern.indptr).reshape(m, n).astype(np.int64)
     triangles, paths = np.empty((m, n), dtype=np.int64), np.empty((m, 2), dtype=np.int64)
-    _count_triangles(pattern.indptr, pattern.indices, n, triangles)
     _count_paths(pattern.indptr, pattern.indices, n, paths)
-    graphs = each_graph(GraphStack.from_flat(pattern, m))
+    graphs = list(each_graph(GraphStack.from_flat(pattern, m)))
+    for A, count in zip(graphs, triangles, strict=True):
+        if 64 * A.nnz >= n * n:  # a product of matrices takes less than counting
+            D = A.astype(np.float32).toarray()  # which holds the numbers of common neighbors
+            count[:] = ((D @ D) * D).sum(axis=1, dtype=np.float64) / 2
+        else:
+            _count_triangles(A.indptr, A.indices, count)
     wedges = (degrees * (degrees - 1)).sum(axis=1) // 2
     columns = [
         degrees.sum(axis=1) // 2,
@@ -138,6 +143,8 @@ class SpectralStatistics(GraphBaseline):
     array([[2.]])
     """
 
+    _feature = "eigenvalue"
+
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
@@ -156,73 +163,31 @@ class SpectralStatistics(GraphBaseline):
         rising = np.array([np.linalg.eigvalsh(as_dense(A)) for A in each_graph(stack)])
         return np.ascontiguousarray(rising[:, ::-1][:, :d])
 
-    def _feature_names(self) -> list[str]:
-        return [f"eigenvalue{k + 1}" for k in range(self.n_components_)]
-
 
 # ------------------------------------------------------------------ kernels
 
 
 @njit(cache=True, nogil=True)
-def _count_triangles(indptr: Index, indices: Index, n: int, out: NDArray[np.int64]) -> None:
-    """Count the triangles at each vertex.
+def _count_triangles(indptr: Index, indices: Index, count: NDArray[np.int64]) -> None:
+    """Count the triangles at each vertex; each, s < t < u, is seen once.
 
     Parameters
     ----------
     indptr, indices
-        Pattern of the graphs, (m * n, n); columns increase within a row, and there are no loops.
-    n
-        Number of vertices.
-    out : (m, n)
+        Pattern of a graph, (n, n); columns increase within a row, and there are no loops.
+    count : (n,)
         Filled with the counts.
     """
-    for i in range(out.shape[0]):
-        out[i] = 0
-        start = indptr[i * n : (i + 1) * n + 1]
-        # With one pair in 64 joined, a word of bits holds one neighbor or more.
-        if 64 * (start[n] - start[0]) >= n * n:
-            _by_bits(start, indices, out[i])
-        else:
-            _by_marks(start, indices, out[i])
-
-
-@njit(cache=True, nogil=True)
-def _by_bits(start: Index, indices: Index, count: NDArray[np.int64]) -> None:
-    """Count common neighbors of the ends of each edge, 64 vertices at a time."""
-    n = len(count)
-    words = (n + 63) // 64
-    bits = np.zeros((n, words), dtype=np.uint64)
-    for s in range(n):
-        for a in range(start[s], start[s + 1]):
-            t = indices[a]
-            bits[s, t >> 6] |= np.uint64(1) << np.uint64(t & 63)
-    for s in range(n):
-        for a in range(start[s], start[s + 1]):
-            t = indices[a]
-            if t < s:
-                continue
-            common = 0
-            for w in range(words):
-                common += _ones(bits[s, w] & bits[t, w])
-            count[s] += common
-            count[t] += common
-    for s in range(n):
-        count[s] //= 2  # each triangle was seen from both of its edges at s
-
-
-@njit(cache=True, nogil=True)
-def _by_marks(start: Index, indices: Index, count: NDArray[np.int64]) -> None:
-    """See each triangle s < t < u once."""
-    n = len(count)
-    mark = np.full(n, -1, dtype=np.int64)  # the last vertex that each vertex is a neighbor of
-    for s in range(n):
-        for a in range(start[s], start[s + 1]):
+    count[:] = 0
+    mark = np.full(len(count), -1, dtype=np.int64)  # the last vertex that each is a neighbor of
+    for s in range(len(count)):
+        for a in range(indptr[s], indptr[s + 1]):
             mark[indices[a]] = s
-        for a in range(start[s], start[s + 1]):
+        for a in range(indptr[s], indptr[s + 1]):
             t = indices[a]
             if t < s:
                 continue
-            for b in range(start[t + 1] - 1, start[t] - 1, -1):  # from the end down to t
+            for b in range(indptr[t + 1] - 1, indptr[t] - 1, -1):  # from the end down to t
                 u = indices[b]
                 if u <= t:
                     break
@@ -242,7 +207,7 @@ def _count_paths(indptr: Index, indices: Index, n: int, out: NDArray[np.int64]) 
     Parameters
     ----------
     indptr, indices, n
-        As above.
+        Pattern of the graphs, (m * n, n), and the number of vertices.
     out : (m, 2)
         Filled with the numbers of pairs and the sums of their distances.
     """

@@ -67,8 +67,8 @@ class MultipleASE(GraphBaseline):
         self.diagonal = diagonal
 
     def _learn(self, stack: GraphStack) -> Array:
-        d = self._settings["n_components"]
-        X = adjacency_positions(stack, d, scaled=self._settings["scaled"])
+        d = self._fitted.n_components
+        X = adjacency_positions(stack, d, scaled=self._fitted.scaled)
         U = np.linalg.svd(np.hstack(list(X)), full_matrices=False)[0]
         self.latent_positions_ = with_signs(U[:, :d])
         return self._embed(stack)
@@ -142,7 +142,7 @@ class Omnibus(PositionsBaseline):
         m, n, _ = stack.shape
         cheap = sums_are_cheap(n, is_sparse=stack.is_sparse)
         solve = _reduced_omnibus if cheap else _omnibus_by_lanczos
-        lam, s, mean_s = solve(stack, self._settings["n_components"])
+        lam, s, mean_s = solve(stack, self._fitted.n_components)
         root, inverse = roots(lam, rounding(lam, m * n))
         # X_i = |lam|^(1/2) u_i = latent positions + (A_i - Ā) s |lam|^(1/2) / (2 lam).
         half = inverse * np.sign(lam) / 2
@@ -234,7 +234,7 @@ class UnfoldedASE(PositionsBaseline):
         G: Any = LinearOperator((n, n), matvec=lambda v: F.T @ (F @ v), dtype=np.float64)
         if sums_are_cheap(n, is_sparse=stack.is_sparse):
             G = as_dense(F.T @ F)
-        squares, U = leading(G, self._settings["n_components"], "value")
+        squares, U = leading(G, self._fitted.n_components, "value")
         S = np.sqrt(np.where(squares > rounding(squares, n), squares, 0.0))
         root, inverse = roots(S, 0.0)
         self.singular_values_, self.latent_positions_ = S, U * root

@@ -64,7 +64,7 @@ class AdjacencySpectralEmbedding(_ProcrustesBaseline):
     """
 
     def _embed(self, stack: GraphStack) -> Array:
-        return adjacency_positions(stack, self._settings["n_components"])
+        return adjacency_positions(stack, self._fitted.n_components)
 
 
 def adjacency_positions(stack: GraphStack, d: int, *, scaled: bool = True) -> Array:
@@ -123,7 +123,7 @@ class LaplacianEigenmap(_ProcrustesBaseline):
         self.scaled = scaled
 
     def _embed(self, stack: GraphStack) -> Array:
-        d, scaled = self._settings["n_components"], self._settings["scaled"]
+        d, scaled = self._fitted.n_components, self._fitted.scaled
         X = np.empty((stack.n_graphs, stack.n_vertices, d))
         for i, A in enumerate(each_graph(stack)):
             values, X[i] = leading(_normalized(A), d, "value")

@@ -71,6 +71,8 @@ class VectorizedPCA(GraphBaseline):
     ((6, 2), (2, 10, 10))
     """
 
+    _feature = "pc"
+
     def __init__(
         self, n_components: int = 2, *, center: bool = True, diagonal: str = "observed"
     ) -> None:
@@ -82,7 +84,7 @@ class VectorizedPCA(GraphBaseline):
         return n * (n + 1) // 2, "the number n(n+1)/2 of vertex pairs"
 
     def _learn(self, stack: GraphStack) -> Array:
-        d, m, center = int(self._settings["n_components"]), stack.n_graphs, self._settings["center"]
+        d, m, center = int(self._fitted.n_components), stack.n_graphs, self._fitted.center
         kind: Any = _SparseBasis if stack.is_sparse else _DenseBasis
         self._basis, scores, total = kind.of(stack, d, center=center)
         squares = (scores**2).sum(axis=0)
@@ -93,9 +95,6 @@ class VectorizedPCA(GraphBaseline):
 
     def _embed(self, stack: GraphStack) -> Array:
         return np.asarray(self._basis.scores(stack))
-
-    def _feature_names(self) -> list[str]:
-        return [f"pc{k + 1}" for k in range(self.n_components_)]
 
     @property
     def components_(self) -> Any:

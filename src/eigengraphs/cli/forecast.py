@@ -128,7 +128,6 @@ def forecast_fit(
     from eigengraphs.fitting.solve import kept_in_basis
     from eigengraphs.solvers.basis import basis_width, whole_pays
     from eigengraphs.solvers.options import DEFAULTS
-    from eigengraphs.solvers.rules import FreeLoadings
     from eigengraphs.stack.blocked import BlockedStack
     from eigengraphs.system.parallel import thread_count
 
@@ -137,7 +136,7 @@ def forecast_fit(
     m, n, _ = stack.shape
     d = check_n_components(n_components, n, directed=directed)
     workers = thread_count() if workers is None else workers
-    keep, wide = kept_in_basis(stack, directed, FreeLoadings())
+    keep, wide = kept_in_basis(stack, directed, linear=True)
     is_whole = whole_pays(m, n, directed, DEFAULTS)
     route = "whole" if is_whole else keep
     width = n if is_whole else min(n, basis_width(m, wide, directed, DEFAULTS))

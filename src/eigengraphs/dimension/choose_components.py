@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -16,17 +16,16 @@ from eigengraphs.dimension.elbow_rule import by_elbow
 from eigengraphs.dimension.halves_rules import by_splits
 from eigengraphs.dimension.hidden_pairs_rule import by_hidden_pairs
 from eigengraphs.errors import DegenerateWarning, InputError, NotAvailableError
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.fitting.settings import check_count, check_settings, check_weights
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
-__all__ = ["Job", "choose_for", "choose_n_components"]
+__all__ = ["Job", "choose_for", "choose_n_components", "fit_quietly"]
 
-EstimatorFactory: TypeAlias = Callable[[int], Any]
-
+_FIRST_LOOK = 6  # components; twice as many where these do not show the end
 _OWN_SEED = 2**31  # child of the estimator's seed, which no component has
 # A direction serves a test as it is: components of noise, which take most of the rounds, need not
 # be found exactly. The first ones must: what they leave of a strong component would look real.
@@ -49,17 +48,13 @@ def choose_for(
     seed
         Of the estimator.
     """
-    if estimator.directed or stack.has_missing:
-        raise InputError(
-            "n_components='auto' is for undirected graphs without missing entries; give a number"
-        )
     plain = {
         "loadings": "free", "max_nonzeros": None, "l1_penalty": None, "preprocess": None,
         "refine": False, "missing": "error",
     }  # fmt: skip
     return choose_n_components(
         stack,
-        lambda d: clone(estimator).set_params(n_components=d, **plain),
+        clone(estimator).set_params(**plain),
         sample_weight=sample_weight,
         random_state=np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _OWN_SEED)),
         verbose=estimator.verbose,
@@ -67,12 +62,12 @@ def choose_for(
 
 
 def choose_n_components(
-    graphs: Any,
-    make_estimator: EstimatorFactory,
+    stack: GraphStack,
+    estimator: Any,
     *,
     max_components: int = 12,
     method: str = "all",
-    alpha: float = 0.05,
+    alpha: Any = 0.05,
     sample_weight: Any = None,
     random_state: RandomState = None,
     verbose: int = 0,
@@ -84,12 +79,31 @@ def choose_n_components(
 
     Parameters
     ----------
-    make_estimator
-        Returns a :class:`~eigengraphs.JointEmbedding` that is not fitted, for a number of
-        components. Its tolerance and its random state are set here, the other settings stay.
+    estimator
+        A :class:`~eigengraphs.JointEmbedding`, which is cloned for each fit. Its number of
+        components, tolerance and random state are set here, the other settings stay.
     """
-    _check(max_components, method, alpha, callback)
-    stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
+    check_count("max_components", max_components)
+    if method not in ("all", *RULES):
+        names = ", ".join(map(repr, ("all", *RULES)))
+        raise InputError(f"method must be one of {names}, got method={method!r}")
+    number = isinstance(alpha, float | int | np.number) and not isinstance(alpha, bool)
+    if not number or not 0 < alpha < 1:
+        raise InputError(
+            f"alpha, the rate of false alarms, must be between 0 and 1, got alpha={alpha!r}"
+        )
+    if estimator.degree_corrected:
+        raise InputError(
+            "the number of components is not chosen for degree-corrected fits; give a number "
+            "(for K communities K, the nearly constant first component included), or compare fits "
+            "by score"
+        )
+    if estimator.directed or stack.has_missing:
+        what = "directed graphs" if estimator.directed else "graphs with missing entries"
+        raise InputError(
+            f"the number of components is not chosen for {what}; give a number, symmetrize() or "
+            "fill the graphs to choose it, or compare fits by score"
+        )
     stack.require_undirected("make the graphs undirected with GraphStack(graphs).symmetrize()")
 
     def tell(what: str) -> None:
@@ -101,49 +115,38 @@ def choose_n_components(
     weights = check_weights(sample_weight, stack.n_graphs)
     if not weights.all():
         stack, weights = stack[weights > 0], weights[weights > 0]
+    check_settings(estimator.get_params(deep=False) | {"callback": callback, "verbose": verbose})
+    if estimator.loadings != "free":
+        raise NotAvailableError(
+            f"the number of components cannot be chosen with loadings={estimator.loadings!r}; "
+            "choose it with loadings='free', and give the number"
+        )
     seed = seed_sequence(random_state)
-    job = Job(stack, make_estimator, weights, int(max_components), float(alpha), seed, tell)
-    wanted = RULES if method == "all" else (method,)
-    left_out = {rule: why for rule, why in _reasons_against(job).items() if rule in wanted}
-    rules = [rule for rule in wanted if rule not in left_out]
-    found: dict[str, Evidence] = {}
+    job = Job(stack, estimator, weights, int(max_components), float(alpha), seed, tell)
+    against, wanted = _reasons_against(job), RULES if method == "all" else (method,)
+    found: dict[str, Evidence | str] = {rule: against[rule] for rule in wanted if rule in against}
+    rules = [rule for rule in wanted if rule not in found]
     if "elbow" in rules:
         found["elbow"] = by_elbow(job)
     if on_halves := [rule for rule in rules if rule in ("loadings", "halves")]:
         found |= by_splits(job, on_halves)
     if "pairs" in rules:
-        pairs = by_hidden_pairs(job)
-        if isinstance(pairs, str):
-            left_out["pairs"] = pairs
-        else:
-            found["pairs"] = pairs
-    if not found:
+        found["pairs"] = by_hidden_pairs(job)
+    left_out = {rule: why for rule, why in found.items() if isinstance(why, str)}
+    ran = {rule: e for rule in RULES if isinstance(e := found.get(rule), Evidence)}
+    if not ran:
         raise InputError(f"method={method!r} cannot be used here: {left_out[method]}")
-    choices = {rule: found[rule].choice for rule in RULES if rule in found}
+    choices = {rule: e.choice for rule, e in ran.items()}
     return DimensionChoice(
         n_components=recommend(choices, job.max_components)[0],
         choices=choices,
-        curves={rule: found[rule].curve for rule in choices},
-        levels={rule: e.level for rule, e in found.items() if e.level is not None},
+        curves={rule: e.curve for rule, e in ran.items()},
+        levels={rule: e.level for rule, e in ran.items() if e.level is not None},
         left_out=left_out,
         alpha=job.alpha,
         max_components=job.max_components,
-        doubt=found["halves"].doubt if "halves" in found else "",
+        doubt=ran["halves"].doubt if "halves" in ran else "",
     )
-
-
-def _check(max_components: Any, method: Any, alpha: Any, callback: Any) -> None:
-    check_count("max_components", max_components)
-    if method not in ("all", *RULES):
-        names = ", ".join(map(repr, ("all", *RULES)))
-        raise InputError(f"method must be one of {names}, got method={method!r}")
-    number = isinstance(alpha, float | int | np.number) and not isinstance(alpha, bool)
-    if not number or not 0 < alpha < 1:
-        raise InputError(
-            f"alpha, the rate of false alarms, must be between 0 and 1, got alpha={alpha!r}"
-        )
-    if callback is not None and not callable(callback):
-        raise InputError(f"callback must be None or a function, got callback={callback!r}")
 
 
 def _reasons_against(job: Job) -> dict[str, str]:
@@ -172,8 +175,8 @@ class Job:
     ----------
     stack
         All graphs; what is done about their diagonal is decided on them, before any split.
-    make_estimator
-        Makes an estimator that is not fitted, for a number of components.
+    estimator
+        Its settings are those of every fit.
     weights : (m,)
         Of the graphs, positive.
     max_components, alpha, seed, tell
@@ -188,52 +191,47 @@ class Job:
     """
 
     def __init__(
-        self, stack: GraphStack, make_estimator: EstimatorFactory, weights: Array,
-        max_components: int, alpha: float, seed: np.random.SeedSequence,
-        tell: Callable[[str], None],
+        self, stack: GraphStack, estimator: Any, weights: Array, max_components: int,
+        alpha: float, seed: np.random.SeedSequence, tell: Callable[[str], None],
     ) -> None:  # fmt: skip
-        template = make_estimator(1)
-        settings = template.get_params(deep=False)
-        check_settings(settings)
-        for name, needed in (("directed", False), ("loadings", "free")):
-            if settings[name] != needed:
-                raise NotAvailableError(
-                    f"the number of components cannot be chosen with {name}={settings[name]!r}; "
-                    f"choose it with {name}={needed!r}, and give the number"
-                )
         self.stack, self.weights = stack, weights / weights.max()
         self.alpha, self.seed, self.tell = alpha, seed, tell
-        self.centered = bool(template.center)
-        self.treatment = self.treat(stack, template.diagonal, weights)
-        self._make_estimator = make_estimator
+        self.centered = bool(estimator.center)
+        self.treatment = self.treat(stack, estimator.diagonal, weights)
+        self._estimator = estimator
         m, n, _ = stack.shape
         pairs = n * (n - 1) // 2 if self.treatment.hollow else n * (n + 1) // 2
         self.possible = max(1, min(pairs, m * n) // 2)
         self.max_components = min(max_components, self.possible)
 
+    @one_blas_thread()
     def treat(self, graphs: GraphStack, diagonal: str, weights: Array) -> Treatment:
         """Return the treatment that is learned on graphs."""
-        with one_blas_thread():
-            return Treatment.learn(graphs, diagonal, self.centered, weights)
+        return Treatment.learn(graphs, diagonal, self.centered, weights)
+
+    def looks(self, most: int) -> Iterator[int]:
+        """Yield how many components to look at: a few first, and more until a rule sees an end."""
+        d = _FIRST_LOOK
+        while d < most:
+            yield d
+            d *= 2
+        yield most
 
     def fit(self, graphs: GraphStack, d: int, weights: Array, seed: np.random.SeedSequence) -> Any:
         """Return an estimator fitted to some graphs."""
-        estimator = self._make_estimator(d)
-        given = estimator.get_params(deep=False)
-        if not isinstance(given["init"], str):
-            estimator.set_params(init="auto")  # given starts have one number of components
-        estimator.set_params(
+        given = self._estimator
+        return fit_quietly(
+            given,
+            graphs,
+            weights,
+            n_components=d,
+            # Given starts have one number of components.
+            init=given.init if isinstance(given.init, str) else "auto",
             diagonal=self.treatment.diagonal,
-            max_iter=min(given["max_iter"], _ROUNDS[given["solver"]]),
+            max_iter=min(given.max_iter, _ROUNDS[given.solver]),
             random_state=seed,
-            verbose=0,
-            callback=None,
             refine=False,  # refined components do not nest
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", DegenerateWarning)
-            return estimator.fit(graphs, sample_weight=weights)
 
     def positions(
         self, graphs: GraphStack, d: int, weights: Array, seed: np.random.SeedSequence
@@ -246,3 +244,12 @@ class Job:
     def seeds(self, purpose: int, count: int) -> list[np.random.SeedSequence]:
         """Return seeds for one purpose, the same whatever other rules run."""
         return seed_sequence(self.seed).spawn(purpose + 1)[purpose].spawn(count)
+
+
+def fit_quietly(estimator: Any, graphs: GraphStack, weights: Any = None, **settings: Any) -> Any:
+    """Fit a clone with some other settings: no progress, nor warnings that are of one fit alone."""
+    again = clone(estimator).set_params(verbose=0, callback=None, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DegenerateWarning)
+        return again.fit(graphs, sample_weight=weights)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import MissingExtraError
+from eigengraphs.system.labels import count_of, listed
 from eigengraphs.system.tables import short_repr
 from eigengraphs.system.whole_files import whole_file
 
@@ -101,7 +102,7 @@ class DimensionChoice:
         >>> print(choice.explain().splitlines()[0])
         Recommended: 1 component. Elbow: the objective flattens out after 1 component.
         """
-        parts = [f"Recommended: {_components(self.n_components)}."]
+        parts = [f"Recommended: {count_of(self.n_components, 'component')}."]
         parts += [_finding(self, rule, d) for rule, d in self.choices.items()]
         parts += [f"The rule {rule!r} was left out: {why}." for rule, why in self.left_out.items()]
         return " ".join(parts + _verdict(self))
@@ -159,7 +160,7 @@ _NOTHING = {  # where a rule says 0
 
 def _finding(choice: DimensionChoice, rule: str, d: int) -> str:
     """Say what one rule found."""
-    curve, many = choice.curves[rule], _components(d)
+    curve, many = choice.curves[rule], count_of(d, "component")
     if d == 0:
         return _NOTHING[rule].format(p=_p(curve[0]))
     if rule == "elbow":
@@ -190,19 +191,19 @@ def _verdict(choice: DimensionChoice) -> list[str]:
         if not set(endless) <= set(deciding):
             see = "sees" if len(endless) == 1 else "see"
             parts.append(
-                f"{_listed(endless).capitalize()} {see} no end, as in most real graphs: further "
+                f"{listed(endless).capitalize()} {see} no end, as in most real graphs: further "
                 "components are still more than noise."
             )
-        listed = _listed([f"{rule} ({said[rule]})" for rule in deciding])
+        by = listed([f"{rule} ({said[rule]})" for rule in deciding])
         numbers = {said[rule] for rule in deciding}
         if len(deciding) == 1:
-            parts.append(f"The number was chosen by {listed}.")
+            parts.append(f"The number was chosen by {by}.")
         elif len(numbers) == 1:
-            parts.append(f"The number is what {listed} agree on.")
+            parts.append(f"The number is what {by} agree on.")
         else:
             which = "the median" if len(deciding) > 2 else "the smaller"
             least = ", but at least 1" if min(numbers) < 1 else ""
-            parts.append(f"The number is {which} of {listed}{least}.")
+            parts.append(f"The number is {which} of {by}{least}.")
         if "elbow" in said and "elbow" not in deciding:
             parts.append("The elbow, which tests nothing, does not count beside them.")
     if choice.doubt and "halves" in deciding:
@@ -210,14 +211,6 @@ def _verdict(choice: DimensionChoice) -> list[str]:
     if choice.n_components >= choice.max_components:
         parts.append(f"There may be more than max_components = {choice.max_components}.")
     return parts
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _components(d: int) -> str:
-    return "1 component" if d == 1 else f"{d} components"
 
 
 def _p(value: float) -> str:
@@ -263,7 +256,7 @@ def _figure(choice: DimensionChoice) -> Any:
                 axes.set_axis_off()
                 axes.set_title(f"{rule.capitalize()}: left out")
                 axes.text(0, 0.9, choice.left_out[rule], color=_LEVEL, va="top", wrap=True)
-        figure.suptitle(f"Recommended: {_components(choice.n_components)}", fontsize=11)
+        figure.suptitle(f"Recommended: {count_of(choice.n_components, 'component')}", fontsize=11)
     return figure
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigengraphs.dimension.dimension_choice import Evidence
 from eigengraphs.solvers.solution import Array
@@ -71,18 +70,16 @@ def profile_likelihood(values: Array, fall: float = 0.0) -> Array:
     decrease by a common slope between 0 and ``fall`` per value. The first entry is that of one
     group.
     """
-    K = len(values)
-    return np.array([_two_groups(values, np.arange(K) < q, fall)[0] for q in range(K)])
+    return np.array([_two_groups(values, q, fall)[0] for q in range(len(values))])
 
 
 def _split(values: Array) -> int:
     """Return how many values the first group has, or 0 if there are no two groups."""
-    K = len(values)
     profile = profile_likelihood(values, _FALL)
     q = int(profile.argmax())
-    if profile[q] - max(profile[0], _straight(values)) <= 1.5 * np.log(K):
+    if profile[q] - max(profile[0], _straight(values)) <= 1.5 * np.log(len(values)):
         return 0
-    return q if _two_groups(values, np.arange(K) < q, _FALL)[1] > _APART else 0
+    return q if _two_groups(values, q, _FALL)[1] > _APART else 0
 
 
 def _straight(values: Array) -> float:
@@ -93,14 +90,11 @@ def _straight(values: Array) -> float:
     return _log_likelihood(float((residuals**2).sum()), len(values))
 
 
-def _two_groups(values: Array, first: NDArray[np.bool_], fall: float) -> tuple[float, float]:
+def _two_groups(values: Array, q: int, fall: float) -> tuple[float, float]:
     """Return the log likelihood of two groups and their distance, at the best slope."""
     t = np.arange(len(values), dtype=np.float64)
-    groups = [group for group in (first, ~first) if group.any()]
-    t_within, v_within = t.copy(), values.copy()
-    for group in groups:
-        t_within[group] -= t[group].mean()
-        v_within[group] -= values[group].mean()
+    groups = [slice(q), slice(q, None)] if q else [slice(None)]
+    t_within, v_within = (np.concatenate([x[g] - x[g].mean() for g in groups]) for x in (t, values))
     slope = float(t_within @ v_within) / max(float(t_within @ t_within), 1e-300)
     slope = min(max(slope, -fall), 0.0)
     means = [(values - slope * t)[group].mean() for group in groups]

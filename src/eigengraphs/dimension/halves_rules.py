@@ -19,6 +19,7 @@ from scipy import stats
 
 from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.dimension.dimension_choice import Evidence
+from eigengraphs.fitting.plan import Treatment
 from eigengraphs.operators.protocol import Operator
 from eigengraphs.solvers.rules import component_gram
 from eigengraphs.solvers.solution import Array
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["by_splits", "chance", "combined", "noise_p_values", "staged_basis"]
 
-_FIRST_LOOK = 6  # components; twice as many where these do not show the end
 _SPLITS = 15  # at most; with 3, real graphs gave 4 or 9 components depending on the seed
 _FEW = 3  # splits that tell whether more components must be looked at
 _CLEAR = 2 / 3  # of the splits that should support a decision
@@ -47,12 +47,11 @@ def by_splits(job: Job, wanted: list[str]) -> dict[str, Evidence]:
 
     Looks at a few components first, and at more as long as the last of them still counts.
     """
-    d = min(job.max_components, _FIRST_LOOK)
-    while True:
+    for d in job.looks(job.max_components):
         found = _splits(job, d, wanted)
-        if d == job.max_components or _ended(found, d):
-            return found
-        d = min(2 * d, job.max_components)
+        if _ended(found, d):
+            break
+    return found
 
 
 def _ended(found: dict[str, Evidence], d: int) -> bool:
@@ -76,10 +75,13 @@ def _splits(job: Job, d: int, wanted: list[str]) -> dict[str, Evidence]:
         if "halves" in wanted:
             compared.append(replication(H[0], H[1], job.alpha / 2))  # twice the median is taken
             p_values["halves"].append(compared[-1].p_values)
-        if "loadings" in wanted:
-            p_values["loadings"] += [
-                _held_out(job, stacks[1 - a], H[a], len(halves[a]), rng) for a in (0, 1)
-            ]
+        for own, other in ((0, 1), (1, 0)) if "loadings" in wanted else ():
+            # A mean of their own: relative to the training graphs' mean, all would share its noise.
+            held_out, n_training = stacks[other], len(halves[own])
+            treatment = job.treat(held_out, job.treatment.diagonal, np.ones(len(halves[other])))
+            p_values["loadings"].append(
+                noise_p_values(treatment, held_out, H[own], n_training, rng)
+            )
         found = {rule: _judged(job, rule, np.array(p), compared) for rule, p in p_values.items()}
         if b == _FEW and d < job.max_components and not _ended(found, d):
             break  # more components are looked at, with all splits
@@ -140,21 +142,10 @@ def combined(p_values: Array) -> Array:
 # ------------------------------------------------------------------ loadings of held-out graphs
 
 
-def _held_out(
-    job: Job, graphs: GraphStack, H: Array, n_training: int, rng: np.random.Generator
-) -> Array:
-    # A mean of their own: relative to the training graphs' mean, all would share its noise.
-    treatment = job.treat(graphs, job.treatment.diagonal, np.ones(graphs.n_graphs))
-    hollow, centered = treatment.hollow, job.centered
-    with one_blas_thread():
-        view = treatment.operator(graphs, loss=True)
-        return noise_p_values(view, H, rng, hollow=hollow, centered=centered, n_training=n_training)
-
-
+@one_blas_thread()
 def noise_p_values(
-    view: Operator, H: Array, rng: np.random.Generator, *, hollow: bool, centered: bool,
-    n_training: int,
-) -> Array:  # fmt: skip
+    treatment: Treatment, graphs: GraphStack, H: Array, n_training: int, rng: np.random.Generator
+) -> Array:
     """Return p-values of "component k adds nothing to those before it", (d,).
 
     The loading of a graph on what component k adds, z_i = <A_i, Q_k>, has mean zero then, and the
@@ -164,20 +155,19 @@ def noise_p_values(
 
     Parameters
     ----------
-    view
-        Graphs that took no part in finding ``H``, as the loss sees them.
+    treatment
+        Learned on these very graphs.
+    graphs
+        Graphs that took no part in finding ``H``.
     H : (n, d)
         Components found on other graphs.
-    rng
-        Source of the signs.
-    hollow : bool
-        Whether pairs s = t take no part.
-    centered : bool
-        Whether the mean of these very graphs is subtracted.
     n_training
         Number of graphs that ``H`` was found on.
+    rng
+        Source of the signs.
     """
-    m = view.n_graphs
+    view, hollow = treatment.operator(graphs, loss=True), treatment.hollow
+    m, centered = graphs.n_graphs, treatment.mean is not None
     W = staged_basis(component_gram(H, hollow=hollow))
     Z = view.forms(H) @ W
     flips = int(np.clip(-(-_NOISE_VALUES // m), _FEWEST_FLIPS, _MOST_FLIPS))
@@ -285,18 +275,14 @@ def replication(H_a: Array, H_b: Array, alpha: float) -> Replication:
     alpha : float
         Level for a single p-value.
     """
-    K = H_a.shape[1]
-    found = Replication(np.zeros(K), np.ones(K), np.ones(K))
-    for d in range(1, K + 1):
+    found = []
+    for d in range(1, H_a.shape[1] + 1):
         match = match_components(H_a[:, :d], H_b[:, :d])
         products = H_a[:, match.components] * H_b[:, match.order]
-        p = [chance(x) for x in products.T]
-        worst = int(np.argmax(p))
-        found.similarities[d - 1] = match.similarities.min()
-        found.levels[d - 1] = max(needed(products[:, worst], alpha), _THE_SAME)
-        if match.similarities.min() >= _THE_SAME:
-            found.p_values[d - 1] = p[worst]
-    return found
+        p, least = [chance(x) for x in products.T], match.similarities.min()
+        level = max(needed(products[:, int(np.argmax(p))], alpha), _THE_SAME)
+        found.append((least, max(p) if least >= _THE_SAME else 1.0, level))
+    return Replication(*np.array(found).T)
 
 
 def chance(products: Array) -> float:

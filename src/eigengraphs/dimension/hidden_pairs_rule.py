@@ -13,6 +13,7 @@ which is the equation that a component of the complete graphs solves at every ve
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +22,8 @@ from scipy import stats
 
 from eigengraphs.dimension.dimension_choice import Evidence
 from eigengraphs.dimension.halves_rules import staged_basis
-from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
-from eigengraphs.operators.treatment import Treatment
+from eigengraphs.fitting.plan import Treatment
+from eigengraphs.operators.protocol import Operator
 from eigengraphs.solvers.rules import component_gram
 from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["by_hidden_pairs", "prediction_errors", "smallest_good"]
 
-_FIRST_LOOK = 6  # components; twice as many where these do not show the end
 _SETS = 5  # of vertices, whose pairs are hidden in turn
 _ROUNDS = 2  # of sets; after one, the number depends on the seed where gains are small
 
@@ -49,24 +49,23 @@ def by_hidden_pairs(job: Job) -> Evidence | str:
     left = n - max(int(hidden.sum()) for hidden in sets)
     most = min(job.max_components, left * (left - 1) // 2)
     rounding = 1e-5 if job.stack.dtype == np.float32 else 1e-9
-    d = min(most, _FIRST_LOOK)
-    while True:
+    for d in job.looks(most):
         errors = []
         for j, hidden in enumerate(sets, start=1):
             job.tell(f"hidden pairs: set {j} of {len(sets)}, {d} components")
             others = job.stack.select_vertices(~hidden)
             H = job.positions(others, d, job.weights, job.seed)
-            with one_blas_thread():
-                errors.append(prediction_errors(job.stack, job.treatment, hidden, H, job.weights))
+            errors.append(prediction_errors(job.stack, job.treatment, hidden, H, job.weights))
         kept = np.array([error for error in errors if error[0] > 0])
         if len(kept) < 3:
             return "there are hardly any edges among the hidden pairs, so none can be predicted"
         found = Evidence(*smallest_good(kept, job.alpha, rounding))
-        if found.choice < d - 1 or d == most:
-            return found
-        d = min(2 * d, most)
+        if found.choice < d - 1:
+            break
+    return found
 
 
+@one_blas_thread()
 def prediction_errors(
     stack: GraphStack, treatment: Treatment, hidden: NDArray[np.bool_], H: Array, weights: Array
 ) -> Array:
@@ -125,11 +124,11 @@ def prediction_errors(
     return np.asarray(errors) @ weights
 
 
-def _part(stack: GraphStack, treatment: Treatment, part: NDArray[np.bool_]) -> TreatedGraphs:
+def _part(stack: GraphStack, treatment: Treatment, part: NDArray[np.bool_]) -> Operator:
     """Return the graphs on some of the vertices, as the loss sees them."""
     mean = None if treatment.mean is None else treatment.mean[part][:, part]
-    rule: DiagonalRule = "hollow" if treatment.hollow else "observed"
-    return TreatedGraphs(stack.select_vertices(part), rule, mean, treatment.scale)
+    seen: Operator = replace(treatment, mean=mean).operator(stack.select_vertices(part), loss=True)
+    return seen
 
 
 def _shrunken(Z: Array, noise: float) -> Array:

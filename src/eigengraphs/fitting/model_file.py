@@ -25,12 +25,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.fitting.plan import Groups, Plan
+from eigengraphs.fitting.plan import Groups, Plan, Treatment
 from eigengraphs.fitting.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.fitting.settings import FIXED_BY_FIT, check_settings
 from eigengraphs.fitting.solve import Refinement
 from eigengraphs.io.tables_beside import VertexTable
-from eigengraphs.operators.treatment import Treatment
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -144,6 +143,9 @@ def read_model(
         ) from None
     if not isinstance(state, dict) or not {*blank.get_params(), "_fit"} - _ADDED <= state.keys():
         raise InputError(f"{str(source)!r} does not hold a fit of JointEmbedding")
+    if isinstance(held := state.get("_fitted_with"), dict):
+        added = {name: value for name, value in blank.get_params().items() if name in _ADDED}
+        state["_fitted_with"] = added | held
     try:
         wrong = _unlike(state, blank, more)
         if wrong is None:
@@ -349,7 +351,7 @@ def _put(array: NDArray[Any], arrays: Arrays, place: str) -> str:
 # ---------------------------------------------------------------------- parts against each other
 
 # Parameters that the first models did not have; they get the default.
-_ADDED = {"deterministic"}
+_ADDED = {"degree_corrected", "degree_regularization", "deterministic"}
 _Names: TypeAlias = tuple[str, ...]
 _KINDS: dict[str, Any] = {
     "_fit": Fit, "_greedy": Fit, "_plan": Plan, "_steps": Preprocessing,
@@ -359,7 +361,8 @@ _KINDS: dict[str, Any] = {
     "_seed": np.random.SeedSequence,
 }  # fmt: skip
 _OF_SOME: dict[str, Any] = {
-    "_moments": GraphMoments | None, "n_graphs_seen_": int, "refinement_": Refinement,
+    "_moments": GraphMoments | None, "mean_degrees_": np.ndarray, "n_graphs_seen_": int,
+    "refinement_": Refinement,
 }  # fmt: skip
 _OUTPUT = [{"transform": kind} for kind in ("default", "pandas", "polars")]
 
@@ -416,6 +419,9 @@ def _shapes(state: dict[str, Any], n: int, d: int, m: int) -> dict[str, tuple[An
         "_projection.Gammas": (getattr(known, "Gammas", None), (m, d, d)),
         "_projection.observed": (getattr(known, "observed", None), (m,)),
     }
+    if plan.treatment.regularization is not None:
+        one_way = (2, n) if plan.directed else (n,)
+        shapes["mean_degrees_"] = (state.get("mean_degrees_", np.zeros(0)), one_way)
     for name in ("_fit", "_greedy"):
         shapes |= {f"{name}.H": (state[name].H, (n, d)), f"{name}.G": (state[name].G, (n, d)),
                    f"{name}.Psi": (state[name].Psi, (None, d))}  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,11 @@ from sklearn.utils.multiclass import type_of_target
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.projection import MaskedProjection, Projection
 from eigengraphs.fitting.settings import check_weights, refusal
-from eigengraphs.operators.treatment import Treatment
+from eigengraphs.operators.block_by_block import BlockedGraphs, BlockedObserved
+from eigengraphs.operators.degrees import DegreeGraphs
+from eigengraphs.operators.means import MeanGraph, mean_graph
+from eigengraphs.operators.observed import ObservedGraphs
+from eigengraphs.operators.treated import DiagonalRule, TreatedGraphs
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -28,12 +32,101 @@ from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.parallel import one_blas_thread
 
-__all__ = ["Groups", "Plan", "decide", "decide_batch"]
+__all__ = ["Diagonal", "Groups", "Plan", "Treatment", "decide", "decide_batch"]
 
 Array: TypeAlias = NDArray[np.float64]
+Diagonal: TypeAlias = Literal["filled", "observed", "unobserved"]
 
 _PLAIN = 1e-290, 1e300  # objectives that are given as they are: room for sums and small shares
 _MOST_VERTICES = 84  # their second moment takes 102 MB, half of that where it is kept
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """Rule for the diagonal, mean graph and scale.
+
+    Graphs without loops say nothing about their diagonal, and its zeros would dominate the fit.
+    ``"filled"`` puts the mean of its row into each diagonal entry to find the components, and takes
+    loadings, residuals and scores from the pairs of different vertices alone. ``"observed"`` keeps
+    the diagonal as part of the data, as the paper's model does. ``"unobserved"`` leaves it out of
+    the search, too. Of graphs with hidden entries, the mean of a row and the mean graph are those
+    of what is observed.
+    """
+
+    diagonal: Diagonal
+    diagonal_value: float | None  # what every diagonal entry of the training graphs was, if one
+    mean: MeanGraph | None
+    scale: float
+    regularization: float | None = None  # of degrees, if the metric is degree-corrected
+
+    @classmethod
+    def learn(
+        cls,
+        stack: GraphStack,
+        diagonal: str,
+        center: bool,
+        weights: Array,
+        regularization: float | None = None,
+    ) -> Treatment:
+        """Learn the treatment from training graphs; ``diagonal`` may also be "auto".
+
+        "auto" fills when every diagonal entry is the same number, as in hollow graphs and
+        correlation matrices: such a diagonal is a convention and not data. Degree-corrected,
+        entries are taken as they are.
+        """
+        value = stack.facts.take(weights > 0).constant_diagonal
+        rule: Diagonal = "observed" if value is None else "filled"
+        if diagonal != "auto":
+            rule = cast(Diagonal, diagonal)
+        elif regularization is not None:
+            rule = "observed"
+        mean = mean_graph(stack, weights) if center else None
+        # Weights of 1e5 and of 1e-5 should meet the same numbers: bring the largest graph to norm 1
+        # or thereabouts, by a power of two, which costs no rounding.
+        largest = float(stack.facts.norm[weights > 0].max())
+        if stack.dtype == np.float32 and largest > 0 and not 1e-30 < largest < 1e30:
+            raise InputError(
+                f"weights of this size (a graph has norm {largest:.1e}) leave the range of float32 "
+                "when graphs are multiplied; use GraphStack(graphs, dtype='float64')"
+            )
+        exponent = 0.0 if largest == 0 else np.clip(np.floor(np.log2(largest)), -1000, 1000)
+        if regularization is not None:  # each graph is divided by its own mean degree
+            exponent = 0.0
+        return cls(rule, value, mean, float(2.0**-exponent), regularization)
+
+    @property
+    def hollow(self) -> bool:
+        """Whether pairs s = t take no part in loadings and residuals."""
+        return self.diagonal != "observed"
+
+    def hides(self, stack: GraphStack) -> bool:
+        """Tell whether entries that count are hidden: a diagonal alone may be no matter."""
+        if not stack.has_missing:
+            return False
+        mask: Any = stack if isinstance(stack, BlockedStack) else stack.mask
+        return self.diagonal == "observed" or bool(mask.hides_pairs)
+
+    def operator(
+        self, stack: GraphStack, *, directed: bool = False, loss: bool = False, like: Any = None
+    ) -> Any:
+        """Return the graphs on which components are searched, or those of the loss.
+
+        From the latter loadings, residuals and scores are taken. ``like`` is the other one of the
+        same graphs, if there is one: what both need is found once.
+        """
+        if like is not None and self.diagonal != "filled":
+            return like
+        kinds: tuple[Any, Any] = (TreatedGraphs, ObservedGraphs)
+        if isinstance(stack, BlockedStack):
+            kinds = (BlockedGraphs, BlockedObserved)
+        rule: DiagonalRule = "filled" if self.diagonal == "filled" and not loss else "hollow"
+        if self.diagonal == "observed":
+            rule = "observed"
+        kind = kinds[self.hides(stack)]
+        graphs = kind(stack, rule, self.mean, self.scale, directed=directed, like=like)
+        if self.regularization is None:
+            return graphs
+        return DegreeGraphs.of(graphs, self.regularization)
 
 
 @dataclass(frozen=True)
@@ -114,7 +207,11 @@ def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight
     weights, largest = _relative_weights(sample_weight, stack)
     directed = bool(settings["directed"])
     groups = _groups(settings["loadings"], y, stack.n_graphs)
-    treatment = Treatment.learn(stack, settings["diagonal"], bool(settings["center"]), weights)
+    degrees = settings["degree_regularization"] if settings["degree_corrected"] else None
+    treatment = Treatment.learn(
+        stack, settings["diagonal"], bool(settings["center"]), weights,
+        None if degrees is None else float(degrees),
+    )  # fmt: skip
     refused = refusal(settings, has_missing=treatment.hides(stack))
     if refused is not None:
         raise InputError(refused)

@@ -90,13 +90,16 @@ class BatchProjection(Projection):
 
 @dataclass(frozen=True)
 class MaskedProjection:
-    """The same where graphs have hidden entries: each has inner products of its own."""
+    """The same where each graph has inner products of its own.
+
+    That is so with hidden entries, and degree-corrected: there, nothing is hidden.
+    """
 
     Gammas: Array  # (m, d, d) of the components, over what each graph observes
     Psi: Array  # (m, d) of the graphs with the components
     squared_norms: Array  # (m,)
     Gamma: Array  # (d, d) of the components over all entries
-    observed: Array  # (m,) share of its entries that each graph observes
+    observed: Array | None  # (m,) share of its entries that each graph observes, if some are hidden
 
     def first(self, k: int) -> MaskedProjection:
         """Return the same with the first k components."""
@@ -109,11 +112,13 @@ class MaskedProjection:
         """Return the same of groups that share their loadings; see :class:`Projection`."""
         return MaskedProjection(
             np.tensordot(mixing, self.Gammas, axes=1), mixing @ self.Psi,
-            mixing @ self.squared_norms, self.Gamma, mixing @ self.observed,
+            mixing @ self.squared_norms, self.Gamma,
+            None if self.observed is None else mixing @ self.observed,
         )  # fmt: skip
 
     def _stages(self, rule: LoadingRule) -> list[Array]:
-        return stage_loadings(rule, self.Gammas, self.Psi, Seen(self.Gamma, self.observed))
+        seen = None if self.observed is None else Seen(self.Gamma, self.observed)
+        return stage_loadings(rule, self.Gammas, self.Psi, seen)
 
     def loadings(self, rule: LoadingRule) -> Array:
         """Return the best loadings that the rule allows, (m, d), graph by graph."""
@@ -151,4 +156,5 @@ def project(
     if not hasattr(graphs, "grams"):
         return Projection(Gamma, Psi, graphs.squared_norms())
     Gammas = graphs.grams(*sides) * np.outer(fit.active, fit.active)
-    return MaskedProjection(Gammas, Psi, graphs.squared_norms(), Gamma, graphs.observed())
+    observed = graphs.observed() if hasattr(graphs, "observed") else None
+    return MaskedProjection(Gammas, Psi, graphs.squared_norms(), Gamma, observed)

@@ -28,13 +28,14 @@ __all__ = [
 
 # What a fit that is continued must share with its beginning.
 FIXED_BY_FIT = (
-    "center", "diagonal", "directed", "l1_penalty", "loadings", "max_nonzeros", "missing",
-    "preprocess", "refine",
+    "center", "degree_corrected", "degree_regularization", "diagonal", "directed", "l1_penalty",
+    "loadings", "max_nonzeros", "missing", "preprocess", "refine",
 )  # fmt: skip
 CHOICES: dict[str, tuple[Any, ...]] = {
     "solver": ("subspace", "algorithm1"),
     "loadings": ("free", "shared", "class", "nonnegative", "sparse"),
     "directed": (False, True),
+    "degree_corrected": (False, True),
     "diagonal": ("auto", "filled", "observed", "unobserved"),
     "missing": ("error", "unobserved"),
     "refine": (False, True),
@@ -52,6 +53,11 @@ def check_settings(settings: Mapping[str, Any]) -> None:
         if not known or value not in allowed:
             raise InputError(f"{name} must be one of {_listed(allowed)}, got {name}={value!r}")
     _check_sparsity(settings)
+    if not _is_positive(settings["degree_regularization"]):
+        raise InputError(
+            "degree_regularization must be a positive number, the share of the mean degree that is "
+            f"added to every degree; got {settings['degree_regularization']!r}"
+        )
     refused = refusal(settings)
     if refused is not None:
         raise InputError(refused)
@@ -107,10 +113,24 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
             "loadings='shared' with center=True leaves nothing to fit: the mean graph is all that "
             "shared loadings see, and centering takes it away; use center=False"
         )
+    if settings["degree_corrected"]:
+        unlike = {
+            "center=True": (center, "the mean graph has other degrees than the graphs it is "
+                            "subtracted from; use center=False"),
+            f"diagonal={diagonal!r}": (diagonal in ("filled", "unobserved"), "degrees are sums of "
+                                       "the entries as they are; use diagonal='auto'"),
+            "missing='unobserved' with missing entries": (has_missing, "degrees of what is "
+                                                          "observed are not those of the graph; "
+                                                          "fill the entries first"),
+        }  # fmt: skip
+        for what, (asked, why) in unlike.items():
+            if asked:
+                return f"{what} has no meaning with degree_corrected=True: {why}"
     if settings["solver"] == "algorithm1":
         beyond = {
             f"loadings={loadings!r}": ruled,
             "directed=True": directed,
+            "degree_corrected=True": settings["degree_corrected"],
             "diagonal='unobserved'": diagonal == "unobserved",
             "refine=True": refine,
             "missing='unobserved' with missing entries": has_missing,
@@ -127,6 +147,7 @@ def refuse_batches(settings: Mapping[str, Any]) -> None:
     beyond = {
         f"loadings={loadings!r}": (loadings != "free", "needs more of the graphs than moments"),
         "directed=True": (settings["directed"], "has components that these moments do not show"),
+        "degree_corrected=True": (settings["degree_corrected"], "needs the degrees of each graph"),
         "refine=True": (settings["refine"], "goes back to all graphs"),
         "solver='algorithm1'": (settings["solver"] == "algorithm1", "goes back to all graphs"),
         "n_components='auto'": (

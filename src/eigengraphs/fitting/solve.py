@@ -20,15 +20,17 @@ from eigengraphs.fitting.projection import (
     project,
 )
 from eigengraphs.fitting.settings import given_start, tolerance
+from eigengraphs.operators.degrees import DegreeGraphs
 from eigengraphs.operators.means import group_means
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import basis_width, whole_pays
+from eigengraphs.solvers.core import Members
 from eigengraphs.solvers.full_space import MeanGraphs, full_space, refine_observed
-from eigengraphs.solvers.metric import AllEntries, OffDiagonal
+from eigengraphs.solvers.metric import AllEntries, ByDegrees, Metric, OffDiagonal
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.refine import refine
-from eigengraphs.solvers.rules import LoadingRule, condition
+from eigengraphs.solvers.rules import component_gram, condition
 from eigengraphs.solvers.solution import Fit, Watcher, with_signs, with_signs_pair
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
@@ -102,6 +104,7 @@ class Found:
     projection: Projection | MaskedProjection  # of all graphs on them
     greedy: Fit  # before they were refined: where a longer fit goes on
     refinement: Refinement | None
+    mean_degrees: Array | None = None  # (sides, n), of a degree-corrected fit
 
 
 def find_components(
@@ -157,25 +160,34 @@ def find_components(
     missing = treatment.hides(stack)
     if groups is not None:
         weights = plan.group_weights
-    if groups is not None and not missing:
+    if groups is not None and not missing and treatment.regularization is None:
         # sum_i ||A_i - H D_{y_i} H^T||^2 is a constant and the same of the weighted class means.
         searched = group_means(stack, groups.codes, plan.weights, len(groups.labels))
     search = treatment.operator(searched, directed=plan.directed)
-    if groups is not None and missing:
+    metric: Metric = OffDiagonal() if treatment.diagonal == "unobserved" else AllEntries()
+    if treatment.regularization is not None:
+        search, metric = _by_degrees(plan, stack, search)
+        if resume is not None:
+            common["resume"] = _in_search(search, resume)
+    elif groups is not None and missing:
         search = MeanGraphs(search, groups.mixing(plan.weights))
     common["weights"] = weights
-    metric = OffDiagonal() if treatment.diagonal == "unobserved" else AllEntries()
-    keep, wide = kept_in_basis(searched, plan.directed, plan.rule)
+    linear = plan.rule.linear and metric.degrees is None
+    keep, wide = kept_in_basis(searched, plan.directed, linear=linear)
     if missing:
         fit = full_space(search, d, metric=metric, rule=plan.rule, **common)
     elif settings["solver"] == "algorithm1":
         fit = algorithm1(search, d, **common)
     else:
         fit = subspace(search, d, metric=metric, rule=plan.rule, keep=keep, wide=wide, **common)
+    if treatment.regularization is not None:
+        fit = _out_of_search(search, fit, resume)
     fit = _signed(fit)
     centered = treatment.mean is not None
     # The mean, and the row sums.
-    n_passes = fit.n_passes + centered + (treatment.diagonal == "filled")
+    n_passes = (
+        fit.n_passes + centered + (treatment.diagonal == "filled" or metric.degrees is not None)
+    )
     if groups is not None and not missing:
         # Norms, mean graphs and forms: further reads are of the mean graphs alone.
         n_passes = 3 + centered
@@ -184,12 +196,50 @@ def find_components(
     if isinstance(stack, BlockedStack):  # these know better
         n_passes = stack.n_asked - before + centered
     fit = replace(fit, n_passes=n_passes)
-    greedy = Found(fit, projection, fit, None)
+    mean_degrees = search.mean_degrees(plan.weights) if metric.degrees is not None else None
+    greedy = Found(fit, projection, fit, None, mean_degrees)
     if not settings["refine"] or fit.interrupted:
         return greedy
     settled = {name: common[name] for name in ("weights", "tol", "max_iter", "watch")}
-    better = _improve(search, fit, plan, keep, masked=missing, **settled)
+    better = _improve(search, fit, plan, metric, keep, masked=missing, **settled)
     return _better_of(plan, greedy, better, projected)
+
+
+def _by_degrees(plan: Plan, stack: GraphStack, graphs: DegreeGraphs) -> tuple[Any, Metric]:
+    """Return graphs scaled for a degree-corrected search, and the metric."""
+    weights, groups = plan.weights, plan.groups
+    members = Members.alone(len(weights))
+    if groups is not None:
+        mixing, c = groups.mixing(weights), len(groups.labels)
+        share = mixing[groups.codes, np.arange(len(weights))]
+        means = group_means(stack, groups.codes, share * graphs.factors, c)
+        plain = replace(plan.treatment, regularization=None)
+        graphs = graphs.grouped(plain.operator(means, directed=plan.directed), mixing)
+        members = Members(groups.codes.astype(np.int64), share, c)
+    graphs = graphs.scaled(weights)
+    return graphs, ByDegrees(graphs.degrees, members)
+
+
+def _in_search(search: DegreeGraphs, fit: Fit) -> Fit:
+    """Return a fit in the coordinates of a degree-corrected search."""
+    sides = search.searched(_sides(fit))
+    divided = search.found(sides)[1]
+    return replace(fit, H=sides[0], G=None if fit.G is None else sides[1], Psi=fit.Psi * divided)
+
+
+def _out_of_search(search: DegreeGraphs, fit: Fit, resumed: Fit | None = None) -> Fit:
+    """Return a fit of unit columns h; those that were resumed are as they were, to the bit."""
+    sides, divided = search.found(_sides(fit))
+    Psi, k = fit.Psi / divided, 0 if resumed is None else len(resumed.stages)
+    if resumed is not None and fit.stages[:k] == resumed.stages:
+        Psi[:, :k] = resumed.Psi
+        for side, known in zip(sides, _sides(resumed), strict=True):
+            side[:, :k] = known
+    return replace(fit, H=sides[0], G=None if fit.G is None else sides[1], Psi=Psi)
+
+
+def _sides(fit: Fit) -> tuple[Array, ...]:
+    return (fit.H,) if fit.G is None else (fit.H, fit.G)
 
 
 def _find_in_moments(
@@ -231,6 +281,10 @@ def _projected(
 ) -> Projection | MaskedProjection:
     """Return the inner products of all graphs with components: no read, except of grouped ones."""
     treatment, Psi = plan.treatment, None
+    if treatment.regularization is not None:
+        if plan.groups is None:
+            return project(search.unscaled(), fit, hollow=False, Psi=fit.Psi)
+        return project(treatment.operator(stack, directed=plan.directed), fit, hollow=False)
     like = None if plan.groups is not None else search
     loss = treatment.operator(stack, directed=plan.directed, loss=True, like=like)
     if plan.groups is None:
@@ -253,6 +307,7 @@ def _improve(
     search: Any,
     fit: Fit,
     plan: Plan,
+    metric: Metric,
     keep: Keep,
     *,
     masked: bool,
@@ -271,17 +326,17 @@ def _improve(
         The greedy fit; components that are nothing stay as they are.
     plan
         What the fit decided before.
-    keep, weights, tol, max_iter, watch
+    metric, keep, weights, tol, max_iter, watch
         As for the solvers.
     masked
         Whether graphs have hidden entries.
     """
-    on, hollow = fit.active, plan.treatment.diagonal == "unobserved"
-    metric = OffDiagonal() if hollow else AllEntries()
-    sides = [fit.H] if fit.G is None else [fit.H, fit.G]
-    start = tuple(side[:, on] for side in sides)
+    on, corrected = fit.active, metric.degrees is not None
     if not on.any():
         return Improved(fit, 0, "exhausted", 1.0, False)
+    fit = _in_search(search, fit) if corrected else fit
+    sides = _sides(fit)
+    start = tuple(side[:, on] for side in sides)
     common: dict[str, Any] = {
         "metric": metric, "rule": plan.rule, "weights": weights, "tol": tol, "max_iter": max_iter,
         "watch": watch,
@@ -293,7 +348,8 @@ def _improve(
             kept: Literal["products", "cores"] = "products" if keep == "products" else "cores"
             found = refine(search, start, keep=kept, **common)
     except KeyboardInterrupt:  # before there is anything better: the greedy fit is kept
-        size = condition(metric.gram(start))
+        size = condition(component_gram(start[0], start[-1], hollow=metric.hollow))
+        fit = _out_of_search(search, fit) if corrected else fit
         return Improved(replace(fit, interrupted=True), 0, "interrupted", size, False)
     stages, Psi = list(fit.stages), fit.Psi.copy()
     Psi[:, on] = found.Psi
@@ -309,6 +365,7 @@ def _improve(
         fit, H=moved[0], G=None if fit.G is None else moved[1], Psi=Psi, stages=tuple(stages),
         n_passes=fit.n_passes + found.n_passes, interrupted=found.stop_reason == "interrupted",
     )  # fmt: skip
+    improved = _out_of_search(search, improved) if corrected else improved
     return Improved(improved, found.n_iter, found.stop_reason, found.condition, found.bound_met)
 
 
@@ -333,12 +390,13 @@ def _better_of(
     if kept:
         fit = replace(greedy.fit, n_passes=fit.n_passes, interrupted=fit.interrupted)
         projection = greedy.projection
-    return Found(fit, projection, greedy.fit, refinement)
+    return Found(fit, projection, greedy.fit, refinement, greedy.mean_degrees)
 
 
-def kept_in_basis(stack: GraphStack, directed: bool, rule: LoadingRule) -> tuple[Keep, bool]:
+def kept_in_basis(stack: GraphStack, directed: bool, *, linear: bool) -> tuple[Keep, bool]:
     """Return what a solver keeps of graphs in a basis, and whether that may be wide.
 
+    ``linear`` says that rows of a second moment may stand for graphs, as for free loadings.
     Where graphs come from must not change what is found: how wide a basis gets depends on the
     number and the size of graphs alone, and the budget of those in blocks only on what is kept.
     Nothing that grows with the number of graphs comes back from a cluster in every round, except
@@ -351,18 +409,19 @@ def kept_in_basis(stack: GraphStack, directed: bool, rule: LoadingRule) -> tuple
     width = n if whole else min(n, basis_width(m, wide, directed, DEFAULTS))
     entries = width * width if directed else width * (width + 1) // 2
     if not isinstance(stack, BlockedStack):
-        many = whole and rule.linear and m > 4 * entries
+        many = whole and linear and m > 4 * entries
         return "moments" if many else "products" if wide else "cores", wide
     large = m > entries and 8 * m * entries > stack.memory // _SHARE
-    if large and not rule.linear:
+    if large and not linear:
         raise InputError(
-            f"loadings under a rule (nonnegative, sparse) need {m * entries * 8 / 1e9:.2g} GB for "
-            f"the {m} graphs in a basis, and {stack.memory // _SHARE / 1e9:.2g} GB of the budget "
-            "is for that; allow more memory, or use free loadings"
+            f"loadings under a rule (nonnegative, sparse) and degree correction need "
+            f"{m * entries * 8 / 1e9:.2g} GB for the {m} graphs in a basis, and "
+            f"{stack.memory // _SHARE / 1e9:.2g} GB of the budget is for that; allow more memory, "
+            "or use free loadings without degree correction"
         )
     if order_is_fixed():  # what is kept where is for speed alone, and rounds in another way
         return "moments" if large else "cores", wide
-    if large or (stack.is_remote and m > entries and rule.linear):
+    if large or (stack.is_remote and m > entries and linear):
         return "moments", wide
     cached = wide and not stack.is_remote and products <= stack.memory // _SHARE
     return "products" if cached else "cores", wide

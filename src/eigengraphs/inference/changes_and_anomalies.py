@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.signal import lfilter
 from scipy.special import lambertw
 from scipy.stats import beta, chi2, false_discovery_control
@@ -20,10 +21,9 @@ from eigengraphs.inference.designs import (
     Indices,
     check_share,
     counted,
-    left_out,
-    read_loadings,
-    units,
-    usable_components,
+    numbered,
+    portions,
+    varying_loadings,
     words,
 )
 from eigengraphs.system.randomness import RandomState, generator
@@ -33,7 +33,6 @@ __all__ = ["Anomalies", "Changes", "anomalies", "change_points"]
 _NORMAL = 0.6745  # median of |x| of a standard normal x
 _TENTH = 1.2816  # its upper decile
 _DECILE = 1.6449  # the upper decile of |x|
-_BLOCK = 2_000_000  # numbers that are held at once
 # Change points
 _FAR = 4.0  # standard deviations beyond which a graph is an outlier, and says nothing of levels
 _MOST = 0.9  # autocorrelation above is taken as this: a random walk has no level to change
@@ -214,13 +213,10 @@ def change_points(
     >>> found.places
     (25,)
     """
-    Y = read_loadings(loadings, least=1)
-    unit = units(Y)
-    Y = Y / unit
-    constant = np.median(np.abs(np.diff(Y, axis=0)), axis=0) <= 1e-12 * np.abs(Y).max(axis=0)
-    keep, names, notes = usable_components(
-        constant, "the same for most graphs", components, leave_out
-    )
+    Y, unit, names, notes = varying_loadings(
+        loadings, lambda Y: np.median(np.abs(np.diff(Y, axis=0)), axis=0),
+        "the same for most graphs", components=components, leave_out=leave_out,
+    )  # fmt: skip
     if not isinstance(smallest, int | np.integer) or smallest < 2:
         raise InputError(f"smallest must be a whole number >= 2, got {smallest!r}")
     check_share("level", level)
@@ -229,23 +225,19 @@ def change_points(
             f"level {level} needs at least {int(np.ceil(1 / level - 1))} permutations, got "
             f"{n_permutations}"
         )
-    fewest = max(2 * smallest + 1, 10)
-    if len(Y) < fewest:
+    m, fewest = len(Y), max(2 * smallest + 1, 10)
+    if m < fewest:
         raise InputError(
-            f"{len(Y)} graphs are too few for changes with {smallest} graphs on either side; at "
-            f"least {fewest} are needed"
+            f"{m} graphs are too few for changes with {smallest} graphs on either side; at least "
+            f"{fewest} are needed"
         )
-    Y, unit = Y[:, keep], unit[keep]
-    m = len(Y)
-    tamed = _tamed(Y[None], smallest)
-    costs, rhos = _cuttable(tamed, smallest)
+    costs, (rho,), (tamed,) = _cuttable(Y[None], smallest)
     observed = float(largest_penalty(costs)[0])
-    innovations, rng = _innovations(tamed[0], costs, rhos[0]), generator(random_state)
-    null = []
-    step = max(1, 2 * _BLOCK // (m * m))
-    for start in range(0, n_permutations, step):
-        series = _without_change(innovations, rhos[0], min(step, n_permutations - start), rng)
-        null.append(largest_penalty(_cuttable(_tamed(series, smallest), smallest)[0]))
+    innovations, rng = _innovations(tamed, costs, rho), generator(random_state)
+    null = [
+        largest_penalty(_cuttable(_without_change(innovations, rho, some, rng), smallest)[0])
+        for some in portions(n_permutations, m * m, 4_000_000)
+    ]
     gains = np.nan_to_num(np.concatenate(null), nan=np.inf)
     # So that a gain that is no number has a p of 1.
     p = (1 + int((~(gains < observed * (1 - 1e-9))).sum())) / (1 + n_permutations)
@@ -264,7 +256,7 @@ def change_points(
         gains=np.array(gain) / penalty,
         levels=np.array([np.median(Y[a:b], axis=0) for a, b in pairwise(edges)]) * unit,
         segments=np.repeat(np.arange(len(edges) - 1), np.diff(edges)),
-        autocorrelation=rhos[0],
+        autocorrelation=rho,
         penalty=penalty,
         level=level,
         n_permutations=n_permutations,
@@ -314,37 +306,22 @@ def _tamed(Y: Array, smallest: int) -> Array:
 
 def _places(costs: Array, penalty: float) -> list[int]:
     """Return the rows where the series of these costs (1, m - 1, m - 1) is cut."""
+    first = segment(costs, np.array([penalty]))[1][0]
     # The first row was spent on the second's innovation.
-    return [place + 1 for place in places(segment(costs, np.array([penalty]))[2][0])]
+    return (np.flatnonzero(first) + 1).tolist()
 
 
-def _cuttable(Y: Array, smallest: int) -> tuple[Array, Array]:
-    """Return costs of segments without autocorrelation, and autocorrelations.
+def _cuttable(Y: Array, smallest: int) -> tuple[Array, Array, Array]:
+    """Return costs of segments without autocorrelation, autocorrelations, and tamed series.
 
     Differences give a first autocorrelation whatever the changes, but a rough one. The best cutting
     under it has levels, (B, m, d), and what is left around these gives a better one, (B, d).
     """
+    Y = _tamed(Y, smallest)
     costs = segment_costs(_flat(Y, first_autocorrelation(Y)), smallest)
-    best = largest_penalty(costs)
-    starts = segment(costs, best * (1 - 1e-9))[2]
-    rho = later_autocorrelation(Y, _levels(Y, starts))
-    return segment_costs(_flat(Y, rho), smallest), rho
-
-
-def _levels(Y: Array, starts: Indices) -> Array:
-    """Return the mean of each row's segment, (B, m, d); segments are of rows 1 to m - 1."""
-    B, m, d = Y.shape
-    first = np.zeros((B, m), dtype=bool)
-    each, t = np.arange(B), np.full(B, m - 1)
-    while t.any():
-        t = np.where(t > 0, starts[each, t - 1], 0)
-        first[each[t > 0], t[t > 0] + 1] = True  # row 0 belongs to the first segment
-    which = np.cumsum(first, axis=1) + each[:, None] * m
-    counts = np.bincount(which.ravel(), minlength=B * m)
-    sums = np.stack([
-        np.bincount(which.ravel(), weights=Y[:, :, k].ravel(), minlength=B * m) for k in range(d)
-    ], axis=1)  # fmt: skip
-    return np.asarray((sums / np.maximum(counts, 1)[:, None])[which])
+    first = segment(costs, largest_penalty(costs) * (1 - 1e-9))[1]
+    rho = later_autocorrelation(Y, first)
+    return segment_costs(_flat(Y, rho), smallest), rho, Y
 
 
 def first_autocorrelation(Y: Array) -> Array:
@@ -357,14 +334,19 @@ def first_autocorrelation(Y: Array) -> Array:
     return np.asarray(np.clip(second / np.where(first > 0, first, np.inf) - 1, 0.0, _MOST))
 
 
-def later_autocorrelation(Y: Array, levels: Array) -> Array:
-    """Return the autocorrelation of neighbors around levels, (B, d)."""
-    left = Y - levels
+def later_autocorrelation(Y: Array, first: NDArray[np.bool_]) -> Array:
+    """Return the autocorrelation of neighbors around levels, (B, d).
+
+    Levels are means of segments, which begin where ``first`` (B, m - 1) says for rows 1 on.
+    """
+    which = np.cumsum(np.pad(first, ((0, 0), (1, 0))), axis=1)
+    same = (which[:, :, None] == which[:, None]).astype(np.float64)  # segment
+    left = Y - same @ Y / same.sum(axis=2, keepdims=True)
     unit = np.sqrt(_mean_square(left))[:, None]
     left = np.clip(left, -3 * unit, 3 * unit)  # an outlier or two
     rho = (left[:, 1:] * left[:, :-1]).sum(axis=1) / np.maximum((left**2).sum(axis=1), 1e-300)
     # Each mean that was subtracted lowers it by about (1 + 3 rho) / m.
-    means = 1 + (np.diff(levels, axis=1) != 0).any(axis=2).sum(axis=1)[:, None]
+    means = 1 + which[:, -1:]
     rho = rho + means * (1 + 3 * np.maximum(rho, 0.0)) / Y.shape[1]
     return np.asarray(np.clip(rho, 0.0, _MOST))
 
@@ -413,12 +395,10 @@ def segment_costs(Y: Array, least: int) -> Array:
     least
         Number of rows that a segment must have.
     """
-    B, m, d = Y.shape
+    m = Y.shape[1]
     Y = Y - Y.mean(axis=1, keepdims=True)
-    S = np.zeros((B, m + 1, d))
-    np.cumsum(Y, axis=1, out=S[:, 1:])
-    squares = np.zeros((B, m + 1))
-    np.cumsum((Y**2).sum(axis=2), axis=1, out=squares[:, 1:])
+    S = np.pad(np.cumsum(Y, axis=1), ((0, 0), (1, 0), (0, 0)))
+    squares = np.pad(np.cumsum((Y**2).sum(axis=2), axis=1), ((0, 0), (1, 0)))
     norms = (S**2).sum(axis=2)
     # |S_t - S_s|^2 by a product of matrices, for all pairs at once.
     moved = norms[:, None, 1:] + norms[:, :-1, None] - 2 * (S[:, :-1] @ S[:, 1:].transpose(0, 2, 1))
@@ -429,7 +409,7 @@ def segment_costs(Y: Array, least: int) -> Array:
     return np.asarray(np.maximum(costs, 0.0))
 
 
-def segment(costs: Array, penalties: Array) -> tuple[Array, Indices, Indices]:
+def segment(costs: Array, penalties: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Cut series where that lowers their cost by more than a penalty for each cut.
 
     Dynamic programming over all places of all cuts, for each series.
@@ -445,23 +425,24 @@ def segment(costs: Array, penalties: Array) -> tuple[Array, Indices, Indices]:
     -------
     cost : (B,)
         Of the segments, without penalties.
-    cuts : (B,)
-        Their number.
-    starts : (B, m)
-        First row of the last segment of the best cutting of rows 0 to t.
+    first : (B, m)
+        Whether a segment begins at a row after a cut.
     """
     B, m, _ = costs.shape
     best = np.full((B, m + 1), np.inf)
     best[:, 0] = -penalties  # the first segment begins without a cut
-    cuts = np.full((B, m + 1), -1, dtype=np.intp)
-    starts = np.zeros((B, m), dtype=np.intp)
+    starts = np.zeros((B, m + 1), dtype=np.intp)  # of the last segment of rows before t
     each = np.arange(B)
     for t in range(m):
         ways = best[:, : t + 1] + costs[:, : t + 1, t] + penalties[:, None]
-        starts[:, t] = ways.argmin(axis=1)
-        best[:, t + 1] = ways[each, starts[:, t]]
-        cuts[:, t + 1] = cuts[each, starts[:, t]] + 1
-    return best[:, -1] - penalties * cuts[:, -1], cuts[:, -1], starts
+        starts[:, t + 1] = ways.argmin(axis=1)
+        best[:, t + 1] = ways[each, starts[:, t + 1]]
+    first, start = np.zeros((B, m), dtype=bool), starts[:, m]
+    while start.any():
+        first[each, start] = True
+        start = starts[each, start]
+    first[:, 0] = False
+    return best[:, -1] - penalties * first.sum(axis=1), first
 
 
 def largest_penalty(costs: Array) -> Array:
@@ -471,30 +452,17 @@ def largest_penalty(costs: Array) -> Array:
     (cost of no cut - cost of K cuts) / K. Each round finds the best cutting at the last penalty,
     and its mean gain is the next one; this rises to the answer in a few rounds.
     """
-    whole = costs[:, 0, -1]
-    m = costs.shape[1]
-    one = (costs[:, 0, : m - 1] + costs[:, np.arange(1, m), m - 1]).min(axis=1)
+    whole, one = costs[:, 0, -1], (costs[:, 0, :-1] + costs[:, 1:, -1]).min(axis=1)
     found = np.where(np.isfinite(one), whole - one, 0.0)
-    active = np.isfinite(one)
-    while active.any():
-        rows = np.flatnonzero(active)
-        cost, cuts, _ = segment(costs[rows], found[rows])
+    rows = np.flatnonzero(np.isfinite(one))
+    while len(rows):
+        cost, first = segment(costs[rows], found[rows])
+        cuts = first.sum(axis=1)
         gain = (whole[rows] - cost) / np.maximum(cuts, 1)
         better = (cuts > 0) & (gain > found[rows] * (1 + 1e-12) + 1e-300)
-        found[rows[better]] = gain[better]
-        active[rows[~better]] = False
+        rows = rows[better]
+        found[rows] = gain[better]
     return np.asarray(found)
-
-
-def places(starts: Indices) -> list[int]:
-    """Return the first rows of all segments but the first, from one row of ``starts``."""
-    found: list[int] = []
-    t = len(starts)
-    while t > 0:
-        t = int(starts[t - 1])
-        if t > 0:
-            found.append(t)
-    return found[::-1]
 
 
 # Graphs unlike the others: by their loadings, and by what the components do not explain
@@ -653,21 +621,17 @@ def anomalies(
     >>> eg.inference.anomalies(Lam, n_simulations=99, random_state=0).found
     (4,)
     """
-    Y = read_loadings(loadings, least=8)
-    Y = Y / units(Y)
-    Y = Y[:, ~left_out(leave_out, Y.shape[1])]
     check_share("level", level)
     check_count("n_simulations", n_simulations)
-    m = len(Y)
-    parts = np.zeros(m, dtype=np.intp)
-    if segments is not None:
-        if np.shape(segments) != (m,):
-            raise InputError(f"segments must have one value for each of {m} graphs")
-        parts = np.unique(np.asarray(segments), return_inverse=True)[1]
-    Y = _varying(Y, parts)
-    if Y.shape[1] == 0:
-        raise InputError("no component is left: loadings are the same for most graphs")
-    rng = generator(random_state)
+
+    def parts_of(Y: Array) -> Indices:
+        return numbered(np.zeros(len(Y)) if segments is None else segments, len(Y), "segments")
+
+    Y, *_ = varying_loadings(
+        loadings, lambda Y: _spread(Y, parts_of(Y)), "the same for most graphs", least=8,
+        leave_out=leave_out,
+    )  # fmt: skip
+    m, parts, rng = len(Y), parts_of(Y), generator(random_state)
     distances, p_distances = _judged(Y, parts, n_simulations, rng)
     left, p_residuals = np.full((2, m), np.nan)
     if residual_share is not None:
@@ -675,8 +639,8 @@ def anomalies(
         if share.shape != (m,):
             raise InputError(f"residual_share must have one value for each of {m} graphs")
         known = (share > 0) & (share < np.inf)
-        x = _varying(np.log(share[known])[:, None], parts[known])
-        if len(x) >= 8 and x.size:
+        x = np.log(share[known])[:, None]
+        if len(x) >= 8 and _spread(x, parts[known]) > 1e-12 * np.abs(x).max():
             left[known], p_residuals[known] = _judged(
                 x, parts[known], n_simulations, rng, upper=True
             )
@@ -698,10 +662,9 @@ def _many(count: int, m: int) -> str:
     )
 
 
-def _varying(Y: Array, parts: Indices) -> Array:
-    """Return the columns in which most rows differ from the median of their part."""
-    unit = _deviation(_from_levels(Y[None], parts))[0]
-    return Y[:, unit > 1e-12 * np.abs(Y).max(axis=0, initial=0.0)]
+def _spread(Y: Array, parts: Indices) -> Array:
+    """Return the robust deviation of columns from the median of each row's part, (d,)."""
+    return np.asarray(_deviation(_from_levels(Y[None], parts))[0])
 
 
 def _from_levels(Y: Array, parts: Indices) -> Array:
@@ -734,12 +697,10 @@ def _judged(
     scores, S = _normal_scores(Y[None], parts)
     observed = measured(scores)[0]
     root = np.linalg.cholesky(S[0])
-    drawn = []
-    step = max(1, _BLOCK // (m * d))
-    for start in range(0, n_simulations, step):
-        sample = rng.normal(size=(min(step, n_simulations - start), m, d)) @ root.T
-        drawn.append(measured(_normal_scores(sample, parts)[0]).ravel())
-    reference = np.concatenate(drawn)
+    reference = np.concatenate([
+        measured(_normal_scores(rng.normal(size=(some, m, d)) @ root.T, parts)[0]).ravel()
+        for some in portions(n_simulations, m * d)
+    ])  # fmt: skip
     if not upper:
         # A volume that all components share spreads the logarithms of distances.
         wide, usual = (np.log(np.quantile(x, 0.9) / np.median(x)) for x in (observed, reference))

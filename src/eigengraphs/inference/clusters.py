@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,8 @@ from sklearn.mixture import GaussianMixture
 
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import Array, Indices, check_choice, units
+from eigengraphs.inference.designs import Array, Indices, check_choice, unit_of, units
+from eigengraphs.inference.intervals_and_bootstrap import sides_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
@@ -70,8 +71,8 @@ class Clusters:
     points: Array
     bic: dict[int, float]
     method: str
-    ari: float | None = None
-    purity: float | None = None
+    ari: float | None
+    purity: float | None
 
     __repr__ = short_repr
 
@@ -136,12 +137,11 @@ def cluster_vertices(
         Lam = np.asarray(embedding.loadings_, dtype=np.float64)
         unit = units(Lam)
         weight = np.sqrt(unit) * np.sqrt(np.sqrt(((Lam / unit) ** 2).mean(axis=0)))
-        right = getattr(embedding, "latent_positions_right_", None)
-        sides = [embedding.latent_positions_ * weight, None if right is None else right * weight]
+        X = np.hstack([side * weight for side in sides_of(embedding)])
     else:
-        placed = embedding.graph_positions(graph)
-        sides = [placed.positions, getattr(placed, "right", None)]
-    X = np.hstack([np.asarray(side, np.float64) for side in sides if side is not None])
+        placed: Any = embedding.graph_positions(graph)
+        sides = [placed.positions, *([placed.right] if hasattr(placed, "right") else [])]
+        X = np.hstack([np.asarray(side, dtype=np.float64) for side in sides])
     if degree_corrected:
         lengths = np.linalg.norm(X, axis=1, keepdims=True)
         X = X / np.where(lengths > 1e-12 * lengths.max(), lengths, 1.0)
@@ -211,29 +211,28 @@ def _cluster(
         raise InputError(f"truth must name a class for each of the {n} {what}, got {len(truth)}")
     seed = int(seed_sequence(random_state).generate_state(1)[0])
     numbers = [int(n_clusters)] if n_clusters != "auto" else range(1, max(1, min(most, n // 3)) + 1)
-    unit = float(units(X.reshape(-1, 1))[0])
-    fits = {c: _fit(X / unit, c, method, seed) for c in numbers}
+    unit = unit_of(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
+        fits = {c: _fit(X / unit, c, method, seed) for c in numbers}
     best = min(fits, key=lambda c: (fits[c][2], c))
     labels, centers, _ = fits[best]
     order = np.argsort(-np.bincount(labels, minlength=best), kind="stable")
     place = np.argsort(order)
     bic = {c: fits[c][2] + 2.0 * X.size * np.log(unit) for c in fits}
-    found = Clusters(place[labels], best, centers[order] * unit, X, bic, method)
-    if truth is None:
-        return found
-    classes = [str(name) for name in truth]
-    ari = float(adjusted_rand_score(classes, found.labels))
-    purity = contingency_matrix(classes, found.labels).max(axis=0).sum() / n
-    return replace(found, ari=ari, purity=float(purity))
+    ari, purity = None, None
+    if truth is not None:
+        classes = [str(name) for name in truth]
+        ari = float(adjusted_rand_score(classes, labels))
+        purity = float(contingency_matrix(classes, labels).max(axis=0).sum() / n)
+    return Clusters(place[labels], best, centers[order] * unit, X, bic, method, ari, purity)
 
 
 def _fit(X: Array, c: int, method: str, seed: int) -> tuple[Indices, Array, float]:
     """Return labels, centers and BIC of c clusters."""
     if method == "mixture":
         return _mixture(X, c, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters
-        means: Any = KMeans(c, n_init=_STARTS, random_state=seed).fit(X)
+    means: Any = KMeans(c, n_init=_STARTS, random_state=seed).fit(X)
     n, p = X.shape
     # k-means is the limit of round Gaussians of one size: their likelihood, with hard labels.
     variance = max(float(means.inertia_) / (n * p), 1e-300)
@@ -251,18 +250,14 @@ def _mixture(X: Array, c: int, seed: int) -> tuple[Indices, Array, float]:
     # A floor for variances, beside the spread of all points: clusters of equal points are points,
     # and would have an infinite likelihood.
     floor = 1e-6 * max(float(X.var(axis=0).mean()), 1e-12)
-    best: tuple[Indices, Array, float] | None = None
+    found = []
     for shape, fewest in (("full", p + 1), ("tied", 1), ("diag", 2), ("spherical", 2)):
         mixture: Any = GaussianMixture(
             c, covariance_type=shape, n_init=_MIXTURES, reg_covar=floor, random_state=seed
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            labels = mixture.fit_predict(X).astype(np.intp)
+        labels = mixture.fit_predict(X).astype(np.intp)
         # Fewer points than their covariance needs lie in a plane, with likelihoods without end.
         small = np.bincount(labels, minlength=c).min() < fewest
         bic = float("inf") if small and c > 1 else float(mixture.bic(X))
-        if best is None or bic < best[2]:
-            best = labels, np.asarray(mixture.means_), bic
-    assert best is not None
-    return best
+        found.append((labels, np.asarray(mixture.means_), bic))
+    return min(found, key=lambda one: one[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,12 @@ from numpy.typing import ArrayLike
 from eigengraphs.dimension.halves_rules import chance, combined, noise_p_values
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import Array, Indices
-from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS, halvings, numbered
-from eigengraphs.system.parallel import one_blas_thread
+from eigengraphs.inference.designs import Array, numbered
+from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS, halvings, sides_of
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
-
-
-_UNTESTED = dict.fromkeys(("replicability", "p_not_replicated", "p_noise"))
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class ComponentReading:
         p-value of "halves agree no more than by chance".
     p_noise : float or None
         p-value of "loadings of held-out graphs are noise around zero"; None for
-        directed graphs and graphs with gaps.
+        directed graphs, degree-corrected fits and graphs with gaps.
     degenerate : bool
         Whether its loadings are not decided by the data.
 
@@ -171,31 +168,29 @@ def read_components(
     """
     fit = FitView.of(embedding)
     stack = fit.stack(graphs)
-    trust = None
+    tested: dict[str, Array | None] = dict.fromkeys(
+        ("replicability", "p_not_replicated", "p_noise")
+    )
     if n_splits:
-        trust = trust_components(
+        tested = vars(trust_components(
             embedding, stack, n_splits=n_splits, groups=groups, random_state=random_state,
             on_split=on_split,
-        )  # fmt: skip
-    H = np.asarray(embedding.latent_positions_, dtype=np.float64)
-    right = getattr(embedding, "latent_positions_right_", None)
+        ))  # fmt: skip
+    sides = sides_of(embedding)
     # And not loadings_, which are of the graphs of the fit in their order, or of the last batch.
     Lam = np.asarray(embedding.transform(stack), dtype=np.float64)
     vertices, graph_names = embedding.vertex_names_, stack.graph_names
     found = []
-    for k, (h, lam) in enumerate(zip(H.T, Lam.T, strict=True)):
-        g = None if right is None else np.asarray(right[:, k], dtype=np.float64)
+    for k, lam in enumerate(Lam.T):
+        h, *others = (side[:, k] for side in sides)
         high, low = (tuple((vertices[s], float(h[s])) for s in side) for side in ends(h, most))
-        pairs = strongest_pairs(h, g, loops=not fit.treatment.hollow, most=most)
+        pairs = strongest_pairs(h, *others, loops=not fit.treatment.hollow, most=most)
         order = np.argsort(-lam, kind="stable")
         largest, smallest = (
             tuple((graph_names[i], float(lam[i])) for i in some[:most])
             for some in (order, order[::-1])
         )
-        evidence: dict[str, float | None] = {
-            name: None if values is None else float(values[k])
-            for name, values in (vars(trust) if trust else _UNTESTED).items()
-        }
+        evidence = {name: None if p is None else float(p[k]) for name, p in tested.items()}
         found.append(
             ComponentReading(
                 number=k + 1,
@@ -250,7 +245,7 @@ def trust_components(
     -------
     Trust
         ``replicability``, ``p_not_replicated`` and ``p_noise``, (d,) each; the last is None for
-        directed graphs and graphs with gaps.
+        directed graphs, degree-corrected fits and graphs with gaps.
 
     Examples
     --------
@@ -268,10 +263,12 @@ def trust_components(
             "components of a fit with loadings='class' depend on the classes, and are not tested "
             "on halves; fit with loadings='free'"
         )
-    together, many = numbered(groups, stack.n_graphs)
-    if many < 4:
+    together = numbered(groups, stack.n_graphs)
+    if together.max() < 3:
+        many = together.max() + 1
         raise InputError(f"halves need at least 4 graphs (or groups of them), got {many}")
-    testable = not fit.directed and not stack.has_missing
+    plain = not fit.directed and not fit.settings["degree_corrected"]
+    testable = plain and not stack.has_missing
     rng = np.random.default_rng(0)  # of signs that are turned; halves are by random_state alone
     cosines, p_same, p_noise = [], [], []
     for b, half in enumerate(halvings(embedding, stack, together, n_splits, random_state)):
@@ -281,16 +278,9 @@ def trust_components(
         p_same.append(np.array(same) * half.prices[0] * half.prices[1])
         for own, other in ((0, 1), (1, 0)) if testable else ():
             # Seen as the fit to these very graphs sees them: centered by a mean of their own.
-            view = FitView.of(half.fits[other])
-            with one_blas_thread():
-                p = noise_p_values(
-                    view.treatment.operator(view.aligned(half.graphs[other]), loss=True),
-                    places[own],
-                    rng,
-                    hollow=view.treatment.hollow,
-                    centered=view.treatment.mean is not None,
-                    n_training=half.graphs[own].n_graphs,
-                )
+            view, n_training = FitView.of(half.fits[other]), half.graphs[own].n_graphs
+            held_out = view.aligned(half.graphs[other])
+            p = noise_p_values(view.treatment, held_out, places[own], n_training, rng)
             p_noise.append(p * half.prices[own])
         if on_split is not None:
             on_split(b + 1, n_splits)
@@ -310,25 +300,18 @@ def ends(h: Array, most: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def strongest_pairs(
-    h: Array, g: Array | None, *, loops: bool, most: int
+    h: Array, g: Array | None = None, *, loops: bool, most: int
 ) -> list[tuple[int, int, float]]:
     """Return the pairs with the largest |h_s h_t| (s < t), or |h_s g_t|, the largest first.
 
     They are among the first most + 1 vertices by |h|, and by |g|: a vertex further down is beaten
     by all pairs of those above it with the same other vertex.
     """
-    s = _strongest(h, most + 1)
-    t = s if g is None else _strongest(g, most + 1)
     right = h if g is None else g
+    s, t = (np.argsort(-np.abs(x), kind="stable")[: most + 1].tolist() for x in (h, right))
     pairs = [
         (a, b, float(h[a] * right[b]))
-        for a in s.tolist()
-        for b in t.tolist()
-        if (loops and a == b) or (a < b if g is None else a != b)
+        for a, b in product(s, t)
+        if h[a] * right[b] != 0.0 and ((loops and a == b) or (a < b if g is None else a != b))
     ]
-    kept = [pair for pair in pairs if pair[2] != 0.0]
-    return sorted(kept, key=lambda pair: (-abs(pair[2]), pair[0], pair[1]))[:most]
-
-
-def _strongest(h: Array, most: int) -> Indices:
-    return np.argsort(-np.abs(h), kind="stable")[:most]
+    return sorted(pairs, key=lambda pair: (-abs(pair[2]), pair[0], pair[1]))[:most]

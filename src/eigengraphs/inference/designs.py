@@ -8,7 +8,7 @@ of its rows that the hypothesis of no effect allows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
-from eigengraphs.system.labels import UNKNOWN, without_none
+from eigengraphs.system.labels import UNKNOWN, are_codes, without_none
 
 __all__ = ["Design", "Permutations", "Variable", "make_design", "read_table", "read_variable"]
 
@@ -25,7 +25,8 @@ Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 DesignKind: TypeAlias = Literal["single", "between", "within"]
 _SAME = 1e-8  # of the size of a column: less is rounding
-_BLOCK = 4_000_000  # numbers that are held at once
+_BLOCK = 4_000_000  # numbers that are held at once by all permutations
+_CONSTANT = 1e-12  # of the largest loading: a smaller spread is none
 
 
 # Values and loadings as users give them
@@ -33,14 +34,20 @@ _BLOCK = 4_000_000  # numbers that are held at once
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """One value for each graph."""
+    """One value for each graph.
+
+    Attributes
+    ----------
+    values : (m,)
+        Numbers, or places in ``levels``; nan where it is not known.
+    levels
+        Names of the groups: in alphabetical order, numbers by size.
+    """
 
     name: str
     kind: Literal["groups", "quantity"]
     values: Array
-    """(m,), numbers, or places in ``levels``; nan where it is not known."""
     levels: tuple[str, ...] = ()
-    """Names of the groups: in alphabetical order, numbers by size."""
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -60,14 +67,15 @@ class Variable:
         """Return it in a unit near its largest value, and that unit; groups stay as they are."""
         if self.kind == "groups":
             return self, 1.0
-        unit = float(units(self.values[self.known][:, None])[0])
+        unit = unit_of(self.values[self.known])
         return Variable(self.name, self.kind, self.values / unit), unit
 
-    def coded(self) -> Array:
-        """Return columns of numbers, (m, q): a quantity, or every group but the first as 0 or 1."""
+    def coded(self, first: int = 1) -> Array:
+        """Return columns of numbers, (m, q): a quantity, or groups from the first on as 0 or 1."""
         if self.kind == "quantity":
             return self.values[:, None]
-        return np.asarray(self.values[:, None] == np.arange(1, len(self.levels)), dtype=np.float64)
+        groups = np.arange(first, len(self.levels))
+        return np.asarray(self.values[:, None] == groups, dtype=np.float64)
 
 
 def graph_values(name: str, given: Any, n_graphs: int) -> list[Any]:
@@ -80,11 +88,6 @@ def graph_values(name: str, given: Any, n_graphs: int) -> list[Any]:
             f"{name!r} must have one value for each of the {n_graphs} graphs, got {came}"
         )
     return [_plain(name, value) for value in list(given)]
-
-
-def is_number(value: Any) -> bool:
-    """Tell whether a plain value is a number, and not a truth value."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def read_variable(
@@ -107,7 +110,8 @@ def read_variable(
     n_graphs
         How many there must be.
     kind
-        ``"groups"`` or ``"quantity"`` where the values must not decide.
+        ``"groups"`` or ``"quantity"`` where the values must not decide; ``"label"`` where a few
+        whole numbers, each often, are groups as well.
     levels
         Groups that are known already; others are unknown values then.
     """
@@ -115,12 +119,13 @@ def read_variable(
     known = [value for value in values if value is not None]
     if not known and kind is None:
         raise InputError(f"{name!r} has no value for any graph")
-    numbers = all(map(is_number, known))
-    if kind is None:
-        kind = "quantity" if numbers and len(set(known)) > 2 else "groups"
+    numbers = all(map(_is_number, known))
+    if kind in (None, "label"):
+        many = numbers and len(set(known)) > 2 and not (kind == "label" and are_codes(known))
+        kind = "quantity" if many else "groups"
     if kind == "quantity":
         if not numbers:
-            i = next(i for i, x in enumerate(values) if x is not None and not is_number(x))
+            i = next(i for i, x in enumerate(values) if x is not None and not _is_number(x))
             raise InputError(
                 f"{name!r} is a quantity and needs numbers; {counted(i)} has {values[i]!r}"
             )
@@ -155,7 +160,7 @@ def table_columns(given: Any, n_graphs: int) -> dict[str, Any]:
             f"covariates must be a mapping of names to columns, or an array of {n_graphs} rows; "
             f"got shape {table.shape}"
         )
-    return {f"covariate {j + 1}": table[:, j].tolist() for j in range(table.shape[1])}
+    return {f"covariate {j + 1}": column.tolist() for j, column in enumerate(table.T)}
 
 
 def read_loadings(given: Any, least: int = 3) -> Array:
@@ -177,6 +182,66 @@ def read_loadings(given: Any, least: int = 3) -> Array:
     return Y
 
 
+def varying_loadings(
+    given: Any,
+    spread: Callable[[Array], Array],
+    alike: str,
+    *,
+    least: int = 1,
+    components: Sequence[str] | None = None,
+    leave_out: Any = None,
+) -> tuple[Array, Array, list[str], list[str]]:
+    """Return loadings on the components that can be tested: those that vary, and mean something.
+
+    Parameters
+    ----------
+    given : (m, d)
+        As users have them.
+    spread
+        Of each component, (d,), from loadings (m, d).
+    alike
+        What loadings without any spread are, in words.
+    least
+        Graphs that are needed.
+    components, leave_out
+        Names, ``je1``, ``je2``, ... by default, and which components are left out.
+
+    Returns
+    -------
+    Y, unit : (m, d') and (d',)
+        Loadings in units, and these: powers of two near the largest loadings.
+    names, notes
+        Of these components, and on the others.
+    """
+    Y = read_loadings(given, least)
+    d, unit = Y.shape[1], units(Y)
+    Y = Y / unit
+    names = np.array([f"je{k + 1}" for k in range(d)] if components is None else list(components))
+    if len(names) != d:
+        raise InputError(f"components must have one name for each of {d}, got {len(names)} names")
+    out = np.zeros(d, bool) if leave_out is None else np.asarray(leave_out, dtype=bool)
+    if out.shape != (d,):
+        raise InputError(f"leave_out must have one value for each of {d} components")
+    constant = spread(Y) <= _CONSTANT * np.abs(Y).max(axis=0)
+    notes = [
+        f"not tested, because loadings are {why}: {', '.join(names[which])}"
+        for which, why in ((out, "degenerate"), (constant & ~out, alike))
+        if which.any()
+    ]
+    keep = ~(out | constant)
+    if not keep.any():
+        raise InputError("no component is left to test: loadings are constant or degenerate")
+    return Y[:, keep], unit[keep], names[keep].tolist(), notes
+
+
+def numbered(given: Any, m: int, name: str = "groups") -> Indices:
+    """Return the group of each graph as a number from 0 on, (m,); by default each is its own."""
+    values = np.arange(m) if given is None else np.asarray(given)
+    if values.shape != (m,):
+        raise InputError(f"{name} must have one value for each of {m} graphs, got {values.shape}")
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
 def check_share(name: str, value: Any) -> None:
     """Raise an error for what is not between 0 and 1."""
     if not 0 < value < 1:
@@ -189,42 +254,6 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
-def left_out(leave_out: Any, d: int) -> NDArray[np.bool_]:
-    """Return which of d components are not to be looked at, (d,)."""
-    out = np.zeros(d, bool) if leave_out is None else np.asarray(leave_out, dtype=bool)
-    if out.shape != (d,):
-        raise InputError(f"leave_out must have one value for each of {d} components")
-    return out
-
-
-def usable_components(
-    constant: NDArray[np.bool_], alike: str, components: Sequence[str] | None, leave_out: Any
-) -> tuple[NDArray[np.bool_], list[str], list[str]]:
-    """Return which components can be tested, (d,), their names, and notes on the others.
-
-    Parameters
-    ----------
-    constant : (d,)
-        Components whose loadings are ``alike`` (in words).
-    components, leave_out
-        Names, ``je1``, ``je2``, ... by default, and which components are left out.
-    """
-    d = len(constant)
-    names = np.array([f"je{k + 1}" for k in range(d)] if components is None else list(components))
-    if len(names) != d:
-        raise InputError(f"got {len(names)} names for {d} components")
-    out = left_out(leave_out, d)
-    notes = [
-        f"not tested, because loadings are {why}: {', '.join(names[which])}"
-        for which, why in ((out, "degenerate"), (constant & ~out, alike))
-        if which.any()
-    ]
-    keep = ~(out | constant)
-    if not keep.any():
-        raise InputError("no component is left to test: loadings are constant or degenerate")
-    return keep, names[keep].tolist(), notes
-
-
 def units(Y: Array) -> Array:
     """Return a power of two near the largest value of each column, (d,).
 
@@ -232,6 +261,18 @@ def units(Y: Array) -> Array:
     """
     largest = np.abs(Y).max(axis=0, initial=0.0)
     return np.asarray(np.ldexp(1.0, np.frexp(largest)[1] - 1))
+
+
+def unit_of(values: NDArray[Any]) -> float:
+    """Return one such unit for all numbers of an array."""
+    return float(units(np.ravel(values)))
+
+
+def portions(total: int, width: int, most: int = 2_000_000) -> Iterator[int]:
+    """Yield numbers of rows that add up to a total; ``most`` numbers are held at once."""
+    step = max(1, most // width)
+    for start in range(0, total, step):
+        yield min(step, total - start)
 
 
 def counted(i: int) -> str:
@@ -243,6 +284,10 @@ def words(items: Sequence[str], most: int = 4) -> str:
     """Return names with commas, the first few of them."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -267,38 +312,50 @@ def _word(value: Any) -> str:
 class Design:
     """Loadings, what they are compared by, and what is held constant; one row per unit.
 
-    Columns of ``X``, ``Z`` and ``Y`` sum to zero (within each block, if there are blocks), which
-    stands for an intercept (for each block).
+    Columns of ``X``, ``Z`` and ``Y`` sum to zero (within each subject, if rows are compared within
+    subjects), which stands for an intercept (for each subject).
+
+    Attributes
+    ----------
+    X : (u, q)
+        Groups or a quantity.
+    Z : (u, r)
+        An orthonormal basis of the covariates; none of them is constant.
+    Y : (u, d)
+        Loadings.
+    raw : (u, q + r')
+        X and covariates before centering: equal rows are interchangeable.
+    intercepts : (u,)
+        Which intercept each row has: all the same one, or one for each subject. Rows change places
+        with those that have the same one.
+    group
+        Of the rows; groups between subjects: of the subjects.
+    means : (d,)
+        Mean loadings of all rows.
     """
 
     X: Array
-    """(u, q), groups or a quantity."""
     Z: Array
-    """(u, r), an orthonormal basis of the covariates; none of them is constant."""
     Y: Array
-    """(u, d), loadings."""
     raw: Array
-    """(u, q + r'), X and covariates before centering: equal rows are interchangeable."""
-    blocks: Indices | None
-    """(u,), subjects within whom rows change places; None if all rows may."""
+    intercepts: Indices
     group: Variable
-    """Of the rows; groups between subjects: of the subjects."""
     kind: DesignKind
     means: Array
-    """(d,), mean loadings of all rows."""
     n_graphs: int
     notes: tuple[str, ...]
 
     @property
-    def strata(self) -> Indices:
-        """Groups of rows that a bootstrap draws from one by one, (u,)."""
-        apart = self.group.kind == "groups" and self.blocks is None
-        return (self.group.values if apart else np.zeros(len(self.Y))).astype(np.intp)
+    def units(self) -> Indices:
+        """Which rows a bootstrap draws together, (u,): each alone, or those of a subject."""
+        return self.intercepts if self.kind == "within" else np.arange(len(self.Y))
 
     @property
-    def intercepts(self) -> Indices:
-        """Which intercept each row has, (u,): all the same one, or one for each subject."""
-        return np.zeros(len(self.Y), dtype=np.intp) if self.blocks is None else self.blocks
+    def strata(self) -> Indices:
+        """Groups of units that a bootstrap draws from one by one, (units,)."""
+        if self.group.levels and self.kind != "within":
+            return self.group.values.astype(np.intp)
+        return np.zeros(self.units.max() + 1, dtype=np.intp)
 
     @property
     def n_coefficients(self) -> int:
@@ -335,7 +392,6 @@ def make_design(
     notes: list[str] = []
     n_graphs = len(Y)
     kind: DesignKind = "single"
-    blocks: Indices | None = None
     codes = np.arange(len(Y)) if subjects is None else subjects.values.astype(np.intp)
     counts = np.bincount(codes)
     if subjects is not None and (counts > 1).any():
@@ -358,7 +414,7 @@ def make_design(
                 f"{int((~keep).sum())} subjects with one graph carry no information on change "
                 "within subjects and are left out"
             )
-        blocks = codes
+    blocks = codes if kind == "within" else np.zeros(len(Y), dtype=np.intp)
     _check_differs(X, group.name)
     names = [variable.name for variable in covariates]
     Z, kept = np.zeros((len(Y), 0)), [X]
@@ -367,12 +423,12 @@ def make_design(
         if new.shape[1]:
             Z, kept = np.hstack([Z, new]), [*kept, each]
         else:
-            notes.append(f"the covariate {name!r} adds nothing to subjects or other covariates")
+            notes.append(f"the covariate {name!r} adds nothing beyond subjects and covariates")
     if np.linalg.matrix_rank(_left(X, Z, blocks), tol=_SAME) < X.shape[1]:
         by = words(names) or "the subjects"
         raise InputError(
-            f"{group.name!r} is determined by {by}, so that its effect cannot be told from theirs; "
-            "leave out a covariate"
+            f"{group.name!r} is determined by {by}, so that its effect cannot be separated from "
+            "theirs; leave out a covariate"
         )
     design = Design(
         _centered(X, blocks), Z, _centered(Y, blocks), np.hstack(kept), blocks, group, kind,
@@ -382,8 +438,8 @@ def make_design(
         unit = "subject" if kind == "between" else "graph"
         if len(group.levels) == len(Y):
             raise InputError(
-                f"each of the {len(Y)} groups of {group.name!r} has one {unit}, so that groups "
-                "cannot be told from chance; name a column with several in a group"
+                f"each of the {len(Y)} groups of {group.name!r} has one {unit}, so that their "
+                f"differences may all be chance; name a column with several {unit}s per group"
             )
         raise InputError(
             f"{len(Y)} {unit}s are too few for {design.n_coefficients} coefficients"
@@ -428,11 +484,11 @@ def _means(A: Array, codes: Indices) -> Array:
     return sums / counts[:, None]
 
 
-def _centered(A: Array, blocks: Indices | None) -> Array:
-    return np.asarray(A - (A.mean(axis=0) if blocks is None else _means(A, blocks)[blocks]))
+def _centered(A: Array, blocks: Indices) -> Array:
+    return np.asarray(A - (_means(A, blocks)[blocks] if blocks.any() else A.mean(axis=0)))
 
 
-def _left(A: Array, basis: Array, blocks: Indices | None) -> Array:
+def _left(A: Array, basis: Array, blocks: Indices) -> Array:
     """Return what intercepts and an orthonormal basis leave of columns, over their size before.
 
     What is left of a column may be rounding alone.
@@ -482,32 +538,25 @@ class Permutations:
 
         ``width`` is how many numbers are held for each order.
         """
-        u = len(self._ids)
-        size = max(1, _BLOCK // width)
+        orders = np.arange(len(self._ids))[None, :]
         if self.exact:
-            every = self._every()
-            yield from (every[start : start + size] for start in range(0, len(every), size))
+            for members in self._members:
+                inner = members[np.array(list(_arrangements(self._ids[members])))]
+                orders = np.repeat(orders, len(inner), axis=0)
+                orders[:, members] = np.tile(inner, (len(orders) // len(inner), 1))
+            ends = np.cumsum(list(portions(len(orders), width, _BLOCK)))
+            yield from np.split(orders, ends[:-1])
             return
         order = np.concatenate(self._members)
         block = np.repeat(np.arange(len(self._members)), [len(m) for m in self._members])
-        for start in range(0, self.most, size):
-            some = min(size, self.most - start)
+        for some in portions(self.most, width, _BLOCK):
+            drawn = np.tile(orders, (some, 1))
             if len(self._members) == 1:
-                yield rng.permuted(np.tile(np.arange(u), (some, 1)), axis=1)
+                yield rng.permuted(drawn, axis=1)
                 continue
-            orders = np.empty((some, u), dtype=np.intp)
             # Random numbers that stay within the range of their block, sorted.
-            orders[:, order] = order[np.argsort(rng.random((some, u)) + block, axis=1)]
-            yield orders
-
-    def _every(self) -> Indices:
-        """Return orders (count, u) that give all different arrangements."""
-        whole = np.arange(len(self._ids))[None, :]
-        for members in self._members:
-            inner = members[np.array(list(_arrangements(self._ids[members])))]
-            whole = np.repeat(whole, len(inner), axis=0)
-            whole[:, members] = np.tile(inner, (len(whole) // len(inner), 1))
-        return whole
+            drawn[:, order] = order[np.argsort(rng.random(drawn.shape) + block, axis=1)]
+            yield drawn
 
 
 def _arrangements(ids: Indices) -> Iterator[Indices]:

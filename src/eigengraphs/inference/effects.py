@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import lgamma
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,12 @@ from eigengraphs.inference.designs import (
     Indices,
     Permutations,
     independent_columns,
+    portions,
 )
 
 __all__ = ["Effects", "Tests", "effect_sizes", "permutation_tests"]
+
+EffectName: TypeAlias = Literal["Hedges g", "omega squared", "partial correlation"]
 
 _TIES = 1e-9  # statistics that differ by less are equal, whatever the order of sums was
 _TINY = 1e-14  # of all squares: less is rounding, and a perfect fit is as good as another
@@ -36,7 +39,7 @@ _TINY = 1e-14  # of all squares: less is rounding, and a perfect fit is as good 
 _EQUAL, _ALIKE, _PENALTY = 0.4, 1.0, 2.0
 _UNITS, _ALL_UNITS = 5, 8  # in each group, or in all: with fewer, there is too little to draw from
 _FEWEST = 10  # degrees of freedom, below which errors are normal ones and not drawn residuals
-_BLOCK = 2_000_000  # numbers that are held at once
+_MOST_UNITS = 10_000  # with more, intervals are not accelerated: that takes units x units numbers
 _HALVINGS = 60
 
 
@@ -45,19 +48,28 @@ _HALVINGS = 60
 
 @dataclass(frozen=True, eq=False)
 class Tests:
-    """What was observed, and how often rearranged rows gave as much."""
+    """What was observed, and how often rearranged rows gave as much.
+
+    Attributes
+    ----------
+    F, p_values : (d,)
+        Of each component.
+    joint_F, joint_p
+        Of all components together: F of the whitened loadings.
+    p_family : (d,)
+        Against the most unusual of all components.
+    n_permutations
+        Arrangements looked at, the observed one included.
+    exact
+        Whether these were all there are.
+    """
 
     F: Array
-    """(d,), each component."""
     joint_F: float
-    """All components together: F of the whitened loadings."""
     p_values: Array
-    """(d,)."""
     p_family: Array
-    """(d,), against the most unusual of all components."""
     joint_p: float
     n_permutations: int
-    """Arrangements looked at, the observed one included."""
     exact: bool
 
 
@@ -218,24 +230,26 @@ def _whitened(S: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """One number for each component, and how precise it is."""
+    """One number for each component, and how precise it is.
 
-    name: Literal["Hedges g", "omega squared", "partial correlation"]
-    size: Array
-    """(d,)."""
-    low: Array
-    high: Array
-    coefficients: Array
-    """(q, d), in units of the loadings."""
-    by: Literal["BCa", "residuals", "normal"]
-    """How intervals were found: units drawn, or a test inverted with residuals or normal errors."""
-    perfect: NDArray[np.bool_]
-    """(d,), where nothing is left beside the effect: its size has no interval."""
+    Attributes
+    ----------
+    effect, effect_low, effect_high : (d,)
+        Sizes, and the ends of their intervals.
+    intervals_by
+        How intervals were found: units drawn, or a test inverted with residuals or normal errors.
+    """
+
+    effect_name: EffectName
+    effect: Array
+    effect_low: Array
+    effect_high: Array
+    intervals_by: Literal["BCa", "residuals", "normal"]
 
 
 def effect_sizes(
     design: Design, n_bootstrap: int, confidence: float, rng: np.random.Generator
-) -> Effects:
+) -> tuple[Effects, Array, NDArray[np.bool_]]:
     """Return sizes of effects and intervals: BCa, with units drawn within their groups.
 
     Shares of variance, and sizes where a group (or the study) has too few units to draw from, have
@@ -244,37 +258,41 @@ def effect_sizes(
     Two groups: Hedges' g, the second less the first, in standard deviations around the model. More
     groups: omega squared, the share of the variance that groups explain beyond covariates, at least
     zero. A quantity: the partial correlation, which is the slope when both are standardized.
+
+    Returns
+    -------
+    effects : Effects
+    coefficients : (q, d)
+        Of X, in units of the loadings.
+    perfect : (d,)
+        Where nothing is left beside the effect: its size has no interval.
     """
-    units = np.arange(len(design.Y)) if design.blocks is None else design.blocks
-    n = int(units.max()) + 1
-    strata = design.strata[:n]  # within subjects: one stratum
-    model = _CountedRows(design)
+    units, strata, model = design.units, design.strata, _CountedRows(design)
+    n, name = len(strata), model.name
 
     def sizes(counts: Array) -> Array:
         return model.sizes(counts[:, units])
 
     size = sizes(np.ones((1, n)))[0]
     b, perfect = model.observed()
-    if model.name == "Hedges g":
+    if name == "Hedges g":
         size = np.where(perfect, np.copysign(np.inf, size), size)
     fewest = _UNITS if strata.any() else _ALL_UNITS
-    if model.name == "omega squared" or np.bincount(strata).min() < fewest:
-        ends = _invert(design, model.name != "omega squared", n_bootstrap, confidence, rng)
-        low, high = (_as_size(design, model.name, end) for end in ends)
-        by: Literal["residuals", "normal"] = "normal" if design.df_error < _FEWEST else "residuals"
-        return Effects(model.name, size, low, high, b, by, perfect)
-    drawn = np.empty((n_bootstrap, design.Y.shape[1]))
-    step = max(1, _BLOCK // max(n, model.width))
-    for start in range(0, n_bootstrap, step):
-        some = min(step, n_bootstrap - start)
-        drawn[start : start + some] = sizes(_counts(strata, some, rng))
-    without = sizes(1.0 - np.eye(n)) if n * n <= 50 * _BLOCK else np.tile(size, (n, 1))
-    ends = bca(size, drawn, without, strata, confidence)
-    low, high = (np.where(perfect, np.nan, end) for end in ends)
-    return Effects(model.name, size, low, high, b, "BCa", perfect)
+    by: Literal["BCa", "residuals", "normal"] = "BCa"
+    if name == "omega squared" or np.bincount(strata).min() < fewest:
+        by = "normal" if design.df_error < _FEWEST else "residuals"
+        ends = _invert(design, name != "omega squared", n_bootstrap, confidence, rng)
+        low, high = (_as_size(design, name, end) for end in ends)
+    else:
+        parts = portions(n_bootstrap, max(n, model.width))
+        drawn = np.concatenate([sizes(_counts(strata, some, rng)) for some in parts])
+        without = sizes(1.0 - np.eye(n)) if n <= _MOST_UNITS else np.tile(size, (n, 1))
+        ends = bca(size, drawn, without, strata, confidence)
+        low, high = (np.where(perfect, np.nan, end) for end in ends)
+    return Effects(name, size, low, high, by), b, perfect
 
 
-def _as_size(design: Design, name: str, length: Array) -> Array:
+def _as_size(design: Design, name: EffectName, length: Array) -> Array:
     """Return effects of a length, in standard deviations over all units, as sizes."""
     if name == "Hedges g":
         return np.asarray(length / np.linalg.norm(design.without_covariates(design.X)))
@@ -287,7 +305,7 @@ class _CountedRows:
 
     def __init__(self, design: Design) -> None:
         X, Z, Y = design.X, design.Z, design.Y
-        self._within = design.blocks is not None
+        self._within = design.kind == "within"
         ones = np.ones((len(Y), 0 if self._within else 1))
         self._scale = np.linalg.norm(X, axis=0) / np.sqrt(len(X))
         # Centered and scaled: products of these lose no digits.
@@ -300,10 +318,9 @@ class _CountedRows:
         self._DY = (D[:, :, None] * V[:, None, :]).reshape(len(D), p * d)
         self._YY = V**2
         self._df, self._q, self._u = design.df_error, X.shape[1], len(Y)
-        self.name: Literal["Hedges g", "omega squared", "partial correlation"] = (
-            "partial correlation" if design.group.kind == "quantity"
-            else "Hedges g" if self._q == 1 else "omega squared"
-        )  # fmt: skip
+        self.name: EffectName = "Hedges g" if self._q == 1 else "omega squared"
+        if design.group.kind == "quantity":
+            self.name = "partial correlation"
         self.width = p * p + p * d
 
     def _solve(self, counts: Array) -> tuple[Array, Array, Array]:
@@ -442,9 +459,9 @@ def _invert(
         noncentrality of F, or the mean of the numerator of t.
     """
     Y, df = design.Y, design.df_error
-    X = design.without_covariates(design.X)
-    Q = X / np.linalg.norm(X) if signed else independent_columns(
-        X / np.linalg.norm(design.X, axis=0))  # fmt: skip
+    X = design.without_covariates(design.X) / np.linalg.norm(design.X, axis=0)
+    # One column keeps its direction, which says what a positive effect is.
+    Q = X / np.linalg.norm(X) if signed else independent_columns(X)
     told = Q.T @ Y  # (q, d)
     R = design.without_covariates(Y) - Q @ told
     sigma = np.sqrt((R**2).sum(axis=0) / df)
@@ -481,24 +498,21 @@ def _errors(
     Squares beside the effects are those of the other columns of X.
     """
     u, d = pool.shape
-    along, across, rest = np.empty((3, n, d))
     members = np.eye(int(design.intercepts.max()) + 1)[design.intercepts]
     members /= np.sqrt(members.sum(axis=0))  # orthonormal: the intercepts
     model = np.hstack([design.Z, members])
-    step = max(1, 2 * _BLOCK // (u * d))
-    for start in range(0, n, step):
-        part = slice(start, min(start + step, n))
-        some = part.stop - start
+    found = []
+    for some in portions(n, u * d, 4_000_000):
         if design.df_error < _FEWEST:
             errors = rng.normal(size=(some, u, d))
         else:
             errors = pool[rng.integers(u, size=(some, u))]
         on_x = np.einsum("uq,bud->bqd", Q, errors)
         on_model = np.einsum("ur,bud->brd", model, errors)
-        square = (on_x**2).sum(axis=1)
-        along[part] = (on_x * way).sum(axis=1)
-        across[part] = square - along[part] ** 2
-        rest[part] = (errors**2).sum(axis=1) - square - (on_model**2).sum(axis=1)
+        square, along = (on_x**2).sum(axis=1), (on_x * way).sum(axis=1)
+        rest = (errors**2).sum(axis=1) - square - (on_model**2).sum(axis=1)
+        found.append((along, square - along**2, rest))
+    along, across, rest = map(np.concatenate, zip(*found, strict=True))
     return along, across, rest
 
 

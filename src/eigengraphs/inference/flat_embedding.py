@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from inspect import signature
 from math import isqrt
 from types import MethodType
@@ -46,13 +45,7 @@ class _WeightedIf:
         inner = getattr(flat._wrapped(), self._method.__name__, None)
         if inner is None or "sample_weight" in signature(inner).parameters:
             return bound
-
-        @wraps(self._method)
-        def unweighted(X: Any, y: Any = None) -> Any:
-            return bound(X, y)
-
-        del unweighted.__wrapped__  # whose signature it would show
-        return unweighted
+        return lambda X, y=None: bound(X, y)
 
 
 class FlatEmbedding(TransformerMixin, BaseEstimator):
@@ -133,9 +126,8 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         directed = bool(embedding.get_params(deep=False).get("directed", False))
         columns = _PairColumns(self.layout, X.shape[1], directed=directed)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        A = columns.graphs(X)
         try:
-            self.embedding_ = clone(embedding).fit(A, y, **weights)
+            self.embedding_ = clone(embedding).fit(columns.graphs(X), y, **weights)
         except InputError as error:
             p, n = X.shape[1], columns.n_vertices
             told = f"{error} (X has {p} feature(s), so these are graphs on {n} vertices)"
@@ -161,8 +153,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         >>> flat.transform(rows[:2]).shape
         (2, 2)
         """
-        A = self.graphs(X)
-        return np.asarray(self.embedding_.transform(A))
+        return np.asarray(self.embedding_.transform(self.graphs(X)))
 
     def graphs(self, X: Any) -> Any:
         """Return the graphs of a table, an array (m', n, n) or a list of sparse graphs.
@@ -227,9 +218,8 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         >>> 0 < flat.score(rows) < 1
         True
         """
-        A = self.graphs(X)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self.embedding_.score(A, y, **weights))
+        return float(self.embedding_.score(self.graphs(X), y, **weights))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names that the embedding gives its columns.
@@ -249,8 +239,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         array(['je1', 'je2'], dtype=object)
         """
         check_is_fitted(self)
-        names: NDArray[Any] = self.embedding_.get_feature_names_out()
-        return names
+        return np.asarray(self.embedding_.get_feature_names_out(), dtype=object)
 
     def _wrapped(self) -> Any:
         return JointEmbedding() if self.embedding is None else self.embedding
@@ -334,18 +323,15 @@ class _PairColumns:
             if self.mirrored:
                 A[:, t, s] = X
             return A
-        graphs = []
+        column, entry = np.arange(len(s)), s * n + t
+        if self.mirrored:
+            off = s != t
+            column, entry = np.r_[column, column[off]], np.r_[entry, (t * n + s)[off]]
+        # Every entry of a graph is one column: a product with ones puts each in its place.
         make: Any = sparse.csr_array
-        rows = make(X)
-        for lo, hi in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-            values, columns = rows.data[lo:hi], rows.indices[lo:hi]
-            one = make((values, (s[columns], t[columns])), shape=(n, n))
-            off = s[columns] != t[columns]
-            if self.mirrored:
-                ends = (t[columns][off], s[columns][off])
-                one = one + make((values[off], ends), shape=(n, n))
-            graphs.append(one)
-        return graphs
+        ones, shape = np.ones(len(column), dtype=make(X).dtype), (len(s), n * n)
+        A = make(X) @ make((ones, (column, entry)), shape=shape)
+        return [A[[i]].reshape(n, n).tocsr() for i in range(A.shape[0])]
 
     def rows(self, A: NDArray[Any]) -> NDArray[Any]:
         """Return graphs (m, n, n) as rows (m, p)."""

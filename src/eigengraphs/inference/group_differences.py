@@ -16,21 +16,20 @@ from eigengraphs.inference.designs import (
     DesignKind,
     check_share,
     make_design,
-    read_loadings,
     read_table,
     read_variable,
-    units,
-    usable_components,
+    varying_loadings,
     words,
 )
-from eigengraphs.inference.effects import effect_sizes, permutation_tests
+from eigengraphs.inference.effects import Effects, Tests, effect_sizes, permutation_tests
+from eigengraphs.system.labels import count_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
 __all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Tests, Effects):
     """Differences of loadings between groups, or slopes along a quantity.
 
     A graph with a larger loading on a component has more of its pattern h h^T; in undirected
@@ -121,26 +120,14 @@ class Comparison:
     counts: tuple[int, ...]
     means: Array
     slopes: Array
-    F: Array
     df: tuple[int, int]
-    p_values: Array
     p_fdr: Array
-    p_family: Array
-    joint_F: float
-    joint_p: float
-    effect_name: str
-    effect: Array
-    effect_low: Array
-    effect_high: Array
     confidence: float
     covariates: tuple[str, ...]
     n_graphs: int
     n_units: int
-    n_permutations: int
-    exact: bool
     n_bootstrap: int
     notes: tuple[str, ...]
-    intervals_by: Literal["BCa", "residuals", "normal"] = "BCa"
 
     def significant(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the components that differ, at a false discovery rate.
@@ -187,17 +174,15 @@ class Comparison:
     @property
     def words(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        what = (
-            f"groups of {self.group} ({self._sizes()})"
-            if self.levels
-            else f"{self.group} ({self._of()})"
-        )
-        verdict = "differ between" if self.levels else "change with"
+        verdict = "differ between groups of" if self.levels else "change with"
         if self.joint_p > 0.05:
             verdict = f"are not shown to {verdict}"
-        said = [f"Loadings of all components together {verdict} {what}: p = {_p(self.joint_p)}."]
         found = self.significant()
-        said += [self._sentence(self.components.index(name)) for name in found[:6]]
+        said = [
+            f"Loadings of all components together {verdict} {self.group} ({self._units}): "
+            f"p = {_p(self.joint_p)}.",
+            *(self._sentence(self.components.index(name)) for name in found[:6]),
+        ]
         if len(found) > 6:
             said.append(f"{len(found) - 6} more components are in the table.")
         if not found:
@@ -246,14 +231,17 @@ class Comparison:
         low, high = self.effect_low[k], self.effect_high[k]
         return f"{low:{form}} to {high:{form}}" if np.isfinite([low, high]).all() else ""
 
-    def _sizes(self) -> str:
+    @property
+    def _units(self) -> str:
+        """What was compared, and how many of each group."""
         sizes = [
             f"{count} {'of ' * level[:1].isdigit()}{level}"  # 24 of 2, of session 2
             for level, count in zip(self.levels, self.counts, strict=True)
         ]
-        return words(sizes, 8)
+        return words(sizes, 8) or self._all_units
 
-    def _of(self) -> str:
+    @property
+    def _all_units(self) -> str:
         if self.design == "between":
             return f"{self.n_units} subjects"
         subjects = f" of {self.n_units} subjects" if self.design == "within" else ""
@@ -262,13 +250,12 @@ class Comparison:
     @property
     def methods(self) -> str:
         """How it was done, for a paper."""
-        name, d = self.group, len(self.components)
-        what = (
-            f"Loadings were compared between the groups of {name} ({self._sizes()}"
-            if self.levels
-            else f"Loadings were regressed on {name} ({self._of()}"
-        )
-        moved, resampled, within = {
+        name, d, what = self.group, len(self.components), "Loadings were regressed on"
+        means, cells = "", f"quarters of {name} by distance from its mean"
+        if self.levels:
+            what = "Loadings were compared between the groups of"
+            means, cells = "Means, not spreads, were tested. ", "groups"
+        moved, drawn, within = {
             "single": ("graphs", "graphs", ""),
             "between": (
                 "subjects", "subjects",
@@ -278,45 +265,38 @@ class Comparison:
                 "graphs within subjects", "subjects", f"; within {self.n_units} subjects",
             ),
         }[self.design]  # fmt: skip
-        what += f"{within})"
+        orders = f"{self.n_permutations - 1:,} random permutations of {moved}"
+        if self.exact:
+            orders = f"all {self.n_permutations:,} arrangements of {moved} (exact)"
+        adjusted = ""
         if self.covariates:
-            what += f", adjusted for {words(self.covariates, 20)}"
-        if self.levels and self.design != "within":
-            resampled += " resampled within groups"
-        else:
-            resampled += " resampled"
-        orders = (
-            f"all {self.n_permutations:,} arrangements of {moved} (exact)"
-            if self.exact
-            else f"{self.n_permutations - 1:,} random permutations of {moved}"
-        )
-        if self.covariates:
+            adjusted = f", adjusted for {words(self.covariates, 20)}"
             orders += ", permuting residuals of the covariates (Freedman and Lane, 1983)"
-        cells = "groups" if self.levels else f"quarters of {name} by distance from its mean"
+        strata = " within groups" if self.levels and self.design != "within" else ""
         size = {
             "Hedges g": "Hedges' g (the second group minus the first)",
             "omega squared": "omega squared",
-        }.get(self.effect_name, "partial correlations")
-        samples = f"{self.n_bootstrap:,} samples"
+            "partial correlation": "partial correlations",
+        }[self.effect_name]
         intervals = {
-            "BCa": f"BCa bootstrap intervals ({samples}, {resampled})",
-            "residuals": "intervals by inversion of the test, with errors drawn from the residuals "
-            f"({samples})",
-            "normal": f"intervals by inversion of the test, with normal errors ({samples})",
-        }[self.intervals_by]
+            "BCa": f"BCa bootstrap intervals ({{}}, {drawn} resampled{strata})",
+            "residuals":
+                "intervals by inversion of the test, with errors drawn from the residuals ({})",
+            "normal": "intervals by inversion of the test, with normal errors ({})",
+        }[self.intervals_by].format(f"{self.n_bootstrap:,} samples")  # fmt: skip
+        together = ", and of all together after whitening by their shrunk covariance" * (d > 1)
         return (
-            f"{what}. {'Means, not spreads, were tested. ' if self.levels else ''}"
-            f"Welch's F statistics of the {d} component{'s' if d > 1 else ''}"
-            + (", and of all together after whitening by their shrunk covariance" if d > 1 else "")
-            + f", with variances of {cells} moderated by their common ones, were referred to "
-            f"{orders}. p values of components were adjusted by the false discovery rate "
-            "(Benjamini and Hochberg, 1995) and by the most unusual component (Westfall and Young, "
-            f"1993). Effect sizes are {size} with {self.confidence:.0%} {intervals}."
+            f"{what} {name} ({self._units}{within}){adjusted}. {means}Welch's F statistics of the "
+            f"{count_of(d, 'component')}{together}, with variances of {cells} moderated by their "
+            f"common ones, were referred to {orders}. p values of components were adjusted by the "
+            "false discovery rate (Benjamini and Hochberg, 1995) and by the most unusual component "
+            f"(Westfall and Young, 1993). Effect sizes are {size} with {self.confidence:.0%} "
+            f"{intervals}."
         )
 
     def __repr__(self) -> str:
         return (
-            f"Comparison({self.group!r}, {self._of()}, {len(self.components)} components, "
+            f"Comparison({self.group!r}, {self._all_units}, {len(self.components)} components, "
             f"joint p = {_p(self.joint_p)}, differing: {words(self.significant()) or 'none'})"
         )
 
@@ -387,21 +367,18 @@ def compare(
     >>> found.significant()
     ('je2',)
     """
-    Y = read_loadings(loadings)
     check_count("n_permutations", n_permutations)
     check_count("n_bootstrap", n_bootstrap)
     check_share("confidence", confidence)
-    unit = units(Y)
-    Y = Y / unit
-    constant = np.ptp(Y, axis=0) <= 1e-12 * np.abs(Y).max(axis=0)
-    keep, names, notes = usable_components(
-        constant, "the same for all graphs", components, leave_out
-    )
-    Y, unit = Y[:, keep], unit[keep]
+    Y, unit, names, notes = varying_loadings(
+        loadings, lambda Y: np.ptp(Y, axis=0), "the same for all graphs", least=3,
+        components=components, leave_out=leave_out,
+    )  # fmt: skip
     variable, unit_of_group = read_variable(name, group, len(Y)).scaled()
     table = [covariate.scaled()[0] for covariate in read_table(covariates, len(Y))]
-    who = None if subjects is None else read_variable("subjects", subjects, len(Y), "groups")
-    asked = [variable, *table, *([] if who is None else [who])]
+    asked = [variable, *table]
+    if subjects is not None:
+        asked.append(read_variable("subjects", subjects, len(Y), "groups"))
     rows = np.all([each.known for each in asked], axis=0)
     if not rows.all():
         why = ", ".join(
@@ -412,15 +389,11 @@ def compare(
         notes.append(f"{int((~rows).sum())} of {len(rows)} graphs are left out: {why}")
         if rows.sum() < 3:
             raise InputError(
-                f"{int(rows.sum())} graphs have all values ({why}); too few to compare"
+                f"only {int(rows.sum())} graphs have all values ({why}), too few to compare"
             )
     try:
-        design = make_design(
-            Y[rows],
-            variable.rows(rows),
-            [covariate.rows(rows) for covariate in table],
-            None if who is None else who.rows(rows),
-        )
+        group, *others = (each.rows(rows) for each in asked)
+        design = make_design(Y[rows], group, others[: len(table)], *others[len(table) :])
     except InputError as error:
         if rows.all():
             raise
@@ -428,17 +401,17 @@ def compare(
     notes.extend(design.notes)
     for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
     tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
-    effects = effect_sizes(design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap))
+    effects, b, perfect = effect_sizes(
+        design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap)
+    )
     levels = design.group.levels
-    if effects.perfect.any():
-        what = (
-            "perfect separation: loadings do not vary within groups"
-            if levels
-            else f"perfect fit: loadings do not vary around a line in {name}"
-        )
-        perfect = np.array(names)[effects.perfect].tolist()
-        notes.append(f"{what} ({words(perfect)}), so that the effect has no interval")
-    if effects.by != "BCa" and effects.name != "omega squared":
+    if perfect.any():
+        what = f"perfect fit: loadings do not vary around a line in {name}"
+        if levels:
+            what = "perfect separation: loadings do not vary within groups"
+        which = words(np.array(names)[perfect].tolist())
+        notes.append(f"{what} ({which}), so that the effect has no interval")
+    if effects.intervals_by != "BCa" and effects.effect_name != "omega squared":
         notes.append("few graphs or subjects: intervals assume errors of one spread")
     if not tests.exact and tests.n_permutations <= 20 * len(names):
         notes.append("few permutations: p values cannot be small")
@@ -447,7 +420,7 @@ def compare(
             f"there are only {tests.n_permutations} arrangements, so that no p value can be below "
             f"{1 / tests.n_permutations:.2g}"
         )
-    q, b = design.X.shape[1], effects.coefficients
+    q = design.X.shape[1]
     coded = np.vstack([np.zeros(q), np.eye(q)]) if levels else np.zeros((0, q))
     with np.errstate(over="ignore", under="ignore"):  # infinite beyond what a number can hold
         slopes = np.full(len(names), np.nan) if levels else b[0] * (unit / unit_of_group)
@@ -462,16 +435,12 @@ def compare(
         slopes=slopes,
         df=(q, design.df_error),
         p_fdr=np.asarray(false_discovery_control(tests.p_values)),
-        effect_name=effects.name,
-        effect=effects.size,
-        effect_low=effects.low,
-        effect_high=effects.high,
         confidence=confidence,
         covariates=tuple(covariate.name for covariate in table),
         n_graphs=design.n_graphs,
-        n_units=len(design.Y) if design.blocks is None else int(design.blocks.max()) + 1,
+        n_units=int(design.units.max()) + 1,
         n_bootstrap=n_bootstrap,
         notes=tuple(notes),
-        intervals_by=effects.by,
         **vars(tests),
+        **vars(effects),
     )

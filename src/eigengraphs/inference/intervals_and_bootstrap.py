@@ -12,18 +12,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.alignment.component_pairs import match_components
+from eigengraphs.dimension.choose_components import fit_quietly
 from eigengraphs.embedding import FitView, JointEmbedding
-from eigengraphs.errors import DegenerateWarning, InputError, WeakPositionsWarning
-from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, units
+from eigengraphs.errors import InputError, WeakPositionsWarning
+from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, numbered
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import RandomState, generator
 from eigengraphs.system.tables import short_repr
@@ -36,56 +35,36 @@ _SPARE = 4
 N_SPLITS = 6  # halvings
 _WEAK = 0.8  # squared cosine of positions with the true ones, below which positions are weak
 _MOST_VERTICES = 5_000  # a few (n, n) arrays for each graph
-# Graphs, a fit without them, and which of its components goes with each of the fit to all.
-_Fold: TypeAlias = tuple[Indices, Any, Indices]
 
 
 # Fits to some of the graphs
 
 
-def _refit(
-    embedding: JointEmbedding, graphs: GraphStack, sample_weight: Any = None, d: int | None = None
-) -> Any:
-    """Fit other graphs with the same settings, by default as many components, in silence."""
-    again: Any = clone(embedding)
-    again.set_params(n_components=d or embedding.n_components_, verbose=0, callback=None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", DegenerateWarning)
-        return again.fit(graphs, sample_weight=sample_weight)
-
-
-def numbered(groups: ArrayLike | None, m: int) -> tuple[Indices, int]:
-    """Return the group of each graph as a number from 0 on, (m,), and their count.
-
-    By default each graph is a group of its own.
-    """
-    given = np.arange(m) if groups is None else np.asarray(groups)
-    if given.shape != (m,):
-        raise InputError(f"groups must have one value per graph, ({m},), got shape {given.shape}")
-    names, codes = np.unique(given, return_inverse=True)
-    return codes.astype(np.intp), len(names)
-
-
-def _cross_fits(embedding: JointEmbedding, graphs: GraphStack, fold: Indices) -> Iterator[_Fold]:
-    """Yield a fit without the graphs of each fold, and their numbers; ``fold`` (m,) is from 0."""
-    for f in range(int(fold.max()) + 1):
-        again = _refit(embedding, graphs[np.flatnonzero(fold != f)])
-        yield np.flatnonzero(fold == f), again, match_components(embedding, again).order
+def sides_of(fit: Any) -> list[Array]:
+    """Return the positions of a fit, (n, d), and for directed graphs those of both sides."""
+    names = ("latent_positions_", "latent_positions_right_")
+    return [np.asarray(getattr(fit, x), dtype=np.float64) for x in names if hasattr(fit, x)]
 
 
 @dataclass(frozen=True, eq=False)
 class Halving:
-    """Fits to two random halves of the graphs, and their components that go with the fit to all."""
+    """Fits to two random halves of the graphs, and their components that go with the fit to all.
+
+    Attributes
+    ----------
+    positions : pair of (n, d)
+        Of both fits.
+    prices : pair of (d,)
+        Factors of p-values for the choice among the components of a half.
+    agreement : (d,)
+        |cosine| of the two; for directed graphs, the geometric mean of both sides.
+    """
 
     graphs: tuple[GraphStack, GraphStack]
     fits: tuple[Any, Any]
     positions: tuple[Array, Array]
-    """Of both fits, (n, d)."""
     prices: tuple[Array, Array]
-    """Factors of p-values, (d,), for the choice among the components of a half."""
     agreement: Array
-    """|cosine| of the two, (d,); for directed graphs, the geometric mean of both sides."""
 
 
 def halvings(
@@ -102,17 +81,16 @@ def halvings(
     The same halves for the same random state, whatever is done with them: replicability in one
     table is the agreement behind the intervals of another.
     """
-    rng, many = generator(random_state), int(groups.max()) + 1
-    d, sides = embedding.n_components_, _sides(embedding)
+    rng, many, d = generator(random_state), int(groups.max()) + 1, embedding.n_components_
     # Refined components change with their number; there, spare ones would change all others.
     K = d if hasattr(embedding, "refinement_") else max(d, min(d + _SPARE, graphs.n_vertices))
     for first in [np.isin(groups, rng.permutation(many)[: many // 2]) for _ in range(n_splits)]:
         stacks = graphs[np.flatnonzero(first)], graphs[np.flatnonzero(~first)]
-        a, b = (_refit(embedding, half, d=K) for half in stacks)
+        a, b = (fit_quietly(embedding, half, n_components=K) for half in stacks)
         (left, price_left), (right, price_right) = (_partners(embedding, half) for half in (a, b))
-        pairs = [(getattr(a, x)[:, left], getattr(b, x)[:, right]) for x in sides]
+        pairs = [(x[:, left], y[:, right]) for x, y in zip(sides_of(a), sides_of(b), strict=True)]
         cosines = [np.abs((x * y).sum(axis=0)) for x, y in pairs]
-        agreement = np.prod(cosines, axis=0) ** (1.0 / len(sides))
+        agreement = np.prod(cosines, axis=0) ** (1.0 / len(pairs))
         yield Halving(stacks, (a, b), pairs[0], (price_left, price_right), agreement)
 
 
@@ -122,9 +100,8 @@ def _partners(embedding: Any, half: Any) -> tuple[Indices, Array]:
     The r-th of those that are left has the price r (r + 1): the inverses add up to 1 over all r,
     so that p-values times their prices keep their level whichever is chosen (Bonferroni).
     """
-    likeness = np.prod(
-        [np.abs(getattr(embedding, x).T @ getattr(half, x)) for x in _sides(embedding)], axis=0
-    )
+    sides = zip(sides_of(embedding), sides_of(half), strict=True)
+    likeness = np.prod([np.abs(x.T @ y) for x, y in sides], axis=0)
     left, order, prices = list(range(likeness.shape[1])), [], []
     for k, row in enumerate(likeness):
         r = int(np.argmax(row[[j for j in left if j <= k + _SPARE]]))
@@ -140,11 +117,6 @@ def cosines_squared(agreement: Array, share: float, *, sides: int = 1) -> Array:
     """
     half = np.clip(agreement, 1e-3, 1.0)
     return np.asarray((1.0 / (1.0 + (1.0 / half - 1.0) * 0.5 / share)) ** sides)
-
-
-def _sides(embedding: Any) -> tuple[str, ...]:
-    both = hasattr(embedding, "latent_positions_right_")
-    return ("latent_positions_", "latent_positions_right_") if both else ("latent_positions_",)
 
 
 # Standard errors and intervals of loadings
@@ -286,17 +258,19 @@ def loading_intervals(
     _check(fit, stack, law, level)
     if law == "auto":
         law = "any" if fit.aligned(stack).is_weighted else "bernoulli"
-    folds: Iterator[_Fold] = iter([(np.arange(m), embedding, np.arange(d))])
-    c2 = None
+    # Squares of residuals in other units might overflow or vanish.
+    unit = 1.0 / fit.treatment.scale if law == "any" else 1.0
+    fold, c2 = np.zeros(m, dtype=np.intp), None
     if cross_fit:
-        together, many = numbered(groups, m)
+        together = numbered(groups, m)
+        many = int(together.max()) + 1
         if many < 4:
             raise InputError(
                 f"cross-fitting needs at least 4 graphs (or groups of them), got {many}; pass "
                 "cross_fit=False"
             )
         n_folds = min(n_folds, many)
-        folds = _cross_fits(embedding, stack, together % n_folds)
+        fold = together % n_folds
         halves = halvings(embedding, stack, together, n_splits, random_state)
         agreement = np.mean([half.agreement for half in halves], axis=0)
         c2 = cosines_squared(agreement, 1.0 - 1.0 / n_folds, sides=2 if fit.directed else 1)
@@ -311,20 +285,24 @@ def loading_intervals(
                 WeakPositionsWarning,
                 stacklevel=2,
             )
-    Lam, S, unit = np.empty((m, d)), np.empty((m, d, d)), np.empty(m)
-    for out, again, order in folds:
+    Lam, S = np.empty((m, d)), np.empty((m, d, d))
+    for f in range(int(fold.max()) + 1):
+        out, again, order = np.flatnonzero(fold == f), embedding, np.arange(d)
+        if cross_fit:
+            again = fit_quietly(embedding, stack[np.flatnonzero(fold != f)], n_components=d)
+            order = match_components(embedding, again).order
         view = FitView.of(again)
         every = np.asarray(again.transform(stack), dtype=np.float64)
         # Of differences from the mean of all graphs, as in the fit, not of this fold's.
         centered = cross_fit and view.treatment.mean is not None
         Lam[out] = (every - every.mean(axis=0) if centered else every)[np.ix_(out, order)]
-        for i, (cov, unit[i]) in zip(out, _covariances(view, stack, every, law, out), strict=True):
-            S[i] = cov[np.ix_(order, order)]
+        covariances = _covariances(view, stack, every, law, unit, out)
+        S[out] = np.array(list(covariances))[:, order[:, None], order]
     if c2 is not None:
         Lam, S = Lam / c2, S / np.outer(c2, c2)
-    se = np.sqrt(np.maximum(np.einsum("ikk->ik", S), 0.0)) * unit[:, None]
+    se = np.sqrt(np.maximum(np.einsum("ikk->ik", S), 0.0)) * unit
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        S = S * unit[:, None, None] * unit[:, None, None]
+        S = S * unit * unit
     return LoadingIntervals(Lam, se, S, level, law, cross_fit, c2, stack.graph_names)
 
 
@@ -333,13 +311,18 @@ def _check(fit: FitView, stack: GraphStack, law: str, level: float) -> None:
     check_share("level", level)
     if fit.settings["loadings"] not in ("free", "shared"):
         raise InputError(
-            f"intervals are of free loadings, and this fit has {fit.settings['loadings']!r} ones; "
-            "fit with loadings='free'"
+            "intervals are available for free loadings only, and this fit has "
+            f"{fit.settings['loadings']!r} ones; fit with loadings='free'"
+        )
+    if fit.settings["degree_corrected"]:
+        raise InputError(
+            "intervals are not available for a degree-corrected fit, whose residuals have no "
+            "common variance; use inference.bootstrap"
         )
     if stack.has_missing:
         raise InputError(
-            "intervals are of graphs without missing entries; use inference.bootstrap, which "
-            "takes these too"
+            "intervals are available only for graphs without missing entries; use "
+            "inference.bootstrap, which accepts them"
         )
     if stack.n_vertices > _MOST_VERTICES:
         raise InputError(
@@ -351,37 +334,30 @@ def _check(fit: FitView, stack: GraphStack, law: str, level: float) -> None:
 
 
 def _covariances(
-    fit: FitView, stack: GraphStack, Lam: Array, law: str, which: Indices
-) -> Iterator[tuple[Array, float]]:
-    """Yield the covariance of the loadings of some graphs, (d, d), and the unit of these loadings.
+    fit: FitView, stack: GraphStack, Lam: Array, law: str, unit: float, which: Indices
+) -> Iterator[Array]:
+    """Yield the covariance of the loadings of some graphs in some unit, (d, d).
 
-    Squares of residuals in other units might overflow or vanish. Residuals are taken around their
-    mean over all graphs of the stack: what all graphs share and no component fits is no noise.
+    Residuals are taken around their mean over all graphs of the stack: what all graphs share and no
+    component fits is no noise.
     """
-    embedding, treatment = fit.embedding, fit.treatment
-    H = np.asarray(embedding.latent_positions_, dtype=np.float64)
-    right = getattr(embedding, "latent_positions_right_", None)
-    G = None if right is None else np.asarray(right, dtype=np.float64)
-    positions = LoadingVariance(H, G, fit.gram, treatment.hollow)
+    treatment, hollow = fit.treatment, fit.treatment.hollow
+    positions = LoadingVariance(sides_of(fit.embedding), fit.gram, hollow)
     base = None if treatment.mean is None else _dense(treatment.mean)
     if law == "bernoulli":
         for lam in Lam[which]:
-            yield positions.covariance(positions.bernoulli_variances(lam, base)), 1.0
+            yield positions.covariance(positions.bernoulli_variances(lam, base))
         return
-    n, d = H.shape
-    entries = n * (n - 1) if treatment.hollow else n * n + (n if G is None else 0)
-    entries = entries // 2 if G is None else entries
-    aligned, m = fit.aligned(stack), len(Lam)
+    n, (m, d), aligned = stack.n_vertices, Lam.shape, fit.aligned(stack)
+    entries = n * (n - hollow) if fit.directed else n * (n + 1 - 2 * hollow) // 2
     # Residuals are small by the d loadings that were fitted to them, and by their mean.
     freedom = entries / max(entries - d, 1)
     if m > 1:
         freedom *= m / (m - 1)
         base = sum(_dense(graph) / m for graph in aligned) - positions.means(Lam.mean(axis=0))
     for i in which:
-        R = _dense(aligned[int(i)]) - positions.means(Lam[i], base)
-        unit = float(units(R.reshape(-1, 1))[0])
-        R /= unit
-        yield positions.covariance(R * R) * freedom, unit
+        R = (_dense(aligned[int(i)]) - positions.means(Lam[i], base)) / unit
+        yield positions.covariance(R * R) * freedom
 
 
 def _dense(A: Any) -> Array:
@@ -400,30 +376,27 @@ class LoadingVariance:
 
     Parameters
     ----------
-    H, G : (n, d)
-        Positions; G is None for undirected graphs.
+    sides : list of (n, d)
+        Positions: H, and G for directed graphs.
     Gamma : (d, d)
         Inner products of the components over the entries that the loss counts.
     hollow : bool
         Whether the diagonal is left out.
     """
 
-    def __init__(self, H: Array, G: Array | None, Gamma: Array, hollow: bool) -> None:
-        self._H, self._G, self._undirected = H, H if G is None else G, G is None
+    def __init__(self, sides: list[Array], Gamma: Array, hollow: bool) -> None:
+        self._H, self._G, self._undirected = sides[0], sides[-1], len(sides) == 1
         self._hollow, self._inverse = hollow, np.linalg.pinv(Gamma)
-        self._pairs = j, k = np.triu_indices(H.shape[1])
-        self._left, self._right = H[:, j] * H[:, k], self._G[:, j] * self._G[:, k]
+        self._pairs = j, k = np.triu_indices(len(Gamma))
+        self._left, self._right = (x[:, j] * x[:, k] for x in (self._H, self._G))
 
     def covariance(self, V: Array) -> Array:
         """Return Gamma^-1 C Gamma^-1, (d, d), for variances of the entries (n, n)."""
-        diagonal = V.diagonal()
-        forms = np.einsum("sp,sp->p", self._left, V @ self._right)
         if self._hollow:
-            forms -= diagonal @ (self._left * self._right)
+            V = V - np.diag(V.diagonal())
+        forms = np.einsum("sp,sp->p", self._left, V @ self._right)
         if self._undirected:
-            forms *= 2.0
-            if not self._hollow:
-                forms -= diagonal @ self._left**2
+            forms = 2.0 * forms - V.diagonal() @ self._left**2
         C, (j, k) = np.zeros_like(self._inverse), self._pairs
         C[j, k] = C[k, j] = forms
         return np.asarray(self._inverse @ C @ self._inverse.T)
@@ -602,57 +575,54 @@ def bootstrap(
     if n_resamples < 2:
         raise InputError(f"n_resamples must be at least 2, got {n_resamples}")
     if fit.settings["loadings"] == "class":
-        raise InputError("a fit with loadings='class' cannot be drawn again; fit with 'free' ones")
-    together, many = numbered(groups, stack.n_graphs)
+        raise InputError("a fit with loadings='class' cannot be resampled; use loadings='free'")
+    together = numbered(groups, stack.n_graphs)
+    many = int(together.max()) + 1
     if kind == "graphs" and many < 2:
         raise InputError("there is only one graph, or one group of them, to draw from")
     model = _model(fit, stack, groups) if kind == "model" else None
-    rng = generator(random_state)
-    positions, right, loadings, similar = [], [], [], []
+    rng, d, sides = generator(random_state), embedding.n_components_, sides_of(embedding)
+    positions, loadings, similar = [], [], []
     for b in range(n_resamples):
         if model is not None:
-            loops = not fit.treatment.hollow
-            again = _refit(embedding, model.sample(random_state=rng, loops=loops))
+            drawn = model.sample(random_state=rng, loops=not fit.treatment.hollow)
+            again = fit_quietly(embedding, drawn, n_components=d)
             Lam = again.loadings_
         else:
             # A graph that is drawn twice is one with weight 2: fewer graphs to read.
             counts = np.bincount(rng.integers(0, many, many), minlength=many)[together]
             kept = np.flatnonzero(counts)
-            again = _refit(embedding, stack[kept], counts[kept])
+            again = fit_quietly(embedding, stack[kept], counts[kept], n_components=d)
             Lam = again.transform(stack)
         match = match_components(embedding, again)
-        if len(match.order) < embedding.n_components_:
+        if len(match.order) < d:
             raise InputError("a fit found fewer components than the first; fit with fewer")
-        positions.append(match.apply(again.latent_positions_))
-        if fit.directed:
-            G = np.asarray(again.latent_positions_right_)[:, match.order]
-            cosines = (np.asarray(embedding.latent_positions_right_) * G).sum(axis=0)
-            right.append(G * np.where(cosines < 0, -1.0, 1.0))
+        found = np.array(sides_of(again))[:, :, match.order]
+        signs = np.where((found * sides).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
+        positions.append(found * signs)
         loadings.append(np.asarray(Lam, dtype=np.float64)[:, match.order])
         similar.append(match.similarities)
         if on_fit is not None:
             on_fit(b + 1, n_resamples)
-    H = np.asarray(embedding.latent_positions_, dtype=np.float64)
-    return Bootstrap(
-        kind,
-        level,
-        np.array(positions, dtype=np.float64),
-        np.array(right, dtype=np.float64) if right else None,
-        np.array(loadings),
-        np.array(similar),
-        (H, np.asarray(embedding.transform(stack), dtype=np.float64)),
-    )
+    H = np.array(positions)  # (B, sides, n, d)
+    estimate = sides[0], np.asarray(embedding.transform(stack), dtype=np.float64)
+    right = H[:, 1] if fit.directed else None
+    return Bootstrap(kind, level, H[:, 0], right, np.array(loadings), np.array(similar), estimate)
 
 
 def _model(fit: FitView, stack: GraphStack, groups: ArrayLike | None) -> Any:
     """Return the fitted model of the graphs."""
     if groups is not None:
-        raise InputError("groups are drawn together by kind='graphs'; the model makes all graphs")
+        raise InputError("groups are drawn together by kind='graphs'; a model simulates each graph")
     if fit.steps:
         raise InputError(
-            f"the model is of graphs after {', '.join(fit.steps)}, which cannot be made again "
-            "before it; preprocess the graphs first, and fit without"
+            f"the model describes graphs after {', '.join(fit.steps)} and cannot simulate graphs "
+            "before that; preprocess the graphs first, and fit without"
+        )
+    if fit.settings["degree_corrected"] and stack.is_weighted:
+        raise InputError(
+            "the model of a degree-corrected fit has no law for weights; use kind='graphs'"
         )
     if stack.has_missing:
-        raise InputError("the model makes complete graphs, and these have missing entries")
+        raise InputError("the model simulates complete graphs, and these have missing entries")
     return fit.embedding.to_mreg("gaussian" if stack.is_weighted else "bernoulli")

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
@@ -22,15 +22,13 @@ from eigengraphs.inference.designs import (
     check_choice,
     check_share,
     graph_values,
-    is_number,
     read_variable,
-    units,
+    unit_of,
 )
 from eigengraphs.inference.prediction_pipelines import (
     JOINT,
     RULES,
     FoldOutcome,
-    Method,
     MethodsLike,
     Question,
     Split,
@@ -43,7 +41,7 @@ from eigengraphs.inference.prediction_pipelines import (
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.system.labels import are_quantity, without_none
+from eigengraphs.system.labels import shortened
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["CHANCE", "Evaluation", "Folds", "PipelineScore", "evaluate", "make_folds"]
@@ -268,14 +266,11 @@ class Evaluation:
         >>> [row[2:4] for row in found.rows()]
         [('1-NN', 1.0), ('1-NN', 1.0), ('none', 0.5)]
         """
-        return tuple(self._row(score) for score in self.scores)
-
-    def _row(self, score: PipelineScore) -> tuple[Cell, ...]:
-        difference: tuple[Cell, ...] = score.difference or (None,) * 4
-        return (
-            score.name, score.method, score.rule or "none", score.score, score.low, score.high,
-            *((score.balanced,) if self.kind == "classes" else ()),
-            score.versus or "none", *difference, score.p_holm, score.n_parameters, score.seconds,
+        return tuple(
+            (s.name, s.method, s.rule or "none", s.score, s.low, s.high,
+             *((s.balanced,) if self.kind == "classes" else ()), s.versus or "none",
+             *(s.difference or (None,) * 4), s.p_holm, s.n_parameters, s.seconds)
+            for s in self.scores
         )  # fmt: skip
 
     def words(self) -> tuple[str, ...]:
@@ -442,31 +437,40 @@ def evaluate(
     beside = {str(name): told(str(name), values) for name, values in (covariates or {}).items()}
     if len(known) < stack.n_graphs:
         stack = stack[known]
-    # With a seed, so that folds can be had again.
-    settings = JointEmbedding(
-        8, directed=stack.is_directed, missing="unobserved" if stack.has_missing else "error"
-    ) if embedding is None else quiet(embedding)  # fmt: skip
-    if settings.random_state is None:
+    if embedding is None:
+        missing = "unobserved" if stack.has_missing else "error"
+        embedding = JointEmbedding(8, directed=stack.is_directed, missing=missing)
+    settings = quiet(embedding)
+    if settings.random_state is None:  # a seed, so that folds can be had again
         settings.set_params(random_state=seed)
-    refused = {x.name: why for x in chosen if (why := _not_offered(x, stack))}
-    offered = tuple(x for x in chosen if x.name not in refused)
-    asked = Question(settings, offered, wanted, judge, keep, beside or None)
-    outcomes = []
-    for outcome in run_folds(stack, target, split.splits, asked, n_jobs):
+    lacking = ""
+    if stack.is_directed or stack.has_missing:
+        lacking = "it takes complete graphs only, and entries are missing in these"
+        if stack.is_directed:
+            lacking = "it takes undirected graphs only, and these are directed"
+    refused = {method.name: lacking for method in chosen if lacking and not method.general}
+    offered = tuple(method for method in chosen if method.name not in refused)
+    asked = Question(stack, target, settings, offered, wanted, judge, keep, beside)
+    outcomes: list[FoldOutcome] = []
+    for outcome in run_folds(asked, split.splits, n_jobs):
         outcomes.append(outcome)
         refused |= outcome.refused
         if on_fold is not None:
             on_fold(len(outcomes), len(split.splits))
-    scoring = _Scoring(target, split, asked, outcomes, stack, level, seed)
-    # Methods that every fold could have.
-    said = {
-        (method, rule): [outcome.predictions[method.name][rule] for outcome in outcomes]
-        for method in offered
-        if method.name not in refused
-        for rule in wanted
-    }
-    scores = [scoring.score(*pipeline, said[pipeline]) for pipeline in said]
-    scores.append(scoring.score(None, "", scoring.chance()))
+    n_components = tuple(outcome.n_components for outcome in outcomes)
+    scoring, scores, predictions = _Scoring(target, split, level, seed), [], {}
+    for method in offered:
+        if method.name in refused:  # some fold could not have it
+            continue
+        seconds = float(np.median([sum(outcome.seconds[method.name]) for outcome in outcomes]))
+        size = method.n_parameters(stack.n_graphs, stack.n_vertices, max(n_components)) or None
+        for rule in wanted:
+            by_fold = tuple(outcome.predictions[method.name][rule] for outcome in outcomes)
+            called = rule_name(rule, scoring.is_quantity)
+            score = scoring.score(by_fold, method.name, called, n_parameters=size, seconds=seconds)
+            scores.append(score)
+            predictions[score.name] = by_fold
+    scores.append(scoring.score(scoring.chance(), CHANCE, ""))
     warned = Counter(text for outcome in outcomes for text in outcome.warned)
     return Evaluation(
         scores=tuple(scoring.compared(scores)),
@@ -475,38 +479,30 @@ def evaluate(
         n_graphs=len(known),
         n_units=split.n_units,
         level=level,
-        protocol=scoring.protocol(),
-        n_components=scoring.n_components,
+        protocol=_protocol(scoring, asked, n_components),
+        n_components=n_components,
         not_offered=refused,
         warnings=tuple(f"{text} (in {count} folds)" for text, count in warned.items()),
-        predictions={
-            score.name: tuple(told) for score, told in zip(scores, said.values(), strict=False)
-        },
+        predictions=predictions,
         splits=tuple((known[train], known[test]) for train, test in split.splits),
         outcomes=tuple(outcomes),
     )
 
 
-@dataclass(frozen=True)
 class _Scoring:
-    """What all folds predicted, and how it is judged."""
+    """How predictions of held-out graphs are judged.
 
-    y: NDArray[Any]  # (m,) of float64, or of texts
-    folds: Folds
-    asked: Question
-    outcomes: Sequence[FoldOutcome]
-    graphs: GraphStack
-    level: float
-    seed: int
+    Each counts by how right it is: 1 or 0 for a class, 1 - (error / spread)^2 for a quantity, the
+    spread being that of all graphs, as a fold of one person may have none. Scores are means.
+    """
 
-    @property
-    def is_quantity(self) -> bool:
-        return self.y.dtype.kind == "f"
-
-    @property
-    def n_components(self) -> tuple[int, ...]:
-        """Of the joint embedding, in each fold."""
-        return tuple(outcome.n_components for outcome in self.outcomes)
+    def __init__(self, y: NDArray[Any], folds: Folds, level: float, seed: int) -> None:
+        self.y, self.folds, self.level, self.seed = y, folds, level, seed
+        self.is_quantity = y.dtype.kind == "f"
+        unit = unit_of(y) if self.is_quantity else 1.0  # squares of large numbers might overflow
+        self._spread = float(np.std(y / unit) * unit) if self.is_quantity else 1.0
+        self._sizes = [len(test) for _, test in folds.splits]
+        self._test = np.concatenate([test for _, test in folds.splits])
 
     def chance(self) -> list[NDArray[Any]]:
         """Return the most frequent class of all graphs, or the mean of a fold's training graphs.
@@ -517,94 +513,71 @@ class _Scoring:
         if self.is_quantity:
             return [np.full(len(test), self.y[train].mean()) for train, test in self.folds.splits]
         classes, counts = np.unique(self.y, return_counts=True)
-        most = classes[int(np.argmax(counts))]
-        return [np.full(len(test), most) for _, test in self.folds.splits]
+        return [np.full(size, classes[int(np.argmax(counts))]) for size in self._sizes]
 
-    def score(self, method: Method | None, rule: str, said: list[NDArray[Any]]) -> PipelineScore:
+    def score(
+        self, predictions: Sequence[NDArray[Any]], method: str, rule: str, **known: Any
+    ) -> PipelineScore:
         """Return the score of a pipeline, or of chance, by its predictions in each fold."""
-        y, of, is_quantity = self.y, self.folds.units, self.is_quantity
-        if is_quantity:  # the share explained does not depend on the unit; squares might overflow
-            unit = float(units(y[:, None])[0])
-            y, said = y / unit, [told / unit for told in said]
-        spread = float(np.var(y)) if is_quantity else 1.0
-        total, times, by_fold = np.zeros(len(y)), np.zeros(len(y)), []
-        for (_, test), told in zip(self.folds.splits, said, strict=True):
-            each = (told - y[test]) ** 2 if is_quantity else (told == y[test]).astype(np.float64)
-            # Against the variance of all graphs: a fold of one person may have none.
-            by_fold.append(float(1 - each.mean() / spread if is_quantity else each.mean()))
-            total[test] += each
-            times[test] += 1
-        seen = times > 0
-        each, y = total[seen] / times[seen], y[seen]
-        of = np.unique(of[seen], return_inverse=True)[1]
-        by_unit = np.bincount(of, 1 - each / spread if is_quantity else each) / np.bincount(of)
-        score, balanced = float(total.sum() / times.sum()), None
-        if is_quantity:
-            score = 1 - score / spread
-            low, high = explained_interval(y, each, of, self.level, self.seed)
+        told, y, of = np.concatenate(predictions), self.y, self.folds.units
+        if self.is_quantity:
+            right = 1.0 - ((told - y[self._test]) / self._spread) ** 2
         else:
-            low, high = accuracy_interval(each, of, self.level)
-            balanced = float(np.mean([each[y == c].mean() for c in np.unique(y)]))
-        parameters, seconds = None, None
-        if method is not None:
-            m, n, d = self.graphs.n_graphs, self.graphs.n_vertices, max(self.n_components)
-            parameters = method.n_parameters(m, n, d) or None
-            seconds = float(np.median([sum(o.seconds[method.name]) for o in self.outcomes]))
+            right = np.asarray(told == y[self._test], dtype=np.float64)
+        by_fold = np.bincount(np.repeat(np.arange(len(self._sizes)), self._sizes), right)
+        each = np.bincount(self._test, right) / np.bincount(self._test)  # of a graph
+        if self.is_quantity:
+            ends = explained_interval(y / self._spread, 1.0 - each, of, self.level, self.seed)
+        else:
+            ends = accuracy_interval(each, of, self.level)
+            known["balanced"] = float(np.mean([each[y == c].mean() for c in np.unique(y)]))
         return PipelineScore(
-            CHANCE if method is None else method.name, rule_name(rule, is_quantity), score, low,
-            high, tuple(by_fold), tuple(by_unit.tolist()), balanced, parameters, seconds,
+            method, rule, float(right.mean()), *ends, tuple((by_fold / self._sizes).tolist()),
+            tuple((np.bincount(of, each) / np.bincount(of)).tolist()), **known,
         )  # fmt: skip
 
     def compared(self, scores: list[PipelineScore]) -> list[PipelineScore]:
         """Compare joint embedding with chance, and all others with it, under the same rule."""
-        sizes = np.array([len(test) for _, test in self.folds.splits])
         joint = {s.rule: s for s in scores if s.method == JOINT}
-        found, p = list(scores), {}
-        for i, score in enumerate(scores):
-            other = scores[-1] if score.method == JOINT else joint.get(score.rule)
-            if other is None or len(sizes) < 2:
-                continue
-            a, b = np.array(score.folds), np.array(other.folds)
+        found = list(scores)
+        for i, score in enumerate(scores[:-1]):
+            other = scores[-1] if score.method == JOINT else joint[score.rule]
+            value, by_fold = score.score - other.score, np.subtract(score.folds, other.folds)
             if self.folds.apart:
-                by_unit = np.array(score.units) - np.array(other.units)
-                value = score.score - other.score
-                difference = compare_crossed(a - b, by_unit, value, self.level)
+                by_unit = np.subtract(score.units, other.units)
+                difference = compare_crossed(by_fold, by_unit, value, self.level)
             else:
-                ratio, n_units = self.folds.ratio, self.folds.n_units
-                difference = compare_folds(a, b, sizes, ratio, n_units, self.level)
+                folds = self.folds
+                difference = compare_folds(by_fold, value, folds.ratio, folds.n_units, self.level)
             found[i] = replace(score, versus=other.method, difference=difference)
-            p[i] = difference.p
-        for i, adjusted in zip(p, holm(np.array(list(p.values()))), strict=True):
-            found[i] = replace(found[i], p_holm=float(adjusted))
-        return found
+        p = holm(np.array([s.difference.p for s in found if s.difference is not None]))
+        return [*map(lambda s, p: replace(s, p_holm=float(p)), found[:-1], p), found[-1]]
 
-    def protocol(self) -> str:
-        """Return how it was done, in sentences."""
-        d = self.n_components
-        rules = " and ".join(rule_name(rule, self.is_quantity) for rule in self.asked.rules)
-        counted = "graphs" if self.folds.n_units == len(self.y) else "groups of graphs"
-        measure, interval = "accuracy", "Wilson intervals over"
-        if self.is_quantity:
-            measure, interval = "explained variance", "bootstrap intervals over"
-        differences = (
-            f"t intervals, with the variance between folds and between {counted}"
-            if self.folds.apart
-            else "Nadeau and Bengio's corrected t intervals"
-        )
-        dimension = f"{min(d)}" if min(d) == max(d) else f"{min(d)} to {max(d)}"
-        chosen = ", chosen anew in each fold" if self.asked.embedding.n_components == "auto" else ""
-        adjusted = ""
-        if self.asked.covariates:
-            names = ", ".join(self.asked.covariates)
-            adjusted = f" The part of the features explained by {names} was regressed out."
-        return (
-            f"{self.folds.words}. {rules} on features of graphs, {measure} on held-out graphs. "
-            "Embeddings, centering, scaling and rules are learned from the training graphs of each "
-            f"fold alone, in {dimension} dimensions{chosen}.{adjusted} "
-            f"Intervals ({100 * self.level:g}%) of scores are {interval} {counted}, with twice the "
-            "variance, because each graph is also learned from in other folds; those of "
-            f"differences are {differences}."
-        )
+
+def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -> str:
+    """Return how it was done, in sentences."""
+    folds, low, high = scoring.folds, min(n_components), max(n_components)
+    rules = " and ".join(rule_name(rule, scoring.is_quantity) for rule in asked.rules)
+    counted = "graphs" if folds.n_units == len(scoring.y) else "groups of graphs"
+    measure, interval = "accuracy", "Wilson intervals over"
+    if scoring.is_quantity:
+        measure, interval = "explained variance", "bootstrap intervals over"
+    differences = "Nadeau and Bengio's corrected t intervals"
+    if folds.apart:
+        differences = f"t intervals, with the variance between folds and between {counted}"
+    chosen = ", chosen anew in each fold" if asked.embedding.n_components == "auto" else ""
+    adjusted = ""
+    if asked.covariates:
+        names = ", ".join(asked.covariates)
+        adjusted = f" The part of the features explained by {names} was regressed out."
+    return (
+        f"{folds.words}. {rules} on features of graphs, {measure} on held-out graphs. "
+        "Embeddings, centering, scaling and rules are learned from the training graphs of each "
+        f"fold alone, in {low if low == high else f'{low} to {high}'} dimensions{chosen}."
+        f"{adjusted} Intervals ({100 * scoring.level:g}%) of scores are {interval} {counted}, "
+        "with twice the variance, because each graph is also learned from in other folds; those "
+        f"of differences are {differences}."
+    )
 
 
 def _in_memory(graphs: Any) -> GraphStack:
@@ -624,36 +597,22 @@ def _in_memory(graphs: Any) -> GraphStack:
 
 def _read_target(y: Any, n_graphs: int, task: Task) -> tuple[NDArray[Any], Indices]:
     """Return known values (numbers, or texts for classes), and which graphs have them, (m,)."""
-    given = without_none(graph_values("y", y, n_graphs))
-    told = [value for value in given if value is not None]
-    if not told:
-        raise InputError("no graph has a value in y; nothing can be learned")
-    if len(set(told)) == 1:
-        raise InputError(f"all graphs have the same value in y, {_shown(told[0])}")
-    numbers = task == "auto" and all(map(is_number, told)) and are_quantity(told)
-    kind = "quantity" if task == "quantity" or numbers else "groups"
-    variable = read_variable("y", given, n_graphs, kind)
+    kinds = {"auto": "label", "classes": "groups", "quantity": "quantity"}
+    variable = read_variable("y", y, n_graphs, kinds[task])
     known = np.flatnonzero(variable.known)
+    if len(known) == 0:
+        raise InputError("no graph has a value in y; nothing can be learned")
     values: NDArray[Any] = variable.values[known]
-    if kind == "groups":
+    if variable.kind == "groups":
         values = np.array(variable.levels)[values.astype(np.intp)]
+    if (values == values[0]).all():
+        raise InputError(f"all graphs have the same value in y, {_shown(values[0])}")
     return values, known
 
 
-def _not_offered(method: Method, graphs: GraphStack) -> str:
-    """Say why a method cannot be had for these graphs; empty if it can."""
-    if graphs.is_directed and not method.general:
-        return "it takes undirected graphs alone, and these are directed"
-    if graphs.has_missing and not method.general:
-        return "it takes complete graphs alone, and entries are missing in these"
-    return ""
-
-
-def _shown(value: Any, most: int = 40) -> str:
+def _shown(value: Any) -> str:
     """Return a value for a message, cut in the middle if it is long."""
-    text = str(value)
-    half = (most - 1) // 2
-    return repr(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")
+    return repr(shortened(str(value)))
 
 
 # Which graphs are held out, and from which others their labels are learned
@@ -749,21 +708,18 @@ def make_folds(
 def _cross_validation(
     y: NDArray[Any], of: Indices, cv: int | str, repeats: int, seed: int
 ) -> tuple[list[Split], str]:
+    n_units = len(np.unique(of))
     check_count("repeats", repeats)
     if cv == "loo" and repeats > 1:
         raise InputError("cv='loo' is the same every time; use repeats=1")
-    if cv != "loo" and isinstance(cv, str):
+    if cv != "loo" and (not isinstance(cv, int | np.integer) or cv < 2):
         raise InputError(f"cv must be a whole number >= 2 or 'loo', got {cv!r}")
-    if len(np.unique(of)) < 2:
-        raise InputError("there are too few participants")
+    if n_units < 2:
+        raise InputError("all graphs are of one participant, so that none can be held out")
     if isinstance(cv, str):
-        splits = _one_against_others(of)
-        one = "graph" if len(splits) == len(y) else "participant"
-        return splits, f"leave-one-{one}-out cross-validation"
-    check_count("cv", cv)
-    if cv < 2:
-        raise InputError(f"cv must be at least 2, got {cv}")
-    kind, k = GroupKFold, min(cv, len(np.unique(of)))
+        one = "graph" if n_units == len(y) else "participant"
+        return _one_by_one(of), f"leave-one-{one}-out cross-validation"
+    kind, k = GroupKFold, min(cv, n_units)
     if y.dtype.kind != "f":
         kind, classes = StratifiedGroupKFold, np.unique(y)
         per_class = [len(np.unique(of[y == name])) for name in classes]
@@ -785,13 +741,12 @@ def _given_folds(folds: Sequence[Any], groups: Sequence[Any] | None) -> tuple[li
     unknown = sum(value is None for value in folds)
     if unknown:
         raise InputError(
-            f"folds must say where every graph belongs; {unknown} of {len(folds)} have no value: "
+            f"folds must have a value for every graph; {unknown} of {len(folds)} have none: "
             "complete the column, or leave the graphs out"
         )
     place = _numbered(folds)
-    splits = _one_against_others(place)
-    if len(splits) < 2:
-        raise InputError(f"folds has one value alone, {_shown(folds[0])}; two or more are needed")
+    if not place.any():
+        raise InputError(f"folds has only one value, {_shown(folds[0])}; two or more are needed")
     first: dict[Any, int] = {}
     for group, fold in zip(place if groups is None else groups, place.tolist(), strict=True):
         if first.setdefault(group, fold) != fold:
@@ -799,11 +754,11 @@ def _given_folds(folds: Sequence[Any], groups: Sequence[Any] | None) -> tuple[li
                 f"graphs of the group {_shown(group)} are in several folds; give folds that keep "
                 "groups together, or leave one of the two out"
             )
-    return splits, f"{len(splits)} folds by a column"
+    return _one_by_one(place), f"{place.max() + 1} folds by a column"
 
 
-def _one_against_others(of: Indices) -> list[Split]:
-    return [(np.flatnonzero(of != u), np.flatnonzero(of == u)) for u in np.unique(of)]
+def _one_by_one(of: Indices) -> list[Split]:
+    return list(LeaveOneGroupOut().split(of, groups=of))
 
 
 def _numbered(values: Sequence[Any]) -> Indices:
@@ -911,9 +866,9 @@ def explained_interval(
 
 
 def compare_folds(
-    a: Array, b: Array, sizes: Indices, ratio: float, n_units: int, level: float = 0.95
+    folds: Array, value: float, ratio: float, n_units: int, level: float = 0.95
 ) -> Difference:
-    """Return the difference a - b of two scores, by Nadeau and Bengio's corrected t interval.
+    """Return a difference of two scores, by Nadeau and Bengio's corrected t interval.
 
     Training sets of folds overlap, so that scores of folds vary less than those of independent
     samples would: the variance of their mean is taken as (1 / J + ratio) times that of J folds,
@@ -924,15 +879,12 @@ def compare_folds(
 
     Parameters
     ----------
-    a, b : (J,)
-        Scores of two pipelines in the same folds.
-    sizes : (J,)
-        Graphs that each fold held out.
+    folds : (J,)
+        Difference in each fold.
+    value
+        The difference over all.
     """
-    differences = np.asarray(a) - np.asarray(b)
-    value = float(np.average(differences, weights=sizes))
-    J = len(differences)
-    s = float(np.std(differences, ddof=1))
+    J, s = len(folds), float(np.std(folds, ddof=1))
     if s > 1e-12:
         se, freedom = s * float(np.sqrt(1.0 / J + ratio)), J - 1
     else:

@@ -11,7 +11,7 @@ import numpy as np
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.inference.designs import Array
-from eigengraphs.inference.label_prediction import CHANCE, Evaluation, evaluate
+from eigengraphs.inference.label_prediction import CHANCE, Cell, Evaluation, evaluate
 from eigengraphs.inference.prediction_pipelines import JOINT, MethodsLike, Trained
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
@@ -22,27 +22,36 @@ __all__ = ["CONTESTANTS", "Contest", "ContestRow", "contest"]
 _MOST = 4000  # vertices; beyond, matrices of all pairs are not made
 _RECONSTRUCTING = (JOINT, "PCA", "Multiple ASE", "Omnibus", "Unfolded ASE")
 CONTESTANTS = ("Multiple ASE", "Omnibus", "Unfolded ASE", "PCA", "ASE")
-Cell = str | float | None
 
 
 @dataclass(frozen=True)
 class ContestRow:
-    """What one method did."""
+    """What one method did.
+
+    Attributes
+    ----------
+    explained : float or None
+        Share of the sum of squares of held-out graphs that is reconstructed; None if nothing is.
+        As of the fit: around the mean of the training graphs if the joint embedding is centered.
+    explained_folds : tuple of float
+        The same in each fold.
+    n_coefficients : int or None
+        Numbers that a new graph gets for that.
+    n_parameters : int or None
+        Numbers that describe all graphs.
+    seconds_fit : float
+        Median over folds, to learn from the training graphs.
+    seconds_new : float
+        Median over folds, to embed and predict the graphs that were held out.
+    """
 
     method: str
     explained: float | None
-    """Share of the sum of squares of held-out graphs that is reconstructed; None if nothing is.
-
-    As of the fit: around the mean of the training graphs if the joint embedding is centered."""
     explained_folds: tuple[float, ...]
     n_coefficients: int | None
-    """Numbers that a new graph gets for that."""
     n_parameters: int | None
-    """Numbers that describe all graphs."""
-    seconds_fit: float | None
-    """Median over folds, to learn from the training graphs."""
-    seconds_new: float | None
-    """Median over folds, to embed and predict the graphs that were held out."""
+    seconds_fit: float
+    seconds_new: float
 
     __repr__ = short_repr
 
@@ -194,20 +203,15 @@ def contest(
 
 
 def _row(found: Evaluation, name: str, n_parameters: int | None) -> ContestRow:
-    judged = [outcome.judged[name] for outcome in found.outcomes]
-    left, total, folds = 0.0, 0.0, []
-    for outcome in found.outcomes:
-        if outcome.judged[name] is not None:
-            whole = outcome.judged[JOINT].total  # one whole for all
-            left, total = left + outcome.judged[name].left, total + whole
-            if whole:
-                folds.append(1.0 - outcome.judged[name].left / whole)
+    judged = [outcome.judged for outcome in found.outcomes if outcome.judged[name] is not None]
+    left = np.array([one[name].left for one in judged])
+    total = np.array([one[JOINT].total for one in judged])  # one whole for all methods
     fit, new = np.median([outcome.seconds[name] for outcome in found.outcomes], axis=0)
     return ContestRow(
         method=name,
-        explained=1.0 - left / total if total else None,
-        explained_folds=tuple(folds),
-        n_coefficients=max((part.n_coefficients for part in judged if part), default=None),
+        explained=float(1.0 - left.sum() / total.sum()) if total.any() else None,
+        explained_folds=tuple((1.0 - left[total > 0] / total[total > 0]).tolist()),
+        n_coefficients=max((one[name].n_coefficients for one in judged), default=None),
         n_parameters=n_parameters,
         seconds_fit=float(fit),
         seconds_new=float(new),
@@ -215,13 +219,15 @@ def _row(found: Evaluation, name: str, n_parameters: int | None) -> ContestRow:
 
 
 class _Explained(NamedTuple):
-    """What a method leaves of held-out graphs, and what there was."""
+    """What a method leaves of held-out graphs, and what there was.
+
+    The total is a sum of squares around the mean graph that the method learned, if it centers;
+    ``n_coefficients`` are the numbers that each graph gets.
+    """
 
     left: float
     total: float
-    """Sum of squares; around the mean graph that the method learned, if it centers."""
     n_coefficients: int
-    """Numbers that each graph gets."""
 
 
 def _explain(trained: Trained, graphs: GraphStack, hollow: bool) -> _Explained | None:

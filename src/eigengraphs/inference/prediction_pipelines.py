@@ -32,6 +32,7 @@ from eigengraphs.inference.designs import (
     read_loadings,
     read_variable,
     table_columns,
+    unit_of,
     units,
 )
 from eigengraphs.stack import GraphStack
@@ -53,19 +54,28 @@ _PENALTIES = np.logspace(-3, 6, 19)
 
 @dataclass(frozen=True)
 class Method:
-    """A way from graphs to features."""
+    """A way from graphs to features.
+
+    Attributes
+    ----------
+    make
+        Returns an estimator for d dimensions, m training graphs and n vertices.
+    n_parameters
+        Numbers that describe m graphs on n vertices in d dimensions, besides a mean graph.
+    one_scale
+        Whether columns are of one kind: they keep their relative scales before a linear rule.
+    distances
+        Whether features are distances to the training graphs.
+    general
+        Whether it takes directed graphs and missing entries.
+    """
 
     name: str
     make: Callable[[int, int, int], Any]
-    """Returns an estimator for d dimensions, m training graphs and n vertices."""
     n_parameters: Callable[[int, int, int], int] = lambda *_: 0
-    """Numbers that describe m graphs on n vertices in d dimensions, besides a mean graph."""
     one_scale: bool = False
-    """Whether columns are of one kind: they keep their relative scales before a linear rule."""
     distances: bool = False
-    """Whether features are distances to the training graphs."""
     general: bool = False
-    """Whether it takes directed graphs and missing entries."""
 
 
 #: Every way to features by its name: what ``methods`` of :func:`evaluate` may hold.
@@ -284,7 +294,7 @@ class CovariateAdjustment(TransformerMixin, BaseEstimator):
             Y = read_loadings(X, least=1)
             return Y, table_columns(covariates, len(Y))
         if covariates is not None:
-            raise InputError("covariates are in the columns of X, or given apart; not both")
+            raise InputError("give covariates as columns of X or as an argument, not both")
         cells = np.asarray(X, dtype=object)
         if cells.ndim != 2:
             raise InputError(f"X must have rows and columns, got shape {cells.shape}")
@@ -295,15 +305,12 @@ class CovariateAdjustment(TransformerMixin, BaseEstimator):
 
     def _places(self, names: list[Any]) -> list[int]:
         asked = [self.columns] if isinstance(self.columns, str | int) else self.columns or []
-        found = []
+        n = len(names)
+        place = {name: j for j, name in enumerate(names)} | {j: j % n for j in range(-n, n)}
         for column in asked:
-            if isinstance(column, int | np.integer) and -len(names) <= column < len(names):
-                found.append(int(column) % len(names))
-            elif column in names:
-                found.append(names.index(column))
-            else:
-                raise InputError(f"there is no column {column!r} in X, of {names}")
-        return found
+            if column not in place:
+                raise InputError(f"there is no column {column!r} in X; its columns are {names}")
+        return [place[column] for column in asked]
 
 
 class _Coding:
@@ -311,20 +318,15 @@ class _Coding:
 
     def __init__(self, variable: Variable) -> None:
         self.name, self.kind, self.levels = variable.name, variable.kind, variable.levels
-        columns = self._columns(variable)[variable.known]
+        columns = variable.coded(0)[variable.known]
         unit = units(columns)
         self._mean, spread = columns.mean(axis=0), (columns / unit).std(axis=0) * unit
         self._scale = np.where((spread > 0) & (self.kind == "quantity"), spread, 1.0)
 
-    def _columns(self, variable: Variable) -> Array:
-        if self.kind == "quantity":
-            return variable.values[:, None]
-        return np.asarray(variable.values[:, None] == np.arange(len(self.levels)), np.float64)
-
     def code(self, given: Any, m: int) -> Array:
         """Return (m, columns); unknown values are zeros, the average."""
         variable = read_variable(self.name, given, m, self.kind, self.levels)
-        Z = (self._columns(variable) - self._mean) / self._scale
+        Z = (variable.coded(0) - self._mean) / self._scale
         return np.where(variable.known[:, None], Z, 0.0)
 
 
@@ -361,7 +363,7 @@ class Nearest:
 
     def fit(self, Z: Array, y: NDArray[Any]) -> Self:
         """Keep training graphs, features (m, p) or distances (m, m)."""
-        self._unit = _unit(Z)
+        self._unit = unit_of(Z)
         self._known, self._y = None if self._distances else np.asarray(Z) / self._unit, y
         return self
 
@@ -387,18 +389,17 @@ class Linear:
         """Learn from features (m, p)."""
         Z = np.asarray(Z, dtype=np.float64)
         m, p = Z.shape
-        self._unit: Any = _unit(Z) if self._one_scale else units(Z)
+        self._unit: Any = unit_of(Z) if self._one_scale else units(Z)
         Z = Z / self._unit
         self._mean, spread = Z.mean(axis=0), Z.std(axis=0)
         if self._one_scale:
-            whole = float(np.sqrt((spread**2).sum() / min(m, p)))
-            self._scale: Any = whole if whole > 0 else 1.0
+            self._scale: Any = float(np.sqrt((spread**2).sum() / min(m, p))) or 1.0
         else:
             rounding = 1e-12 * np.abs(Z).max(axis=0)
             self._scale = np.where(spread > rounding, spread, 1.0)
         X = (Z - self._mean) / self._scale
         self._span = np.linalg.svd(X, full_matrices=False)[2].T if p > m else None
-        self._y_unit = _unit(y) if self._is_quantity else None
+        self._y_unit = unit_of(y) if self._is_quantity else None
         y = y if self._y_unit is None else y / self._y_unit
         self._model.fit(X if self._span is None else X @ self._span, y)
         return self
@@ -408,11 +409,6 @@ class Linear:
         X = (np.asarray(Z, dtype=np.float64) / self._unit - self._mean) / self._scale
         told = np.asarray(self._model.predict(X if self._span is None else X @ self._span))
         return told if self._y_unit is None else told * self._y_unit
-
-
-def _unit(values: NDArray[Any]) -> float:
-    """Return one unit for all numbers, in which squares neither overflow nor vanish."""
-    return float(units(np.ravel(values)[:, None])[0])
 
 
 # One fold: every pipeline learns from its training graphs, and meets the others afterwards
@@ -431,23 +427,32 @@ class Trained:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of every fold."""
+    """What is asked of every fold.
 
+    Attributes
+    ----------
+    y : (m,) of float64 or texts
+        Labels of the graphs.
+    judge
+        Asked of every method with the held-out graphs, such as how well it reconstructs them, and
+        whether diagonals of the training graphs are no data.
+    keep
+        Whether trained pipelines are kept.
+    covariates
+        Of every graph: what they explain of features is learned in each fold, and regressed out.
+    """
+
+    graphs: GraphStack
+    y: NDArray[Any]
     embedding: JointEmbedding
     methods: tuple[Method, ...]
     rules: tuple[Rule, ...]
-    judge: Callable[[Trained, GraphStack, bool], Any] | None = None
-    """Asked of every method with the held-out graphs, such as how well it reconstructs them, and
-    whether diagonals of the training graphs are no data."""
-    keep: bool = False
-    """Whether trained pipelines are kept."""
-    covariates: Mapping[str, Sequence[Any]] | None = None
-    """Of every graph: what they explain of features is learned in each fold, and regressed out."""
+    judge: Callable[[Trained, GraphStack, bool], Any] | None
+    keep: bool
+    covariates: Mapping[str, Sequence[Any]]
 
-    def covariates_of(self, which: Indices) -> dict[str, list[Any]] | None:
+    def covariates_of(self, which: Indices) -> dict[str, list[Any]]:
         """Return the covariates of some graphs."""
-        if self.covariates is None:
-            return None
         return {name: [values[i] for i in which] for name, values in self.covariates.items()}
 
 
@@ -464,23 +469,19 @@ class FoldOutcome:
     trained: dict[str, Trained] = field(default_factory=dict)
 
 
-def run_folds(
-    graphs: GraphStack, y: NDArray[Any], splits: Sequence[Split], asked: Question, n_jobs: int = 1
-) -> Iterator[FoldOutcome]:
+def run_folds(asked: Question, splits: Sequence[Split], n_jobs: int = 1) -> Iterator[FoldOutcome]:
     """Yield the outcome of each fold, in order; with several jobs, folds run in processes."""
     parallel: Any = Parallel(n_jobs=n_jobs, return_as="generator")
-    yield from parallel(delayed(_run_fold)(graphs, y, split, asked) for split in splits)
+    yield from parallel(delayed(_run_fold)(asked, *split) for split in splits)
 
 
-def _run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Question) -> FoldOutcome:
+def _run_fold(asked: Question, learn: Indices, held_out: Indices) -> FoldOutcome:
     """Train all pipelines of a fold, then show them the graphs that were held out.
 
     The joint embedding comes first, and the others get as many components as it has.
     """
-    learn, held_out = split
-    training, test = graphs[learn], graphs[held_out]
-    outcome = FoldOutcome()
-    hollow = False
+    training, test = asked.graphs[learn], asked.graphs[held_out]
+    outcome, hollow = FoldOutcome(), False
     if asked.judge is not None:  # diagonal entries are all one number, as without loops
         diagonals = Preprocessing.of(asked.embedding.preprocess).apply(training).diagonals()
         hollow = bool(np.ptp(diagonals) <= 1e-9 * np.abs(diagonals).max(initial=0.0))
@@ -491,10 +492,7 @@ def _run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Question
             warnings.filterwarnings("ignore", "The number of unique classes is greater")  # people
             begin = time.perf_counter()
             try:
-                covariates = asked.covariates_of(learn)
-                trained = _train(
-                    method, outcome.n_components, asked, training, y[learn], covariates
-                )
+                trained = _train(asked, method, outcome.n_components, training, learn)
             except InputError as error:
                 if name == JOINT:
                     raise
@@ -518,29 +516,23 @@ def _run_fold(graphs: GraphStack, y: NDArray[Any], split: Split, asked: Question
     return outcome
 
 
-def _train(
-    method: Method,
-    d: int,
-    asked: Question,
-    graphs: GraphStack,
-    y: NDArray[Any],
-    covariates: dict[str, list[Any]] | None,
-) -> Trained:
+def _train(asked: Question, method: Method, d: int, graphs: GraphStack, learn: Indices) -> Trained:
     """Learn from training graphs: the embedding first, then every rule on its features."""
+    y, adjustment = asked.y[learn], None
     if method.name == JOINT:
         steps, estimator = Preprocessing(), quiet(asked.embedding)
     else:
         steps = Preprocessing.of(asked.embedding.preprocess)
         estimator = method.make(d, graphs.n_graphs, graphs.n_vertices)
     features = estimator.fit_transform(steps.apply(graphs), y)
-    adjustment = None
-    if covariates is not None:
+    if asked.covariates:
         if method.distances:
             raise InputError("it gives distances, which cannot be adjusted for covariates")
-        adjustment = CovariateAdjustment().fit(features, covariates=covariates)
-        features = adjustment.transform(features, covariates)
-    rules: dict[str, Any] = {}
-    for rule in asked.rules:
-        linear = Linear(y.dtype.kind == "f", method.one_scale)
-        rules[rule] = (linear if rule == "linear" else Nearest(method.distances)).fit(features, y)
+        adjustment, covariates = CovariateAdjustment(), asked.covariates_of(learn)
+        features = adjustment.fit_transform(features, covariates=covariates)
+    models: dict[str, Any] = {
+        "1-NN": Nearest(method.distances),
+        "linear": Linear(y.dtype.kind == "f", method.one_scale),
+    }
+    rules = {str(rule): models[rule].fit(features, y) for rule in asked.rules}
     return Trained(method.name, steps, estimator, adjustment, rules)

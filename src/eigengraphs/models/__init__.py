@@ -16,12 +16,13 @@ from eigengraphs.models import paper
 from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs
 from eigengraphs.models.graph_models import (
     ErdosRenyi,
+    GraphModel,
     InhomogeneousErdosRenyi,
+    Latent,
     RandomDotProductGraph,
     StochasticBlockModel,
 )
 from eigengraphs.models.loading_laws import PointMasses
-from eigengraphs.models.model import GraphModel, Latent
 
 __all__ = [
     "ErdosRenyi",

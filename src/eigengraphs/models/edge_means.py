@@ -13,12 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from eigengraphs.errors import InputError
-from eigengraphs.models.edge_laws import EdgeLaw
+from eigengraphs.models.edge_laws import BERNOULLI, EdgeLaw
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 
 __all__ = ["BLOCK_ENTRIES", "Bins", "BlockMeans", "DenseMeans", "LowRankMeans", "Means"]
@@ -36,27 +37,39 @@ class Bins:
 
     Attributes
     ----------
-    order : ndarray, shape (n,)
-        The vertices, group after group.
-    starts, sizes : ndarray, shape (n_bins,)
-        Where each group begins in ``order``, and its length.
+    labels : ndarray, shape (n,)
+        Group of each vertex.
     bounds : ndarray, shape (n_bins, n_bins)
         No mean between the two groups is larger.
     exact : bool
         Whether every mean between two groups equals its bound.
     """
 
-    order: Ints
-    starts: Ints
-    sizes: Ints
+    labels: Ints
     bounds: Floats
     exact: bool
+
+    @cached_property
+    def order(self) -> Ints:
+        """The vertices, group after group, (n,)."""
+        return np.argsort(self.labels, kind="stable")
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Number of vertices in each group, (n_bins,)."""
+        return np.bincount(self.labels, minlength=len(self.bounds))
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each group begins in ``order``, (n_bins,)."""
+        starts: Ints = np.cumsum(self.sizes) - self.sizes
+        return starts
 
 
 class Means(ABC):
     """The means of the edges of one graph, or of ``n_distinct`` graphs with means of their own.
 
-    Pairs s = t take part only in `at` and `diagonal`: they matter only where loops count.
+    Pairs s = t take part only in `at`, `loops` and `diagonal`: they matter only where loops count.
     """
 
     n_vertices: int
@@ -76,16 +89,29 @@ class Means(ABC):
         """
 
     @abstractmethod
+    def loops(self, lo: int, hi: int) -> Floats:
+        """Return what the parameters say of the loops of the graphs lo to hi, (hi - lo, n)."""
+
+    @abstractmethod
     def diagonal(self, lo: int, hi: int) -> Floats:
-        """Return the means of the loops of the graphs lo to hi, (hi - lo, n), checked."""
+        """Return the same, checked to be means that loops can have."""
 
     @abstractmethod
     def bins(self, i: int) -> Bins:
         """Return groups of vertices with bounds on the means of graph i."""
 
-    @abstractmethod
+    def matrices(self) -> Floats:
+        """Return all means, (n_distinct, n, n), with those of the loops as they are."""
+        n, m = self.n_vertices, self.n_distinct
+        values = np.empty((m, n, n))
+        for i in range(m):
+            values[i] = self.block(i, i + 1, 0, n, 0)[0]
+        np.einsum("iss->is", values)[...] = self.loops(0, m)
+        return values
+
     def total(self) -> Floats:
         """Return the sum over ordered pairs s != t, (n_distinct,), before any clipping."""
+        return self.pair_sum(lambda values: values, directed=True)
 
     def density(self) -> float:
         """Return about the mean over pairs s != t, each graph's at most 1; to choose a way only."""
@@ -115,22 +141,8 @@ class Means(ABC):
         sums = np.zeros(self.n_distinct)
         for lo, hi, r0, r1, c0 in self.tiles(directed):
             values = f(self.block(lo, hi, r0, r1, c0))
-            if not directed:
-                values = np.triu(values, 1)
-            sums[lo:hi] += values.sum(axis=(1, 2))
+            sums[lo:hi] += (values if directed else np.triu(values, 1)).sum(axis=(1, 2))
         return sums
-
-
-def bins_of_labels(labels: Ints, bounds: Floats, *, exact: bool) -> Bins:
-    """Group the vertices by ``labels``, which index the rows of ``bounds``."""
-    sizes = np.bincount(labels, minlength=len(bounds))
-    return Bins(
-        order=np.argsort(labels, kind="stable"),
-        starts=np.cumsum(sizes) - sizes,
-        sizes=sizes,
-        bounds=bounds,
-        exact=exact,
-    )
 
 
 def octaves(sizes: Floats) -> Ints:
@@ -141,6 +153,13 @@ def octaves(sizes: Floats) -> Ints:
     exponent = np.frexp(np.maximum(sizes, largest * 2.0**-_OCTAVES))[1]
     exponent[sizes == 0] = exponent.min() - 1
     return np.unique(exponent, return_inverse=True)[1].astype(np.int64)
+
+
+def hollowed(values: Floats, r0: int, r1: int, c0: int) -> Floats:
+    """Set the pairs s = t of a block to zero, in place."""
+    s = np.arange(max(r0, c0), r1)
+    values[:, s - r0, s - c0] = 0.0
+    return values
 
 
 class BlockMeans(Means):
@@ -168,17 +187,17 @@ class BlockMeans(Means):
         values = self.B[np.ix_(self.labels[r0:r1], self.labels[c0:])][None]
         return hollowed(values, r0, r1, c0)
 
+    def loops(self, lo: int, hi: int) -> Floats:
+        """See `Means.loops`."""
+        return self.loop_means[None, self.labels]
+
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
-        return _loop_probabilities(self.loop_means, "B", self.sizes > 0)[self.labels][None]
+        return _loop_probabilities(self.loop_means, "B", self.sizes > 0)[None, self.labels]
 
     def bins(self, i: int) -> Bins:
         """See `Means.bins`."""
-        return bins_of_labels(self.labels, self.B, exact=True)
-
-    def total(self) -> Floats:
-        """See `Means.total`."""
-        return self.pair_sum(lambda values: values, directed=True)
+        return Bins(self.labels, self.B, exact=True)
 
     def pair_sum(self, f: Callable[[Floats], Floats], directed: bool) -> Floats:
         """See `Means.pair_sum`; costs the number of blocks squared."""
@@ -204,38 +223,32 @@ class DenseMeans(Means):
         """See `Means.block`."""
         return hollowed(self.P[None, r0:r1, c0:].copy(), r0, r1, c0)
 
+    def loops(self, lo: int, hi: int) -> Floats:
+        """See `Means.loops`."""
+        return np.diagonal(self.P)[None]
+
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
         return _loop_probabilities(np.diagonal(self.P), "P")[None]
 
     def bins(self, i: int) -> Bins:
         """See `Means.bins`."""
-        n = self.n_vertices
-        largest = np.zeros(n)
-        for _, _, r0, r1, c0 in self.tiles(directed=True):
-            rows = self.block(0, 1, r0, r1, c0)[0]
+        largest = np.zeros(self.n_vertices)
+        for _, _, r0, r1, _ in self.tiles(directed=True):
+            rows = self.block(0, 1, r0, r1, 0)[0]
             np.maximum(largest, rows.max(axis=0), out=largest)
             largest[r0:r1] = np.maximum(largest[r0:r1], rows.max(axis=1))
         labels = octaves(largest)
-        n_bins = int(labels.max()) + 1
-        bounds = np.zeros((n_bins, n_bins))
-        bins = bins_of_labels(labels, bounds, exact=False)
-        for _, _, r0, r1, c0 in self.tiles(directed=True):
-            rows = self.block(0, 1, r0, r1, c0)[0][:, bins.order]
-            by_column = np.maximum.reduceat(rows, bins.starts, axis=1)
-            np.maximum.at(bounds, labels[r0:r1], by_column)
+        bounds = np.zeros((int(labels.max()) + 1,) * 2)
+        bins = Bins(labels, bounds, exact=False)
+        for _, _, r0, r1, _ in self.tiles(directed=True):
+            rows = self.block(0, 1, r0, r1, 0)[0][:, bins.order]
+            np.maximum.at(bounds, labels[r0:r1], np.maximum.reduceat(rows, bins.starts, axis=1))
         return bins
 
     def total(self) -> Floats:
         """See `Means.total`."""
         return np.array([self.P.sum() - np.trace(self.P)])
-
-
-def hollowed(values: Floats, r0: int, r1: int, c0: int) -> Floats:
-    """Set the pairs s = t of a block to zero, in place."""
-    s = np.arange(max(r0, c0), r1)
-    values[:, s - r0, s - c0] = 0.0
-    return values
 
 
 def _loop_probabilities(
@@ -272,23 +285,23 @@ class LowRankMeans(Means):
     ----------
     H : ndarray, shape (n, d)
     Lam : ndarray, shape (n_distinct, d)
+    remedy : str
+        What an error tells the caller to do.
+    name : str
+        Name of graph i in an error, with ``{}`` for i; empty for the only one.
     law : EdgeLaw
         Its limits are the limits of the means.
     clip : bool
         Whether means beyond the limits are clipped, or an error.
     checked : bool
         Whether `check_pairs` was passed before, or the loadings are fresh.
-    graph_name : callable
-        Turns i into the name of graph i in an error; an empty name for the only one.
-    remedy : str
-        What an error tells the caller to do.
     """
 
     H: Floats
     Lam: Floats
-    law: EdgeLaw
-    graph_name: Callable[[int], str]
     remedy: str
+    name: str = ""
+    law: EdgeLaw = BERNOULLI
     clip: bool = False
     checked: bool = True
 
@@ -297,21 +310,30 @@ class LowRankMeans(Means):
 
     def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
         """See `Means.at`."""
-        values = self._raw_at(i, s, t)
-        graph = np.broadcast_to(np.asarray(i), values.shape)
-        return self._valid(values, lambda e: (int(graph[e]), int(s[e]), int(t[e])))
+        values = np.empty(len(s))
+        step = max(1, BLOCK_ENTRIES // self.H.shape[1])
+        for e in range(0, len(s), step):
+            pairs = slice(e, e + step)
+            lam = self.Lam[i] if isinstance(i, int) else self.Lam[i[pairs]]
+            values[pairs] = np.einsum("ek,ek->e", self.H[s[pairs]] * lam, self.H[t[pairs]])
+        return self._valid(values, i, s, t)
 
     def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
         """See `Means.block`."""
-        values = self.raw_block(lo, hi, r0, r1, c0)
-        return self._valid(values, lambda g, s, t: (lo + int(g), r0 + int(s), c0 + int(t)))
+        values = self._raw_block(lo, hi, r0, r1, c0)
+        return self._valid(values, *np.ogrid[lo:hi, r0:r1, c0 : self.n_vertices])
+
+    def loops(self, lo: int, hi: int) -> Floats:
+        """See `Means.loops`; clipped where means are."""
+        values: Floats = self.Lam[lo:hi] @ (self.H**2).T
+        return np.clip(values, self.law.lower, self.law.upper) if self.clip else values
 
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
-        values = self.Lam[lo:hi] @ (self.H**2).T
-        return self._valid(values, lambda g, s: (lo + int(g), int(s), int(s)))
+        i, s = np.ogrid[lo:hi, : self.n_vertices]
+        return self._valid(self.loops(lo, hi), i, s, s)
 
-    def raw_block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
+    def _raw_block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
         """Return `block` without limits on the means."""
         scaled = self.Lam[lo:hi, None, :] * self.H[r0:r1]
         values = scaled.reshape(-1, scaled.shape[2]) @ self.H[c0:].T
@@ -336,11 +358,11 @@ class LowRankMeans(Means):
 
     def n_out_of_range(self) -> int:
         """Count the unordered pairs s < t, over all graphs, whose mean breaks the limits."""
-        count = 0
-        for lo, hi, r0, r1, c0 in self.tiles(directed=False):
-            values = self.raw_block(lo, hi, r0, r1, c0)
-            count += int(np.count_nonzero(np.triu(self._outside(values), 1)))
-        return count
+        tiles = self.tiles(directed=False)
+        return sum(
+            int(np.count_nonzero(np.triu(self._outside(self._raw_block(*tile)), 1)))
+            for tile in tiles
+        )
 
     def bins(self, i: int) -> Bins:
         """See `Means.bins`.
@@ -356,20 +378,18 @@ class LowRankMeans(Means):
         largest = np.zeros(int(labels.max()) + 1)
         np.maximum.at(largest, labels, q)
         bounds = np.minimum(np.outer(largest, largest) * (1 + 1e-9), self.law.upper)
-        return bins_of_labels(labels, bounds, exact=False)
+        return Bins(labels, bounds, exact=False)
 
     def _bins_by_row(self, i: int, rows: Floats, labels: Ints) -> Bins:
         means = (rows * self.Lam[i]) @ rows.T
-        groups = bins_of_labels(labels, means, exact=True)
+        groups = Bins(labels, means, exact=True)
         # A group of one vertex holds no pair, so its mean with itself is never used.
         alone = np.flatnonzero(groups.sizes < 2)
         means[alone, alone] = 0.0
-
-        def pair(a: int, b: int) -> tuple[int, int, int]:
-            s, t = groups.starts[a], groups.starts[b] + (a == b)
-            return i, int(groups.order[s]), int(groups.order[t])
-
-        self._valid(means, pair)
+        # A pair of each two groups, to name it: the first vertices, or the first two of one group.
+        s = groups.starts
+        t = np.minimum(s + np.eye(len(s), dtype=np.int64), len(labels) - 1)
+        self._valid(means, i, groups.order[s][:, None], groups.order[t])
         return groups
 
     def check_pairs(self) -> None:
@@ -381,37 +401,23 @@ class LowRankMeans(Means):
         """
         if self.clip or self.law.lower == -np.inf:
             return
-        exact = self.n_vertices <= EXACT_VERTICES
         for i in range(self.n_distinct):
-            if exact and not self._certainly_nonnegative(i):
-                self._check_rows(i, np.arange(self.n_vertices))
-                continue
-            q = self._sizes(i)
-            large = np.flatnonzero(q * q.max() > self.law.upper)
-            if len(large) <= EXACT_VERTICES:
-                self._check_rows(i, large)
+            vertices = np.arange(self.n_vertices)
+            if self.n_vertices > EXACT_VERTICES or self._certainly_nonnegative(i):
+                q = self._sizes(i)
+                vertices = np.flatnonzero(q * q.max() > self.law.upper)
+            if len(vertices) <= EXACT_VERTICES:
+                self._check_rows(i, vertices)
 
     def _check_rows(self, i: int, vertices: Ints) -> None:
         """Check the pairs of graph i among the given vertices."""
-        scaled = self.H[vertices] * self.Lam[i]
         other = self.H[vertices]
+        scaled = other * self.Lam[i]
         rows = max(1, BLOCK_ENTRIES // max(1, len(vertices)))
         for r0 in range(0, len(vertices), rows):
             values = (scaled[r0 : r0 + rows] @ other[r0:].T)[None]
             hollowed(values, 0, values.shape[1], 0)
-            self._valid(
-                values,
-                lambda _, s, t, r0=r0: (i, int(vertices[r0 + s]), int(vertices[r0 + t])),
-            )
-
-    def _raw_at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
-        values = np.empty(len(s))
-        step = max(1, BLOCK_ENTRIES // self.H.shape[1])
-        for e in range(0, len(s), step):
-            pairs = slice(e, e + step)
-            lam = self.Lam[i] if isinstance(i, int) else self.Lam[i[pairs]]
-            values[pairs] = np.einsum("ek,ek->e", self.H[s[pairs]] * lam, self.H[t[pairs]])
-        return values
+            self._valid(values, i, vertices[r0 : r0 + rows, None], vertices[r0:])
 
     def _sizes(self, i: int) -> Floats:
         q: Floats = np.sqrt(self.H**2 @ np.abs(self.Lam[i]))
@@ -432,18 +438,22 @@ class LowRankMeans(Means):
         rows, labels = np.unique(self.H, axis=0, return_inverse=True)
         return (rows, labels.reshape(-1)) if len(rows) <= _MAX_DISTINCT_ROWS else None
 
-    def _outside(self, values: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def _outside(self, values: Floats) -> npt.NDArray[np.bool_]:
         return (values < self.law.lower - TOLERANCE) | (values > self.law.upper + TOLERANCE)
 
-    def _valid(self, values: Floats, where: Callable[..., tuple[int, int, int]]) -> Floats:
-        """Return the means with rounding removed, or raise at one that breaks the limits."""
+    def _valid(self, values: Floats, i: Any, s: Any, t: Any) -> Floats:
+        """Return the means with rounding removed, or raise at one that breaks the limits.
+
+        Graph ``i`` and pair ``(s, t)`` of the means broadcast to their shape.
+        """
         lower, upper = self.law.lower, self.law.upper
         if lower == -np.inf:
             return values
         low, high = values.min(initial=0.0), values.max(initial=0.0)
         if not self.clip and (low < lower - TOLERANCE or high > upper + TOLERANCE):
             first = tuple(np.argwhere(self._outside(values))[0])
-            self._refuse(float(values[first]), *where(*first))
+            where = (int(np.broadcast_to(x, values.shape)[first]) for x in (i, s, t))
+            self._refuse(float(values[first]), *where)
         np.clip(values, lower, upper, out=values)
         values[values < _ROUNDING] = 0.0
         if upper == 1.0:
@@ -451,7 +461,7 @@ class LowRankMeans(Means):
         return values
 
     def _refuse(self, value: float, i: int, s: int, t: int) -> None:
-        graph = self.graph_name(i)
+        graph = self.name.format(i)
         what, limits = (
             ("edge probability", "[0, 1]") if self.law.upper == 1.0 else ("mean weight", "[0, inf)")
         )

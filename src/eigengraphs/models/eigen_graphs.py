@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from scipy import linalg
 from scipy.special import logsumexp
 
 from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.models import validation as read
 from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, edge_law
 from eigengraphs.models.edge_means import LowRankMeans, Means
+from eigengraphs.models.graph_models import Drawn, GraphModel, Latent, distinct_rows
 from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import PointMasses, RandomVectors, is_distribution
-from eigengraphs.models.model import Drawn, GraphModel, Latent
-from eigengraphs.models.validation import (
-    TOLERANCE,
-    Floats,
-    block_labels,
-    float_array,
-    probability,
-    probability_vector,
-    whole_number,
-)
+from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 from eigengraphs.stack import GraphStack
-
-if TYPE_CHECKING:
-    from eigengraphs.models.graph_models import (
-        InhomogeneousErdosRenyi,
-        RandomDotProductGraph,
-        StochasticBlockModel,
-    )
 
 __all__ = ["MultipleRandomEigenGraphs"]
 
@@ -41,7 +28,7 @@ _NORM_TOLERANCE = 1e-6
 
 def _read_positions(value: Any) -> Floats:
     """Return latent positions, shape (n_vertices, n_components), with columns of unit length."""
-    H = float_array(value, "latent_positions", 2, "(n_vertices, n_components)")
+    H = read.float_array(value, "latent_positions", 2, "(n_vertices, n_components)")
     norms = np.linalg.norm(H, axis=0)
     far = np.abs(norms - 1) > _NORM_TOLERANCE
     if far.any():
@@ -55,13 +42,28 @@ def _read_positions(value: Any) -> Floats:
 
 def _read_loadings(value: Any, d: int) -> Floats:
     """Return fixed loadings, shape (n_graphs, d), or (d,) for graphs that all have the same."""
-    loadings = float_array(value, "loadings", (1, 2), f"(n_graphs, {d}) or ({d},)")
+    loadings = read.float_array(value, "loadings", (1, 2), f"(n_graphs, {d}) or ({d},)")
     if loadings.shape[-1] != d:
         raise InputError(
             f"loadings must have {d} entries for each graph, one for each column of "
             f"latent_positions, got shape {loadings.shape}"
         )
     return loadings
+
+
+def _block_components(B: Floats, z: Ints) -> tuple[Floats, Floats]:
+    """Return H (n, K (K + 1) / 2) and loadings for B (m, K, K) between the blocks z (n,) in use.
+
+    With z_a the indicator of block a, (z_a + z_b)(z_a + z_b)^T holds the pairs between a and b, and
+    what it adds within the two blocks is taken off the loading of z_a z_a^T.
+    """
+    Z = np.eye(B.shape[1])[z]
+    sizes = Z.sum(axis=0)
+    a, b = np.triu_indices(len(sizes), 1)
+    within = np.einsum("iaa->ia", B)
+    between = B.sum(axis=2) - within
+    H = np.hstack([Z / np.sqrt(sizes), (Z[:, a] + Z[:, b]) / np.sqrt(sizes[a] + sizes[b])])
+    return H, np.hstack([(within - between) * sizes, B[:, a, b] * (sizes[a] + sizes[b])])
 
 
 class MultipleRandomEigenGraphs(GraphModel):
@@ -116,6 +118,8 @@ class MultipleRandomEigenGraphs(GraphModel):
     clip: bool
     _edge_law: EdgeLaw
     _vectors: RandomVectors | None
+    _parameter = "loadings"
+    _no_redraw = "loadings are drawn for each graph in any case"
 
     def __init__(
         self,
@@ -146,9 +150,9 @@ class MultipleRandomEigenGraphs(GraphModel):
             _vectors=vectors,
         )
         if vectors is None:
-            self._means(np.atleast_2d(loadings)).check_pairs()
+            self._means().check_pairs()
         elif isinstance(loadings, PointMasses):
-            self._means(loadings.points, "points").check_pairs()
+            self._means_at(loadings.points, "points").check_pairs()
 
     @classmethod
     def from_block_models(cls, labels: Any, B: Any) -> MultipleRandomEigenGraphs:
@@ -176,7 +180,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         >>> MultipleRandomEigenGraphs.from_block_models([0, 0, 1, 1], B).n_components
         3
         """
-        Bs = probability(float_array(B, "B", 3, "(n_graphs, n_blocks, n_blocks)"), "B")
+        Bs = read.probability(read.float_array(B, "B", 3, "(n_graphs, n_blocks, n_blocks)"), "B")
         if Bs.shape[1] != Bs.shape[2]:
             raise InputError(f"each B must be square, got shape {Bs.shape}")
         skew = np.abs(Bs - Bs.transpose(0, 2, 1)) > TOLERANCE
@@ -186,18 +190,8 @@ class MultipleRandomEigenGraphs(GraphModel):
                 f"B[{i}] is not symmetric: entry ({a}, {b}) is {Bs[i, a, b]:.6g} and entry "
                 f"({b}, {a}) is {Bs[i, b, a]:.6g}; pass (B[{i}] + B[{i}].T) / 2"
             )
-        used, z = np.unique(block_labels(labels, Bs.shape[1]), return_inverse=True)
-        Bs = Bs[:, used][:, :, used]
-        # With z_a the indicator of block a, (z_a + z_b)(z_a + z_b)^T holds the pairs between a and
-        # b, and what it adds within the two blocks is taken off the loading of z_a z_a^T.
-        Z = np.eye(len(used))[z]
-        sizes = Z.sum(axis=0)
-        a, b = np.triu_indices(len(used), 1)
-        within = np.einsum("iaa->ia", Bs)
-        between = Bs.sum(axis=2) - within
-        H = np.hstack([Z / np.sqrt(sizes), (Z[:, a] + Z[:, b]) / np.sqrt(sizes[a] + sizes[b])])
-        Lam = np.hstack([(within - between) * sizes, Bs[:, a, b] * (sizes[a] + sizes[b])])
-        return cls(H, Lam)
+        used, z = np.unique(read.block_labels(labels, Bs.shape[1]), return_inverse=True)
+        return cls(*_block_components(Bs[:, used][:, :, used], z))
 
     @classmethod
     def from_distribution(cls, graphs: Any, probabilities: Any) -> MultipleRandomEigenGraphs:
@@ -229,21 +223,19 @@ class MultipleRandomEigenGraphs(GraphModel):
         """
         stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
         stack.require_complete("from_distribution needs graphs that are known as a whole")
-        if stack.is_directed:
-            raise InputError("from_distribution needs undirected graphs; symmetrize them first")
+        stack.require_undirected("from_distribution needs undirected graphs: symmetrize them")
         if stack.is_weighted:
             raise InputError("from_distribution needs graphs of 0 and 1; binarize them first")
-        # The h_k are e_s and (e_s + e_t) / sqrt(2), whose h_k h_k^T form a basis of the symmetric
-        # matrices; the loadings are the coordinates of each graph.
-        n = stack.n_vertices
+        # Every vertex is a block: the h_k are e_s and (e_s + e_t) / sqrt(2), whose h_k h_k^T form a
+        # basis of the symmetric matrices.
         A = stack.to_dense().dense.astype(np.float64)
-        s, t = np.triu_indices(n, 1)
-        pairs = np.zeros((n, len(s)))
-        pairs[s, np.arange(len(s))] = pairs[t, np.arange(len(s))] = np.sqrt(0.5)
-        loops = np.einsum("iss->is", A)
-        points = np.hstack([loops - (A.sum(axis=2) - loops), 2 * A[:, s, t]])
-        weights = probability_vector(probabilities, "probabilities", len(stack))
-        return cls(np.hstack([np.eye(n), pairs]), PointMasses(points, weights))
+        H, points = _block_components(A, np.arange(stack.n_vertices))
+        weights = read.probability_vector(probabilities, "probabilities", len(stack))
+        return cls(H, PointMasses(points, weights))
+
+    @property
+    def _draws(self) -> bool:
+        return self._vectors is not None
 
     @property
     def n_components(self) -> int:
@@ -290,16 +282,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         [[0.36, 0.48], [0.48, 0.64]]
         """
         given = self._loadings_at(loadings, "expected_adjacency")
-        Lam = np.atleast_2d(given)
-        means = self._means(Lam, "loadings" if loadings is not None else "graphs")
-        values = np.empty((len(Lam), self.n_vertices, self.n_vertices))
-        s = np.arange(self.n_vertices)
-        for i in range(len(Lam)):
-            values[i] = means.block(i, i + 1, 0, self.n_vertices, 0)[0]
-        loops = Lam @ (self.latent_positions**2).T
-        if self.clip:
-            loops = np.clip(loops, self._edge_law.lower, self._edge_law.upper)
-        values[:, s, s] = loops
+        values = self._means_at(given, "graphs" if loadings is None else "loadings").matrices()
         return values if given.ndim == 2 else values[0]
 
     def edge_probabilities(self, loadings: Any = None) -> Floats:
@@ -323,8 +306,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         >>> model.edge_probabilities([1.0]).round(2).tolist()
         [[0.36, 0.48], [0.48, 0.64]]
         """
-        if loadings is None and self._vectors is not None:
-            self._loadings_at(None, "edge_probabilities")
+        self._loadings_at(loadings, "edge_probabilities")
         return self._edge_law.presence(self.expected_adjacency(loadings))
 
     def count_clipped(self, loadings: Any = None) -> int:
@@ -343,7 +325,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         1
         """
         given = self._loadings_at(loadings, "count_clipped")
-        return self._means(np.atleast_2d(given)).n_out_of_range()
+        return self._means_at(given).n_out_of_range()
 
     @property
     def n_clipped(self) -> int:
@@ -386,7 +368,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         """
         stack, law = self._read(graphs, directed), self._edge_law
         if loadings is None and isinstance(self.loadings, PointMasses):
-            means, weights = self._means(self.loadings.points, "points"), self.loadings.weights
+            means, weights = self._means_at(self.loadings.points, "points"), self.loadings.weights
             each = np.repeat(np.arange(len(weights))[:, None], len(stack), axis=1)
             table = log_likelihoods(stack, means, law, each, loops=loops, directed=directed)
             with np.errstate(divide="ignore"):
@@ -398,64 +380,8 @@ class MultipleRandomEigenGraphs(GraphModel):
                 f"loadings= with one row for each graph"
             )
         which = np.arange(len(stack)) * (given.ndim == 2)
-        means = self._means(np.atleast_2d(given), "graphs" if loadings is None else "loadings")
+        means = self._means_at(given, "graphs" if loadings is None else "loadings")
         return log_likelihoods(stack, means, law, which[None], loops=loops, directed=directed)[0]
-
-    def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
-        """Return the inhomogeneous Erdos-Renyi model of one graph.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_ier(0)
-        InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.24)
-        """
-        return GraphModel.to_ier(self._one_graph(graph, "to_ier"))
-
-    def to_sbm(self, graph: int | None = None) -> StochasticBlockModel:
-        """Return the block model of one graph: vertices with equal positions form a block.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_sbm(0)
-        StochasticBlockModel(n_vertices=2, n_blocks=2, fixed labels)
-        """
-        return GraphModel.to_sbm(self._one_graph(graph, "to_sbm"))
-
-    def to_rdpg(self, graph: int | None = None) -> RandomDotProductGraph:
-        """Return the random dot product graph of one graph.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
-
-        Raises
-        ------
-        ConversionError
-            If the matrix of edge probabilities is not positive semidefinite.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_rdpg(0)
-        RandomDotProductGraph(n_vertices=2, n_components=1, fixed positions)
-        """
-        return GraphModel.to_rdpg(self._one_graph(graph, "to_rdpg"))
 
     def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
         """Return the model itself, or the model of one graph alone.
@@ -472,7 +398,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         >>> model.to_mreg(0)
         MultipleRandomEigenGraphs(n_vertices=2, n_components=1, one vector of loadings)
         """
-        return super().to_mreg() if graph is None else self._one_graph(graph, "to_mreg")
+        return self if graph is None else self._one_graph(graph, "to_mreg")
 
     def _one_graph(self, graph: int | None, purpose: str) -> MultipleRandomEigenGraphs:
         """Return the model of one graph of many, whose loadings are one vector."""
@@ -481,14 +407,14 @@ class MultipleRandomEigenGraphs(GraphModel):
                 f"{purpose} needs law='bernoulli'; the other models have no weights, and this one "
                 f"has law={self.law!r}"
             )
-        lam = self._loadings_at(None, purpose, ConversionError)
+        lam = self._fixed(purpose, ConversionError)
         if lam.ndim == 2:
             if graph is None and len(lam) > 1:
                 raise ConversionError(
                     f"{purpose} converts one graph, and this model has loadings for {len(lam)}; "
                     "say which with graph="
                 )
-            i = 0 if graph is None else whole_number(graph, "graph", 0)
+            i = 0 if graph is None else read.whole_number(graph, "graph", 0)
             if i >= len(lam):
                 raise InputError(f"graph must be at most {len(lam) - 1}, got {i}")
             lam = lam[i]
@@ -496,42 +422,50 @@ class MultipleRandomEigenGraphs(GraphModel):
             self.latent_positions, lam, law=self.law, noise_scale=self.noise_scale, clip=self.clip
         )
 
-    def _loadings_at(
-        self, loadings: Any, purpose: str, error: type[InputError] = InputError
-    ) -> Floats:
+    def _blocks(self) -> tuple[Floats, Ints]:
+        active = self.loadings != 0
+        rows, labels = distinct_rows(self.latent_positions[:, active])
+        B = (rows * self.loadings[active]) @ rows.T
+        return np.clip(B, 0, 1) if self.clip else B, labels
+
+    def _eigenpairs(self) -> tuple[Floats, Floats]:
+        if self.clip and self.n_clipped:
+            # Clipping is no operation on H and the loadings, so the matrix is needed.
+            return self.to_ier()._eigenpairs()
+        active = self.loadings != 0
+        if not active.any():
+            return np.zeros((self.n_vertices, 0)), np.zeros(0)
+        Q, R = linalg.qr(self.latent_positions[:, active], mode="economic")
+        core = (R * self.loadings[active]) @ R.T
+        lam, V = linalg.eigh((core + core.T) / 2)
+        return Q @ V, lam
+
+    def _loadings_at(self, loadings: Any, purpose: str) -> Floats:
         if loadings is not None:
             return _read_loadings(loadings, self.n_components)
-        if self._vectors is not None:
-            raise error(
-                f"{purpose} needs fixed loadings, and this model draws them; "
-                + ("fix them" if error is ConversionError else "pass loadings=")
-                + ", for example those of sample(..., return_latent=True)"
-            )
-        fixed: Floats = self.loadings
+        fixed: Floats = self._fixed(purpose)
         return fixed
 
-    def _means(self, Lam: Floats, name: str = "graphs", checked: bool = True) -> LowRankMeans:
-        remedy = "the loadings must keep all means in range: " + (
-            "scale them down" if checked else "narrow their distribution"
-        )
+    def _means_at(self, Lam: Floats, name: str = "graphs", checked: bool = True) -> LowRankMeans:
+        what = "scale them down" if checked else "narrow their distribution"
         one = self._vectors is None and self.loadings.ndim == 1 and name == "graphs"
         return LowRankMeans(
             self.latent_positions,
-            Lam,
+            np.atleast_2d(Lam),
+            f"the loadings must keep all means in range: {what}, or pass clip=True",
+            "" if one else f"{name}[{{}}]",
             self._edge_law,
-            clip=self.clip,
-            checked=checked,
-            graph_name=lambda i: "" if one else f"{name}[{i}]",
-            remedy=f"{remedy}, or pass clip=True",
+            self.clip,
+            checked,
         )
 
-    def _fixed_means(self, purpose: str) -> Means:
-        return self._means(np.atleast_2d(self._loadings_at(None, purpose)))
+    def _means(self) -> Means:
+        return self._means_at(self._fixed("sample"))
 
     def _sample_size(self, n_graphs: int | None) -> int:
         if n_graphs is None or self.n_graphs is None:
             return super()._sample_size(self.n_graphs if n_graphs is None else n_graphs)
-        if whole_number(n_graphs, "n_graphs") != self.n_graphs:
+        if read.whole_number(n_graphs, "n_graphs") != self.n_graphs:
             raise InputError(
                 f"n_graphs is {n_graphs}, but the model has loadings for {self.n_graphs} graphs; "
                 f"leave n_graphs out, or pass one vector or a distribution as loadings"
@@ -539,10 +473,8 @@ class MultipleRandomEigenGraphs(GraphModel):
         return self.n_graphs
 
     def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
-        self._refuse_redraw(redraw, "loadings are drawn for each graph in any case")
-        if self._vectors is None:
-            Lam = np.atleast_2d(self.loadings)
-            latent = Latent(loadings=np.broadcast_to(Lam, (m, self.n_components)))
-            return [(self._means(Lam), m)], latent
+        if self._vectors is None or redraw:
+            groups, _ = super()._draw_means(m, rng, redraw)
+            return groups, Latent(loadings=np.broadcast_to(self.loadings, (m, self.n_components)))
         Lam, which = self._vectors.draw(rng, m)
-        return [(self._means(Lam, checked=False), m)], Latent(loadings=Lam, labels=which)
+        return [(self._means_at(Lam, checked=False), m)], Latent(loadings=Lam, labels=which)

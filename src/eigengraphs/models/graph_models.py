@@ -1,32 +1,414 @@
-"""Models whose graphs all have the same edge probabilities: ER, inhomogeneous ER, SBM and RDPG."""
+"""Random graph models: what all have in common, and those whose graphs share their probabilities.
 
-# ruff: noqa: ARG002 - where nothing is random, nothing asks for the generator or the purpose
+ER, inhomogeneous ER, SBM and RDPG; `eigen_graphs` has the model of many graphs. Conversions keep
+the edge probabilities, as both panels of Figure 1 draw, and mean models given their labels,
+positions or loadings. They build nothing of size n x n, except from and to the inhomogeneous
+Erdos-Renyi model, which is such a matrix.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, overload
 
 import numpy as np
+from scipy import linalg
 
-from eigengraphs.errors import InputError
-from eigengraphs.models.edge_laws import BERNOULLI
+from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.models import validation as read
+from eigengraphs.models.edge_laws import BERNOULLI, EdgeLaw
 from eigengraphs.models.edge_means import BlockMeans, DenseMeans, LowRankMeans, Means
+from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import RandomVectors
-from eigengraphs.models.model import Drawn, GraphModel, Latent
-from eigengraphs.models.validation import (
-    TOLERANCE,
-    Floats,
-    Ints,
-    block_labels,
-    float_array,
-    number,
-    probability,
-    probability_vector,
-    square_matrix,
-    whole_number,
-)
+from eigengraphs.models.sampling import sample_stack
+from eigengraphs.models.validation import TOLERANCE, Fixed, Floats, Ints
+from eigengraphs.stack import GraphStack
+from eigengraphs.system.randomness import RandomState, generator
+from eigengraphs.system.tables import short_repr
 
-__all__ = ["ErdosRenyi", "InhomogeneousErdosRenyi", "RandomDotProductGraph", "StochasticBlockModel"]
+if TYPE_CHECKING:
+    from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs
+
+__all__ = [
+    "Drawn",
+    "ErdosRenyi",
+    "GraphModel",
+    "InhomogeneousErdosRenyi",
+    "Latent",
+    "RandomDotProductGraph",
+    "StochasticBlockModel",
+    "distinct_rows",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Latent:
+    """What a sample was drawn from; None for what the model does not have.
+
+    Attributes
+    ----------
+    loadings : ndarray, shape (n_graphs, n_components), or None
+        Loadings of each graph of a multiple random eigen graph model.
+    labels : ndarray or None
+        Block of each vertex, (n_vertices,), or (n_graphs, n_vertices) if drawn for each
+        graph; for loadings drawn from point masses, the mass of each graph, (n_graphs,).
+    positions : ndarray or None
+        Positions of the vertices of a random dot product graph, (n_vertices, n_components), or
+        (n_graphs, n_vertices, n_components) if drawn for each graph.
+
+    Examples
+    --------
+    >>> from eigengraphs.models import StochasticBlockModel
+    >>> model = StochasticBlockModel([[0.6, 0.1], [0.1, 0.4]], prior=[0.5, 0.5], n_vertices=6)
+    >>> stack, latent = model.sample(2, random_state=0, return_latent=True)
+    >>> latent.labels.shape, latent.loadings
+    ((6,), None)
+    """
+
+    loadings: Floats | None = None
+    labels: Ints | None = None
+    positions: Floats | None = None
+
+    __repr__ = short_repr
+
+
+#: Means and the number of graphs to draw from each, and what they were made of.
+Drawn: TypeAlias = tuple[list[tuple[Means, int]], Latent]
+
+
+class GraphModel(Fixed, ABC):
+    """A random graph model on a fixed vertex set; immutable.
+
+    What all models of section 2 have in common: sampling, likelihoods, edge probabilities, and
+    conversions between them (Figure 1). Abstract; make one of its subclasses.
+
+    Attributes
+    ----------
+    n_vertices : int
+        Number of vertices, n.
+
+    Examples
+    --------
+    >>> from eigengraphs.models import ErdosRenyi, GraphModel
+    >>> isinstance(ErdosRenyi(5, 0.5), GraphModel)
+    True
+    """
+
+    n_vertices: int
+
+    @overload
+    def sample(
+        self,
+        n_graphs: int | None = ...,
+        random_state: RandomState = ...,
+        *,
+        loops: bool = ...,
+        directed: bool = ...,
+        return_latent: Literal[False] = ...,
+        redraw: bool = ...,
+    ) -> GraphStack: ...
+
+    @overload
+    def sample(
+        self,
+        n_graphs: int | None = ...,
+        random_state: RandomState = ...,
+        *,
+        loops: bool = ...,
+        directed: bool = ...,
+        return_latent: Literal[True],
+        redraw: bool = ...,
+    ) -> tuple[GraphStack, Latent]: ...
+
+    def sample(
+        self,
+        n_graphs: int | None = None,
+        random_state: RandomState = None,
+        *,
+        loops: bool = False,
+        directed: bool = False,
+        return_latent: bool = False,
+        redraw: bool = False,
+    ) -> GraphStack | tuple[GraphStack, Latent]:
+        """Draw graphs from the model.
+
+        Time and memory follow the number of edges for sparse graphs, not the square of the
+        number of vertices.
+
+        Parameters
+        ----------
+        n_graphs : int, optional
+            How many, m. By default as many as the model has loadings for, and otherwise one.
+        random_state : None, int, numpy Generator, RandomState or SeedSequence
+            Source of all that is drawn.
+        loops : bool
+            Draw A_ss as well, with mean P_ss. Otherwise diagonals are zero.
+        directed : bool
+            Draw A_st and A_ts independently of each other.
+        return_latent : bool
+            Return the loadings, labels or positions too.
+        redraw : bool
+            Draw new labels or positions for each graph. By default all graphs share
+            one draw, because a vertex is the same vertex in all of them.
+
+        Returns
+        -------
+        GraphStack, or (GraphStack, Latent)
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(5, 0.5).sample(3, random_state=0).shape
+        (3, 5, 5)
+        """
+        m = self._sample_size(n_graphs)
+        if not directed:
+            self._require_symmetric("sample")
+        rng = generator(random_state)
+        groups, latent = self._draw_means(m, rng, redraw)
+        stack = sample_stack(groups, self._edge_law, rng, loops=loops, directed=directed)
+        return (stack, latent) if return_latent else stack
+
+    def log_likelihood(self, graphs: Any, *, loops: bool = False, directed: bool = False) -> Floats:
+        """Return the log-probability (or log-density) of each graph.
+
+        Parameters
+        ----------
+        graphs : GraphStack, or what it takes
+            m graphs on the vertices of the model.
+        loops : bool
+            Count the pairs s = t; otherwise diagonals take no part, whatever they hold.
+        directed : bool
+            Count A_st and A_ts as two observations.
+
+        Returns
+        -------
+        ndarray, shape (n_graphs,)
+            -inf for a graph that the model cannot produce.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(2, 0.25).log_likelihood([[[0, 1], [1, 0]]]).round(3)  # log(1/4)
+        array([-1.386])
+        """
+        stack = self._read(graphs, directed)
+        self._fixed("log_likelihood")
+        which = np.zeros((1, len(stack)), dtype=np.int64)
+        law, means = self._edge_law, self._means()
+        return log_likelihoods(stack, means, law, which, loops=loops, directed=directed)[0]
+
+    def edge_probabilities(self) -> Floats:
+        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
+
+        Its diagonal holds those of loops, and may exceed 1 where loops are never drawn: in a
+        random dot product graph it holds the squared norms of the positions.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import RandomDotProductGraph, StochasticBlockModel
+        >>> StochasticBlockModel([[0.6, 0.1], [0.1, 0.4]], [0, 1]).edge_probabilities().tolist()
+        [[0.6, 0.1], [0.1, 0.4]]
+        >>> RandomDotProductGraph([[0.5], [0.8]]).edge_probabilities().round(2).tolist()
+        [[0.25, 0.4], [0.4, 0.64]]
+        """
+        self._fixed("edge_probabilities")
+        P: Floats = self._means().matrices()[0]
+        return P
+
+    def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
+        """Return the inhomogeneous Erdos-Renyi model with the same edge probabilities.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi, MultipleRandomEigenGraphs
+        >>> ErdosRenyi(3, 0.5).to_ier()
+        InhomogeneousErdosRenyi(n_vertices=3, mean probability 0.5)
+        >>> MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]]).to_ier(graph=0)
+        InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.24)
+        """
+        return InhomogeneousErdosRenyi(self._one_graph(graph, "to_ier").edge_probabilities())
+
+    def to_sbm(self, graph: int | None = None) -> StochasticBlockModel:
+        """Return the stochastic block model with the same edge probabilities.
+
+        It has as few blocks as exact equality allows, at most one for each vertex.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(3, 0.5).to_sbm()
+        StochasticBlockModel(n_vertices=3, n_blocks=1, fixed labels)
+        """
+        one = self._one_graph(graph, "to_sbm")
+        return (
+            one if isinstance(one, StochasticBlockModel) else StochasticBlockModel(*one._blocks())
+        )
+
+    def to_rdpg(self, graph: int | None = None) -> RandomDotProductGraph:
+        """Return the random dot product graph with the same edge probabilities.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph; needed if the model has loadings for several.
+
+        Raises
+        ------
+        ConversionError
+            If the matrix of edge probabilities is not positive semidefinite.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(3, 0.5).to_rdpg()
+        RandomDotProductGraph(n_vertices=3, n_components=1, fixed positions)
+        """
+        if isinstance(self, RandomDotProductGraph):
+            return self
+        one = self._one_graph(graph, "to_rdpg")
+        H, lam, rounding = one._spectrum("to_rdpg")
+        if lam.min(initial=0.0) < -rounding:
+            raise ConversionError(
+                f"{one!r} is no random dot product graph: its edge probabilities are not positive "
+                f"semidefinite, the smallest eigenvalue is {lam.min():.6g}, and inner products of "
+                f"positions always are; use to_mreg(), which allows negative loadings"
+            )
+        kept = lam > rounding
+        X = H[:, kept] * np.sqrt(lam[kept])
+        return RandomDotProductGraph(X if kept.any() else np.zeros((self.n_vertices, 1)))
+
+    def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
+        """Return the multiple random eigen graph model with the same edge probabilities.
+
+        A random dot product graph has the columns of its positions, divided by their norms, as h_k.
+
+        Parameters
+        ----------
+        graph : int, optional
+            Which graph of several; by default a model of several stays as it is.
+
+        Examples
+        --------
+        >>> from eigengraphs.models import ErdosRenyi
+        >>> ErdosRenyi(3, 0.5).to_mreg()
+        MultipleRandomEigenGraphs(n_vertices=3, n_components=1, one vector of loadings)
+        """
+        from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs  # it is a GraphModel
+
+        H, lam = self._one_graph(graph, "to_mreg")._components()
+        if len(lam) == 0:  # no edges
+            H, lam = np.full((self.n_vertices, 1), self.n_vertices**-0.5), np.zeros(1)
+        return MultipleRandomEigenGraphs(H, lam)
+
+    # What a model has to say about itself ------------------------------------------------
+
+    _edge_law: EdgeLaw = BERNOULLI
+    _symmetric: bool = True
+    _matrix: ClassVar[str] = ""  # the parameter that is a matrix, which may be asymmetric
+    _parameter: ClassVar[str] = ""  # the parameter that may be drawn when sampling
+    _no_redraw: ClassVar[str]  # why there is nothing to draw again, if it is not drawn
+
+    @property
+    def _draws(self) -> bool:
+        """Whether the parameter is drawn."""
+        return bool(self._parameter) and getattr(self, self._parameter) is None
+
+    @abstractmethod
+    def _means(self) -> Means:
+        """Return the means, if nothing is drawn."""
+
+    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:  # noqa: ARG002
+        """Return the means to sample m graphs from, drawing what is random."""
+        if redraw:
+            raise InputError(f"redraw=True, but {self._no_redraw}; leave redraw out")
+        drawn_from = {self._parameter: self._fixed("sample")} if self._parameter else {}
+        return [(self._means(), m)], Latent(**drawn_from)
+
+    def _sample_size(self, n_graphs: int | None) -> int:
+        return 1 if n_graphs is None else read.whole_number(n_graphs, "n_graphs")
+
+    def _blocks(self) -> tuple[Floats, Ints]:
+        """Return B (K, K) and labels (n,) of the same edge probabilities, with K as it may be.
+
+        Equal rows (and equal columns, if P is asymmetric) make one block: rows that agree hold P_st
+        on both diagonal places too, so merging is exact with loops.
+        """
+        P = self.edge_probabilities()
+        labels = distinct_rows(P if self._symmetric else np.hstack([P, P.T]))[1]
+        first = np.unique(labels, return_index=True)[1]
+        return P[np.ix_(first, first)], labels
+
+    def _eigenpairs(self) -> tuple[Floats, Floats]:
+        """Return orthonormal H (n, d) and lam (d,) with P = H diag(lam) H^T."""
+        P = self.edge_probabilities()
+        lam, H = linalg.eigh((P + P.T) / 2)
+        return H, lam
+
+    def _fixed(self, purpose: str, error: type[InputError] = InputError) -> Any:
+        """Return the parameter that may be drawn, or raise where it is."""
+        if self._draws:
+            raise error(
+                f"{purpose} needs fixed {self._parameter}, and this model draws them; pass "
+                f"{self._parameter}=, for example those of sample(..., return_latent=True)"
+            )
+        return getattr(self, self._parameter, None)
+
+    def _require_symmetric(
+        self, purpose: str, needs: str = "directed=True", error: type[InputError] = InputError
+    ) -> None:
+        """Raise if the means differ between s -> t and t -> s."""
+        if self._symmetric:
+            return
+        name, matrix = self._matrix, getattr(self, self._matrix)
+        s, t = np.argwhere(np.abs(matrix - matrix.T) > TOLERANCE)[0]
+        raise error(
+            f"{name} is not symmetric: {name}[{s}, {t}] = {matrix[s, t]:.6g} but {name}[{t}, {s}] "
+            f"= {matrix[t, s]:.6g}; {purpose} needs {needs}, or pass ({name} + {name}.T) / 2"
+        )
+
+    def _one_graph(self, graph: int | None, purpose: str) -> GraphModel:
+        """Return the model of one graph, with nothing that is drawn."""
+        if graph is not None:
+            raise InputError("graph= is for models with loadings of several graphs; leave it out")
+        self._fixed(purpose, ConversionError)
+        return self
+
+    def _components(self) -> tuple[Floats, Floats]:
+        """Return unit columns H (n, d) and lam (d,) with P = H diag(lam) H^T."""
+        H, lam, rounding = self._spectrum("to_mreg")
+        kept = np.abs(lam) > rounding
+        return H[:, kept], lam[kept]
+
+    def _spectrum(self, purpose: str) -> tuple[Floats, Floats, float]:
+        """Return `_eigenpairs`, and the size below which an eigenvalue is zero up to rounding."""
+        self._require_symmetric(purpose, f"a symmetric {self._matrix}", ConversionError)
+        H, lam = self._eigenpairs()
+        return H, lam, float(4 * len(H) * np.finfo(float).eps * np.abs(lam).max(initial=0.0))
+
+    def _read(self, graphs: Any, directed: bool) -> GraphStack:
+        stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
+        stack.require_complete("a likelihood is that of graphs that are known as a whole")
+        if stack.n_vertices != self.n_vertices:
+            raise InputError(
+                f"the graphs have {stack.n_vertices} vertices, the model has {self.n_vertices}; "
+                "pass graphs on the model's vertex set"
+            )
+        if not directed:
+            self._require_symmetric("log_likelihood")
+            stack.require_undirected("pass directed=True, or symmetrize the graphs first")
+        return stack
 
 
 class ErdosRenyi(GraphModel):
@@ -55,31 +437,24 @@ class ErdosRenyi(GraphModel):
     """
 
     p: float
+    _no_redraw = "an Erdos-Renyi graph has no labels or positions to draw"
 
     def __init__(self, n_vertices: int, p: float) -> None:
-        value = probability(np.array(number(p, "p")), "p")
-        self._set(n_vertices=whole_number(n_vertices, "n_vertices"), p=float(value))
+        value = read.probability(np.array(read.number(p, "p")), "p")
+        self._set(n_vertices=read.whole_number(n_vertices, "n_vertices"), p=float(value))
 
     def __repr__(self) -> str:
         return f"ErdosRenyi(n_vertices={self.n_vertices}, p={self.p:g})"
 
-    def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
+    def _means(self) -> Means:
+        return BlockMeans(*self._blocks())
 
-        Examples
-        --------
-        >>> from eigengraphs.models import ErdosRenyi
-        >>> ErdosRenyi(2, 0.25).edge_probabilities().tolist()
-        [[0.25, 0.25], [0.25, 0.25]]
-        """
-        return np.full((self.n_vertices, self.n_vertices), self.p)
+    def _blocks(self) -> tuple[Floats, Ints]:
+        return np.array([[self.p]]), np.zeros(self.n_vertices, dtype=np.int64)
 
-    def _fixed_means(self, purpose: str) -> Means:
-        return BlockMeans(np.array([[self.p]]), np.zeros(self.n_vertices, dtype=np.int64))
-
-    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
-        self._refuse_redraw(redraw, "an Erdos-Renyi graph has no labels or positions to draw")
-        return [(self._fixed_means("sample"), m)], Latent()
+    def _eigenpairs(self) -> tuple[Floats, Floats]:
+        n = self.n_vertices
+        return np.full((n, 1), n**-0.5), np.array([n * self.p])
 
 
 class InhomogeneousErdosRenyi(GraphModel):
@@ -103,12 +478,12 @@ class InhomogeneousErdosRenyi(GraphModel):
 
     P: Floats
     _matrix = "P"
+    _no_redraw = "the edge probabilities are fixed"
 
     def __init__(self, P: Any) -> None:
-        matrix = square_matrix(P, "P", "n_vertices")
-        matrix = probability(matrix, "P", ignore_diagonal=True)
-        symmetric = bool((np.abs(matrix - matrix.T) <= TOLERANCE).all())
-        self._set(n_vertices=len(matrix), P=matrix, _symmetric=symmetric)
+        matrix = read.square_matrix(P, "P", "n_vertices")
+        matrix = read.probability(matrix, "P", unchecked=np.eye(len(matrix), dtype=bool))
+        self._set(n_vertices=len(matrix), P=matrix, _symmetric=read.is_symmetric(matrix))
 
     def __repr__(self) -> str:
         n = self.n_vertices
@@ -116,23 +491,8 @@ class InhomogeneousErdosRenyi(GraphModel):
         asymmetric = "" if self._symmetric else ", asymmetric"
         return f"InhomogeneousErdosRenyi(n_vertices={n}, mean probability {mean:.3g}{asymmetric})"
 
-    def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
-
-        Examples
-        --------
-        >>> from eigengraphs.models import InhomogeneousErdosRenyi
-        >>> InhomogeneousErdosRenyi([[0, 0.3], [0.3, 0]]).edge_probabilities().tolist()
-        [[0.0, 0.3], [0.3, 0.0]]
-        """
-        return self.P.copy()
-
-    def _fixed_means(self, purpose: str) -> Means:
+    def _means(self) -> Means:
         return DenseMeans(self.P)
-
-    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
-        self._refuse_redraw(redraw, "the edge probabilities are fixed")
-        return [(DenseMeans(self.P), m)], Latent()
 
 
 class StochasticBlockModel(GraphModel):
@@ -166,12 +526,13 @@ class StochasticBlockModel(GraphModel):
     B: Floats
     labels: Ints | None
     prior: Floats | None
-    _matrix = "B"
+    _matrix, _parameter = "B", "labels"
+    _no_redraw = "the labels are fixed"
 
     def __init__(
         self, B: Any, labels: Any = None, *, prior: Any = None, n_vertices: int | None = None
     ) -> None:
-        matrix = square_matrix(B, "B", "n_blocks")
+        matrix = read.square_matrix(B, "B", "n_blocks")
         n_blocks = len(matrix)
         if (labels is None) == (prior is None):
             raise InputError(
@@ -180,21 +541,18 @@ class StochasticBlockModel(GraphModel):
             )
         blocks = weights = None
         if labels is not None:
-            blocks = block_labels(labels, n_blocks)
+            blocks = read.block_labels(labels, n_blocks)
             n = _number_of_vertices(n_vertices, len(blocks), "labels has", "entries")
-            unused = np.bincount(blocks, minlength=n_blocks) < 2
+            # A block of one vertex uses its entry of the diagonal for loops only.
+            matrix = read.probability(
+                matrix, "B", np.diag(np.bincount(blocks, minlength=n_blocks) < 2)
+            )
         else:
-            weights = probability_vector(prior, "prior", n_blocks)
+            weights = read.probability_vector(prior, "prior", n_blocks)
             n = _number_of_vertices(n_vertices, None, "prior=")
-            unused = np.zeros(n_blocks, dtype=bool)
-        # A block of one vertex uses its entry of the diagonal for loops only.
-        pairs = matrix.copy()
-        pairs[unused, unused] = 0.0
-        checked = np.array(probability(pairs, "B"))
-        checked[unused, unused] = matrix[unused, unused]
-        checked.setflags(write=False)
-        symmetric = bool((np.abs(checked - checked.T) <= TOLERANCE).all())
-        self._set(n_vertices=n, B=checked, labels=blocks, prior=weights, _symmetric=symmetric)
+            matrix = read.probability(matrix, "B")
+        symmetric = read.is_symmetric(matrix)
+        self._set(n_vertices=n, B=matrix, labels=blocks, prior=weights, _symmetric=symmetric)
 
     @property
     def n_blocks(self) -> int:
@@ -213,39 +571,25 @@ class StochasticBlockModel(GraphModel):
             f"{labels}{asymmetric})"
         )
 
-    def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
+    def _blocks(self) -> tuple[Floats, Ints]:
+        return self.B, self._fixed("to_sbm")
 
-        Examples
-        --------
-        >>> from eigengraphs.models import StochasticBlockModel
-        >>> StochasticBlockModel([[0.6, 0.1], [0.1, 0.4]], [0, 1]).edge_probabilities().tolist()
-        [[0.6, 0.1], [0.1, 0.4]]
-        """
-        labels = self._fixed_labels("edge_probabilities")
-        return self.B[np.ix_(labels, labels)]
+    def _means(self) -> Means:
+        return BlockMeans(*self._blocks())
 
-    def _fixed_labels(self, purpose: str, error: type[InputError] = InputError) -> Ints:
-        if self.labels is None:
-            raise error(
-                f"{purpose} needs fixed labels, and this model draws them from a prior; pass "
-                f"labels=, for example those of sample(..., return_latent=True)"
-            )
-        return self.labels
-
-    def _fixed_means(self, purpose: str) -> Means:
-        return BlockMeans(self.B, self._fixed_labels(purpose))
+    def _eigenpairs(self) -> tuple[Floats, Floats]:
+        used, z = np.unique(self._fixed("to_mreg"), return_inverse=True)
+        roots = np.sqrt(np.bincount(z))
+        lam, V = linalg.eigh(roots[:, None] * self.B[np.ix_(used, used)] * roots)
+        return (V / roots[:, None])[z], lam
 
     def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
-        if self.labels is not None:
-            self._refuse_redraw(redraw, "the labels are fixed")
-            return [(BlockMeans(self.B, self.labels), m)], Latent(labels=self.labels)
-        shape = (m, self.n_vertices) if redraw else (1, self.n_vertices)
-        drawn = rng.choice(self.n_blocks, size=shape, p=self.prior).astype(np.int64)
-        groups: list[tuple[Means, int]] = [
-            (BlockMeans(self.B, labels), m // len(drawn)) for labels in drawn
-        ]
-        return groups, Latent(labels=drawn if redraw else drawn[0])
+        if not self._draws:
+            return super()._draw_means(m, rng, redraw)
+        copies = m if redraw else 1
+        labels = rng.choice(self.n_blocks, size=(copies, self.n_vertices), p=self.prior)
+        groups: list[tuple[Means, int]] = [(BlockMeans(self.B, z), m // copies) for z in labels]
+        return groups, Latent(labels=labels if redraw else labels[0])
 
 
 class RandomDotProductGraph(GraphModel):
@@ -284,6 +628,8 @@ class RandomDotProductGraph(GraphModel):
     positions: Floats | None
     distribution: Any
     _vectors: RandomVectors | None
+    _parameter = "positions"
+    _no_redraw = "the positions are fixed"
 
     def __init__(
         self, positions: Any = None, *, distribution: Any = None, n_vertices: int | None = None
@@ -295,9 +641,9 @@ class RandomDotProductGraph(GraphModel):
             )
         X = vectors = None
         if positions is not None:
-            X = float_array(positions, "positions", 2, "(n_vertices, n_components)")
+            X = read.float_array(positions, "positions", 2, "(n_vertices, n_components)")
             n = _number_of_vertices(n_vertices, len(X), "positions has", "rows")
-            _means(X, checked=True).check_pairs()
+            _inner_products(X).check_pairs()
         else:
             vectors = RandomVectors(distribution, "distribution")
             n = _number_of_vertices(n_vertices, None, "distribution=")
@@ -306,54 +652,39 @@ class RandomDotProductGraph(GraphModel):
     @property
     def n_components(self) -> int | None:
         """Dimension of the positions; None where only a draw can tell."""
-        if self.positions is not None:
-            return int(self.positions.shape[1])
-        assert self._vectors is not None
-        return self._vectors.n_components
+        if self._vectors is not None:
+            return self._vectors.n_components
+        return int(self._fixed("sample").shape[1])
 
     def __repr__(self) -> str:
         components = "" if self.n_components is None else f"n_components={self.n_components}, "
         positions = "positions drawn" if self.positions is None else "fixed positions"
         return f"RandomDotProductGraph(n_vertices={self.n_vertices}, {components}{positions})"
 
-    def edge_probabilities(self) -> Floats:
-        """Return the matrix of edge probabilities, shape (n_vertices, n_vertices).
+    def _components(self) -> tuple[Floats, Floats]:
+        # The columns themselves, as the paper has it; they need not be orthogonal.
+        X = self._fixed("to_mreg")
+        norms = np.linalg.norm(X, axis=0)
+        kept = norms > 0
+        return X[:, kept] / norms[kept], norms[kept] ** 2
 
-        Its diagonal holds the squared norms of the positions, which may exceed 1.
+    def _means(self) -> Means:
+        return _inner_products(self._fixed("sample"))
 
-        Examples
-        --------
-        >>> from eigengraphs.models import RandomDotProductGraph
-        >>> RandomDotProductGraph([[0.5], [0.8]]).edge_probabilities().round(2).tolist()
-        [[0.25, 0.4], [0.4, 0.64]]
-        """
-        X = self._fixed_positions("edge_probabilities")
-        P: Floats = _means(X, checked=True).block(0, 1, 0, len(X), 0)[0]
-        np.fill_diagonal(P, (X**2).sum(axis=1))
-        return P
-
-    def _fixed_positions(self, purpose: str, error: type[InputError] = InputError) -> Floats:
-        if self.positions is None:
-            raise error(
-                f"{purpose} needs fixed positions, and this model draws them; pass positions=, "
-                f"for example those of sample(..., return_latent=True)"
-            )
-        return self.positions
-
-    def _fixed_means(self, purpose: str) -> Means:
-        return _means(self._fixed_positions(purpose), checked=True)
+    def _blocks(self) -> tuple[Floats, Ints]:
+        rows, labels = distinct_rows(self._fixed("to_sbm"))
+        return rows @ rows.T, labels
 
     def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
         if self._vectors is None:
-            self._refuse_redraw(redraw, "the positions are fixed")
-            return [(self._fixed_means("sample"), m)], Latent(positions=self.positions)
+            return super()._draw_means(m, rng, redraw)
         n, copies = self.n_vertices, m if redraw else 1
         drawn, which = self._vectors.draw(rng, copies * n)
         X = drawn.reshape(copies, n, -1)
         labels: Ints | None = None if which is None else which.reshape(copies, n)
         groups: list[tuple[Means, int]] = [
-            (_means(X[i], checked=False, name=f"graphs[{i}]" if redraw else ""), m // copies)
-            for i in range(copies)
+            (_inner_products(x, f"graphs[{i}]" if redraw else "", checked=False), m // copies)
+            for i, x in enumerate(X)
         ]
         if redraw:
             return groups, Latent(positions=X, labels=labels)
@@ -364,19 +695,21 @@ def _number_of_vertices(given: int | None, found: int | None, what: str, unit: s
     """Return n, which a fixed parameter tells and a distribution does not."""
     if given is None and found is None:
         raise InputError(f"{what} needs n_vertices=, the number of vertices to draw")
-    if given is not None and found not in (None, whole_number(given, "n_vertices")):
+    if given is not None and found not in (None, read.whole_number(given, "n_vertices")):
         raise InputError(f"n_vertices is {given}, but {what} {found} {unit}; leave n_vertices out")
-    return whole_number(given if found is None else found, "n_vertices")
+    return read.whole_number(given if found is None else found, "n_vertices")
 
 
-def _means(X: Floats, *, checked: bool, name: str = "") -> LowRankMeans:
-    """Return the means X X^T."""
-    return LowRankMeans(
-        X,
-        np.ones((1, X.shape[1])),
-        BERNOULLI,
-        checked=checked,
-        graph_name=lambda _: name,
-        remedy="inner products of positions must be probabilities: "
-        + ("scale the positions down or move them" if checked else "narrow the distribution"),
-    )
+def _inner_products(X: Floats, name: str = "", *, checked: bool = True) -> LowRankMeans:
+    """Return the means X X^T; of positions that were drawn now if they are not ``checked``."""
+    what = "scale the positions down or move them" if checked else "narrow the distribution"
+    remedy = f"inner products of positions must be probabilities: {what}"
+    return LowRankMeans(X, np.ones((1, X.shape[1])), remedy, name, checked=checked)
+
+
+def distinct_rows(X: Floats) -> tuple[Floats, Ints]:
+    """Return the different rows of a matrix, and which of them each row is."""
+    if X.shape[1] == 0:
+        return np.zeros((1, 0)), np.zeros(len(X), dtype=np.int64)
+    rows, labels = np.unique(X, axis=0, return_inverse=True)
+    return rows, labels.reshape(-1).astype(np.int64)

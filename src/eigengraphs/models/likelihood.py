@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.models.edge_laws import EdgeLaw, Gaussian, Poisson
+from eigengraphs.models.edge_laws import EdgeLaw, EventLaw, Gaussian
 from eigengraphs.models.edge_means import BLOCK_ENTRIES, Means
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
@@ -39,10 +40,8 @@ def log_likelihoods(
 
     # The empty graph: its log-likelihood on all pairs but those of probability one, which it cannot
     # have, and the number of these.
-    if isinstance(law, Poisson):
-        empty, certain = over_pairs(np.negative), np.zeros(means.n_distinct)
-    else:
-        empty = over_pairs(lambda p: np.log1p(-np.where(p < 1, p, 0.0)))
+    empty, certain = over_pairs(law.log_absent), np.zeros(means.n_distinct)
+    if law.upper == 1:
         certain = over_pairs(lambda p: (p >= 1).astype(np.float64))
     rows = []
     for row in which:
@@ -53,31 +52,20 @@ def log_likelihoods(
 
 
 def _edge_terms(
-    stack: GraphStack, means: Means, law: EdgeLaw, which: Ints, *, loops: bool, directed: bool
+    stack: GraphStack, means: Means, law: EventLaw, which: Ints, *, loops: bool, directed: bool
 ) -> tuple[Floats, Floats]:
     """Return what the edges of each graph add, (m,), and how many have probability one, (m,)."""
     m = len(stack)
     result, n_certain = np.zeros(m), np.zeros(m)
     for i, s, t, w in _edges(stack, loops=loops, directed=directed):
-        mean = means.at(which[i], s, t)
-        if isinstance(law, Poisson):
-            good, remedy = (w >= 0) & (w == np.floor(w)), "law='poisson' needs counts 0, 1, 2, ..."
-        else:
-            good, remedy = w == 1, "a Bernoulli model needs 0 and 1: binarize the graphs"
+        mean, good = means.at(which[i], s, t), law.allows(w)
         if not good.all():
             e = int(np.argmin(good))
             raise InputError(
-                f"graphs[{i[e]}] has weight {w[e]:.6g} at entry ({s[e]}, {t[e]}); {remedy}"
+                f"graphs[{i[e]}] has weight {w[e]:.6g} at entry ({s[e]}, {t[e]}); {law.needs}"
             )
-        if isinstance(law, Poisson):
-            terms = xlogy(w, mean) - gammaln(w + 1)
-        else:
-            certain = mean >= 1
-            n_certain += np.bincount(i[certain], minlength=m)
-            p = np.where(certain, 0.5, mean)
-            with np.errstate(divide="ignore"):
-                terms = np.log(p) - np.log1p(-p)
-        result += np.bincount(i, weights=terms, minlength=m)
+        n_certain += np.bincount(i[mean >= law.upper], minlength=m)
+        result += np.bincount(i, weights=law.log_odds(w, mean), minlength=m)
     return result, n_certain
 
 
@@ -86,22 +74,12 @@ def _edges(
 ) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
     """Yield the entries that count, (graph, s, t, weight), some graphs at a time."""
     m, n = stack.n_graphs, stack.n_vertices
-    size = stack.flat.nnz if stack.is_sparse else m * n * n
-    step = max(1, BLOCK_ENTRIES * m // max(1, size))
+    rows: Any = stack.flat if stack.is_sparse else stack.dense.reshape(m * n, n)
+    step = max(1, BLOCK_ENTRIES * m // max(1, rows.nnz if stack.is_sparse else rows.size))
     for lo in range(0, m, step):
-        hi = min(lo + step, m)
-        if stack.is_sparse:
-            flat = stack.flat
-            ends = flat.indptr[lo * n : hi * n + 1]
-            row = np.repeat(np.arange(lo * n, hi * n), np.diff(ends))
-            i, s = np.divmod(row, n)
-            t = flat.indices[ends[0] : ends[-1]].astype(np.int64)
-            w = flat.data[ends[0] : ends[-1]].astype(np.float64)
-        else:
-            block = stack.dense[lo:hi]
-            i, s, t = np.nonzero(block)
-            w = block[i, s, t].astype(np.float64)
-            i = i + lo
+        part = sparse.coo_array(rows[lo * n : (lo + step) * n])
+        i, s = np.divmod(part.row.astype(np.int64) + lo * n, n)
+        t, w = part.col.astype(np.int64), part.data.astype(np.float64)
         keep = (s != t) if directed else (s < t)
         if loops:
             keep |= s == t
@@ -128,8 +106,7 @@ def _gaussian(
             A = np.asarray(part if isinstance(part, np.ndarray) else part.toarray())[:, c0:]
             residual = A - means.block(k, k + 1, r0, r1, c0)[0]
             s, t = np.ogrid[r0:r1, c0:n]
-            counts = s != t if directed else s < t
-            squares[i] += np.sum(residual**2, where=counts)
+            squares[i] += np.sum(residual**2, where=s != t if directed else s < t)
         if loops:
             squares[i] += np.sum((graph.diagonal() - means.diagonal(k, k + 1)[0]) ** 2)
     log_scale = math.log(law.noise_scale) + 0.5 * math.log(2 * math.pi)

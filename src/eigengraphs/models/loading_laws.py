@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import reprlib
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.models.validation import Floats, Ints, float_array, probability_vector
+from eigengraphs.models.validation import Fixed, Floats, Ints, float_array, probability_vector
 
 __all__ = ["PointMasses", "RandomVectors", "is_distribution"]
 
@@ -20,7 +20,7 @@ _EXPECTED = (
 )
 
 
-class PointMasses:
+class PointMasses(Fixed):
     """A distribution on finitely many vectors.
 
     Parameters
@@ -44,11 +44,7 @@ class PointMasses:
         values = float_array(points, "points", 2, "(n_points, n_components)")
         if weights is None:
             weights = np.full(len(values), 1 / len(values))
-        masses = probability_vector(weights, "weights", len(values))
-        self.__dict__.update(points=values, weights=masses)
-
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"PointMasses cannot be changed; make a new one instead of .{name} =")
+        self._set(points=values, weights=probability_vector(weights, "weights", len(values)))
 
     def __repr__(self) -> str:
         n_points, d = self.points.shape
@@ -78,20 +74,19 @@ class RandomVectors:
             if not source:
                 raise InputError(f"{name} is empty, expected a distribution for each component")
             for k, part in enumerate(source):
-                if not _has_rvs(part):
+                if not _is_frozen(part, f"{name}[{k}]"):
                     raise InputError(
                         f"{name}[{k}] is {reprlib.repr(part)}, expected a frozen scipy.stats "
                         "distribution like the others; for a constant use "
                         "scipy.stats.uniform(value, 0)"
                     )
-                _require_parameters(part, f"{name}[{k}]")
             source, found = tuple(source), len(source)
-        elif _has_rvs(source):
-            _require_parameters(source, name)
-        else:
+        elif not _is_frozen(source, name):
             _require_function(source, name)
         if None not in (n_components, found) and found != n_components:
-            raise InputError(f"{name} must have {n_components} components, got {found}")
+            raise InputError(
+                f"{name} must have {n_components} components, got {found}; give as many"
+            )
         self.source, self.name, self.n_components = source, name, n_components or found
 
     def draw(self, rng: np.random.Generator, size: int) -> tuple[Floats, Ints | None]:
@@ -125,7 +120,7 @@ class RandomVectors:
                         f"{column.shape}; each distribution in a list gives one component"
                     )
             return np.hstack(columns)
-        if _has_rvs(self.source):
+        if _is_frozen(self.source, self.name):
             return _rvs(self.source, rng, size)
         return self.source(rng, size)
 
@@ -144,9 +139,20 @@ def is_distribution(value: Any) -> bool:
     return isinstance(value, Sequence) and any(hasattr(part, "rvs") for part in value)
 
 
-def _has_rvs(value: Any) -> bool:
-    """Tell whether scipy's way of drawing is there; a class has it too, but cannot draw."""
-    return callable(getattr(value, "rvs", None)) and not isinstance(value, type)
+def _is_frozen(value: Any, name: str) -> bool:
+    """Tell whether scipy's way of drawing is there; a class has it too, but cannot draw.
+
+    Refuse scipy.stats.beta, which has no distribution before its parameters are given.
+    """
+    if not callable(getattr(value, "rvs", None)) or isinstance(value, type):
+        return False
+    if getattr(value, "numargs", 0):
+        label = getattr(value, "name", type(value).__name__)
+        raise InputError(
+            f"{name} is the distribution {label} without its parameters, expected a frozen one; "
+            f"give them, as in scipy.stats.{label}(...)"
+        )
+    return True
 
 
 def _rvs(part: Any, rng: np.random.Generator, size: int) -> Floats:
@@ -155,16 +161,6 @@ def _rvs(part: Any, rng: np.random.Generator, size: int) -> Floats:
     if size == 1:
         return values.reshape(1, -1)
     return values[:, None] if values.ndim == 1 else values
-
-
-def _require_parameters(value: Any, name: str) -> None:
-    """Refuse scipy.stats.beta, which has no distribution before its parameters are given."""
-    if getattr(value, "numargs", 0):
-        label = getattr(value, "name", type(value).__name__)
-        raise InputError(
-            f"{name} is the distribution {label} without its parameters, expected a frozen one; "
-            f"give them, as in scipy.stats.{label}(...)"
-        )
 
 
 def _require_function(value: Any, name: str) -> None:

@@ -7,12 +7,12 @@ named with its file and key.
 from __future__ import annotations
 
 import difflib
-import math
 import os
 import re
 import reprlib
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,12 +25,13 @@ from eigengraphs.models import paper
 from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs
 from eigengraphs.models.graph_models import (
     ErdosRenyi,
+    GraphModel,
     InhomogeneousErdosRenyi,
     RandomDotProductGraph,
     StochasticBlockModel,
 )
-from eigengraphs.models.model import GraphModel
-from eigengraphs.models.validation import Floats, Ints
+from eigengraphs.models.loading_laws import PointMasses
+from eigengraphs.models.validation import Floats, Ints, float_array, number, whole_number
 from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.tables import short_repr
 
@@ -38,8 +39,12 @@ __all__ = ["DESIGNS", "WEIGHTS", "Design", "load_recipe", "read_design"]
 
 #: What the command line calls the laws of edges.
 WEIGHTS = {"binary": "bernoulli", "counts": "poisson"}
-#: Laws of a component's loading, and what their two numbers are.
-LAWS = {"uniform": "low, high", "normal": "mean, sd", "gamma": "mean, sd"}
+#: Laws of a component's loading: what their two numbers are, and what they must be.
+LAWS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "uniform": ("low, high with low <= high", lambda low, high: low <= high),
+    "normal": ("mean, sd with sd >= 0", lambda _, sd: sd >= 0),
+    "gamma": ("mean, sd with a mean above 0 and sd >= 0", lambda mean, sd: mean > 0 and sd >= 0),
+}
 _MOST_DOTS = 2_000  # besides those of numbers
 _MOST_VERTICES = 10_000_000  # a table of positions then takes 80 MB for each component
 
@@ -48,42 +53,23 @@ _MOST_VERTICES = 10_000_000  # a table of positions then takes 80 MB for each co
 
 
 @dataclass(frozen=True)
-class ComponentLaw:
-    """Of the loading on one component: ``kind`` is "constant" or a name of `LAWS`."""
+class Law:
+    """Of a component's loading: a key of `LAWS` and its numbers, or "constant"."""
 
     kind: str
     a: float
     b: float = 0.0
 
-    def draw(self, rng: np.random.Generator, size: int) -> Floats:
-        """Return ``size`` numbers; a constant takes none from the stream."""
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        """Return ``size`` numbers, as scipy's distributions do; a constant draws nothing."""
+        a, b = self.a, self.b
         if self.kind == "uniform":
-            return rng.uniform(self.a, self.b, size)
+            return random_state.uniform(a, b, size)
         if self.kind == "normal":
-            return rng.normal(self.a, self.b, size)
-        if self.kind == "gamma" and self.b > 0:
-            return rng.gamma((self.a / self.b) ** 2, self.b**2 / self.a, size)
-        return np.full(size, self.a)
-
-
-@dataclass(frozen=True, eq=False)
-class Loadings:
-    """A source of loadings, which a model takes as its ``loadings``.
-
-    Either each component has a law of its own, or the loadings are one of several points, (k, d),
-    with cumulative probabilities ``upto``, (k - 1,).
-    """
-
-    n_components: int
-    laws: tuple[ComponentLaw, ...] = ()
-    points: Floats | None = None
-    upto: Floats | None = None
-
-    def __call__(self, rng: np.random.Generator, size: int) -> Floats:
-        """Return ``size`` vectors, (size, n_components)."""
-        if self.points is None or self.upto is None:
-            return np.stack([law.draw(rng, size) for law in self.laws], axis=1)
-        return self.points[np.searchsorted(self.upto, rng.random(size), side="right")]
+            return random_state.normal(a, b, size)
+        if self.kind == "gamma" and b > 0:
+            return random_state.gamma((a / b) ** 2, b**2 / a, size)
+        return np.full(size, a)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +79,6 @@ class GraphClass:
     name: str
     weight: float
     model: GraphModel
-    loadings: Loadings | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +136,8 @@ class Design:
     @property
     def n_components(self) -> int:
         """Number of loadings of a graph, d; 0 for models without loadings."""
-        loadings = self.classes[0].loadings
-        return 0 if loadings is None else loadings.n_components
+        model = self.classes[0].model
+        return model.n_components if isinstance(model, MultipleRandomEigenGraphs) else 0
 
     @property
     def positions(self) -> Floats | None:
@@ -163,12 +148,6 @@ class Design:
         if isinstance(model, RandomDotProductGraph) and len(self.classes) == 1:
             return model.positions
         return None
-
-    @cached_property
-    def upto(self) -> Floats:
-        """Cumulative weights of the classes but the last."""
-        sums: Floats = np.cumsum([kind.weight for kind in self.classes])[:-1]
-        return sums
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -192,6 +171,16 @@ class Design:
 
 def load_recipe(path: Path) -> dict[str, Any]:
     """Read a TOML or JSON file that holds a table."""
+    if not path.exists():
+        names = [*DESIGNS]
+        if path.parent.is_dir():
+            names += [x.name for x in path.parent.iterdir() if x.suffix in (".toml", ".json")]
+        near = difflib.get_close_matches(path.name, names, 1)
+        hint = f"is it {near[0]!r}?" if near else "write a recipe, or name a design"
+        raise InputError(
+            f"there is no design and no file {str(path)!r}; designs are {', '.join(DESIGNS)}, and "
+            f"a recipe ends in .toml or .json: {hint}"
+        )
     if path.suffix.lower() not in (".toml", ".json"):
         raise ReadError(f"{path}: a recipe must end in .toml or .json, got {path.suffix!r}; rename")
     try:
@@ -217,6 +206,22 @@ def load_recipe(path: Path) -> dict[str, Any]:
     return found
 
 
+#: What is expected under the keys that must be there.
+_EXPECTED = {
+    "vertices": "the number of vertices",
+    "p": "an edge probability",
+    "sizes": "a list of whole numbers of at least 1, the vertices of each block",
+    "B": "a matrix of edge probabilities between blocks",
+    "P": "a matrix of edge probabilities",
+    "positions": "a row of numbers for each vertex, or for each block",
+    "patterns": "a row for each component: its value in every block",
+    "loadings": "a list with a number or a law for each component, such as [10.0, "
+    "{uniform = [0, 2]}], or {points = [[...], ...], weights = [...]}",
+    "points": "a list of loadings, each with a number for each component",
+    "name": "a text in quotes",
+}
+
+
 class Fields:
     """A table of a recipe.
 
@@ -237,11 +242,21 @@ class Fields:
         self._asked.add(key)
         return key in self.table
 
-    def get(self, key: str, expected: str) -> Any:
-        """Return a value that must be there; ``expected`` says in words what it is."""
+    def __getitem__(self, key: str) -> Any:
         if key not in self:
-            self.refuse(f"the key {key!r} is missing, expected {expected}; add it")
+            self.refuse(f"the key {key!r} is missing, expected {_EXPECTED[key]}; add it")
         return self.table[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a value, or a default where the key is absent."""
+        return self.table[key] if key in self else default
+
+    def flag(self, key: str) -> bool:
+        """Return true or false; false where the key is absent."""
+        value = self.get(key, False)
+        if not isinstance(value, bool):
+            self.wrong(key, "true or false")
+        return value
 
     def refuse(self, text: str) -> NoReturn:
         """Raise with the place in front."""
@@ -252,72 +267,6 @@ class Fields:
         got = reprlib.repr(self.table[key])
         self.refuse(f"the key {key!r} must be {expected}, got {got}; {what_to_do}")
 
-    def checked(
-        self, key: str, expected: str, good: Callable[[Any], bool], default: Any = None
-    ) -> Any:
-        """Return a value that is ``good``, or a default where the key is absent."""
-        if default is not None and key not in self:
-            return default
-        value = self.get(key, expected)
-        if not good(value):
-            self.wrong(key, expected)
-        return value
-
-    def whole(self, key: str, default: int | None = None) -> int:
-        """Return a whole number of at least 1."""
-
-        def good(x: Any) -> bool:
-            return isinstance(x, int | np.integer) and not isinstance(x, bool) and bool(x >= 1)
-
-        return int(self.checked(key, "a whole number of at least 1", good, default))
-
-    def number(self, key: str, default: float | None = None) -> float:
-        """Return a finite number."""
-        return float(self.checked(key, "a finite number", _is_number, default))
-
-    def flag(self, key: str) -> bool:
-        """Return true or false; false where the key is absent."""
-        found: bool = self.checked(key, "true or false", lambda x: isinstance(x, bool), False)
-        return found
-
-    def text(self, key: str) -> str:
-        """Return a text that is not empty."""
-
-        def good(x: Any) -> bool:
-            return isinstance(x, str) and not x.isspace() and x != ""
-
-        return str(self.checked(key, "a text in quotes", good))
-
-    def array(self, key: str, n_dims: int, expected: str) -> Floats:
-        """Return numbers as an array of ``n_dims``."""
-        value = self.get(key, expected)
-        try:
-            raw = np.asarray(value)
-            array = raw.astype(np.float64) if raw.dtype.kind in "iuf" else None
-        except ValueError:
-            array = None
-        if array is None or array.ndim != n_dims or not array.size or not np.isfinite(array).all():
-            self.wrong(key, expected, "give rows of numbers, all of one length")
-        return array
-
-    def sizes(self, key: str) -> Ints:
-        """Return numbers of vertices, one for each block."""
-        array = self.array(key, 1, "a list of whole numbers, the vertices of each block")
-        if (array < 1).any() or (array != np.round(array)).any():
-            self.wrong(key, "a list of whole numbers of at least 1, the vertices of each block")
-        if array.sum() > _MOST_VERTICES:
-            self.wrong(key, f"of at most {_MOST_VERTICES} vertices together", "take smaller blocks")
-        return array.astype(np.int64)
-
-    def tables(self, key: str) -> Sequence[Mapping[str, Any]]:
-        """Return a list of tables; none where the key is absent."""
-        if key not in self:
-            return []
-        value = self.table[key]
-        if not isinstance(value, list) or not value or not all(isinstance(x, dict) for x in value):
-            self.wrong(key, f"a list of tables, in TOML [[{key}]]")
-        return value
-
     def finish(self) -> None:
         """Refuse keys that nobody asked for."""
         for key in self.table:
@@ -326,15 +275,6 @@ class Fields:
                 hint = f"is it {near[0]!r}?" if near else "take it out"
                 known = ", ".join(sorted(self._asked))
                 self.refuse(f"the key {key!r} has no meaning here, expected {known}; {hint}")
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return False
-    try:
-        return math.isfinite(float(value))
-    except OverflowError:  # a whole number of hundreds of digits
-        return False
 
 
 # ------------------------------------------------------------------------------- named designs
@@ -454,40 +394,48 @@ def read_design(
     """
     asked = {"vertices": vertices, "mean_degree": mean_degree}
     sizes = {key: value for key, value in asked.items() if value is not None}
-    record: dict[str, Any]
-    if isinstance(source, Mapping):
-        table, where, record = dict(source), "recipe", {"recipe": dict(source)}
-    elif str(source) in DESIGNS:
-        where = str(source)
+    where = "recipe" if isinstance(source, Mapping) else str(source)
+    if where in DESIGNS:
         table, record = _named(where, sizes), {"design": where, **sizes}
     else:
-        path, where = Path(source), str(source)
-        if not path.is_file():
-            _refuse_absent(path)
-        table = load_recipe(path)
-        record = {"recipe": table}
-    if sizes and "design" not in record:
-        raise InputError(
-            f"{where}: vertices and mean_degree belong to the designs weighted and sparse; write "
-            "the size into the recipe"
-        )
+        table = dict(source) if isinstance(source, Mapping) else load_recipe(Path(source))
+        record = {"recipe": dict(table)}
+        if sizes:
+            raise InputError(
+                f"{where}: vertices and mean_degree belong to the designs weighted and sparse; "
+                "write the size into the recipe"
+            )
     fields = Fields(table, where)
     name = _model_name(fields)
     if weights != "auto":
         _choose_weights(fields, table, name, weights)
         record["weights"] = weights
     loops = fields.flag("loops") or loops
-    n_graphs = fields.whole("graphs", 100)
+    with _place(where, where):
+        n_graphs = whole_number(fields.get("graphs", 100), "graphs")
     classes = tuple(_classes(fields, name))
     # After all keys were read: what is left over is a mistake.
     fields.finish()
     return Design(record | {"loops": loops}, where, classes, loops, n_graphs)
 
 
+@contextmanager
+def _place(where: str, file: str) -> Iterator[None]:
+    """Put the place in front of errors that do not have the file there."""
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(file):
+            raise
+        raise InputError(f"{where}: {error}") from None
+
+
 def _classes(fields: Fields, model: str) -> list[GraphClass]:
-    tables, varies = fields.tables("classes"), _KINDS[model][1]
-    if not tables:
-        return [_one_class(fields, fields, model, "all", 1.0)]
+    if "classes" not in fields:
+        return [GraphClass("all", 1.0, _model(fields, fields, model))]
+    tables, varies = fields.table["classes"], _KINDS[model][1]
+    if not isinstance(tables, list) or not tables or not all(isinstance(x, dict) for x in tables):
+        fields.wrong("classes", "a list of tables, in TOML [[classes]]")
     if varies in fields:
         fields.refuse(
             f"the key {varies!r} stands at the top and classes have their own, expected one of "
@@ -496,12 +444,16 @@ def _classes(fields: Fields, model: str) -> list[GraphClass]:
     found: list[GraphClass] = []
     for place, table in enumerate(tables):
         own = Fields(table, f"{fields.where}, classes[{place}]")
-        name, weight = own.text("name"), own.number("weight", 1.0)
-        if weight <= 0:
-            own.wrong("weight", "a number above 0", "leave out a class that never comes")
+        name = own["name"]
+        if not isinstance(name, str) or not name.strip():
+            own.wrong("name", "a text in quotes")
         if name in (each.name for each in found):
             fields.refuse(f"two classes are called {name!r}, expected different names; rename one")
-        found.append(_one_class(fields, own, model, name, weight))
+        with _place(own.where, fields.where):
+            weight = number(own.get("weight", 1.0), "weight")
+        if weight <= 0:
+            own.wrong("weight", "a number above 0", "leave out a class that never comes")
+        found.append(GraphClass(name, weight, _model(fields, own, model)))
         own.finish()
     sizes = {each.model.n_vertices for each in found}
     if len(sizes) > 1:
@@ -513,139 +465,107 @@ def _classes(fields: Fields, model: str) -> list[GraphClass]:
     return [replace(each, weight=each.weight / total) for each in found]
 
 
-def _one_class(fields: Fields, own: Fields, model: str, name: str, weight: float) -> GraphClass:
-    try:
-        return GraphClass(name, weight, *_KINDS[model][0](fields, own))
-    except InputError as error:
-        if str(error).startswith(fields.where):
-            raise
-        raise InputError(f"{own.where}: {error}") from None
+def _model(fields: Fields, own: Fields, name: str) -> GraphModel:
+    with _place(own.where, fields.where):
+        model = _KINDS[name][0](fields, own)
+        model._require_symmetric("a recipe", f"a symmetric {model._matrix}")
+    return model
 
 
-def _erdos_renyi(fields: Fields, own: Fields) -> tuple[GraphModel, None]:
-    return ErdosRenyi(fields.whole("vertices"), own.number("p")), None
-
-
-def _block_model(fields: Fields, own: Fields) -> tuple[GraphModel, None]:
+def _block_model(fields: Fields, own: Fields) -> GraphModel:
     if "labels" in fields:
-        labels: Any = fields.get("labels", "the block of each vertex")
-    else:
-        sizes = fields.sizes("sizes")
-        labels = np.repeat(np.arange(len(sizes)), sizes)
-    B = own.array("B", 2, "a matrix of edge probabilities between blocks")
-    return StochasticBlockModel(_symmetric(own, "B", B), labels), None
+        return StochasticBlockModel(own["B"], fields["labels"])
+    sizes = _sizes(fields)
+    return StochasticBlockModel(own["B"], np.repeat(np.arange(len(sizes)), sizes))
 
 
-def _dot_product(fields: Fields, own: Fields) -> tuple[GraphModel, None]:
-    X = own.array("positions", 2, "a row of numbers for each block, or for each vertex")
-    return RandomDotProductGraph(_spread(fields, own, "positions", X)), None
+def _dot_product(fields: Fields, own: Fields) -> GraphModel:
+    X = float_array(own["positions"], "positions", 2, "(n_vertices or n_blocks, n_components)")
+    return RandomDotProductGraph(_spread(fields, own, "positions", X) if "sizes" in fields else X)
 
 
-def _inhomogeneous(_: Fields, own: Fields) -> tuple[GraphModel, None]:
-    P = own.array("P", 2, "a matrix of edge probabilities")
-    return InhomogeneousErdosRenyi(_symmetric(own, "P", P)), None
-
-
-def _eigen_graphs(fields: Fields, own: Fields) -> tuple[GraphModel, Loadings]:
+def _eigen_graphs(fields: Fields, own: Fields) -> GraphModel:
     if "patterns" in fields:
-        X = fields.array("patterns", 2, "a row for each component: its value in every block").T
-        H = _spread(fields, fields, "patterns", X)
+        X = float_array(fields["patterns"], "patterns", 2, "(n_components, n_blocks)")
+        H = _spread(fields, fields, "patterns", X.T)
         norms = np.linalg.norm(H, axis=0)
         if not norms.all():
             fields.wrong("patterns", "rows that are not all zero", "take the row out")
         H = H / norms
     else:
-        H = fields.array("positions", 2, "a row for each vertex, with columns of length 1")
-    loadings = _loadings(own)
-    if loadings.n_components != H.shape[1]:
-        own.wrong("loadings", f"of {H.shape[1]} components, as the positions are")
-    law: Any = fields.text("law") if "law" in fields else "bernoulli"
-    if law not in ("bernoulli", "poisson", "gaussian"):
-        fields.wrong("law", "one of bernoulli, poisson, gaussian", "choose one")
-    noise = fields.number("noise_scale") if "noise_scale" in fields else None
+        H = float_array(fields["positions"], "positions", 2, "(n_vertices, n_components)")
+    loadings = _loadings(own, H.shape[1])
+    law, noise = fields.get("law", "bernoulli"), fields.get("noise_scale")
     clip = fields.flag("clip")
-    model = MultipleRandomEigenGraphs(H, loadings, law=law, noise_scale=noise, clip=clip)
-    return model, loadings
+    return MultipleRandomEigenGraphs(H, loadings, law=law, noise_scale=noise, clip=clip)
 
 
 #: By model, how it is read, and the key that a class may have of its own.
-_KINDS: dict[str, tuple[Callable[..., tuple[GraphModel, Loadings | None]], str]] = {
-    "erdos_renyi": (_erdos_renyi, "p"),
+_KINDS: dict[str, tuple[Callable[[Fields, Fields], GraphModel], str]] = {
+    "erdos_renyi": (lambda top, own: ErdosRenyi(top["vertices"], own["p"]), "p"),
     "stochastic_block_model": (_block_model, "B"),
     "random_dot_product": (_dot_product, "positions"),
-    "inhomogeneous": (_inhomogeneous, "P"),
+    "inhomogeneous": (lambda _, own: InhomogeneousErdosRenyi(own["P"]), "P"),
     "multiple_random_eigen_graphs": (_eigen_graphs, "loadings"),
 }
 _SHORT = dict(zip(("er", "sbm", "rdpg", "ier", "mreg"), _KINDS, strict=True))
 
 
-def _loadings(own: Fields) -> Loadings:
-    expected = (
-        "a list with a number or a law for each component, such as [10.0, {uniform = [0, 2]}], or "
-        "{points = [[...], ...], weights = [...]}"
-    )
-    value = own.get("loadings", expected)
+def _loadings(own: Fields, d: int) -> PointMasses | list[Law]:
+    """Return the source of d loadings that a recipe describes."""
+    value = own["loadings"]
     if isinstance(value, Mapping):
         fields = Fields(value, f"{own.where}, loadings")
-        P = fields.array("points", 2, "a list of loadings, each with a number for each component")
-        weights = np.ones(len(P))
-        if "weights" in fields:
-            weights = fields.array("weights", 1, "a number for each point")
-        if len(weights) != len(P) or (weights < 0).any() or not weights.sum() > 0:
-            fields.wrong("weights", f"{len(P)} numbers of at least 0, one for each point")
+        P = float_array(fields["points"], "points", 2, f"(n_points, {d})")
+        weights = float_array(fields.get("weights", np.ones(len(P))), "weights", 1, f"({len(P)},)")
+        if not weights.sum() > 0:
+            fields.wrong("weights", f"{len(P)} numbers of at least 0, not all of them 0")
         fields.finish()
-        return Loadings(P.shape[1], points=P, upto=np.cumsum(weights / weights.sum())[:-1])
-    if not isinstance(value, list | tuple) or not value:
-        own.wrong("loadings", expected)
-    return Loadings(len(value), tuple(_law(own, k, item) for k, item in enumerate(value)))
+        return PointMasses(P, weights / weights.sum())
+    if not isinstance(value, list | tuple):
+        own.wrong("loadings", _EXPECTED["loadings"])
+    return [_law(item, f"loadings[{k}]") for k, item in enumerate(value)]
 
 
-def _law(own: Fields, k: int, item: Any) -> ComponentLaw:
-    entry = Fields({"value": item}, f"{own.where}, loadings[{k}]")
+def _law(item: Any, where: str) -> Law:
     if not isinstance(item, Mapping):
-        return ComponentLaw("constant", entry.number("value"))
-    known = " or ".join(f"{{{name} = [{words}]}}" for name, words in LAWS.items())
-    if len(item) != 1 or next(iter(item)) not in LAWS:
-        entry.refuse(f"expected a number or {known}, got {reprlib.repr(dict(item))}; correct it")
-    law = Fields(item, entry.where)
-    name = next(iter(item))
-    numbers = law.array(name, 1, f"two numbers: {LAWS[name]}")
-    if len(numbers) != 2:
-        law.wrong(name, f"two numbers: {LAWS[name]}")
-    a, b = numbers.tolist()
-    if name == "uniform" and a > b:
-        law.wrong(name, "low, high with low <= high", "swap them")
-    if name != "uniform" and b < 0:
-        law.wrong(name, "mean, sd with sd >= 0")
-    if name == "gamma" and a <= 0:
-        law.wrong(name, "mean, sd with a mean above 0", "or use normal")
-    return ComponentLaw(name, a, b)
+        return Law("constant", number(item, where))
+    name = next(iter(item), "")
+    if len(item) != 1 or name not in LAWS:
+        known = " or ".join(f"{{{name} = [{words}]}}" for name, (words, _) in LAWS.items())
+        raise InputError(
+            f"{where}: expected a number or {known}, got {reprlib.repr(dict(item))}; correct it"
+        )
+    words, good = LAWS[name]
+    numbers = float_array(item[name], f"{where}, {name}", 1, "(2,)").tolist()
+    if len(numbers) != 2 or not good(*numbers):
+        raise InputError(f"{where}: {name} must be {words}, got {numbers}; correct it")
+    return Law(name, *numbers)
+
+
+def _sizes(fields: Fields) -> Ints:
+    sizes = float_array(fields["sizes"], "sizes", 1, "(n_blocks,)")
+    if (sizes < 1).any() or (sizes != np.round(sizes)).any():
+        fields.wrong("sizes", _EXPECTED["sizes"])
+    if sizes.sum() > _MOST_VERTICES:
+        fields.wrong("sizes", f"of at most {_MOST_VERTICES} vertices together", "take smaller ones")
+    return sizes.astype(np.int64)
 
 
 def _spread(fields: Fields, own: Fields, key: str, rows: Floats) -> Floats:
-    """Return rows of blocks as rows of their vertices, where there are blocks."""
-    if "sizes" not in fields:
-        if key == "patterns":
-            fields.get("sizes", "the vertices of each block, to which patterns belong")
-        return rows
-    sizes = fields.sizes("sizes")
+    """Return rows of blocks as rows of their vertices."""
+    sizes = _sizes(fields)
     if len(rows) != len(sizes):
         own.wrong(key, f"for {len(sizes)} blocks, as 'sizes' has", f"it is for {len(rows)}")
     return np.repeat(rows, sizes, axis=0)
 
 
-def _symmetric(own: Fields, key: str, matrix: Floats) -> Floats:
-    if matrix.shape[0] != matrix.shape[1]:
-        own.wrong(key, f"a square matrix and not {matrix.shape[0]} x {matrix.shape[1]}")
-    if not np.array_equal(matrix, matrix.T):
-        s, t = np.argwhere(matrix != matrix.T)[0]
-        own.wrong(key, f"symmetric, and its entries ({s}, {t}) and ({t}, {s}) differ")
-    return matrix
-
-
 def _model_name(fields: Fields) -> str:
     known = ", ".join(_KINDS)
-    name = str(fields.get("model", f"one of {known}")).strip().lower()
+    given = fields.get("model")
+    if given is None:
+        fields.refuse(f"the key 'model' is missing, expected one of {known}; add it")
+    name = str(given).strip().lower()
     name = _SHORT.get(name, name.replace("-", "_").replace(" ", "_"))
     if name not in _KINDS:
         near = difflib.get_close_matches(name, [*_KINDS, *_SHORT], 1)
@@ -664,15 +584,3 @@ def _choose_weights(fields: Fields, table: dict[str, Any], name: str, weights: s
         )
     table["law"] = WEIGHTS[weights]
     table.pop("noise_scale", None)
-
-
-def _refuse_absent(path: Path) -> NoReturn:
-    names = [*DESIGNS]
-    if path.parent.is_dir():
-        names += [item.name for item in path.parent.iterdir() if item.suffix in (".toml", ".json")]
-    near = difflib.get_close_matches(path.name, names, 1)
-    hint = f"is it {near[0]!r}?" if near else "write a recipe, or name a design"
-    raise InputError(
-        f"there is no design and no file {str(path)!r}; designs are {', '.join(DESIGNS)}, and a "
-        f"recipe ends in .toml or .json: {hint}"
-    )

@@ -98,18 +98,12 @@ class _Draw:
 
     def every_pair(self, means: Means, count: int, first: int) -> None:
         """Draw ``count`` graphs, number ``first`` and on, pair by pair."""
-        shared = means.n_distinct == 1
         for lo, hi, r0, r1, c0 in means.tiles(self.directed):
             mean = means.block(lo, hi, r0, r1, c0)
-            rows, columns = mean.shape[1:]
-            s, t = np.ogrid[r0:r1, c0 : c0 + columns]
+            s, t = np.ogrid[r0:r1, c0 : means.n_vertices]
             allowed = s != t if self.directed else s < t
-            if not shared:
-                values = self.law.draw(self.rng, mean, mean.shape) * allowed
-                self.sink.add_tile(first + lo, r0, c0, values)
-                continue
-            for start, stop in _steps(count, rows * columns):
-                values = self.law.draw(self.rng, mean, (stop - start, rows, columns)) * allowed
+            for start, stop in _steps(count, mean[0].size) if means.n_distinct == 1 else [(lo, hi)]:
+                values = self.law.draw(self.rng, mean, (stop - start, *mean.shape[1:])) * allowed
                 self.sink.add_tile(first + start, r0, c0, values)
 
     def loops(self, means: Means, count: int, first: int) -> None:
@@ -129,14 +123,8 @@ class _Draw:
         a, b = a[held], b[held]
         rate = self.law.rate(bins.bounds[a, b])
         heavy = rate > _HEAVY_RATE
-        self._one_by_one(means, i, count, first, bins, a[heavy], b[heavy])
-        self._thinned(means, i, count, first, bins, a[~heavy], b[~heavy], rate[~heavy])
-
-    def _one_by_one(
-        self, means: Means, i: int, count: int, first: int, bins: Bins, a: Ints, b: Ints
-    ) -> None:
-        """Draw every pair between the groups a[j] and b[j]."""
-        for s, t, same in _pairs_between(bins, a, b):
+        # Between groups a[j] and b[j] with many events, every pair is drawn.
+        for s, t, same in _pairs_between(bins, a[heavy], b[heavy]):
             keep = s != t if self.directed else ~same | (s < t)
             s, t = s[keep], t[keep]
             mean = means.at(i, s, t)
@@ -144,23 +132,9 @@ class _Draw:
                 values = self.law.draw(self.rng, mean, (hi - lo, len(s)))
                 graph, e = np.nonzero(values)
                 self.sink.add_edges(first + lo + graph, s[e], t[e], values[graph, e])
-
-    def _thinned(
-        self,
-        means: Means,
-        i: int,
-        count: int,
-        first: int,
-        bins: Bins,
-        a: Ints,
-        b: Ints,
-        rate: Floats,
-    ) -> None:
-        """Draw events between the groups a[j] and b[j] at rate[j] a pair, and thin them."""
-        if len(a) == 0:
-            return
-        assert isinstance(self.law, EventLaw)
-        # Within one group both orders of a pair are drawn, so each gets half of the rate.
+        # Between the others, events are drawn at rate[j] a pair, and thinned. Within one group both
+        # orders of a pair are drawn, so each gets half of the rate.
+        a, b, rate = a[~heavy], b[~heavy], rate[~heavy]
         share = np.where((a == b) & (not self.directed), 0.5, 1.0)
         expected = rate * share * bins.sizes[a] * bins.sizes[b]
         for lo, hi in _steps(count, max(int(expected.sum()), len(a))):
@@ -173,7 +147,7 @@ class _Draw:
             if not bins.exact:
                 graph, s, t, kind = graph[keep], s[keep], t[keep], kind[keep]
                 keep = self.rng.random(len(s)) * rate[kind] < self.law.rate(means.at(i, s, t))
-            self.sink.add_edges(graph[keep], s[keep], t[keep], None)
+            self.sink.add_edges(graph[keep], s[keep], t[keep], np.ones(int(keep.sum())))
 
 
 def _steps(count: int, entries: int) -> Iterator[tuple[int, int]]:
@@ -197,8 +171,7 @@ def _pairs_between(
 
 
 # Where edges go. Undirected edges are given once, in either order, and mirrored at the end: whole
-# blocks (`add_tile`) and diagonals of the graphs from number ``first`` on, and single edges, which
-# without weights are one event each.
+# blocks (`add_tile`) and diagonals of the graphs from number ``first`` on, and single edges.
 
 
 class _DenseSink:
@@ -213,8 +186,8 @@ class _DenseSink:
     def add_loops(self, first: int, values: Floats) -> None:
         self.diagonals.append((first, values))
 
-    def add_edges(self, graph: Ints, s: Ints, t: Ints, weights: Floats | None) -> None:
-        np.add.at(self.A, (graph, s, t), 1.0 if weights is None else weights)
+    def add_edges(self, graph: Ints, s: Ints, t: Ints, weights: Floats) -> None:
+        np.add.at(self.A, (graph, s, t), weights)
 
     def stack(self, law: EdgeLaw, directed: bool) -> GraphStack:
         n = self.A.shape[1]
@@ -234,7 +207,7 @@ class _SparseSink:
     def __init__(self, m: int, n: int) -> None:
         self.m, self.n = m, n
         self.index: type[np.int32 | np.int64] = np.int32 if m * n < 2**31 else np.int64
-        self.pairs: list[tuple[_Places, _Places, Floats]] = []
+        self.pairs: list[tuple[_Places, _Places, Floats]] = []  # row, column, weight
         self.diagonals: list[tuple[_Places, _Places, Floats]] = []
 
     def add_tile(self, first: int, r0: int, c0: int, values: Floats) -> None:
@@ -243,28 +216,22 @@ class _SparseSink:
 
     def add_loops(self, first: int, values: Floats) -> None:
         graph, s = np.nonzero(values)
-        rows = ((first + graph) * self.n + s).astype(self.index)
-        self.diagonals.append((rows, s.astype(self.index), values[graph, s]))
+        self.add_edges(first + graph, s, s, values[graph, s])
+        self.diagonals.append(self.pairs.pop())
 
-    def add_edges(self, graph: Ints, s: Ints, t: Ints, weights: Floats | None) -> None:
+    def add_edges(self, graph: Ints, s: Ints, t: Ints, weights: Floats) -> None:
         rows = (graph * self.n + s).astype(self.index)
-        self.pairs.append(
-            (rows, t.astype(self.index), np.ones(len(s)) if weights is None else weights)
-        )
+        self.pairs.append((rows, t.astype(self.index), weights))
 
     def stack(self, law: EdgeLaw, directed: bool) -> GraphStack:
-        parts = self.pairs + self.diagonals
+        assert isinstance(law, EventLaw)
+        parts, n = self.pairs + self.diagonals, self.n
         if not directed:
-            n = self.n
             parts += [(rows - rows % n + t, rows % n, weights) for rows, t, weights in self.pairs]
         self.pairs, self.diagonals = [], []
-        shape = (self.m * self.n, self.n)
-        if not parts:
-            return GraphStack.from_flat(sparse.csr_array(shape), self.m)
         rows, columns, weights = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         del parts
-        flat = sparse.coo_array((weights, (rows, columns)), shape=shape).tocsr()
+        flat = sparse.coo_array((weights, (rows, columns)), shape=(self.m * n, n)).tocsr()
         flat.sum_duplicates()
-        assert isinstance(law, EventLaw)
         flat.data[:] = law.from_events(flat.data)
         return GraphStack.from_flat(flat, self.m)

@@ -13,6 +13,7 @@ drawn from.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,20 +91,16 @@ def simulate_blocks(
     >>> part.graph_names, bool((part.dense == whole.dense[2:]).all())
     (('g000002', 'g000003'), True)
     """
-    _check_range(start, stop)
     if design.n_vertices > _SMALL:
         return _large(design, start, stop, seed)
     n, pairs = design.n_vertices, design.pairs
-    A = np.empty((stop - start, n * n))
+    A = np.empty((max(stop - start, 0), n * n))
     values = np.zeros(len(pairs.s) + 1)  # the last stays 0, for the diagonal
-    root = seed_sequence(seed)
-    for row, i in enumerate(range(start, stop)):
-        rng = _stream(root, i)
-        k, lam = _latent(design, rng)
-        law = design.classes[k].model._edge_law
+    for row, (rng, k) in enumerate(_streams(design, start, stop, seed)):
+        lam, law = _loadings(design, k, rng), design.classes[k].model._edge_law
         mean = pairs.means[k] if lam is None else lam @ pairs.means[k]
         if mean.min(initial=law.lower) < law.lower or mean.max(initial=law.lower) > law.upper:
-            _refuse_outside(design, i, k, mean)
+            _refuse_outside(design, start + row, k, mean)
             mean = np.clip(mean, law.lower, law.upper)
         values[:-1] = law.draw(rng, mean, mean.shape)
         # A gather into one graph at a time stays in the cache; a scatter into all takes as long
@@ -136,12 +133,10 @@ def simulate_truth(
     >>> truth.classes.shape, truth.loadings.shape
     ((5,), (5, 2))
     """
-    _check_range(start, stop)
-    classes = np.zeros(stop - start, dtype=np.int64)
-    loadings = np.zeros((stop - start, design.n_components))
-    root = seed_sequence(seed)
-    for row, i in enumerate(range(start, stop)):
-        classes[row], lam = _latent(design, _stream(root, i))
+    classes = np.zeros(max(stop - start, 0), dtype=np.int64)
+    loadings = np.zeros((len(classes), design.n_components))
+    for row, (rng, k) in enumerate(_streams(design, start, stop, seed)):
+        classes[row], lam = k, _loadings(design, k, rng)
         if lam is not None:
             loadings[row] = lam
     return Truth(classes, loadings)
@@ -151,35 +146,41 @@ def _names(start: int, stop: int) -> list[str]:
     return [f"g{i:06d}" for i in range(start, stop)]
 
 
-def _stream(root: np.random.SeedSequence, i: int) -> np.random.Generator:
-    # The i-th child of the seed, without its elder siblings.
-    child = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i))
-    return np.random.Generator(np.random.PCG64(child))
+def _streams(
+    design: Design, start: int, stop: int, seed: int | np.random.SeedSequence
+) -> Iterator[tuple[np.random.Generator, int]]:
+    """Yield the random numbers of each graph, and its class, which is the first thing drawn."""
+    if not 0 <= start < stop:
+        raise InputError(
+            f"graphs start to stop must be 0 <= start < stop, got {start} to {stop}; pass at "
+            "least one graph"
+        )
+    root, weights = seed_sequence(seed), [kind.weight for kind in design.classes]
+    for i in range(start, stop):
+        # The i-th child of the seed, without its elder siblings.
+        child = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i))
+        rng = np.random.Generator(np.random.PCG64(child))
+        yield rng, int(rng.choice(len(weights), p=weights))
 
 
-def _class(design: Design, rng: np.random.Generator) -> int:
-    return int(np.searchsorted(design.upto, rng.random(), side="right"))
-
-
-def _latent(design: Design, rng: np.random.Generator) -> tuple[int, Floats | None]:
-    """Draw the class and the loadings of a graph, in the order in which `_large` does."""
-    k = _class(design, rng)
-    loadings = design.classes[k].loadings
-    return k, None if loadings is None else loadings(rng, 1)[0]
+def _loadings(design: Design, k: int, rng: np.random.Generator) -> Floats | None:
+    """Draw the loadings of a graph of class k, as the model does after the class."""
+    vectors = getattr(design.classes[k].model, "_vectors", None)
+    return None if vectors is None else vectors.draw(rng, 1)[0][0]
 
 
 def _large(design: Design, start: int, stop: int, seed: int | np.random.SeedSequence) -> GraphStack:
     graphs: list[Any] = []
-    root, names = seed_sequence(seed), _names(start, stop)
-    for i, name in zip(range(start, stop), names, strict=True):
-        rng = _stream(root, i)
-        kind = design.classes[_class(design, rng)]
+    for rng, k in _streams(design, start, stop, seed):
+        kind = design.classes[k]
         try:
             one = kind.model.sample(1, rng, loops=design.loops)
         except InputError as error:
+            name = f"g{start + len(graphs):06d}"
             raise InputError(f"{design.where}, {name}, class {kind.name!r}: {error}") from None
         dense = not one.is_sparse and np.count_nonzero(one.dense) >= _DENSE * one.dense.size
         graphs.append(one.dense[0] if dense else one.to_sparse().flat)
+    names = _names(start, stop)
     if all(isinstance(graph, np.ndarray) for graph in graphs):
         return GraphStack(np.stack(graphs), graph_names=names, storage="dense", copy=False)
     flat = sparse.csr_array(sparse.vstack(list(map(sparse.csr_array, graphs)), format="csr"))
@@ -201,11 +202,3 @@ def _refuse_outside(design: Design, i: int, k: int, mean: Floats) -> None:
         f"law {law.name!r}; scale the loadings or probabilities, or set clip = true in a model of "
         "loadings"
     )
-
-
-def _check_range(start: int, stop: int) -> None:
-    if not 0 <= start < stop:
-        raise InputError(
-            f"graphs start to stop must be 0 <= start < stop, got {start} to {stop}; pass at "
-            "least one graph"
-        )

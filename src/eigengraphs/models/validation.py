@@ -1,25 +1,26 @@
-"""Checks at the border of the models: what comes in is read once and then trusted."""
+"""Checks at the border of the models: what comes in is read once, then trusted and not changed."""
 
 from __future__ import annotations
 
 import reprlib
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.errors import InputError
 
 __all__ = [
     "TOLERANCE",
+    "Fixed",
     "Floats",
     "Ints",
     "block_labels",
     "float_array",
+    "is_symmetric",
     "number",
     "probability",
     "probability_vector",
-    "refuse_asymmetry",
     "square_matrix",
     "whole_number",
 ]
@@ -31,18 +32,35 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 TOLERANCE = 1e-9
 
 
+class Fixed:
+    """An object whose attributes are set once, by ``_set``."""
+
+    def _set(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(
+            f"a {type(self).__name__} cannot be changed; make a new one instead of .{name} ="
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"a {type(self).__name__} cannot be changed, so .{name} cannot be deleted"
+        )
+
+
 def whole_number(value: Any, name: str, minimum: int = 1) -> int:
     """Return ``value`` as an ``int`` of at least ``minimum``."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} must be a whole number, got {reprlib.repr(value)}; pass an int")
     if value < minimum:
-        raise InputError(f"{name} must be at least {minimum}, got {value}")
+        raise InputError(f"{name} must be at least {minimum}, got {value}; pass a larger number")
     return int(value)
 
 
 def number(value: Any, name: str) -> float:
     """Return ``value`` as a finite ``float``."""
-    array = _floats(value)
+    array = None if isinstance(value, bool | np.bool_) else _floats(value)
     if array is None or array.ndim:
         raise InputError(f"{name} must be a number, got {reprlib.repr(value)}; pass a float")
     if not np.isfinite(array):
@@ -97,11 +115,14 @@ def square_matrix(value: Any, name: str, side: str) -> Floats:
     return matrix
 
 
-def probability(values: Floats, name: str, *, ignore_diagonal: bool = False) -> Floats:
-    """Return ``values`` clipped to [0, 1]; an entry further out than rounding is an error."""
-    bad = (values < -TOLERANCE) | (values > 1 + TOLERANCE)
-    if ignore_diagonal:
-        np.fill_diagonal(bad, False)
+def probability(
+    values: Floats, name: str, unchecked: npt.NDArray[np.bool_] | bool = False
+) -> Floats:
+    """Return ``values`` clipped to [0, 1]; an entry further out than rounding is an error.
+
+    Entries that are ``unchecked``, which broadcasts to their shape, stay as they are.
+    """
+    bad = ((values < -TOLERANCE) | (values > 1 + TOLERANCE)) & ~np.asarray(unchecked)
     if bad.any():
         where = tuple(int(x) for x in np.argwhere(bad)[0])
         entry = name if not where else f"{name}[{', '.join(map(str, where))}]"
@@ -109,26 +130,14 @@ def probability(values: Floats, name: str, *, ignore_diagonal: bool = False) -> 
             f"{entry} is {values[where]:.6g}, outside [0, 1]; edge probabilities must lie in "
             f"[0, 1]: rescale or clip them first"
         )
-    clipped = np.clip(values, 0.0, 1.0)
-    if ignore_diagonal:
-        np.fill_diagonal(clipped, np.diagonal(values))
+    clipped = np.where(unchecked, values, np.clip(values, 0.0, 1.0))
     clipped.setflags(write=False)
     return clipped
 
 
-def refuse_asymmetry(matrix: Floats, name: str, purpose: str) -> None:
-    """Raise if a parameter differs between s -> t and t -> s where ``purpose`` needs it not to."""
-    apart = np.argwhere(np.abs(matrix - matrix.T) > TOLERANCE)
-    if len(apart) == 0:
-        return
-    s, t = apart[0]
-    error = ConversionError if purpose.startswith("to_") else InputError
-    raise error(
-        f"{name} is not symmetric: {name}[{s}, {t}] = {matrix[s, t]:.6g} but {name}[{t}, {s}] = "
-        f"{matrix[t, s]:.6g}; {purpose} needs "
-        + (f"a symmetric {name}" if error is ConversionError else "directed=True")
-        + f", or pass ({name} + {name}.T) / 2"
-    )
+def is_symmetric(matrix: Floats) -> bool:
+    """Tell whether a matrix is symmetric up to rounding."""
+    return bool((np.abs(matrix - matrix.T) <= TOLERANCE).all())
 
 
 def probability_vector(value: Any, name: str, size: int) -> Floats:

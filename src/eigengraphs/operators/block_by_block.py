@@ -119,12 +119,15 @@ class _Large(_Ask):
 
 @dataclass(frozen=True)
 class _Sketch(_Task):
-    """Find the sums of a sketch; rows are the weights, None if all are 1."""
+    """Find the sums of a sketch; rows are the weights, None if all are 1, and scales if any."""
 
     Omega: Array
 
     def __call__(self, block: Block, look: _Look) -> Any:
-        return look.at(block).sketch(self.Omega, self._weights(block))
+        rows = self._weights(block)
+        if rows.ndim == 1:
+            return look.at(block).sketch(self.Omega, rows)
+        return look.at(block).sketch(self.Omega, rows[:, 0], rows[:, 1:])
 
 
 @dataclass(frozen=True)
@@ -262,9 +265,11 @@ class BlockedGraphs:
         self._known.update(zip(names, found, strict=False), sides=sides)
         return np.asarray(self._known[which].copy())
 
-    def sketch(self, Omega: Array, weights: Array) -> tuple[tuple[Array, Array], ...]:
+    def sketch(
+        self, Omega: Array, weights: Array, scales: Array | None = None
+    ) -> tuple[tuple[Array, Array], ...]:
         """Return sums of w_i Ã_i Ã_i^T Omega and w_i Ã_i Omega; directed: and of the transposes."""
-        rows = _unless_ones(weights)
+        rows = _unless_ones(weights) if scales is None else np.column_stack([weights, scales])
         step = 8 if len(Omega) > _TALL else max(1, Omega.shape[1])
         parts = [
             self._stack.total(_Sketch(rows, 0, Omega[:, lo : lo + step]), self._look)
@@ -310,6 +315,10 @@ class BlockedGraphs:
     def degrees(self) -> tuple[Array, ...]:
         """Return sums of absolute weights over rows, (m, n); directed: and over columns."""
         return self._joined(_Large(None, 0, "degrees", ()))
+
+    def scaled_squares(self, scales: Array) -> Array:
+        """Return sum_st x_is (scale A_ist)^2 z_it, (m,)."""
+        return np.concatenate(list(self._each(_Ask(scales, 0, "scaled_squares", ()))))
 
 
 class BlockedObserved(BlockedGraphs):

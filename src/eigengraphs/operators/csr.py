@@ -179,11 +179,15 @@ class SparseGraphs:
         on_blocks(work, self._tasks, threads=self._threads)
         return 2 * forms if half else forms
 
-    def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
+    def sketch(
+        self, columns: Sequence[Columns], weights: Array, scales: tuple[Array, Array] | None = None
+    ) -> tuple[tuple[Array, Array], ...]:
         """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each; weight 0 is not read."""
-        return tuple(self._sketch(one, weights) for one in columns)
+        return tuple(self._sketch(one, weights, scales) for one in columns)
 
-    def _sketch(self, columns: Columns, weights: Array) -> tuple[Array, Array]:
+    def _sketch(
+        self, columns: Columns, weights: Array, scales: tuple[Array, Array] | None
+    ) -> tuple[Array, Array]:
         rows, back, lines = self._of(columns.left), self._of(not columns.left), _Lines(columns)
         m, (n, b), dtype = rows.n_graphs, columns.B.shape, columns.B.dtype
         q, _, w = lines.B.shape
@@ -200,8 +204,12 @@ class SparseGraphs:
                 for i in (lo + np.flatnonzero(weights[lo:hi])).tolist():
                     w_i = dtype.type(weights[i])
                     rows.multiply(i * n, one, P)
+                    if scales is not None:
+                        P[:, 0] *= scales[columns.left][i][:, None].astype(dtype)
                     for s0, s1 in spans(n, _TILE):
                         Q = back.multiply(i * n + s0, again, scratch[: s1 - s0])
+                        if scales is not None:
+                            Q[:, 0] *= scales[not columns.left][i, s0:s1, None].astype(dtype)
                         _add_weighted(Q[:, 0], w_i, parts[0, s0:s1])
                     _add_weighted(P[:, 0], w_i, parts[1])
                 return parts
@@ -209,6 +217,16 @@ class SparseGraphs:
             on_blocks(work, tasks, totals[:, :, j].__iadd__, threads=self._threads)
         squares, sums = totals.reshape(2, n, q * w)[:, :, :b]
         return squares, sums
+
+    def scaled_squares(self, X: Array, Z: Array) -> Array:
+        """Return sum_st X_is A_ist^2 Z_it, (m,)."""
+        found, rows = np.zeros(len(X)), self._right
+
+        def work(lo: int, hi: int) -> None:
+            _scaled_squares(*rows.arrays, lo * rows.n_vertices, X[lo:hi], Z[lo:hi], found[lo:hi])
+
+        on_blocks(work, self._tasks, threads=self._threads)
+        return found
 
     def line_sums(self, absolute: bool = False) -> tuple[Array, Array]:
         """Return the sums of rows, and of columns, (m, n); of undirected graphs one array twice."""
@@ -547,6 +565,22 @@ def _row_sums(
         else:
             total += hi - lo
         out[r] = total
+
+
+@njit(cache=True, nogil=True)
+def _scaled_squares(
+    data: NDArray[Any], indices: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any], first: int,
+    X: Array, Z: Array, out: Array,
+) -> None:  # fmt: skip
+    """Fill ``out`` (m,) with sum_st X_is A_ist^2 Z_it, of graphs whose rows begin at ``first``."""
+    n = X.shape[1]
+    for i in range(len(out)):
+        total = 0.0
+        for s in range(n):
+            for e in range(lows[first + i * n + s], highs[first + i * n + s]):
+                value = np.float64(data[e]) if data.size > 0 else 1.0
+                total += (X[i, s] * value) * (value * Z[i, indices[e]])
+        out[i] = total
 
 
 @njit(cache=True, nogil=True)

@@ -180,7 +180,9 @@ class DenseGraphs:
         on_blocks(work, self._tasks, threads=self._threads)
         return forms
 
-    def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
+    def sketch(
+        self, columns: Sequence[Columns], weights: Array, scales: tuple[Array, Array] | None = None
+    ) -> tuple[tuple[Array, Array], ...]:
         """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each; weight 0 is not read."""
         ready = [_Ready(one, self._directed) for one in columns]
         totals = np.zeros((len(ready), 2, *ready[0].BT.shape))
@@ -195,6 +197,8 @@ class DenseGraphs:
                 for one, back, part in zip(ready, lefts, parts, strict=True):
                     P = self._times(one, first, last)
                     P *= weights[first:last, None, None].astype(P.dtype)
+                    if scales is not None:
+                        P *= scales[not back][first:last, None].astype(P.dtype)
                     if last - first == 1:
                         Q = self._times(_Ready(Columns(back, P[0].T), self._directed), first, last)
                     else:
@@ -202,12 +206,26 @@ class DenseGraphs:
                         Q = np.matmul(P, A if back else A.transpose(0, 2, 1))
                     if one.D is not None:
                         Q += one.D[first:last, None].astype(P.dtype) * P
+                    if scales is not None:
+                        Q *= scales[back][first:last, None].astype(P.dtype)
                     part[0] += Q.sum(axis=0)
                     part[1] += P.sum(axis=0)
             return parts
 
         on_blocks(work, self._tasks, totals.__iadd__, threads=self._threads)
         return tuple((squares.T, sums.T) for squares, sums in totals)
+
+    def scaled_squares(self, X: Array, Z: Array) -> Array:
+        """Return sum_st X_is A_ist^2 Z_it, (m,)."""
+        found = np.empty(len(X))
+
+        def work(lo: int, hi: int) -> None:
+            for i in range(lo, hi):  # each factor beside one of the weights: squares may overflow
+                A = self._A[i]
+                found[i] = np.einsum("st,st->", X[i][:, None] * A, A * Z[i])
+
+        on_blocks(work, self._tasks, threads=self._threads)
+        return found
 
     def line_sums(self, absolute: bool = False) -> tuple[Array, Array]:
         """Return the sums of rows, and of columns, (m, n); of undirected graphs one array twice."""

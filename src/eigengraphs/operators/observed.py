@@ -344,8 +344,11 @@ class _LessObservedMean:
         means: Array = np.einsum("gsk,sk->gk", self._of_groups(False, G), H)
         return self._raw.forms(H, G) - means[self._group] + self._hidden.forms(H, G)
 
-    def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
+    def sketch(
+        self, columns: Sequence[Columns], weights: Array, scales: tuple[Array, Array] | None = None
+    ) -> tuple[tuple[Array, Array], ...]:
         """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each, graph by graph."""
+        assert scales is None  # degrees know no centering
         totals = [np.zeros((2, *one.B.shape)) for one in columns]
 
         def work(lo: int, hi: int) -> list[Array]:
@@ -369,6 +372,10 @@ class _LessObservedMean:
 
         on_blocks(work, spans(len(weights), -(-len(weights) // 16)), gather)
         return tuple((squares, sums) for squares, sums in totals)
+
+    def scaled_squares(self, X: Array, Z: Array) -> Array:
+        """Return sum_st X_is A_ist^2 Z_it, (m,), of A_i alone."""
+        return self._raw.scaled_squares(X, Z)
 
     def line_sums(self, absolute: bool = False) -> tuple[Array, Array]:
         """Return the sums of rows, and of columns, (m, n); absolute ones of A_i alone."""

@@ -75,8 +75,18 @@ class Operator(Protocol):
         """Return what the rule for the diagonal adds to ``forms``, (m, d); in memory no pass."""
         ...
 
-    def sketch(self, Omega: Array, weights: Array) -> tuple[tuple[Array, Array], ...]:
-        """Return sums of w_i A_i A_i^T Omega and w_i A_i Omega; directed: and of the transposes."""
+    def sketch(
+        self, Omega: Array, weights: Array, scales: Array | None = None
+    ) -> tuple[tuple[Array, Array], ...]:
+        """Return sums of w_i A_i A_i^T Omega and w_i A_i Omega; directed: and of the transposes.
+
+        With ``scales`` (m, n), directed (m, 2 n), rows and columns of each graph are multiplied by
+        its own factors: of Diag(x_i) A_i and Diag(z_i) A_i^T.
+        """
+        ...
+
+    def scaled_squares(self, scales: Array) -> Array:
+        """Return sum_st x_is A_ist^2 z_it, (m,), for factors (m, n), directed (m, 2 n)."""
         ...
 
     def mean(self, weights: Array) -> Any:
@@ -172,11 +182,19 @@ class Raw(Protocol):
         """Return h_k^T A_i g_k, (m, d), without treatment."""
         ...
 
-    def sketch(self, columns: Sequence[Columns], weights: Array) -> tuple[tuple[Array, Array], ...]:
+    def sketch(
+        self, columns: Sequence[Columns], weights: Array, scales: tuple[Array, Array] | None = None
+    ) -> tuple[tuple[Array, Array], ...]:
         """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each.
 
-        X_i is (A_i + Diag(D_i)) if P_i is from the left, and its transpose otherwise.
+        X_i is (A_i + Diag(D_i)) if P_i is from the left, and its transpose otherwise. With
+        ``scales`` (m, n), products from the right have their rows multiplied by the first, and
+        those from the left by the second.
         """
+        ...
+
+    def scaled_squares(self, X: Array, Z: Array) -> Array:
+        """Return sum_st X_is A_ist^2 Z_it, (m,)."""
         ...
 
     def line_sums(self, absolute: bool = False) -> tuple[Array, Array]:

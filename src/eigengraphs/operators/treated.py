@@ -169,11 +169,15 @@ class TreatedGraphs:
             return np.zeros((self.n_graphs, sides[0].shape[1]))
         return np.asarray(self._scale * ((self._D - self._D_M) @ (sides[0] * sides[-1])))
 
-    def sketch(self, Omega: Array, weights: Array) -> tuple[tuple[Array, Array], ...]:
+    def sketch(
+        self, Omega: Array, weights: Array, scales: Array | None = None
+    ) -> tuple[tuple[Array, Array], ...]:
         """Return sums of w_i Ã_i Ã_i^T Omega and w_i Ã_i Omega; directed: and of the transposes."""
         lefts = (True, False)[: 1 + self.directed]
         asked = [self._columns(left, Omega, self._scale) for left in lefts]
-        found = self._raw.sketch(asked, weights)
+        n = self.n_vertices
+        both = None if scales is None else (scales[:, :n], scales[:, -n:])
+        found = self._raw.sketch(asked, weights, both)
         for left, (squares, sums) in zip(lefts, found, strict=True):
             if self._M is not None:
                 squares -= self._mean_times(not left, sums)
@@ -198,6 +202,11 @@ class TreatedGraphs:
         return np.asarray((M.T if left else M) @ X + np.asarray(self._D_M).reshape(-1, 1) * X)
 
     # ------------------------------------------------------------------ norms, means, degrees
+
+    def scaled_squares(self, scales: Array) -> Array:
+        """Return sum_st x_is (scale A_ist)^2 z_it, (m,); of graphs as they are, as degrees."""
+        n, scale = self.n_vertices, self._scale
+        return self._raw.scaled_squares(scale * scales[:, :n], scale * scales[:, -n:])
 
     def squared_norms(self) -> Array:
         """Return ||Ã_i||^2, (m,).

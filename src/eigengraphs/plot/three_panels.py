@@ -133,7 +133,7 @@ def contest_figure(contest: Contest, title: str) -> Any:
         scores.errorbar(values, places, xerr=ends, fmt=MARKERS[r], color=HUES[r], label=rule)
     scores.axvline(found.score(CHANCE).score, color="#444444", lw=1, ls="--", label=CHANCE)
     scores.legend(frameon=False, fontsize=9)
-    times = [(row.seconds_fit or 0.0) + (row.seconds_new or 0.0) for row in contest.rows]
+    times = [row.seconds_fit + row.seconds_new for row in contest.rows]
     seconds.barh(range(len(names)), times, color=[HUES[k % 7] for k in range(len(names))])
     for axes, label in ((scores, f"{found.measure} (held out)"), (seconds, "seconds per fold")):
         axes.set(xlabel=label, yticks=range(len(names)), yticklabels=names)

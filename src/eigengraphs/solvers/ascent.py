@@ -73,7 +73,9 @@ class Core(NamedTuple):
     t: int  # and on the right; 0 for one side
     metric: int  # one of Entries
     left: Array  # what the metric needs: off the diagonal, the bases (n, s) and (n, t); by degrees,
-    right: Array  # packed symmetric W_i (r, s (s + 1) / 2) on the left and on the right
+    right: Array  # packed symmetric W_i (w, s (s + 1) / 2) on the left and on the right,
+    of_row: NDArray[np.int64]  # (w,) the row that each W_i belongs to: several, of a group,
+    share: Array  # (w,) and its share in that row's q
 
 
 class State(NamedTuple):
@@ -294,14 +296,14 @@ def _pushes(core: Core, h: Array, g: Array) -> Array:
 
 @njit(cache=True, nogil=True)
 def _by_degrees(core: Core, x: Array) -> tuple[Array, Array, Array]:
-    """Return W_i y beside W_i z, (r, size), y^T W_i y and z^T W_i z, (r,); one side: both alike."""
-    s, r = core.s, len(core.w)
-    U, a = np.empty((r, len(x))), np.zeros((2, r))
+    """Return W_i y beside W_i z, (w, size), y^T W_i y and z^T W_i z, (w,); one side: both alike."""
+    s, count = core.s, len(core.left)
+    U, a = np.empty((count, len(x))), np.zeros((2, count))
     for j in range(2 if core.t else 1):
         mine = x[s:] if j else x[:s]
-        part = np.empty((r, len(mine)))
+        part = np.empty((count, len(mine)))
         pull(core.right if j else core.left, mine, len(mine), 0, part)
-        for i in range(r):
+        for i in range(count):
             for row in range(len(mine)):
                 U[i, j * s + row] = part[i, row]
                 a[j, i] += part[i, row] * mine[row]
@@ -313,10 +315,13 @@ def squared_norm(core: Core, x: Array) -> tuple[Array, Array]:
     """Return q, (1,) or (r,), at the point ``x``, and its slope over 2 c, (1 or r, size)."""
     if core.metric == Entries.BY_DEGREES:
         U, a, b = _by_degrees(core, x)
+        norms, slopes = np.zeros(len(core.w)), np.zeros((len(core.w), len(x)))
         for i in range(len(a)):
+            place = core.of_row[i]
+            norms[place] += core.share[i] * a[i] * b[i]
             for row in range(len(x)):
-                U[i, row] *= b[i] if row < core.s else a[i]
-        return a * b, U
+                slopes[place, row] += core.share[i] * (b[i] if row < core.s else a[i]) * U[i, row]
+        return norms, slopes
     q, slope = np.ones(1), np.empty((1, len(x)))
     if core.metric == Entries.ALL:
         for row in range(len(x)):
@@ -348,6 +353,7 @@ def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
     s, total = core.s, np.sum(shares)
     if core.metric == Entries.BY_DEGREES:
         U, a, b = _by_degrees(core, x)
+        shares = shares[core.of_row] * core.share
         for j in range(2 if core.t else 1):
             first, width = j * s, core.t if j else s
             block = np.empty((width, width))
@@ -399,12 +405,13 @@ def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> N
     """Add what q adds to the matrix that a climb turns towards to ``z`` (p,).
 
     Off the diagonal that is share U^T (h g) V. By degrees, of one side, it is the sum of
-    - (a_i t_i / sqrt(q_i)) W_i; of two, W_i is near the identity, and the climb does without.
+    - (a_i t_i / q_i) (y^T W_i y) W_i; of two, W_i is near the identity, and the climb does without.
     """
     if core.metric == Entries.ALL or (core.metric == Entries.BY_DEGREES and core.t):
         return
     if core.metric == Entries.BY_DEGREES:
-        z -= np.dot(a * t / np.sqrt(squared_norm(core, x)[0]), core.left)
+        norms, forms = squared_norm(core, x)[0], _by_degrees(core, x)[1]
+        z -= np.dot((a * t / norms)[core.of_row] * core.share * forms, core.left)
         return
     h, g, _ = _in_full(core, x)
     D = _weighted(core.left, h * g, core.right if core.t else core.left)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from eigengraphs.solvers.core import Rows, rows_of, rows_of_moment
+from eigengraphs.operators.degrees import DEGREE_ROWS
+from eigengraphs.solvers.core import MANY, Rows, rows_of, rows_of_moment
 from eigengraphs.solvers.geometry import geometry_of, sides_of
 from eigengraphs.solvers.options import SolverOptions
 from eigengraphs.solvers.solution import Array, Sides
@@ -43,10 +44,13 @@ class Basis:
         Whether the basis spans all vertices.
     n_passes : int
         How often the graphs were read.
+    degree_cores : (w, s, s) for each side
+        V^T D_i V, where the metric has degrees D_i; else there are none.
     """
 
-    def __init__(self, graphs: Any, weights: Array) -> None:
-        self._graphs, self._weights = graphs, weights
+    def __init__(self, graphs: Any, weights: Array, degrees: Sides = ()) -> None:
+        self._graphs, self._weights, self._degrees = graphs, weights, degrees
+        self.degree_cores = tuple(np.zeros((len(D), 0, 0)) for D in degrees)
         n = graphs.n_vertices
         self.n_passes = 0
         self._set(tuple(np.zeros((n, 0)) for _ in range(2 if graphs.directed else 1)))
@@ -99,8 +103,10 @@ class CoreBasis(Basis):
     These are A_i V and A_i^T U, in parts (m, b, n).
     """
 
-    def __init__(self, graphs: Any, weights: Array, *, products: bool = False) -> None:
-        super().__init__(graphs, weights)
+    def __init__(
+        self, graphs: Any, weights: Array, *, products: bool = False, degrees: Sides = ()
+    ) -> None:
+        super().__init__(graphs, weights, degrees)
         self.cores: Array = np.zeros((graphs.n_graphs, 0, 0))
         self._seen = np.zeros((0, 0)), np.zeros((graphs.n_graphs, 0))  # points, and their forms
         self._parts: tuple[list[NDArray[Any]], ...] | None = None
@@ -109,7 +115,7 @@ class CoreBasis(Basis):
 
     def append(self, new: Sides) -> None:
         """Add columns: one pass."""
-        old, (_, s, t) = self.bases, self.cores.shape
+        old = self.bases
         self._set(tuple(np.column_stack(both) for both in zip(old, new, strict=True)))
         # [U left]^T A_i right, and V^T A_i^T left of two sides.
         if self._parts is None:
@@ -121,27 +127,22 @@ class CoreBasis(Basis):
             found = [projected(products[-1], self.bases[0])]
             if len(products) == 2:
                 found.append(projected(products[0], old[1]))
-        cores = np.empty((len(self.cores), self.bases[0].shape[1], self.bases[-1].shape[1]))
-        cores[:, :s, :t] = self.cores
-        cores[:, :, t:] = found[0]
-        if len(found) == 2:
-            cores[:, s:, :t] = found[1].transpose(0, 2, 1)
-        else:
-            cores[:, s:, :t] = found[0][:, :s].transpose(0, 2, 1)
-            corner = cores[:, s:, t:]
-            corner += corner.transpose(0, 2, 1).copy()
-            corner /= 2
-        self.cores = cores
+        self.cores = _bordered(self.cores, found[0], found[1] if len(found) == 2 else None)
+        both = zip(self.degree_cores, self._degrees, self.bases, new, strict=False)
+        self.degree_cores = tuple(
+            _bordered(W, degree_products(D, V, columns)) for W, D, V, columns in both
+        )
         self.n_passes += 1
 
     def rotate(self, turns: Sides) -> None:
         """Replace each V by V T."""
         self.cores = np.matmul(turns[0].T, np.matmul(self.cores, turns[-1]))
+        both = zip(self.degree_cores, turns, strict=False)
+        self.degree_cores = tuple(np.matmul(T.T, np.matmul(W, T)) for W, T in both)
         self._seen = self._seen[0][:0], self._seen[1][:, :0]  # the same numbers are other points
         self._set(tuple(V @ T for V, T in zip(self.bases, turns, strict=True)))
         if self._parts is not None:
-            both = zip(self._parts, turns, strict=True)
-            self._parts = tuple(_rotated(parts, T) for parts, T in both)
+            self._parts = tuple(map(_rotated, self._parts, turns))
 
     def rows(self, Psi: Array, *, linear: bool) -> Rows:
         """Return the cores, or fewer rows in their place."""
@@ -289,6 +290,43 @@ class Gradients:
 # ---------------------------------------------------------------- products that are kept
 
 
+def _bordered(cores: Array, right: Array, below: Array | None = None) -> Array:
+    """Return cores (m, s, t) with columns behind them, (m, s', t' - t), and rows below.
+
+    Without ``below`` (m, t, s' - s), which is turned, cores are symmetric.
+    """
+    (m, s, t), (_, rows, more) = cores.shape, right.shape
+    found = np.empty((m, rows, t + more))
+    found[:, :s, :t] = cores
+    found[:, :, t:] = right
+    found[:, s:, :t] = (right[:, :s] if below is None else below).transpose(0, 2, 1)
+    if below is None:
+        corner = found[:, s:, t:]
+        corner += corner.transpose(0, 2, 1).copy()
+        corner /= 2
+    return found
+
+
+def degree_products(D: Array, V: Array, new: Array) -> Array:
+    """Return V^T D_i B, (w, s, b), for degrees ``D`` (w, n) and the last columns B of ``V``."""
+    found = np.zeros((len(D), V.shape[1], new.shape[1]))
+    if V.shape[1] == new.shape[1] == len(V) and np.array_equal(V, np.eye(len(V))):
+        np.einsum("iss->is", found)[...] = D
+        return found
+
+    typed = V.astype(D.dtype)
+    first = V.shape[1] - new.shape[1]
+
+    def work(lo: int, hi: int) -> None:
+        for s0, s1 in spans(len(V), DEGREE_ROWS):
+            some, rows = D[:, s0:s1], typed[s0:s1]
+            for k in range(lo, hi):
+                found[:, :, k] += some @ (rows * rows[:, first + k : first + k + 1])
+
+    on_blocks(work, spans(new.shape[1], -(-new.shape[1] // 4)))
+    return found
+
+
 def projected(part: NDArray[Any], V: Array) -> Array:
     """Return V^T P_i^T, (m, s, b), for the rows P_i of ``part`` (m, b, n) and ``V`` (n, s).
 
@@ -347,9 +385,10 @@ def _rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
 def whole_pays(m: int, n: int, directed: bool, options: SolverOptions) -> bool:
     """Tell whether solving on all vertices costs less than building a basis."""
     p = n * n if directed else n * (n + 1) // 2
-    if n <= options.whole_moments and m > 4 * p:  # summed up in their second moment
-        return True
-    return n <= options.whole or (n <= options.whole_most and m * p <= options.whole_numbers)
+    if p > options.whole:
+        return False
+    # Beside very many graphs, which are summed up in their second moment, no core is large.
+    return 2 * min(m, p) * p <= options.core_numbers or m > MANY * p
 
 
 def basis_width(m: int, wide: bool, directed: bool, options: SolverOptions) -> int:
@@ -410,8 +449,9 @@ def first_bases(
     sketched = _less(list(graphs.sketch(Omega, weights)), graphs, *taken, Omega, weights)
     for (squares, sums), columns in zip(sketched, given, strict=True):
         squares = _without_diagonal(squares, Omega)
-        main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, : options.sketch_shared]
         mine = orthonormal(columns, np.zeros((n, 0)))
+        sums = sums - mine @ (mine.T @ sums)
+        main = sums @ linalg.eigh(sums.T @ sums)[1][:, ::-1][:, : options.sketch // 2]
         side = np.column_stack([mine, orthonormal(np.column_stack([main, squares]), mine)])
         if side.shape[1] == 0:  # the graphs are zero, and any direction is as good
             side = orthonormal(rng.standard_normal((n, min(n, options.block))), side)

@@ -28,10 +28,13 @@ from eigengraphs.solvers.options import DEFAULTS, SolverOptions
 from eigengraphs.solvers.rules import LoadingRule
 from eigengraphs.solvers.solution import Array
 
-__all__ = ["CoreFit", "CoreProblem", "InBasis", "Rows", "Search", "alike", "rows_of", "solve_core"]
+__all__ = [
+    "MANY", "CoreFit", "CoreProblem", "InBasis", "Members", "Rows", "Search", "alike", "rows_of",
+    "solve_core",
+]  # fmt: skip
 
 _EPS = float(np.finfo(np.float64).eps)
-_MANY = 4  # times p: so many graphs are summed up in their second moment
+MANY = 4  # times p: so many graphs are summed up in their second moment
 _DEPENDENT = 1e-13  # of a component is new: less is rounding
 
 
@@ -62,7 +65,7 @@ def rows_of(packed: Array, Psi: Array, weights: Array, *, linear: bool) -> Rows:
     both = np.hstack([packed, Psi]) if k else packed
     mean = weights @ both / np.sqrt(weights.sum())
     scaled = both * np.sqrt(weights)[:, None]
-    if m > _MANY * (p + k):
+    if m > MANY * (p + k):
         return rows_of_moment(scaled.T @ scaled, mean, p)
     root: Any = linalg.qr(scaled, mode="r", check_finite=False)[0][: p + k]
     return Rows(np.ascontiguousarray(root[:, :p]), root[:, p:], np.ones(len(root)), mean)
@@ -171,22 +174,58 @@ class Ascent:
 
 
 @dataclass(frozen=True)
+class Members:
+    """Graphs with inner products of their own, and the rows that they belong to.
+
+    A row is a graph, or a group of graphs that share their loadings.
+    """
+
+    of_row: NDArray[np.int64]  # (w,)
+    share: Array  # (w,) weight in the mean of its row
+    n_rows: int
+
+    @classmethod
+    def alone(cls, m: int) -> Members:
+        """Return m graphs, each a row."""
+        return cls(np.arange(m, dtype=np.int64), np.ones(m), m)
+
+    @cached_property
+    def _each_alone(self) -> bool:
+        return np.array_equal(self.of_row, np.arange(self.n_rows))
+
+    def means(self, values: Array) -> Array:
+        """Return the mean of each row, (r, ...), of values (w, ...)."""
+        if self._each_alone:
+            return values
+        found = np.zeros((self.n_rows, *values.shape[1:]))
+        np.add.at(found, self.of_row, self.share.reshape(-1, *[1] * (values.ndim - 1)) * values)
+        return found
+
+    def on(self, rows: NDArray[np.bool_]) -> tuple[Members, NDArray[np.bool_]]:
+        """Return what belongs to some of the rows, and which of the graphs that are, (w,)."""
+        kept = rows[self.of_row]
+        places = np.cumsum(rows) - 1
+        return Members(places[self.of_row[kept]], self.share[kept], int(rows.sum())), kept
+
+
+@dataclass(frozen=True)
 class InBasis:
     """A metric in bases; q and its derivatives are compiled, in :mod:`ascent`.
 
     The *image* of a component is what stands for <S, .>_i: a packed core, (p,), where the metric is
-    one for all graphs, and W_i y beside W_i z, (r, size), where degrees make it differ.
+    one for all graphs, and W_i y beside W_i z, (w, size), where degrees make it differ.
     """
 
     geometry: Geometry
     kind: Entries
     left: Array  # what its functions need, as in :class:`ascent.Core`
     right: Array
+    members: Members | None = None  # by degrees: of which rows W_i are
 
     @property
     def common(self) -> bool:
         """Whether the metric is one for all graphs."""
-        return self.kind != Entries.BY_DEGREES
+        return self.members is None
 
     def image(self, x: Array, z: Array) -> Array:
         """Return the image of the point ``x`` (size,), whose component is packed in ``z`` (p,)."""
@@ -202,19 +241,75 @@ class InBasis:
 
     def inner(self, images: Array, x: Array, z: Array) -> Array:
         """Return <S_j, S>_i of components with ``images`` and that of ``x``, (k,) or (r, k)."""
-        if self.common:
+        if self.members is None:
             return np.asarray(images @ z)
         widths = self.geometry.widths
         both = zip(sides_of(images, widths), sides_of(x, widths), strict=True)
         forms = [(mine @ y).T for mine, y in both]
-        return np.asarray(forms[0] * forms[-1])
+        return self.members.means(forms[0] * forms[-1])
+
+    def images_and_gram(self, X: Array) -> tuple[Array, Array]:
+        """Return images and Gamma of points (d, size), (d, d) or (r, d, d)."""
+        Z = self.geometry.outer(X)
+        images = np.stack([self.image(x, z) for x, z in zip(X, Z, strict=True)])
+        rows = [self.inner(images, x, z) for x, z in zip(X, Z, strict=True)]
+        return images, np.stack(rows, axis=-2)
+
+    def pulls(self, X: Array, images: Array, W: Array, Lam: Array) -> tuple[Any, Any]:
+        """Return what components and their loadings take off the gradient at points (d, size).
+
+        Parameters
+        ----------
+        X : (d, size)
+            Points; the last of the images are theirs.
+        images : (k, p) or (k, w, size)
+            Of all components.
+        W : (d, r)
+            Factors of each row.
+        Lam : (d, r, k)
+            Loadings that each point meets, its own among them.
+
+        Returns
+        -------
+        N, own
+            (d, k) and (d,), sums over rows for the other components and for itself. By degrees,
+            (d, w, k) and (d, w) for each side, times the inner products of the other side.
+        """
+        places = np.arange(len(X)), np.arange(len(images) - len(X), len(images))
+        if self.members is None:
+            N = np.einsum("di,dik->dk", W, Lam)
+            own = N[places]
+            N[places] = 0.0
+            return N, own
+        widths, members = self.geometry.widths, self.members
+        rows = (members.share * W[:, members.of_row])[:, :, None] * Lam[:, members.of_row]
+        found = []
+        for mine, points in reversed(
+            list(zip(sides_of(images, widths), sides_of(X, widths), strict=True))
+        ):
+            N = rows * np.einsum("kis,ds->dik", mine, points)
+            own = N[places[0], :, places[1]]
+            N[places[0], :, places[1]] = 0.0
+            found.append((N, own))
+        return tuple(N for N, _ in found), tuple(own for _, own in found)
+
+    def take_off(self, u: Array, images: Array, N: Any, own: Any) -> Array:
+        """Return u (d, size) less what :meth:`pulls` says; where inner products differ by graph."""
+        found, d = np.array(u), len(u)
+        widths = self.geometry.widths
+        for part, mine, rows, itself in zip(
+            sides_of(found, widths), sides_of(images, widths), N, own, strict=True
+        ):
+            part -= np.einsum("dik,kis->ds", rows, mine, optimize=True)
+            part -= np.einsum("di,dis->ds", itself, mine[-d:])
+        return found
 
     def left_of(self, R: Array, Lam: Array, images: Array) -> tuple[Array, Array, Array]:
         """Return rows, loadings and packed components whose difference is what is left of ``R``."""
-        if self.common:
+        if self.members is None:
             return R, Lam, images
         for lam, image in zip(Lam.T, images, strict=True):
-            R = R - lam[:, None] * self.geometry.outer(image)
+            R = R - lam[:, None] * self.members.means(self.geometry.outer(image))
         return R, Lam[:, :0], np.zeros((0, R.shape[1]))
 
 
@@ -241,11 +336,13 @@ class CoreProblem:
     @cached_property
     def like(self) -> Core:
         """Geometry, metric and rule as numbers, without rows."""
-        none, widths = np.zeros((0, 0)), self.geometry.widths
+        none, widths, members = np.zeros((0, 0)), self.geometry.widths, self.metric.members
         lower, upper = self.rule.bounds()
         return Core(
             none, none, none, np.zeros(0), np.zeros(0), lower, upper, float(self.rule.penalty),
             widths[0], sum(widths[1:]), int(self.metric.kind), self.metric.left, self.metric.right,
+            np.zeros(0, np.int64) if members is None else members.of_row,
+            np.zeros(0) if members is None else members.share,
         )  # fmt: skip
 
 
@@ -274,7 +371,7 @@ class Stage:
     Lam: Array  # (r, j) loadings of all components before it
     t: Array  # (r,) forms of what they leave
     W: Array  # (r,) w_i s_i / sqrt(q_i)
-    q: float
+    q: Any  # a number, or (r,) by degrees
     theta: float
     to_form: Array  # (j + 1,) for linear loadings: forms of all components so far become t
 
@@ -289,6 +386,7 @@ class CoreFit:
     agreement: Array  # (d,) share of the starts that climbed to the same maximum; nan for one
     Psi: Array  # (r, k + d) forms of all components
     Gamma: Array  # (k + d, k + d) or (r, k + d, k + d)
+    images: Array  # (k + d, p) or (k + d, w, size)
     stages: tuple[Stage, ...]
 
 
@@ -389,7 +487,7 @@ class _Greedy:
         n = self._k
         return CoreFit(
             X, gains, stationarity, agreement, self._Psi[:, :n], self._Gamma[..., :n, :n],
-            tuple(self._stages),
+            self._images[:n], tuple(self._stages),
         )  # fmt: skip
 
     # ------------------------------------------------------------ parts of a step
@@ -430,7 +528,8 @@ class _Greedy:
                 self._B[j, : n + 1] = to_form / np.sqrt(new)
                 self._BE[j] = self._B[j, : n + 1] @ self._images[: n + 1]
                 self._n_known += 1
-        self._stages.append(Stage(Lam, now.t, now.a, now.q, now.theta, to_form))
+        q = now.q if problem.metric.common else self._Gamma[..., n, n].copy()
+        self._stages.append(Stage(Lam, now.t, now.a, q, now.theta, to_form))
         self._k = n = n + 1
         self._Lam = problem.rule.solve(self._Gamma[..., :n, :n], self._Psi[:, :n], self._Lam)
 
@@ -547,7 +646,7 @@ class _Greedy:
         modes = np.full(len(X), Climb.PLAIN if self._linear else Climb.EAGER)
         modes[: len(warm)] = Climb.PLAIN
         n_plain = len(X)
-        if self._n_known and options.climb_by_falls:
+        if self._n_known:
             X = np.vstack([X, starts])
             modes = np.append(modes, np.full(len(starts), Climb.BY_DECREASE))
         climbed, f = here.climb(X, options.climb, modes)
@@ -555,7 +654,7 @@ class _Greedy:
         near = alike(climbed, climbed, here.core.s) >= options.same
         finalists = order[:1]
         for place in order[1:]:
-            if len(finalists) == options.finalists or f[place] < options.close * f[order[0]]:
+            if len(finalists) == options.finalists:
                 break
             if not near[place, finalists].any():
                 finalists.append(place)

@@ -12,18 +12,22 @@ vertex with its star stops.
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eigengraphs.operators.degrees import DEGREE_ROWS, degree_grams
 from eigengraphs.solvers.ascent import CONCENTRATED, Entries, bend
-from eigengraphs.solvers.core import InBasis
-from eigengraphs.solvers.geometry import Geometry
+from eigengraphs.solvers.core import InBasis, Members
+from eigengraphs.solvers.geometry import Geometry, geometry_of, sides_of
 from eigengraphs.solvers.rules import component_gram
 from eigengraphs.solvers.solution import Array, Sides
+from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = [
-    "CONCENTRATED", "AllEntries", "Metric", "OffDiagonal", "bend", "bent_norm",
+    "CONCENTRATED", "AllEntries", "ByDegrees", "Metric", "OffDiagonal", "bend", "bent_norm",
     "bent_pushes",
 ]  # fmt: skip
 
@@ -37,18 +41,30 @@ class Metric(Protocol):
         ...
 
     def gram(self, sides: Sides) -> Array:
-        """Return Gamma of components with sides (n, d), (d, d)."""
+        """Return Gamma of components with sides (n, d), (d, d); of each row, (r, d, d)."""
         ...
 
     def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
         """Return images of components with sides (n, k), in the span of the bases or not."""
         ...
 
-    def in_basis(self, geometry: Geometry, bases: Sides) -> InBasis:
-        """Return the metric in bases, (n, s) for each side."""
+    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides) -> InBasis:
+        """Return the metric in bases, (n, s) for each side.
+
+        ``cores`` (w, s, s) for each side are V^T D_i V where the metric has ``degrees``.
+        """
         ...
 
-    def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, theta: Array) -> Sides:
+    @property
+    def degrees(self) -> Sides | None:
+        """Degrees D_i, (w, n) for each side, where every graph has inner products of its own."""
+        ...
+
+    def on(self, rows: NDArray[np.bool_]) -> Metric:
+        """Return the metric of some of the rows."""
+        ...
+
+    def take_off(self, r: Sides, known: Sides, N: Any, sides: Sides, own: Any) -> Sides:
         """Return gradients in full space from sum_i W_ik A_i g_k, (n, d) for each side.
 
         Parameters
@@ -61,13 +77,24 @@ class Metric(Protocol):
             sum_i W_ik lam_ij with the loadings that component k meets.
         sides : (n, d) for each side
             The components that are searched.
-        theta : (d,)
-            sum_i w_i s_i tau_i.
+        own : (d,)
+            sum_i W_ik lam_ik with its own; both as :meth:`core.InBasis.pulls` returns them.
         """
         ...
 
 
-class AllEntries:
+class _Common:
+    """A metric that is one for all graphs."""
+
+    degrees: None = None
+
+    def on(self, rows: NDArray[np.bool_]) -> Self:
+        """Return the same."""
+        del rows
+        return self
+
+
+class AllEntries(_Common):
     """Every entry counts alike: q = 1."""
 
     hollow = False
@@ -80,23 +107,23 @@ class AllEntries:
         """Return V^T S_j V, packed, (k, p)."""
         return np.asarray(geometry.outer(_in_bases(bases, sides)))
 
-    def in_basis(self, geometry: Geometry, bases: Sides) -> InBasis:
+    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides = ()) -> InBasis:
         """Return the metric of orthonormal bases, which is the same there."""
-        del bases
+        del bases, cores
         none = np.zeros((0, 0))
         return InBasis(geometry, Entries.ALL, none, none)
 
-    def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, theta: Array) -> Sides:
-        """Return r less N_kj S_j g_k and theta_k h_k, tangent to the spheres."""
+    def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, own: Array) -> Sides:
+        """Return r less N_kj S_j g_k and own_k h_k, tangent to the spheres."""
         found = []
         for j, mine in enumerate(sides):
             other = sides[-1 - j]
             taken = N.T * (known[-1 - j].T @ other)
-            found.append(_tangent(r[j] - known[j] @ taken - theta * mine, mine))
+            found.append(_tangent(r[j] - known[j] @ taken - own * mine, mine))
         return tuple(found)
 
 
-class OffDiagonal:
+class OffDiagonal(_Common):
     """Pairs of different vertices count: q = 1 - sum_s h_s^2 g_s^2, bent."""
 
     hollow = True
@@ -112,23 +139,112 @@ class OffDiagonal:
             E[k] -= geometry.pack(bases[0].T @ (on[:, None] * bases[-1]))
         return E
 
-    def in_basis(self, geometry: Geometry, bases: Sides) -> InBasis:
+    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides = ()) -> InBasis:
         """Return the metric in bases, where q depends on h = V y."""
+        del cores
         left, right = (np.ascontiguousarray(V) for V in (bases[0], bases[-1]))
         return InBasis(geometry, Entries.OFF_DIAGONAL, left, right)
 
-    def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, theta: Array) -> Sides:
+    def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, own: Array) -> Sides:
         """Return gradients as for all entries, with what the diagonal gives back."""
-        q = bent_norm((sides[0] ** 2 * sides[-1] ** 2).sum(axis=0))
         back = (known[0] * known[-1]) @ N.T
         slopes = bent_slopes(*sides)
         found = []
         for j, mine in enumerate(sides):
             other = sides[-1 - j]
             taken = N.T * (known[-1 - j].T @ other)
-            gradient = r[j] - known[j] @ taken + back * other - theta / q * slopes[j]
+            gradient = r[j] - known[j] @ taken + back * other - own * slopes[j]
             found.append(_tangent(gradient, mine))
         return tuple(found)
+
+
+@dataclass(frozen=True)
+class ByDegrees:
+    """Entries count by the degrees of each graph: <S, T>_i = <D_i S E_i, T>.
+
+    So Gamma_i[j, k] = (h_j^T D_i h_k)(g_j^T E_i g_k). Rows are graphs, or groups that share their
+    loadings, whose inner products are the means of their members'.
+
+    Parameters
+    ----------
+    degrees : (w, n) for each side
+        D_i and, of directed graphs, E_i: all above zero, and their mean over graphs about 1.
+    members
+        Which rows they belong to.
+    """
+
+    degrees: Sides
+    members: Members
+    hollow = False
+
+    def gram(self, sides: Sides) -> Array:
+        """Return Gamma of each row, (r, d, d)."""
+        return self.members.means(degree_grams(self.degrees, sides))
+
+    def on(self, rows: NDArray[np.bool_]) -> ByDegrees:
+        """Return the metric of some of the rows."""
+        if rows.all():
+            return self
+        members, kept = self.members.on(rows)
+        return ByDegrees(tuple(D[kept] for D in self.degrees), members)
+
+    def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
+        """Return V^T D_i h_j beside the same on the right, (k, w, size)."""
+        found = np.empty((sides[0].shape[1], len(self.degrees[0]), geometry.size))
+        for D, V, H, part in zip(
+            self.degrees, bases, sides, sides_of(found, geometry.widths), strict=True
+        ):
+            for k, h in enumerate(H.T):
+                part[k] = D @ (V * h[:, None])
+        return found
+
+    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides) -> InBasis:
+        """Return the metric with W_i = V^T D_i V."""
+        del bases
+        packed = [geometry_of(W.shape[1:2]).pack(W) for W in cores]
+        return InBasis(geometry, Entries.BY_DEGREES, packed[0], packed[-1], self.members)
+
+    def take_off(self, r: Sides, known: Sides, N: Any, sides: Sides, own: Any) -> Sides:
+        """Return r less sum_i N_kij D_i h_j and own_ki D_i h_k, tangent to the spheres."""
+        found = []
+        for j, (D, H, mine) in enumerate(zip(self.degrees, known, sides, strict=True)):
+            # Pairs of a component and one that it meets, itself first.
+            met = [np.flatnonzero(rows.any(axis=0)) for rows in N[j]]
+            pairs = [(own[j][k], *N[j][k][:, places].T) for k, places in enumerate(met)]
+            factors = np.array([row for rows in pairs for row in rows], dtype=D.dtype)
+            columns = np.column_stack([X for k, places in enumerate(met)
+                                       for X in (mine[:, k], H[:, places])])  # fmt: skip
+            begins = np.cumsum([0, *map(len, pairs)])[:-1]
+            gradient = _less_degrees(r[j], D, factors, columns, begins)
+            found.append(_tangent(gradient, mine))
+        return tuple(found)
+
+
+def _less_degrees(
+    r: Array, D: Array, factors: Array, columns: Array, begins: NDArray[np.intp]
+) -> Array:
+    """Return r (n, d) less sums of (factors_p D) columns_p over the pairs p of each component.
+
+    Parameters
+    ----------
+    r : (n, d)
+        From which they are taken.
+    D : (w, n)
+        Degrees.
+    factors, columns : (p, w), (n, p)
+        Of each pair, component after component.
+    begins : (d,)
+        The first pair of each component.
+    """
+    found = np.array(r)
+
+    def work(s0: int, s1: int) -> None:
+        taken = (factors @ D[:, s0:s1]) * columns[s0:s1].T
+        found[s0:s1] -= np.add.reduceat(taken, begins, axis=0).T
+
+    if len(begins):
+        on_blocks(work, spans(len(r), DEGREE_ROWS))
+    return found
 
 
 def bent_norm(u: Array) -> Array:

@@ -19,9 +19,8 @@ class SolverOptions:
     block: int = 12
     """Components that are searched together, whatever number is wanted."""
     sketch: int = 8
-    """Columns of the first basis that come from the sum of squared graphs."""
-    sketch_shared: int = 4
-    """Columns of the first basis that come from the mean graph."""
+    """Columns of the first basis that come from the sum of squared graphs; half as many from the
+    mean graph."""
     sketched_graphs: int = 64
     """Graphs that the first basis is taken from, or a quarter of them if that is more."""
     width: int = 80
@@ -29,7 +28,7 @@ class SolverOptions:
     narrow: int = 48
     """The same where every pass multiplies by all columns, or where cores of many graphs cost."""
     core_numbers: int = 5 * 2**18
-    """Numbers of all packed cores up to which a basis may be wide."""
+    """Numbers of all packed cores up to which a basis may be wide; half of it, for all vertices."""
     search_rounds: int = 3
     """Rounds in which all components are searched from many starts."""
     search_on: int = 8
@@ -42,14 +41,9 @@ class SolverOptions:
     """Rounds without progress near the rounding of products after which a component is done."""
     stalled: int = 60
     """The same far from it."""
-    whole: int = 32
-    """Vertices up to which the basis is everything and the graphs are read once."""
-    whole_most: int = 100
-    """The same where all graphs, packed, take no more than ``whole_numbers``."""
-    whole_numbers: int = 2**19
-    """See ``whole_most``."""
-    whole_moments: int = 72
-    """The same of very many graphs, which are summed up in their second moment (55 MB)."""
+    whole: int = 5000
+    """Numbers of a packed graph up to which the basis may be everything, so that graphs are read
+    once: 99 vertices, directed 70. See :func:`basis.whole_pays`."""
 
     # ------------------------------------------------------------ one core
     random: int = 4
@@ -58,16 +52,12 @@ class SolverOptions:
     """So many coordinates of random starts at least: many starts on few vertices."""
     climb: int = 3
     """Steps of every start before the best are compared."""
-    climb_by_falls: bool = True
-    """Whether starts climb a second time, by how much the objective falls."""
     turns: int = 8
     """Products with the linear model in one step of a climb."""
     finalists: int = 3
-    """Starts that go on to their maximum,"""
-    close: float = 0.9
-    """if they are this good beside the best,"""
+    """Starts that go on to their maximum, the best,"""
     same: float = 0.99
-    """and if no |cosine| with a better one is above this."""
+    """if no |cosine| with a better one is above this."""
     overlap: float = 0.3
     """Of a component is counted as new at least: less makes loadings that cancel."""
     combined: int = 32

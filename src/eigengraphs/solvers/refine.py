@@ -36,9 +36,15 @@ from eigengraphs.solvers.basis import (
     whole_pays,
 )
 from eigengraphs.solvers.geometry import Geometry, geometry_of, sides_of, unit_points
-from eigengraphs.solvers.metric import Metric, bent_norm, bent_pushes
+from eigengraphs.solvers.metric import AllEntries, Metric, bent_norm, bent_pushes
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
-from eigengraphs.solvers.rules import LoadingRule, condition, objective_of, rounding_share
+from eigengraphs.solvers.rules import (
+    LoadingRule,
+    component_gram,
+    condition,
+    objective_of,
+    rounding_share,
+)
 from eigengraphs.solvers.solution import Array, Progress, Sides, Watcher
 
 __all__ = ["Refined", "lbfgs", "refine"]
@@ -141,6 +147,7 @@ class _Rounds:
     ) -> None:  # fmt: skip
         n, m, d = graphs.n_vertices, graphs.n_graphs, sides[0].shape[1]
         self._metric, self._rule, self._weights = metric, rule, weights
+        self._counted = metric.on(weights > 0)
         self._tol, self._max_iter, self._options = tol, max_iter, options
         self._total = float(weights @ graphs.squared_norms())
         Gamma = _search_gram(metric, sides)
@@ -148,13 +155,14 @@ class _Rounds:
         self._noise = float(weights @ graphs.rounding())
         whole = whole_pays(m, n, graphs.directed, options)
         products = keep == "products" and not whole
-        self._basis = CoreBasis(graphs, weights, products=products)
+        degrees = self._counted.degrees or ()
+        self._basis = CoreBasis(graphs, weights, products=products, degrees=degrees)
         none = np.zeros((n, 0))
         self._basis.append(tuple(np.eye(n) if whole else orthonormal(h, none) for h in sides))
         self._width = basis_width(m, keep == "products", graphs.directed, options)
         self._start = sides
         self._X = self._basis.points(sides)  # (d, coordinates)
-        self._Lam = rule.solve(Gamma, self._basis.forms(self._X))
+        self._Lam = rule.solve(_row_gram(metric, sides, Gamma), self._basis.forms(self._X))
         self._history: list[Array] = []
         self._core_tol = np.inf  # the start is judged as it is
         self._n_iter = 0
@@ -169,22 +177,23 @@ class _Rounds:
         basis, weights = self._basis, self._weights
         held, on = self._rule.held(self._Lam), weights > 0
         problem = _Problem(
-            basis, self._metric, self._rule.held(self._Lam[on]), self._bend, self._options.memory
+            basis, self._counted, self._rule.held(self._Lam[on]), self._bend, self._options.memory
         )
         point = problem(self._X)
         if np.isfinite(self._core_tol):
             point = _descend(problem, point, self._core_tol)
-        Psi, Gamma = basis.forms(point.X), point.Gamma
-        Lam = held.solve(Gamma, Psi)
-        self._moved = not np.array_equal(point.X, self._X)
-        self._X, self._Lam, self._settled = point.X, Lam, True
-        if held is not self._rule:  # the next round holds other supports
-            self._Lam = self._rule.solve(Gamma, Psi, Lam)
-            gain = objective_of(Gamma, Psi, Lam) - objective_of(Gamma, Psi, self._Lam)
-            self._settled = float(weights @ gain) <= self._tol * abs(point.value)
         sides = self._start
         if self._n_iter:
             sides = tuple(h / np.sqrt((h**2).sum(axis=0)) for h in basis.components(point.X))
+        Psi, Gamma = basis.forms(point.X), point.Gamma
+        Gammas = _row_gram(self._metric, sides, Gamma)
+        Lam = held.solve(Gammas, Psi)
+        self._moved = not np.array_equal(point.X, self._X)
+        self._X, self._Lam, self._settled = point.X, Lam, True
+        if held is not self._rule:  # the next round holds other supports
+            self._Lam = self._rule.solve(Gammas, Psi, Lam)
+            gain = objective_of(Gammas, Psi, Lam) - objective_of(Gammas, Psi, self._Lam)
+            self._settled = float(weights @ gain) <= self._tol * abs(point.value)
         weighted = weights[:, None] * Lam
         M = weighted.T @ Lam
         self._theta = _carried(M, Gamma)
@@ -192,7 +201,11 @@ class _Rounds:
             self._r = basis.components(point.r)
         else:
             r = basis.combine(weighted, point.X)
-            self._r = _gradient(self._metric, r, sides, M + point.D, Gamma)
+            if point.pulls is None:
+                self._r = _gradient(self._metric, r, sides, M + point.D)
+            else:
+                r = _gradient(AllEntries(), r, sides, point.D)
+                self._r = self._counted.take_off(r, sides, point.pulls[0], sides, point.pulls[1])
         self._sizes = _relative(sum((side**2).sum(axis=0) for side in self._r), self._theta)
         # As in subspace.py: of a random vector a graph keeps 1 / sqrt(n).
         noise = self._noise / len(sides[0]) * np.diagonal(M)
@@ -231,7 +244,8 @@ class _Rounds:
         before = objective if self._first is None else self._first.objective_before
         self.record = Refined(
             sides, Psi, Lam, self._n_iter, self._basis.n_passes + 1, self._sizes, reason, before,
-            objective, condition(Gamma), self._bend.met(_search_gram(self._metric, sides)),
+            objective, condition(_search_gram(self._metric, sides, bent=False)),
+            self._bend.met(_search_gram(self._metric, sides)),
         )  # fmt: skip
         self._first = self._first or self.record
         return reason
@@ -269,18 +283,28 @@ class _Rounds:
 # ---------------------------------------------------------------- the objective
 
 
-def _search_gram(metric: Metric, sides: Sides) -> Array:
-    """Return Gamma, (d, d), with the norms that the search sees: they do not vanish at a vertex."""
+def _search_gram(metric: Metric, sides: Sides, *, bent: bool = True) -> Array:
+    """Return Gamma, (d, d), with the norms that the search sees: they do not vanish at a vertex.
+
+    By degrees, whose mean over graphs is 1, it is that of all entries.
+    """
+    if metric.degrees is not None:
+        return component_gram(sides[0], sides[-1])
     Gamma = metric.gram(sides)
-    if metric.hollow:
+    if metric.hollow and bent:
         np.fill_diagonal(Gamma, bent_norm((sides[0] ** 2 * sides[-1] ** 2).sum(axis=0)))
     return Gamma
 
 
-def _gradient(metric: Metric, r: Sides, sides: Sides, N: Array, Gamma: Array) -> Sides:
+def _row_gram(metric: Metric, sides: Sides, Gamma: Array) -> Array:
+    """Return the inner products that loadings are solved with: Gamma, or those of each row."""
+    return Gamma if metric.degrees is None else metric.gram(sides)
+
+
+def _gradient(metric: Metric, r: Sides, sides: Sides, N: Array) -> Sides:
     """Return r less d/dS of <N, Gamma> over 2 c, (n, d) for each side, for symmetric ``N``."""
     alone = np.diagonal(N)
-    return metric.take_off(r, sides, N - np.diag(alone), sides, alone * np.diagonal(Gamma))
+    return metric.take_off(r, sides, N - np.diag(alone), sides, alone)
 
 
 def _carried(M: Array, Gamma: Array) -> Array:
@@ -344,6 +368,7 @@ class _Point:
     D: Array  # (d, d) what else the gradient of the objective with respect to Gamma has
     Gamma: Array  # (d, d)
     push: Array  # (d, size) what the norms add to the curvature, and zero where they are not bent
+    pulls: tuple[Any, Any] | None = None  # by degrees, what :meth:`core.InBasis.pulls` returns
 
     @property
     def stationarity(self) -> float:
@@ -360,8 +385,10 @@ class _Problem:
     ) -> None:
         self.geometry: Geometry = basis.geometry
         self.memory = memory
-        rows = basis.rows(np.zeros((len(basis.cores), 0)), linear=rule.linear)
+        linear = rule.linear and metric.degrees is None
+        rows = basis.rows(np.zeros((len(basis.cores), 0)), linear=linear)
         self._R, self._weights = rows.R, rows.weights
+        self._in_basis = metric.in_basis(basis.geometry, basis.bases, basis.degree_cores)
         self._basis, self._metric, self._rule, self._bend = basis, metric, rule, bend
 
     def _sides(self, X: Array) -> Sides:
@@ -379,6 +406,8 @@ class _Problem:
         if not np.isfinite(bent):
             return _Point(X, bent, push, D, D, Gamma, push)
         Psi = self._R @ self.geometry.outer(X).T
+        if not self._in_basis.common:
+            return self._by_degrees(X, sides, Psi, Gamma, bent, D)
         Lam = self._rule.solve(Gamma, Psi)
         weighted = self._weights[:, None] * Lam
         M = weighted.T @ Lam
@@ -388,11 +417,31 @@ class _Problem:
             D = D + np.diag(self._rule.penalty * np.abs(weighted).sum(axis=0) / lengths)
         S = weighted.T @ self._R  # sum_i w_i Lam_ik C_i
         u = np.vstack([self.geometry.pull(S[k : k + 1], X[k]) for k in range(len(X))])
-        r = _gradient(self._metric, self._sides(u), sides, M + D, Gamma)
+        r = _gradient(self._metric, self._sides(u), sides, M + D)
         if not self._metric.hollow:
             return _Point(X, value, np.concatenate(r).T, M, D, Gamma, push)
         push = _tangent(X, self._basis.points(tuple(bent_pushes(*sides))), self.geometry)
         return _Point(X, value, self._basis.points(r), M, D, Gamma, push)
+
+    def _by_degrees(
+        self, X: Array, sides: Sides, Psi: Array, Gamma: Array, bent: float, D: Array
+    ) -> _Point:
+        """Return the same where every graph has inner products of its own."""
+        images, Gammas = self._in_basis.images_and_gram(X)
+        Lam, d = self._rule.solve(Gammas, Psi), len(X)
+        weighted = self._weights[:, None] * Lam
+        value = float(self._weights @ self._rule.changes(Gammas, Psi, Lam)) + bent
+        met = np.repeat(Lam[None], d, axis=0)
+        if self._rule.penalty:  # it pulls as a larger loading would, along the component itself
+            lengths = np.sqrt(np.diagonal(Gammas, axis1=1, axis2=2))
+            pulled = Lam + self._rule.penalty * np.sign(Lam) / lengths
+            met[np.arange(d), :, np.arange(d)] = pulled.T
+        pulls = self._in_basis.pulls(X, images, weighted.T, met)
+        S = weighted.T @ self._R
+        u = np.vstack([self.geometry.pull(S[k : k + 1], X[k]) for k in range(d)])
+        r = self._in_basis.take_off(u, images, *pulls)
+        r = np.concatenate(_gradient(AllEntries(), self._sides(r), sides, D)).T
+        return _Point(X, value, r, weighted.T @ Lam, D, Gamma, np.zeros_like(X), pulls)
 
 
 # ---------------------------------------------------------------- descent

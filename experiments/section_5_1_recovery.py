@@ -7,28 +7,16 @@ for graphs with self-loops, which the loss counts (the paper), and without (what
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
-from sklearn.exceptions import ConvergenceWarning
 
 import eigengraphs as eg
 from eigengraphs.models.paper import LOADINGS_5_1, SECTION_5_1
 from experiments import drawing
-from experiments.findings import (
-    Array,
-    Finding,
-    Outcome,
-    Table,
-    error_of,
-    judged,
-    mean_and_error,
-    measured,
-    new,
-)
-from experiments.running import Run
+from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
+from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
 
 __all__ = ["DIAGONALS", "TREATMENTS", "draw", "figure2", "figure3", "hollow", "table1"]
 
@@ -65,7 +53,7 @@ CASES = {
 }
 
 
-def draw(m: int, rng: np.random.Generator, *, loops: bool) -> tuple[eg.GraphStack, Array]:
+def draw(m: int, rng: Rng, *, loops: bool) -> tuple[eg.GraphStack, Array]:
     """Draw m graphs and their loadings, (m, 3)."""
     low, high = zip(*LOADINGS_5_1, strict=True)
     Lam = rng.uniform(low, high, size=(m, 3))
@@ -75,10 +63,7 @@ def draw(m: int, rng: np.random.Generator, *, loops: bool) -> tuple[eg.GraphStac
 
 def _fit(graphs: eg.GraphStack, diagonal: str, seed: int, d: int = 3, **settings: Any) -> Any:
     treat = "observed" if diagonal == "observed" else "auto"
-    with warnings.catch_warnings():
-        # A random start of Algorithm 1 may end at its limit of iterations: that is what it does.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return eg.JointEmbedding(d, diagonal=treat, random_state=seed, **settings).fit(graphs)
+    return embed(graphs, d, seed, diagonal=treat, **settings)
 
 
 def _signed(H: Array) -> Array:
@@ -93,7 +78,7 @@ def sizes_to(largest: int) -> list[int]:
     return [2**k for k in range(4, largest.bit_length())]
 
 
-def grow(rng: np.random.Generator, *, repetition: int, diagonal: str, largest: int) -> Any:
+def grow(rng: Rng, *, repetition: int, diagonal: str, largest: int) -> Any:
     """Fit the first 16, 32, ... of ``largest`` graphs; compare with the truth and the fit before.
 
     Components are taken in the order in which they are found, as in the paper, with their signs
@@ -114,37 +99,31 @@ def grow(rng: np.random.Generator, *, repetition: int, diagonal: str, largest: i
 def figure2(run: Run) -> Outcome:
     """Bias of the positions, and their change: 2^4 to 2^12 graphs, 20 times, by both solvers."""
     largest, repetitions = (4096, 20) if run.full else (512, 3)
-    tasks = {x: {"diagonal": x, "largest": largest} for x in DIAGONALS}
-    steps = run.repeated(grow, tasks, repetitions)
     #: (repetitions, sizes, 3) by diagonal, solver and what.
-    values = {
-        (diagonal, solver, what): np.array([one[solver][what] for one in steps[diagonal]])
-        for diagonal in DIAGONALS for solver in SOLVERS for what in ("bias", "change")
-    }  # fmt: skip
+    values = run.repeated(grow, grid({"largest": largest}, diagonal=DIAGONALS), repetitions)
     m = sizes_to(largest)
-    rows: list[Any] = []
-    for diagonal in DIAGONALS:
-        for solver in SOLVERS:
-            bias, change = (values[diagonal, solver, what] for what in ("bias", "change"))
-            rows += [(diagonal, solver, size, f"h{k + 1}", *mean_and_error(bias[:, i, k]),
-                      *(mean_and_error(change[:, i - 1, k]) if i else (None, None)))
-                     for i, size in enumerate(m) for k in range(3)]  # fmt: skip
+    rows = [
+        (diagonal, solver, size, f"h{k + 1}", *mean_and_error(x["bias"][:, i, k]),
+         *(mean_and_error(x["change"][:, i - 1, k]) if i else (None, None)))
+        for diagonal, found in values.items() for solver, x in found.items()
+        for i, size in enumerate(m) for k in range(3)
+    ]  # fmt: skip
     return Outcome(
         "Bias of the positions, and their change as graphs are added (section 5.1)",
         f"{TREATMENTS}.",
-        [finding for diagonal in DIAGONALS for finding in _bias_findings(diagonal, m, values)],
+        [one for diagonal in DIAGONALS for one in _bias_findings(diagonal, m, values[diagonal])],
         [Table(("diagonal", "solver", "graphs", "component", "bias", "se of bias", "change",
                 "se of change"), rows, shown=False)],
-        [_bias_picture(run, m, values)],
+        _bias_picture(m, values),
         "The first m of one sample of graphs are embedded, so that a doubling adds graphs. "
         "Components are compared in the order in which they are found, as in the paper: with few "
         "graphs the third is often noise, which is why its error begins near the root of 2.",
     )  # fmt: skip
 
 
-def _bias_findings(diagonal: str, sizes: list[int], values: dict[Any, Array]) -> list[Finding]:
-    bias, change = (values[diagonal, "subspace", what] for what in ("bias", "change"))
-    algorithm1 = values[diagonal, "algorithm1", "bias"]
+def _bias_findings(diagonal: str, sizes: list[int], values: dict[str, Any]) -> list[Finding]:
+    bias, change = (values["subspace"][what] for what in ("bias", "change"))
+    algorithm1 = values["algorithm1"]["bias"]
     m, few = sizes[-1], sizes.index(64)
     ours, theirs = bias[:, few, 2], algorithm1[:, few, 2]
     # A plateau is a ratio near 1 over two doublings; errors that fall as the root of m halve.
@@ -187,7 +166,7 @@ def _bias_findings(diagonal: str, sizes: list[int], values: dict[Any, Array]) ->
     ]
 
 
-def _bias_picture(run: Run, m: list[int], values: dict[Any, Array]) -> str:
+def _bias_picture(m: list[int], values: dict[str, Any]) -> Any:
     figure, axes = drawing.figure(7.2, 5.0, 2, 2, sharex=True, sharey="row")
     labels = {"bias": r"$\|\hat h_k^m - h_k\|$", "change": r"$\|\hat h_k^m - \hat h_k^{m/2}\|$"}
     for column, diagonal in enumerate(DIAGONALS):
@@ -195,24 +174,22 @@ def _bias_picture(run: Run, m: list[int], values: dict[Any, Array]) -> str:
             panel = axes[row, column]
             for k in range(3):
                 for solver, style, marker in zip(SOLVERS, "-:", "ox", strict=True):
-                    x = values[diagonal, solver, what][..., k]
+                    x = values[diagonal][solver][what][..., k]
                     drawing.band(panel, m[-x.shape[1] :], x, f"$h_{k + 1}$, {solver}",
                                  drawing.COLORS[k], style, marker)  # fmt: skip
             for k, plateau in PLATEAU.items() if what == "bias" else ():
                 panel.axhline(plateau, color=drawing.COLORS[k], linewidth=0.7, alpha=0.6,
                               label=f"$h_{k + 1}$, the paper's plateau")  # fmt: skip
-            panel.set_xscale("log", base=2)
-            panel.set_yscale("log")
             drawing.tidy(panel, "number of graphs m" if row else "", "" if column else label,
-                         "" if row else drawing.LOOPS[diagonal])  # fmt: skip
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return drawing.save(run, figure)
+                         "" if row else drawing.LOOPS[diagonal], scales="2y")  # fmt: skip
+    drawing.legend_below(figure, axes[0, 0], 4)
+    return figure
 
 
 # ------------------------------------------------------------------------------- Figure 3
 
 
-def oracle(rng: np.random.Generator, *, repetition: int, diagonal: str, m: int) -> Any:
+def oracle(rng: Rng, *, repetition: int, diagonal: str, m: int) -> Any:
     """Estimate the first loadings with the fitted h_1 and with the true one; return differences.
 
     Also the root mean square errors of both against the loadings that were drawn.
@@ -223,28 +200,26 @@ def oracle(rng: np.random.Generator, *, repetition: int, diagonal: str, m: int) 
     known = np.einsum("s,ist,t->i", h, graphs.dense, h)
     if diagonal != "observed":  # least squares on the pairs s != t, as the library's loadings
         known = known / (1.0 - (h**4).sum())
-    errors = (float(np.sqrt(((x - Lam[:, 0]) ** 2).mean())) for x in (estimated, known))
-    return {"difference": (estimated - known).tolist(),
-            **dict(zip(("error", "error of the oracle"), errors, strict=True))}  # fmt: skip
+    errors = [float(np.sqrt(((x - Lam[:, 0]) ** 2).mean())) for x in (estimated, known)]
+    return {"difference": (estimated - known).tolist(), "errors": errors}
 
 
 def figure3(run: Run) -> Outcome:
     """First loadings with the estimated first component, against the oracle that knows it."""
     sizes, repetitions = ((16, 64, 256, 1024, 4096), 20) if run.full else ((16, 64, 256), 3)
-    tasks = {(x, m): {"diagonal": x, "m": m} for x in DIAGONALS for m in sizes}
-    found = run.repeated(oracle, tasks, repetitions)
-    gaps = {key: np.concatenate([one["difference"] for one in found[key]]) for key in found}
+    found = run.repeated(oracle, grid({}, diagonal=DIAGONALS, m=sizes), repetitions)
+    gaps = {key: results["difference"].ravel() for key, results in found.items()}
     rows = [
         (*key, float(gaps[key].mean()), float(gaps[key].std()), float(np.abs(gaps[key]).max()),
-         *(measured([one[what] for one in results]) for what in ("error", "error of the oracle")))
+         *map(measured, results["errors"].T))
         for key, results in found.items()
     ]  # fmt: skip
     findings = []
     figure, axes = drawing.figure(7.2, 2.8, 1, 2, sharey=True)
     for panel, diagonal in zip(axes, DIAGONALS, strict=True):
         results = found[diagonal, sizes[-1]]
-        typical = [float(np.sqrt(np.square(one["difference"]).mean())) for one in results]
-        noise = float(np.mean([one["error of the oracle"] for one in results]))
+        typical = np.sqrt((results["difference"] ** 2).mean(axis=1))
+        noise = results["errors"][:, 1].mean()
         findings.append(judged(
             "the differences between the two estimates of the first loading are small",
             f"{diagonal}: at m = {sizes[-1]}, root mean square {measured(typical, 4)}, beside "
@@ -267,14 +242,14 @@ def figure3(run: Run) -> Outcome:
         findings,
         [Table(("diagonal", "graphs", "mean difference", "standard deviation", "largest",
                 "error", "error of the oracle"), rows)],
-        [drawing.save(run, figure)],
+        figure,
     )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------- Table 1
 
 
-def start(rng: np.random.Generator, *, repetition: int, diagonal: str) -> Any:
+def start(rng: Rng, *, repetition: int, diagonal: str) -> Any:
     """Embed 16 graphs from every start; the loss on 16 others, and the seconds that it took."""
     train, test = (draw(16, rng, loops=diagonal == "observed")[0] for _ in range(2))
     total = float((test.dense**2).sum())
@@ -294,17 +269,13 @@ def start(rng: np.random.Generator, *, repetition: int, diagonal: str) -> Any:
 def table1(run: Run) -> Outcome:
     """Four starts of Algorithm 1, and the subspace solver: the loss on 16 other graphs."""
     repetitions = 100 if run.full else 20
-    steps = run.repeated(start, {x: {"diagonal": x} for x in DIAGONALS}, repetitions, timed=True)
+    #: (repetitions,) by diagonal, start and kind.
+    found = run.repeated(start, grid({}, diagonal=DIAGONALS), repetitions, timed=True)
     rows: list[Any] = []
     findings: list[Finding] = []
     figure, axes = drawing.figure(7.2, 2.9, 1, 2, sharey=True)
     for panel, diagonal in zip(axes, DIAGONALS, strict=True):
-        # Values over repetitions, by start and kind.
-        results = {
-            name: {what: np.array([step[name][what] for step in steps[diagonal]])
-                   for what in ("objective", "training", "seconds")}
-            for name in STARTS
-        }  # fmt: skip
+        results = found[diagonal]
         rows += _start_rows(diagonal, results)
         findings += _start_findings(diagonal, results)
         truth = results["truth"]["objective"]
@@ -324,7 +295,7 @@ def table1(run: Run) -> Outcome:
         [Table(("diagonal", "start", "objective on 16 test graphs", "over that of the truth",
                 "the paper's ratio", "training objective", "seconds", "p, better than 1 random",
                 "p, better than best of 10"), rows)],
-        [drawing.save(run, figure)],
+        figure,
         "The paper's 375 is not the summed squared loss on 16 graphs, which is what stands here; "
         "ratios to the start from the truth are compared. p: one-sided Wilcoxon signed-rank tests "
         "over the repetitions. Times are of one thread on this machine.",
@@ -397,7 +368,7 @@ def _start_findings(diagonal: str, results: dict[str, Any]) -> list[Finding]:
 # ------------------------------------------------------------------------------- hollow graphs
 
 
-def step(rng: np.random.Generator, *, repetition: int, m: int) -> dict[str, Any]:
+def step(rng: Rng, *, repetition: int, m: int) -> dict[str, Any]:
     """Return the errors of h_1 to h_3 and the mean errors of the loadings, by case."""
     found = {}
     for case, (loops, diagonal) in CASES.items():
@@ -414,26 +385,22 @@ def step(rng: np.random.Generator, *, repetition: int, m: int) -> dict[str, Any]
 def hollow(run: Run) -> Outcome:
     """Fit graphs with and without self-loops, under every treatment of the diagonal."""
     sizes, repetitions = ((64, 256, 1024, 4096), 20) if run.full else ((64, 256, 1024), 3)
-    steps = run.repeated(step, {m: {"m": m} for m in sizes}, repetitions)
-    #: (repetitions, 3) by case, number of graphs and what.
-    values = {(case, m, what): np.array([one[case][what] for one in steps[m]])
-              for case in CASES for m in sizes for what in ("error", "bias")}  # fmt: skip
+    #: (repetitions, 3) by number of graphs, case and what.
+    values = run.repeated(step, grid({}, m=sizes), repetitions)
     last = sizes[-1]
 
     def words(case: str) -> str:
-        return " and ".join(measured(values[case, last, "error"][:, k]) for k in (1, 2))
+        return " and ".join(measured(values[last][case]["error"][:, k]) for k in (1, 2))
 
-    naive, filled = (values[f"hollow, {diagonal}", last, "error"].mean(axis=0)
+    naive, filled = (values[last][f"hollow, {diagonal}"]["error"].mean(axis=0)
                      for diagonal in ("observed", "filled"))  # fmt: skip
     figure, axes = drawing.figure(7.2, 2.6, 1, 3, sharey=True)
     for k, panel in enumerate(axes):
         for color, case in zip(drawing.COLORS, CASES, strict=False):
-            errors = np.stack([values[case, m, "error"][:, k] for m in sizes], axis=1)
+            errors = np.stack([values[m][case]["error"][:, k] for m in sizes], axis=1)
             drawing.band(panel, sizes, errors, case, color)
-        panel.set_xscale("log", base=2)
-        panel.set_yscale("log")
         drawing.tidy(panel, "number of graphs m", "" if k else "error of the component",
-                     f"$h_{k + 1}$")  # fmt: skip
+                     f"$h_{k + 1}$", scales="2y")  # fmt: skip
     axes[0].legend()
     return Outcome(
         "Hollow graphs against graphs with self-loops (section 5.1)",
@@ -458,9 +425,9 @@ def hollow(run: Run) -> Outcome:
             ),
         ],
         [Table(("case", "graphs", "error of h_1", "h_2", "h_3", "bias of loading 1", "2", "3"),
-               [(case, m, *(measured(values[case, m, what][:, k]) for what in ("error", "bias")
+               [(case, m, *(measured(values[m][case][what][:, k]) for what in ("error", "bias")
                             for k in range(3))) for case in CASES for m in sizes])],
-        [drawing.save(run, figure)],
+        figure,
         "Loadings of filled graphs are solved on the pairs of different vertices alone, so that "
         "the fill does not bias them.",
     )  # fmt: skip

@@ -13,18 +13,9 @@ import eigengraphs as eg
 from eigengraphs import baselines
 from eigengraphs.models.paper import LOADINGS_5_2, SECTION_5_2
 from experiments import drawing
-from experiments.findings import (
-    Array,
-    Finding,
-    Outcome,
-    Table,
-    error_of,
-    judged,
-    measured,
-    new,
-)
-from experiments.running import Run
-from experiments.section_5_1 import DIAGONALS, TREATMENTS
+from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
+from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
+from experiments.section_5_1_recovery import DIAGONALS, TREATMENTS
 
 __all__ = ["accuracy", "classify", "draw", "figure4", "figure5"]
 
@@ -61,9 +52,7 @@ _TOGETHER: dict[str, Callable[[str], Any]] = {
 }
 
 
-def draw(
-    m: int, rng: np.random.Generator, *, loops: bool
-) -> tuple[eg.GraphStack, NDArray[np.intp]]:
+def draw(m: int, rng: Rng, *, loops: bool) -> tuple[eg.GraphStack, NDArray[np.intp]]:
     """Draw m graphs with 100 vertices and their classes, (m,): 1 or 2 with equal probability."""
     classes = rng.integers(1, 3, size=m)
     Lam = np.where(classes[:, None] == 1, LOADINGS_5_2[1], LOADINGS_5_2[2])
@@ -86,7 +75,7 @@ def accuracy(D: Array, classes: NDArray[np.intp]) -> float:
 # ------------------------------------------------------------------------------- Figure 4
 
 
-def embed(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
+def embed(rng: Rng, *, diagonal: str) -> dict[str, Any]:
     """Embed 200 graphs; return their loadings and classes."""
     graphs, classes = draw(200, rng, loops=diagonal == "observed")
     return {"loadings": _loadings(graphs, diagonal).tolist(), "classes": classes.tolist()}
@@ -94,7 +83,7 @@ def embed(rng: np.random.Generator, *, diagonal: str) -> dict[str, Any]:
 
 def figure4(run: Run) -> Outcome:
     """Embed one sample of 200 graphs with self-loops and one without."""
-    samples = run.each(embed, {diagonal: {"diagonal": diagonal} for diagonal in DIAGONALS})
+    samples = run.each(embed, grid({}, diagonal=DIAGONALS))
     rows, findings = [], []
     figure, axes = drawing.figure(7.2, 3.3, 1, 2, sharex=True, sharey=True)
     for panel, (diagonal, sample) in zip(axes, samples.items(), strict=True):
@@ -130,7 +119,7 @@ def figure4(run: Run) -> Outcome:
         findings,
         [Table(("diagonal", "class", "component", "mean loading", "standard deviation", "truth"),
                rows)],
-        [drawing.save(run, figure)],
+        figure,
     )  # fmt: skip
 
 
@@ -138,7 +127,7 @@ def figure4(run: Run) -> Outcome:
 
 
 def classify(
-    rng: np.random.Generator, *, repetition: int, diagonal: str, sizes: list[int]
+    rng: Rng, *, repetition: int, diagonal: str, sizes: list[int]
 ) -> dict[str, list[float]]:
     """Return the share of graphs whose nearest neighbor has their class, by method and size.
 
@@ -148,7 +137,7 @@ def classify(
     """
     del repetition  # the random stream is its own
     graphs, classes = draw(max(sizes), rng, loops=diagonal == "observed")
-    found: dict[str, list[float]] = {name: [] for name in [*METHODS, *LATER]}
+    found: dict[str, list[float]] = {name: [] for name in METHODS | LATER}
     for name, method in _EACH.items():
         D = method(diagonal).fit(graphs).pairwise_distances()
         found[name] = [accuracy(D[:m, :m], classes[:m]) for m in sizes]
@@ -169,37 +158,32 @@ def classify(
 def figure5(run: Run) -> Outcome:
     """Classify 4 to 200 graphs, 100 times, with and without self-loops, by ten methods."""
     sizes, repetitions = (list(SIZES), 100) if run.full else ([4, 10, 20, 60, 200], 4)
-    tasks = {x: {"diagonal": x, "sizes": sizes} for x in DIAGONALS}
-    steps = run.repeated(classify, tasks, repetitions)
     #: (repetitions, sizes) by diagonal and method.
-    values = {(diagonal, name): np.array([step[name] for step in steps[diagonal]])
-              for diagonal in DIAGONALS for name in [*METHODS, *LATER]}  # fmt: skip
-    rows = [(*key, m, float(x[:, i].mean()), float(error_of(x[:, i])))
-            for key, x in values.items() for i, m in enumerate(sizes)]  # fmt: skip
-    shown = [(*key, *(measured(x[:, sizes.index(m)]) for m in SHOWN)) for key, x in values.items()]
+    values = run.repeated(classify, grid({"sizes": sizes}, diagonal=DIAGONALS), repetitions)
+    flat = {(diagonal, name): x for diagonal in DIAGONALS for name, x in values[diagonal].items()}
+    rows = [(*key, m, *mean_and_error(x[:, i])) for key, x in flat.items()
+            for i, m in enumerate(sizes)]  # fmt: skip
+    shown = [(*key, *(measured(x[:, sizes.index(m)]) for m in SHOWN)) for key, x in flat.items()]
     figure, axes = drawing.figure(7.4, 3.6, 1, 2, sharey=True)
     for panel, diagonal in zip(axes, DIAGONALS, strict=True):
         for color, (name, label) in zip(drawing.COLORS, (METHODS | LATER).items(), strict=True):
             line, marker = (":", "x") if name in LATER else ("-", "o")
-            drawing.band(panel, sizes, values[diagonal, name], label, color, line, marker, 1.96)
-        panel.set_xscale("log")
+            drawing.band(panel, sizes, values[diagonal][name], label, color, line, marker, 1.96)
+        drawing.tidy(panel, "number of graphs m", "", drawing.LOOPS[diagonal], scales="x")
         panel.set_xticks([4, 10, 20, 50, 100, 200], ["4", "10", "20", "50", "100", "200"])
         panel.minorticks_off()
-        drawing.tidy(panel, "number of graphs m", "", drawing.LOOPS[diagonal])
     axes[0].set_ylabel("accuracy of 1-NN")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    drawing.legend_below(figure, axes[0], 3)
     return Outcome(
         "Classification of graphs, by nine methods (section 5.2)",
         f"{TREATMENTS}, which ASE, PCA, MASE, OMNI and UASE get, too; LE, GS and GSS see hollow "
         "graphs.",
-        [finding for diagonal in DIAGONALS for finding in _findings(
-            diagonal, {name: x for (which, name), x in values.items() if which == diagonal}, sizes
-        )],
+        [one for diagonal in DIAGONALS for one in _findings(diagonal, values[diagonal], sizes)],
         [
             Table(("diagonal", "method", *(f"m = {m}" for m in SHOWN)), shown, "summary"),
             Table(("diagonal", "method", "graphs", "accuracy", "se"), rows, shown=False),
         ],
-        [drawing.save(run, figure)],
+        figure,
         f"1-NN, leaving out one of the m embedded graphs, {repetitions} repetitions. Two "
         "dimensions for JE, ASE, LE, PCA, MASE, OMNI, UASE; the seven statistics are scaled to "
         "unit variance; GSS are all eigenvalues. Each repetition embeds the first m of 200 graphs. "

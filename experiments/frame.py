@@ -1,0 +1,406 @@
+"""The frame of all experiments: which there are, their steps, what they found, RESULTS.md.
+
+An experiment is a function of a `Run`: it names its steps, whose results are kept, so that a run
+which was stopped goes on; it judges them beside the paper's words; it returns an `Outcome`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import warnings
+import zlib
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
+
+import eigengraphs as eg
+from eigengraphs.errors import DegenerateWarning, EigengraphsError, InputError
+from eigengraphs.system.tables import write_table
+from eigengraphs.system.whole_files import output_folder, whole_file
+from experiments.drawing import save, style
+from experiments.repetitions import gathered
+
+__all__ = [
+    "CATALOGUE", "Finding", "Journal", "Outcome", "Run", "Table", "embed", "grid", "judged",
+    "new", "reproduce",
+]  # fmt: skip
+
+#: Arguments of one step, such as ``{"repetition": 3}``: plain values, so that they make a key.
+Task: TypeAlias = dict[str, Any]
+#: A function of a random generator and the values of a task; returns what JSON can hold.
+Step: TypeAlias = Callable[..., Any]
+#: Called with the number of steps done, and that of all.
+Progress: TypeAlias = Callable[[int, int], None]
+#: "new" is for questions that the paper does not ask.
+Verdict: TypeAlias = Literal["reproduced", "better", "differs", "new"]
+Cell: TypeAlias = str | int | float | None
+Key = TypeVar("Key", bound=Hashable)
+
+_HEAD = """# What came out
+
+Every figure and table of *Joint Embedding of Graphs*, and some questions beside it. Each section is
+written by the command that it names; nothing here is typed by hand. Standard errors are in
+parentheses. Verdicts: **reproduced** (as the paper says), **better**, **differs** (with the
+reason), **new** (the paper does not ask).
+
+"""
+
+
+#: By name of an experiment, which is that of its function: its module, and what it is about.
+CATALOGUE: dict[str, tuple[str, str]] = {
+    "figure1": ("figure1_nesting", "which models hold which others"),
+    "figure2": ("section_5_1_recovery", "bias of the positions as graphs are added"),
+    "figure3": ("section_5_1_recovery", "loadings against the oracle"),
+    "table1": ("section_5_1_recovery", "four starts, and the subspace solver"),
+    "figure4": ("section_5_2_classification", "loadings of two classes of graphs"),
+    "figure5": ("section_5_2_classification", "classification of graphs, by nine methods"),
+    "figure6": ("section_5_3_brains", "subjects of HNU1 recognized from d dimensions"),
+    "figure7": ("section_5_3_brains", "positions of brain regions, by hemisphere"),
+    "table2": ("section_5_4_wikipedia", "clusters of Wikipedia pages in two languages"),
+    "figure8": ("section_5_4_wikipedia", "positions of Wikipedia pages, by category"),
+    "theory": ("theorems", "theorems 2.1, 3.1, 4.1 and 4.2, in numbers"),
+    "dimension": ("dimension", "the paper's two rules for the number of components"),
+    "hollow": ("section_5_1_recovery", "graphs without self-loops"),
+    "refined": ("refined", "one component at a time, or all together"),
+    "misaligned": ("misaligned", "a few misaligned vertices"),
+    "mice": ("mice", "genotypes of 32 mice"),
+    "airports": ("airports", "69 months of flights"),
+    "trade": ("trade", "trade in 13 products"),
+}
+
+
+def reproduce(
+    name: str,
+    *,
+    full: bool = False,
+    seed: int = 0,
+    output: Path = Path("experiments"),
+    jobs: int = 1,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> Path:
+    """Run an experiment; write its pictures, tables and row of RESULTS.md.
+
+    Parameters
+    ----------
+    name
+        A key of `CATALOGUE`.
+    full
+        The paper's repetitions, written to ``output/full`` and ``output/RESULTS.md``; else small
+        sizes, to ``output/quick`` and ``output/quick/RESULTS.md``.
+    seed
+        Decides every random stream.
+    output
+        A folder; made if it does not exist.
+    jobs
+        Number of processes.
+    fresh
+        Forget what an interrupted run of the same experiment has finished.
+    progress
+        Called with the number of steps done, and that of all so far.
+
+    Returns
+    -------
+    Path
+        The RESULTS.md that holds the row.
+    """
+    if name not in CATALOGUE:
+        raise InputError(f"there is no experiment {name!r}; there are: {', '.join(CATALOGUE)}")
+    if seed < 0 or jobs < 1:
+        raise InputError(f"seed must be at least 0 and jobs at least 1; got {seed} and {jobs}")
+    experiment = getattr(import_module(f"experiments.{CATALOGUE[name][0]}"), name)
+    folder = output_folder(output / ("full" if full else "quick"))
+    path = folder / "state" / f"{name}-{seed}.jsonl"
+    if fresh:
+        path.unlink(missing_ok=True)
+    journal = Journal(path, f"{name} {full=} {seed=} eigengraphs {eg.__version__}")
+    run = Run(name, journal, full=full, seed=seed, jobs=jobs, progress=progress)
+    command = f"python -m experiments {name} {'--full' if full else '--quick'} --seed {seed}"
+    try:
+        with style():
+            write_outcome(experiment(run), name, command, folder)
+        return write_results(folder, output if full else folder, CATALOGUE)
+    except OSError as error:
+        if isinstance(error, EigengraphsError):
+            raise
+        raise InputError(
+            f"cannot write to {str(folder)!r}: {error.strerror or error}; give another --output"
+        ) from error
+
+
+class Journal:
+    """Results by key, kept in a file of JSON lines so that an interrupted run can go on.
+
+    Each line names the run that it belongs to. Lines of other runs (another version of the
+    library) are left as they are and not used; lines that cannot be read, as after a power cut,
+    are dropped.
+
+    Parameters
+    ----------
+    path
+        The file; made when the first result comes.
+    fingerprint
+        What all results of the run depend on, in words.
+    """
+
+    def __init__(self, path: Path, fingerprint: str) -> None:
+        self._path = path
+        self._fingerprint = fingerprint
+        self.results: dict[str, Any] = {}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+            if lines and not lines[-1].endswith(b"\n"):
+                with whole_file(path) as temporary:  # else the next line would go on from it
+                    temporary.write_bytes(b"".join(lines[:-1]))
+        except OSError as error:
+            raise InputError(
+                f"cannot keep finished steps in {str(path)!r}: {error.strerror}; give another "
+                "output folder"
+            ) from None
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                if entry["run"] == fingerprint:
+                    self.results[entry["key"]] = entry["result"]
+            except (ValueError, KeyError, TypeError):
+                continue  # damaged
+
+    def add(self, key: str, result: Any) -> None:
+        """Keep one result, in memory as it will be read back."""
+        line = json.dumps({"run": self._fingerprint, "key": key, "result": result})
+        # One write in append mode: lines of two runs at once do not mix.
+        with self._path.open("ab", buffering=0) as file:
+            file.write(line.encode() + b"\n")
+        self.results[key] = json.loads(line)["result"]
+
+
+class Run:
+    """What an experiment is given.
+
+    Parameters
+    ----------
+    name
+        Name of the experiment; part of every random stream.
+    journal
+        Steps that an earlier, interrupted run of the same kind has finished.
+    full
+        The paper's repetitions; else sizes that take a minute.
+    seed
+        Decides every random stream of the run.
+    jobs
+        Number of processes.
+    progress
+        Told after every step.
+    """
+
+    def __init__(
+        self, name: str, journal: Journal, *, full: bool = False, seed: int = 0, jobs: int = 1,
+        progress: Progress | None = None,
+    ) -> None:  # fmt: skip
+        self.name, self.full, self.seed = name, full, seed
+        self._journal, self._jobs, self._progress = journal, jobs, progress
+        self._done = self._total = 0
+
+    def repeat(self, step: Step, tasks: Iterable[Task], *, timed: bool = False) -> list[Any]:
+        """Return ``step(rng, **task)`` for every task, in their order.
+
+        Finished steps are read from the journal, so that a run which was stopped goes on where
+        it was. A change to the module of ``step`` makes its steps unfinished. Each task has its
+        own random stream, whatever the order and number of processes.
+
+        Parameters
+        ----------
+        step : function at the top of a module
+            Returns numbers, texts, lists and dictionaries of these.
+        timed
+            Steps measure their own time: one after another, in this process, after one that does
+            not count.
+        """
+        asked = list(tasks)
+        names = [f"{step.__name__} {json.dumps(task, sort_keys=True)}" for task in asked]
+        source = hashlib.sha256(Path(inspect.getfile(step)).read_bytes()).hexdigest()[:12]
+        keys = [f"{source} {name}" for name in names]
+        todo = [index for index, key in enumerate(keys) if key not in self._journal.results]
+        # The stream depends on the task alone: a comment in the source changes no result.
+        seeds = [[self.seed, zlib.crc32(self.name.encode()), zlib.crc32(x.encode())] for x in names]
+        calls = [(i, step, seeds[i], asked[i]) for i in todo]
+        self._total += len(asked)
+        self._tell(len(asked) - len(todo))
+        if timed and todo:
+            # Compiling and first imports must not be counted, in a resumed run neither.
+            step(np.random.default_rng(0), **asked[todo[0]])
+        parallel = Parallel(1 if timed else self._jobs, return_as="generator_unordered")
+        results: Generator[Any, None, None] = parallel(delayed(_call)(*call) for call in calls)
+        with closing(results):  # which stops the processes on an error
+            for index, result in results:
+                self._journal.add(keys[index], result)
+                self._tell(1)
+        return [self._journal.results[key] for key in keys]
+
+    def each(self, step: Step, tasks: Mapping[Key, Task]) -> dict[Key, Any]:
+        """Return the results of `repeat` by the keys of their tasks."""
+        return dict(zip(tasks, self.repeat(step, tasks.values()), strict=True))
+
+    def repeated(
+        self, step: Step, tasks: Mapping[Key, Task], repetitions: int, *, timed: bool = False
+    ) -> dict[Key, Any]:
+        """Return `gathered` results for each task, which is run with ``repetition`` = 0, 1, ...."""
+        each = [task | {"repetition": r} for task in tasks.values() for r in range(repetitions)]
+        found = iter(self.repeat(step, each, timed=timed))
+        return {key: gathered([next(found) for _ in range(repetitions)]) for key in tasks}
+
+    def _tell(self, done: int) -> None:
+        self._done += done
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+def _call(index: int, step: Step, seed: list[int], task: Task) -> tuple[int, Any]:
+    return index, step(np.random.default_rng(seed), **task)
+
+
+def grid(common: Task, /, **values: Iterable[Any]) -> dict[Any, Task]:
+    """Return a task for each combination of values, with what is common to all.
+
+    Keys are the combinations, or the values themselves where only one list is given.
+    """
+    every = product(*values.values())
+    return {one if len(one) > 1 else one[0]: common | dict(zip(values, one, strict=True))
+            for one in every}  # fmt: skip
+
+
+def embed(graphs: Any, d: int, seed: int = 0, **settings: Any) -> eg.JointEmbedding:
+    """Fit d components; that some did not converge, or are degenerate, is in the tables."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DegenerateWarning)
+        return eg.JointEmbedding(d, random_state=seed, **settings).fit(graphs)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers, written as ``NAME.tsv``, or as ``NAME-part.tsv`` when ``part`` is given.
+
+    ``shown`` tables appear in RESULTS.md as well; long ones are files only.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    part: str = ""
+    shown: bool = True
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise InputError(f"{len(self.columns)} columns, but a row has {len(row)}: {row}")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim of the paper, what came out here, and the verdict."""
+
+    claim: str
+    outcome: str
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that came out of one experiment."""
+
+    title: str
+    diagonal: str  # how self-loops were treated, in words
+    findings: Sequence[Finding]
+    tables: Sequence[Table]
+    picture: Any  # a figure of matplotlib
+    notes: str = ""
+
+
+def judged(claim: str, outcome: str, holds: Any, yes: str, no: str | None = None) -> Finding:
+    """Return the finding that a claim of the paper holds, or does not, with the reason of each."""
+    verdict: Verdict = "reproduced" if holds else "differs"
+    return Finding(claim, outcome, verdict, yes if holds or no is None else no)
+
+
+def new(claim: str, outcome: str, reason: str) -> Finding:
+    """Return a finding on a question that the paper does not ask."""
+    return Finding(claim, outcome, "new", reason)
+
+
+def write_outcome(outcome: Outcome, name: str, command: str, folder: Path) -> None:
+    """Write tables as TSV, the picture, and what RESULTS.md needs as JSON; no file is ever half."""
+    for table in outcome.tables:
+        path = folder / (f"{name}-{table.part}.tsv" if table.part else f"{name}.tsv")
+        write_table(path, table.columns, ([_text(cell, 6) for cell in row] for row in table.rows))
+    shown = [
+        {"columns": table.columns, "rows": [[_text(cell, 4) for cell in row] for row in table.rows]}
+        for table in outcome.tables
+        if table.shown
+    ]
+    kept = {
+        "title": outcome.title,
+        "diagonal": outcome.diagonal,
+        "findings": [asdict(finding) for finding in outcome.findings],
+        "tables": shown,
+        "pictures": [save(outcome.picture, folder, name)],
+        "notes": outcome.notes,
+        "name": name,
+        "command": command,
+        "version": eg.__version__,
+    }
+    with whole_file(folder / f"{name}.json") as path:
+        path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_results(outcomes: Path, folder: Path, order: Iterable[str]) -> Path:
+    """Write RESULTS.md to ``folder`` from all outcomes that ``outcomes`` holds; return its path."""
+    files = (outcomes / f"{name}.json" for name in order)
+    known = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    lines = _markdown(
+        ("experiment", "the paper", "here", "verdict", "why"),
+        (
+            (f"[{kept['name']}](#{kept['name']})", finding["claim"], finding["outcome"],
+             f"**{finding['verdict']}**", finding["reason"])
+            for kept in known
+            for finding in kept["findings"]
+        ),
+    )  # fmt: skip
+    place = Path(os.path.relpath(outcomes, folder))
+    for kept in known:
+        made = f"`{kept['command']}` (eigengraphs {kept.get('version', 'before 0.1')})"
+        parts = [f"## {kept['name']}", f"**{kept['title']}.** {made}"]
+        parts += [f"Diagonal: {kept['diagonal']}", *filter(None, [kept["notes"]])]
+        parts += ["\n".join(_markdown(table["columns"], table["rows"])) for table in kept["tables"]]
+        parts += [f"![{kept['title']}]({(place / x).as_posix()})" for x in kept["pictures"]]
+        lines += ["", "\n\n".join(parts)]
+    path = folder / "RESULTS.md"
+    with whole_file(path) as temporary:
+        temporary.write_text(_HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _markdown(columns: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    return [
+        f"| {' | '.join(columns)} |",
+        "|" + "---|" * len(columns),
+        *(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows),
+    ]
+
+
+def _text(cell: Cell, digits: int) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.{digits}g}" if isinstance(cell, float) else str(cell)
