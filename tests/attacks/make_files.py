@@ -61,6 +61,10 @@ def array(values: Any) -> bytes:
     return buffer.getvalue()
 
 
+def arrays(**values: Any) -> dict[Any, bytes]:
+    return {f"{name}.npy": array(value) for name, value in values.items()}
+
+
 def raw_header(text: str) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text) + 1) + text.encode() + b"\n"
 
@@ -80,9 +84,9 @@ def numpy_files() -> None:
     put("terabytes.npy", "a header of 8 TB, and no data", CAP, header((2**20, 2**20)))
     put("overflow.npy", "a shape whose size is 0 modulo 2**64", CAP, header((2**33, 2**33)))
     put("long_text.npy", "16 texts of 2 GB each", CAP, header((4, 4), "<U500000000"))
-    put("negative.npy", "a negative length", "not a file of NumPy", header((-4, -4)))
+    put("negative.npy", "a negative length", "not a NumPy file", header((-4, -4)))
     deep = raw_header("{'descr': '<f8', 'fortran_order': False, 'shape': (" + "-" * 9000 + "4,)}")
-    put("deep_header.npy", "a header nested 9,000 deep", "not a file of NumPy", deep)
+    put("deep_header.npy", "a header nested 9,000 deep", "not a NumPy file", deep)
     evil = header((1,), "|O") + pickle.dumps(np.array([Code()], dtype=object))
     put("pickle.npy", "a pickle that runs code", "never read because they can run code", evil)
     put("pickle.npz", "the same in a bundle", "never read because they can run code",
@@ -101,33 +105,25 @@ def numpy_files() -> None:
     link = zipfile.ZipInfo("a.npy")
     link.external_attr = 0o120777 << 16
     put("link.npz", "a member that is a link", "with a link", archive({link: b"/etc/passwd"}))
-    sparse = {"row": [0], "col": [1], "data": [1.0], "shape": [2**40, 2**40], "format": b"coo"}
-    put("rows.npz", "a sparse matrix of 2**40 rows", CAP,
-        archive({f"{name}.npy": array(value) for name, value in sparse.items()}))  # fmt: skip
-    sparse = {"indices": [10**9], "indptr": [0, 1, 1], "data": [1.0], "shape": [2, 2],
-              "format": b"csr"}  # fmt: skip
+    rows = arrays(row=[0], col=[1], data=[1.0], shape=[2**40, 2**40], format=b"coo")
+    put("rows.npz", "a sparse matrix of 2**40 rows", CAP, archive(rows))
+    csr: Any = {"indptr": [0, 1, 1], "data": [1.0], "shape": [2, 2], "format": b"csr"}
     put("beyond.npz", "a sparse matrix with an entry outside of it", "not a sparse matrix",
-        archive({f"{name}.npy": array(value) for name, value in sparse.items()}))  # fmt: skip
-
-
-def more_numpy_files() -> None:
-    fine = array(np.eye(4))
+        archive(arrays(indices=[10**9], **csr)))  # fmt: skip
     lying = bytearray(archive({"a.npy": fine + bytes(2**29)}, zipfile.ZIP_BZIP2))
     for at, mark in ((22, b"PK\x03\x04"), (24, b"PK\x01\x02")):
         struct.pack_into("<I", lying, lying.index(mark) + at, len(fine))
     put("beneath.npz", "537 MB that are declared as 256 bytes", "compressed in a way", bytes(lying))
-    sparse = {"indices": [0], "indptr": [0, 1, 1], "data": [1.0], "shape": [2, 2], "format": b"csr"}
-    members = {f"{name}.npy": array(value) for name, value in sparse.items()}
+    members = arrays(indices=[0], **csr)
     members["data.npy"], members["data"] = array([1.0, 2.0]), raw_header("1L" + " " * 9000 + '"')
-    put("beside.npz", "a second 'data', whose header takes minutes", "not a sparse matrix",
+    put("beside.npz", "a second 'data', whose header takes minutes", "not a NumPy file",
         archive(members))  # fmt: skip
-    names = {"graphs.npy": array(np.ones((2, 4, 4))), "graph_names.npy": header((2,), "<U0"),
-             "vertex_names.npy": header((10**9,), "<U0")}  # fmt: skip
+    names = arrays(graphs=np.ones((2, 4, 4))) | {
+        "graph_names.npy": header((2,), "<U0"), "vertex_names.npy": header((10**9,), "<U0")
+    }  # fmt: skip
     put("nothing.npz", "10**9 names of no letters", "holds nothing", archive(names))
-
-    half = {"graphs.npy": array(np.ones((2, 4, 4))), "graph_names.npy": array(["a", "\ud800"])}
-    put("half_name.npz", "a graph whose name is half a character", "not valid UTF-8",
-        archive(half))  # fmt: skip
+    half = arrays(graphs=np.ones((2, 4, 4)), graph_names=["a", "\ud800"])
+    put("half_name.npz", "a graph named half a character", "not valid UTF-8", archive(half))
 
 
 # ---------------------------------------------------------------------- text, gzip, XML
@@ -152,10 +148,9 @@ def text_files() -> None:
     put("utf32.csv", "UTF-32", "is not a text file", "0,1\n1,0\n".encode("utf-32-be"))
     put("device.tsv", "a manifest that leads to a device", "there is no file '/dev/zero'",
         "path\tid\n/dev/zero\ta\n")  # fmt: skip
-    plain = (
-        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">'
-    )
-    plain += '<node id="a"/><node id="{}"/><edge source="a" target="{}"/></graph></graphml>'
+    plain = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    plain += '<graph edgedefault="undirected"><node id="a"/><node id="{}"/>'
+    plain += '<edge source="a" target="{}"/></graph></graphml>'
     laughs = '<!ENTITY l0 "ha">' + "".join(
         f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 12)
     )
@@ -190,10 +185,10 @@ def element(kind: int, data: bytes) -> bytes:
     return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
 
 
-def matlab(kind: int, shape: tuple[int, ...], content: bytes) -> bytes:
+def matlab(kind: int, shape: tuple[int, ...], content: bytes, name: bytes = b"A") -> bytes:
     flags = element(6, struct.pack("<II", kind, 0))
     lengths = element(5, struct.pack(f"<{len(shape)}i", *shape))
-    return element(14, flags + lengths + element(1, b"A") + content)
+    return element(14, flags + lengths + element(1, name) + content)
 
 
 def mat_file(*elements: bytes) -> bytes:
@@ -210,21 +205,13 @@ def packed(data: bytes) -> bytes:
 def matlab_files() -> None:
     bomb = matlab(6, (3000, 3000), element(9, bytes(8 * 3000**2)))
     put("bomb.mat", "72 MB of zeros, compressed", CAP, mat_file(packed(bomb)))
-    put(
-        "element.mat",
-        "an array that declares 4 GB",
-        CAP,
-        mat_file(struct.pack("<II", 14, 2**32 - 8)),
-    )
-    put(
-        "cells.mat",
-        "2**41 cells, none of them there",
-        CAP,
-        mat_file(matlab(1, (2**31 - 1, 1024), b"")),
-    )
+    put("element.mat", "an array that declares 4 GB", "says it has 4,294,967,288 bytes",
+        mat_file(struct.pack("<II", 14, 2**32 - 8)))  # fmt: skip
+    put("cells.mat", "2**41 cells, none of them there", "has 0 of its 2,199,023,254,528 cells",
+        mat_file(matlab(1, (2**31 - 1, 1024), b"")))  # fmt: skip
     deep = matlab(6, (1, 1), element(9, bytes(8)))
     for _ in range(5_000):
-        deep = matlab_around(deep)
+        deep = matlab(1, (1, 1), deep)
     put("deep.mat", "cells within cells, 5,000 deep", "cells within cells", mat_file(packed(deep)))
     hidden = matlab(6, (1, 1), element(9, bytes(8)) + matlab(1, (1, 1), b""))
     put("hidden.mat", "an array that hides others behind its numbers", "parts that it declares",
@@ -242,10 +229,7 @@ def matlab_files() -> None:
         loop = file.create_dataset("A", (2, 2), h5py.ref_dtype)
         loop[...] = loop.ref
     put("loop.mat", "HDF5: cells that hold themselves", "without end")
-
-
-def more_matlab_files() -> None:
-    put("blanks.mat", "a text of 500 million letters, none of which is there", CAP,
+    put("blanks.mat", "a text of 500 million letters, none of which is there", "no square matrix",
         mat_file(matlab(4, (5 * 10**8, 1), element(16, b""))))  # fmt: skip
     with h5(HERE / "chunk.mat") as file:
         file.create_dataset("A", (3, 3), "f8", chunks=(3000, 3000), maxshape=(None, None),
@@ -273,13 +257,6 @@ def packed_chunk(name: str, data: bytes, times: int) -> None:
         space = h5py.h5s.create_simple((1000, 1000))
         item = h5py.h5d.create(file.id, b"A", h5py.h5t.IEEE_F64LE, space, about)
         item.write_direct_chunk((0, 0), data)
-
-
-def matlab_around(inner: bytes) -> bytes:
-    """Return a cell with one array in it, in time that does not grow with the square."""
-    flags = element(6, struct.pack("<II", 1, 0)) + element(5, struct.pack("<ii", 1, 1))
-    parts = flags + element(1, b"A")
-    return struct.pack("<II", 14, len(parts) + len(inner)) + parts + inner
 
 
 def h5(path: Path) -> Any:
@@ -324,12 +301,8 @@ def changed(name: str, **changes: Any) -> dict[str, Any]:
 
 def store_files() -> None:
     changed("outside.egs", storage="sparse", file="../../../etc/passwd")
-    put(
-        "outside.egs",
-        "a store whose graphs lie outside of it",
-        "must name a file in the store",
-        reader="store",
-    )
+    put("outside.egs", "a store whose graphs lie outside of it", "must name a file in the store",
+        reader="store")  # fmt: skip
     changed("vertices.egs", storage="sparse", n_vertices=10**12)
     put("vertices.egs", "a store of 10**12 vertices", CAP, reader="store")
     changed("chunk.egs", n_vertices=10**6, bytes=2 * 10**12 * 8)
@@ -347,12 +320,8 @@ def store_files() -> None:
     data = file.read_bytes()
     said["shards"][0] |= {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     (HERE / "ids.egs" / "store.json").write_text(json.dumps(said, indent=1) + "\n")
-    put(
-        "ids.egs",
-        "a store with edges to vertex 2**31 - 1",
-        "vertices must be from 0 to 2",
-        reader="store",
-    )
+    put("ids.egs", "a store with edges to vertex 2**31 - 1", "vertices must be from 0 to 2",
+        reader="store")  # fmt: skip
     changed("deep.egs", storage="sparse")
     (HERE / "deep.egs" / "store.json").write_text("[" * 12_000)
     put("deep.egs", "a description nested 12,000 deep", "does not describe a store", reader="store")
@@ -402,10 +371,7 @@ def main() -> None:
     """Make all files anew."""
     shutil.rmtree(HERE, ignore_errors=True)
     HERE.mkdir()
-    for make in (
-        numpy_files, more_numpy_files, text_files, matlab_files, more_matlab_files, parquet_files,
-        store_files, other_files,
-    ):  # fmt: skip
+    for make in (numpy_files, text_files, matlab_files, parquet_files, store_files, other_files):
         make()
     text = json.dumps(TABLE, indent=1) + "\n"
     (HERE.parent / "attacks.json").write_text(text, encoding="utf-8")

@@ -35,12 +35,9 @@ def adjacency(mice: Mice) -> np.ndarray:
 
 
 def test_there_are_32_undirected_weighted_hollow_graphs_on_332_vertices(mice, adjacency):
-    assert len(mice.graphs) == 32
-    assert mice.graphs.n_vertices == 332
-    assert mice.graphs.is_hollow
-    assert mice.graphs.is_weighted
-    assert not mice.graphs.is_directed
-    assert adjacency.shape == (32, 332, 332)
+    graphs = mice.graphs
+    assert graphs.shape == adjacency.shape == (32, 332, 332)
+    assert (graphs.is_hollow, graphs.is_weighted, graphs.is_directed) == (True, True, False)
     assert adjacency.dtype == np.float64
     assert np.array_equal(adjacency, adjacency.transpose(0, 2, 1))
     assert not np.diagonal(adjacency, axis1=1, axis2=2).any()
@@ -50,12 +47,10 @@ def test_weights_are_those_that_the_build_script_read(mice, adjacency):
     pairs = adjacency[:, *np.triu_indices(332, k=1)]
     linked = np.count_nonzero(pairs, axis=0)
     assert np.array_equal(pairs, np.round(pairs))
-    assert pairs[pairs > 0].min() == 1
-    assert pairs.max() == LARGEST_WEIGHT
-    assert np.count_nonzero(pairs) == N_EDGES
-    assert pairs.sum() == TOTAL_WEIGHT
-    assert np.count_nonzero(linked == 32) == LINKED_IN_EVERY_MOUSE
-    assert np.count_nonzero(linked == 0) == LINKED_IN_NO_MOUSE
+    assert (pairs[pairs > 0].min(), pairs.max()) == (1, LARGEST_WEIGHT)
+    assert (np.count_nonzero(pairs), pairs.sum()) == (N_EDGES, TOTAL_WEIGHT)
+    in_all, in_none = np.count_nonzero(linked == 32), np.count_nonzero(linked == 0)
+    assert (in_all, in_none) == (LINKED_IN_EVERY_MOUSE, LINKED_IN_NO_MOUSE)
     for subject, facts in OF_ONE_MOUSE.items():
         mouse = pairs[mice.subjects.tolist().index(subject)]
         assert (np.count_nonzero(mouse), mouse.sum()) == facts
@@ -83,10 +78,12 @@ def test_every_genotype_has_four_mice_of_each_sex(mice):
 
 
 def test_names_are_unique_and_on_the_stack(mice):
-    assert list(mice.graphs.graph_names) == mice.subjects.tolist()
-    assert list(mice.graphs.vertex_names) == mice.regions.names.tolist()
-    assert len(set(mice.subjects.tolist())) == 32
-    assert len(set(mice.regions.names.tolist())) == 332
+    for names, own, count in (
+        (mice.graphs.graph_names, mice.subjects, 32),
+        (mice.graphs.vertex_names, mice.regions.names, 332),
+    ):
+        assert list(names) == own.tolist()
+        assert len(set(names)) == count
 
 
 def test_regions_come_left_then_right_with_the_same_atlas(mice):
@@ -98,29 +95,12 @@ def test_regions_come_left_then_right_with_the_same_atlas(mice):
         assert np.array_equal(field[:166], field[166:])
     assert regions.levels.shape == (332, 4)
     assert Counter(regions.blocks[:166].tolist()) == {
-        "isocortex": 41,
-        "pallium": 20,
-        "subpallium": 7,
-        "diencephalon": 11,
-        "midbrain": 9,
-        "hindbrain": 28,
-        "white_matter": 50,
-    }
+        "isocortex": 41, "pallium": 20, "subpallium": 7, "diencephalon": 11, "midbrain": 9,
+        "hindbrain": 28, "white_matter": 50,
+    }  # fmt: skip
     assert regions.names[[0, 166]].tolist() == ["A24a_L", "A24a_R"]
     assert regions.structures[0] == "Cingulate_Cortex_Area_24a"
-    assert regions.levels[0].tolist() == [
-        "forebrain",
-        "secondary_prosencephalon",
-        "isocortex",
-        "cingulate_cortex",
-    ]
-
-
-def test_the_order_of_the_regions_fits_the_weights(adjacency):
-    # If regions and weights were paired wrongly, a hemisphere would not be more linked within.
-    weight = adjacency.sum(axis=0)
-    within = weight[:166, :166].sum() + weight[166:, 166:].sum()
-    assert within > 0.6 * weight.sum()  # measured 0.658; 0.499 if the order were random
+    assert regions.levels[0, ::2].tolist() == ["forebrain", "isocortex"]
 
 
 def test_the_file_is_small_and_holds_plain_arrays_only(monkeypatch):
@@ -135,13 +115,14 @@ def test_the_file_is_small_and_holds_plain_arrays_only(monkeypatch):
         assert {bundle[name].dtype.kind for name in bundle.files} == {"u", "U"}
 
 
-def test_licence_and_provenance_ship_with_the_data(mice):
-    licence = (DATA / "mice-LICENSE.txt").read_text(encoding="utf-8")
-    assert "Copyright (c) Microsoft Corporation" in licence
-    assert "Permission is hereby granted, free of charge" in licence
+def test_license_and_provenance_ship_with_the_data(mice):
+    terms = (DATA / "mice-LICENSE.txt").read_text(encoding="utf-8")
+    assert "Copyright (c) Microsoft Corporation" in terms
+    assert "Permission is hereby granted, free of charge" in terms
     assert "117274" in (DATA / "mice-README.md").read_text(encoding="utf-8")
     assert "117274" in mice.citation
-    assert mice.licence.startswith("MIT")
+    assert mice.license.startswith("MIT")
+    assert mice.licence == mice.license  # the former name
 
 
 def test_what_is_loaded_cannot_be_changed_and_is_told_on_one_line(mice):

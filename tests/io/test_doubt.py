@@ -2,8 +2,11 @@
 
 import unicodedata
 import warnings
+from functools import partial
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 
@@ -49,10 +52,9 @@ def numbered(folder, firsts, n=70, density=0.3, seed=0, drop=()):
 @pytest.mark.parametrize("vertices", ["auto", "intersection", "strict"])
 def test_a_list_numbered_from_zero_among_lists_from_one(tmp_path, firsts, odd, ranges, vertices):
     folder = numbered(tmp_path / "in", firsts)
-    with pytest.raises(ReadError, match=rf"{odd}\.edgelist.*{ranges[0]}.*{ranges[1]}"):
-        eg.read(folder, vertices=vertices)
-    with pytest.raises(ReadError, match=rf"{odd}\.edgelist.*{ranges[0]}.*{ranges[1]}"):
-        eg.io.convert_to_store(folder, tmp_path / "out.egs", vertices=vertices)
+    for read in (eg.read, partial(eg.io.convert_to_store, target=tmp_path / "out.egs")):
+        with pytest.raises(ReadError, match=rf"{odd}\.edgelist.*{ranges[0]}.*{ranges[1]}"):
+            read(folder, vertices=vertices)
     assert quietly(folder, vertices="union").n_vertices == 71
 
 
@@ -70,23 +72,15 @@ def test_with_a_table_of_vertices_the_odd_list_is_named(tmp_path, table):
     assert quietly(folder, labels=labels).n_vertices == 71
 
 
-def test_a_table_of_vertices_names_the_file_that_it_does_not_know(tmp_path):
-    for name, text in (("a", "1 2\n"), ("b", "2 3\n"), ("c", "3 9\n")):
-        write(tmp_path / f"{name}.edgelist", text)
-    labels = eg.io.read_vertices(write(tmp_path / "v.txt", "1 x\n2 y\n3 z\n"))
-    with pytest.raises(ReadError, match=r"does not know '9'.*c\.edgelist"):
-        eg.read(f"{tmp_path}/*.edgelist", labels=labels)
-
-
 def test_a_graph_of_a_parquet_table_that_is_numbered_from_zero(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rng = np.random.default_rng(0)
-    rows = {"graph": [], "source": [], "target": []}
-    for i, first in enumerate((1, 1, 0, 1)):
-        for s, t in np.argwhere(np.triu(rng.random((40, 40)) < 0.4, 1)):
-            for name, value in zip(rows, (f"g{i}", s + first, t + first), strict=True):
-                rows[name].append(value)
-    pq.write_table(pa.table(rows), tmp_path / "all.parquet")
+    rows = [
+        {"graph": f"g{i}", "source": s + first, "target": t + first}
+        for i, first in enumerate((1, 1, 0, 1))
+        for s, t in np.argwhere(np.triu(rng.random((40, 40)) < 0.4, 1)).tolist()
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "all.parquet")
     with pytest.raises(ReadError, match=r"g2.*0 to 39.*1 to 40"):
         eg.read(tmp_path / "all.parquet")
 
@@ -101,14 +95,9 @@ def test_first_and_last_vertices_without_edges_are_read(tmp_path):
     write(folder / "s9.edgelist", "0 70\n")
     assert quietly(folder).n_vertices == 71
     # The ends have no edges in some files, and so have others.
-    refused = 0
     for seed in range(20):
         folder = numbered(tmp_path / f"sparse{seed}", (0, 0, 0, 0), n=40, density=0.05, seed=seed)
-        try:
-            quietly(folder)
-        except ReadError:
-            refused += 1
-    assert refused == 0
+        assert quietly(folder).n_vertices <= 40
     # Files that lack the same end are alike.
     folder = numbered(tmp_path / "same", (0, 0, 0), drop=[0])
     assert quietly(folder).n_vertices == 69
@@ -218,34 +207,19 @@ def test_long_ids_of_matrices_tables_and_other_formats_stay_exact(tmp_path):
     assert quietly(write(tmp_path / "a.txt", "\n".join(numbers))).vertex_names == tuple(LONG)
     first = [f"{name} {row}" for name, row in zip(LONG, body, strict=True)]
     assert quietly(write(tmp_path / "b.txt", "\n".join(first))).vertex_names == tuple(LONG)
-    nodes = [f'<node id="{name}"/>' for name in LONG]
-    edges = [f'<edge source="{LONG[s]}" target="{LONG[t]}"/>' for s, t, _ in EDGES]
-    graphml = (
-        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">'
-    )
-    write(tmp_path / "a.graphml", graphml + "".join(nodes + edges) + "</graph></graphml>")
-    gml = "graph [" + "".join(f" node [ id {name} ]" for name in LONG)
-    gml += "".join(f" edge [ source {LONG[s]} target {LONG[t]} ]" for s, t, _ in EDGES) + " ]"
-    write(tmp_path / "a.gml", gml.replace(" node", "\nnode").replace(" edge", "\nedge"))
-    net = f"*Vertices {len(LONG)}\n" + "".join(f'{i + 1} "{x}"\n' for i, x in enumerate(LONG))
-    write(
-        tmp_path / "a.net",
-        net + "*Edges\n" + "".join(f"{s + 1} {t + 1} {w}\n" for s, t, w in EDGES),
-    )
-    for ending in ("graphml", "gml", "net"):
-        stack = eg.read(tmp_path / f"a.{ending}")
-        assert set(stack.vertex_names) == set(LONG), ending
-    labels = write(
-        tmp_path / "v.tsv", "index\tname\n" + "".join(f"{x}\tr{i}\n" for i, x in enumerate(LONG))
-    )
-    table = eg.io.read_vertices(labels)
+    graph = nx.Graph([(LONG[s], LONG[t]) for s, t, _ in EDGES])
+    for ending, save in (("graphml", nx.write_graphml), ("net", nx.write_pajek)):
+        save(graph, tmp_path / f"a.{ending}")
+        assert set(eg.read(tmp_path / f"a.{ending}").vertex_names) == set(LONG), ending
+    gml = "graph [" + "".join(f"\nnode [ id {name} ]" for name in LONG)
+    gml += "".join(f"\nedge [ source {LONG[s]} target {LONG[t]} ]" for s, t, _ in EDGES) + " ]"
+    assert set(eg.read(write(tmp_path / "a.gml", gml)).vertex_names) == set(LONG)
+    rows = [f"{x}\tr{i}\n" for i, x in enumerate(LONG)]
+    table = eg.io.read_vertices(write(tmp_path / "v.tsv", "index\tname\n" + "".join(rows)))
     assert table.ids == tuple(LONG)
     assert table.columns["index"].tolist() == LONG
-    people = write(
-        tmp_path / "p.tsv",
-        "id\tguid\tage\n" + "".join(f"{x}\t{x}\t{i}\n" for i, x in enumerate(LONG)),
-    )
-    found = eg.io.read_participants(people)
+    rows = [f"{x}\t{x}\t{i}\n" for i, x in enumerate(LONG)]
+    found = eg.io.read_participants(write(tmp_path / "p.tsv", "id\tguid\tage\n" + "".join(rows)))
     assert found.ids == tuple(LONG)
     assert found.columns["guid"].tolist() == LONG
     assert found.columns["age"].tolist() == [0, 1, 2, 3]
@@ -287,10 +261,9 @@ def test_ids_inside_names_are_found_and_said(tmp_path, names):
     people = people_of(tmp_path, ["25864", "25865", "25901"], ["1", "2"])
     with pytest.warns(ReadNotice, match=r"SUBID.*inside the names.*25864"):
         joined = eg.io.join(names, people)
-    first = [0, 0, 1, 2][-len(names) :]
-    assert joined.rows.tolist() == first
     said = []
-    assert eg.io.join(names, people, on_notice=said.append).rows.tolist() == first
+    again = eg.io.join(names, people, on_notice=said.append)
+    assert joined.rows.tolist() == again.rows.tolist() == [0, 0, 1, 2][-len(names) :]
     assert len(said) == 1
 
 
@@ -432,14 +405,6 @@ def test_texts_that_are_no_names_of_vertices_are_left_alone(tmp_path):
     assert not quietly(tmp_path / "a.npz").has_vertex_names
 
 
-def test_names_are_aligned_across_files(tmp_path):
-    order = [2, 0, 1]
-    names = np.array(["L", "M", "R"])
-    np.savez(tmp_path / "a.npz", c=A3, labels=names)
-    np.savez(tmp_path / "b.npz", c=A3[np.ix_(order, order)], labels=names[order])
-    np.testing.assert_array_equal(*quietly(tmp_path).dense)
-
-
 NFC = "Größe"
 NFD = unicodedata.normalize("NFD", NFC)
 
@@ -447,29 +412,23 @@ NFD = unicodedata.normalize("NFD", NFC)
 @pytest.mark.parametrize(("other", "what"), [(NFD, "Unicode form"), ("GRÖSSE", "case"),
                                              (NFD.upper(), "case and Unicode form")])  # fmt: skip
 def test_names_that_look_alike_are_said_to(tmp_path, other, what):
-    def matrix(name, *vertices):
-        lines = ["\t".join(["", *vertices])]
-        lines += ["\t".join([v, *map(str, row)]) for v, row in zip(vertices, A3, strict=True)]
-        return write(tmp_path / name, "\n".join(lines) + "\n")
-
-    matrix("a.tsv", NFC, "b", "c")
-    matrix("b.tsv", other, "b", "c")
-    with pytest.raises(ReadError, match=f"differ in {what} alone"):
-        eg.read(f"{tmp_path}/?.tsv")
-    with pytest.raises(ReadError, match=f"differ in {what} alone"):
-        eg.read(tmp_path / "a.tsv", labels=[other, "b", "c"])
-    stacks = [eg.read(tmp_path / name) for name in ("a.tsv", "b.tsv")]
-    frames = [eg.GraphStack(stack.dense, vertex_names=stack.vertex_names) for stack in stacks]
-    je = eg.JointEmbedding(1, random_state=0).fit(frames[0])
-    with pytest.raises(InputError, match=f"differ in {what} alone"):
-        je.transform(frames[1])
-    write(tmp_path / "a.edgelist", f"{NFC} b\nb c\n")
-    write(tmp_path / "b.edgelist", f"{other} b\nb c\n")
-    with pytest.warns(ReadNotice, match=f"differ in {what} alone"):
-        eg.read(f"{tmp_path}/?.edgelist")
-    text = "\n".join(["\t".join(["", NFC, "b"]), "\t".join([other, "0", "1"]), "b\t1\t0"])
-    with pytest.raises(ReadError, match=f"differ in {what} alone"):
-        eg.read(write(tmp_path / "header.tsv", text), format="matrix")
+    for name, first in (("a", NFC), ("b", other)):
+        vertices = [first, "b", "c"]
+        frame = pd.DataFrame(A3, index=vertices, columns=vertices)
+        frame.to_csv(tmp_path / f"{name}.tsv", sep="\t")
+        write(tmp_path / f"{name}.edgelist", f"{first} b\nb c\n")
+    header = write(tmp_path / "header.tsv", f"\t{NFC}\tb\n{other}\t0\t1\nb\t1\t0\n")
     people = eg.io.read_participants(write(tmp_path / "p.csv", f"id,age\n{NFC},3\n"))
-    with pytest.raises(ReadError, match=f"differ in {what} alone"):
-        eg.io.join([other], people)
+    je = eg.JointEmbedding(1, random_state=0).fit(eg.read(tmp_path / "a.tsv"))
+    alike = f"differ in {what} alone"
+    for use in (
+        lambda: eg.read(f"{tmp_path}/?.tsv"),
+        lambda: eg.read(tmp_path / "a.tsv", labels=[other, "b", "c"]),
+        lambda: je.transform(eg.read(tmp_path / "b.tsv")),
+        lambda: eg.read(header, format="matrix"),
+        lambda: eg.io.join([other], people),
+    ):
+        with pytest.raises(InputError, match=alike):
+            use()
+    with pytest.warns(ReadNotice, match=alike):
+        eg.read(f"{tmp_path}/?.edgelist")

@@ -1,6 +1,7 @@
 """Names that spreadsheets would run as formulas: guarded in every cell, and read back."""
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -39,24 +40,13 @@ def test_other_texts_and_all_numbers_stay_as_they_are():
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "edgelist"])
-def test_names_of_vertices_and_graphs_come_back(form, tmp_path):
-    names = FORMULAS + PLAIN
-    n = len(names)
-    A = np.random.default_rng(0).random((3, n, n))
-    stack = eg.GraphStack(A, vertex_names=names, graph_names=["=1+1", "'@x", "plain"])
-    eg.io.write(stack, tmp_path / "out", format=form)
-    for path in (tmp_path / "out").iterdir():
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = csv.reader(file, delimiter="," if form == "csv" and "manifest" not in path.name
-                              else "\t")  # fmt: skip
-            cells = [x for row in rows for x in row if not row[0].startswith("#")]
-        assert not [x for x in cells if x.strip().startswith(RUN) and not is_number(x)]
-    again = eg.read(tmp_path / "out", directed=True, on_notice=print)
-    assert set(again.graph_names) == set(stack.graph_names)
-    assert set(again.vertex_names) == set(names)
-    place = [again.vertex_names.index(name) for name in names]
-    order = [again.graph_names.index(name) for name in stack.graph_names]
-    assert np.array_equal(again.dense[np.ix_(order, place, place)], A)
+def test_no_written_cell_is_a_formula(form, tmp_path):
+    names = FORMULAS + PLAIN  # which come back: see test_round_trips.py
+    stack = eg.GraphStack(np.ones((2, len(names), len(names))), vertex_names=names,
+                          graph_names=["=1+1", "'@x"])  # fmt: skip
+    for path in eg.io.write(stack, tmp_path / "out", format=form).iterdir():
+        cells = re.split(r"[\t\n]|(?<!\\),", re.sub("^#.*", "", path.read_text(), flags=re.M))
+        assert not [x for x in cells if x.strip(' "').startswith(RUN) and not is_number(x)]
 
 
 def test_results_are_guarded_and_participants_read_back(tmp_path):

@@ -1,6 +1,8 @@
 """GraphML, GML, Pajek, NumPy, MATLAB 7.3 and Parquet as other programs write them."""
 
 import gzip
+import struct
+from pathlib import Path
 
 import h5py
 import igraph
@@ -9,12 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.io
 from scipy import sparse
-from scipy.io import savemat
+from scipy.io import loadmat, savemat
+from tests.attacks.make_files import element, mat_file, matlab, packed
 from tests.test_extras import run
 
 import eigengraphs as eg
 from eigengraphs.errors import ReadError, ReadNotice
+from eigengraphs.io.matlab_files import version_5
+from eigengraphs.system.limits import DEFAULT
 
 
 def graph(n=6, seed=0):
@@ -44,11 +50,8 @@ def test_files_of_networkx(tmp_path, ending, write):
 def test_files_of_igraph(tmp_path, ending):
     made = igraph.Graph.Weighted_Adjacency(A, mode="undirected")
     made.vs["name"] = [f"v{s}" for s in range(6)]
-    made.vs["id"] = made.vs["name"]  # the names of Pajek
-    if ending == "graphml":
-        del made.vs["id"]
-    if ending == "gml":
-        made.vs["id"] = range(6)
+    if ending != "graphml":
+        made.vs["id"] = made.vs["name"] if ending == "net" else range(6)  # the names of Pajek
     made.save(str(tmp_path / f"g.{ending}"), format={"net": "pajek"}.get(ending, ending))
     stack = eg.read(tmp_path / f"g.{ending}")
     assert stack.vertex_names == tuple(f"v{s}" for s in range(6))
@@ -100,8 +103,10 @@ def test_arrays_of_numpy(tmp_path):
     np.save(tmp_path / "first.npy", graphs)
     np.save(tmp_path / "last.npy", np.moveaxis(graphs, 0, -1))
     np.savez(tmp_path / "named.npz", connectomes=graphs, ages=np.arange(3))
+    np.savez(tmp_path / "ours.npz", graphs=np.asfortranarray(graphs), graph_names=list("abc"))
     np.testing.assert_array_equal(eg.read(tmp_path / "one.npy").dense, [A])
-    for name in ("first.npy", "last.npy", "named.npz"):
+    assert eg.read(tmp_path / "ours.npz").graph_names == ("a", "b", "c")
+    for name in ("first.npy", "last.npy", "named.npz", "ours.npz"):
         np.testing.assert_array_equal(eg.read(tmp_path / name).dense, graphs)
     np.savez(tmp_path / "two.npz", sc=A, fc=A)
     with pytest.raises(ReadError, match=r"two.npz holds 2 matrices.*'sc' \(6 x 6\)"):
@@ -142,6 +147,47 @@ def test_cells_and_sparse_matrices_of_matlab(tmp_path):
         ReadError, match=r"none.mat holds no square matrix; it has: 'age' \(1 x 5\)"
     ):
         eg.read(tmp_path / "none.mat")
+
+
+def plain(value):
+    """A variable of MATLAB as lists, which can be compared; structs and complex numbers alike."""
+    if value.dtype.kind in "Vc":
+        return value.shape
+    if sparse.issparse(value):
+        return value.shape, str(value.dtype), value.toarray().tolist()
+    if value.dtype == object:
+        return value.shape, [plain(cell) for cell in value.flat]
+    return value.shape, str(value.dtype), np.nan_to_num(value).tolist() if value.size else ""
+
+
+# As MATLAB wrote them, of several versions; version 4 has a zero among its first bytes.
+DATA = Path(scipy.io.matlab.__file__).parent / "tests" / "data"
+OWN = [path for path in DATA.glob("*.mat") if 0 not in path.read_bytes()[:4]]
+# Damaged; without letters, where scipy has no text at all; a struct that is not there.
+ODD = ("bad", "corrupt", "malformed", "empty", "zero_char", "hdf5", "7.4_GLNX86_73", "v7.3")
+
+
+@pytest.mark.parametrize("path", [path for path in OWN if not any(x in path.name for x in ODD)])
+def test_version_5_is_read_as_scipy_reads_it(path):
+    theirs = {name: x for name, x in loadmat(path).items() if not name.startswith("__")}
+    ours = version_5(path, path.read_bytes(), DEFAULT)
+    assert {name: plain(x) for name, x in ours.items()} == {
+        name: plain(x) for name, x in theirs.items() if name in ours
+    }
+
+
+def test_names_of_matlab_beyond_ascii_and_a_file_that_is_cut_off(tmp_path):
+    """MATLAB writes units of UTF-16, of which scipy keeps the lower half."""
+    letters = [matlab(4, (1, len(x)), element(4, x.encode("utf-16-le"))) for x in ("Łódź", "Süd")]
+    numbers = element(9, np.array([0, 1, 1, 0.0]).tobytes())
+    (tmp_path / "a.mat").write_bytes(
+        mat_file(matlab(6, (2, 2), numbers, b"Z"), matlab(1, (1, 2), b"".join(letters), b"names"))
+    )
+    assert eg.read(tmp_path / "a.mat").vertex_names == ("Łódź", "Süd")
+    small = packed(matlab(6, (2, 2), numbers))[8:-4]  # without its checksum
+    (tmp_path / "a.mat").write_bytes(mat_file(struct.pack("<II", 15, len(small)) + small))
+    with pytest.raises(ReadError, match=r"a\.mat is not a MATLAB file.*compressed.* is cut off"):
+        eg.read(tmp_path / "a.mat")
 
 
 def write_73(path, **arrays):

@@ -21,6 +21,9 @@ _NAMES = st.one_of(
     st.text(_SIGNS, min_size=60, max_size=150),
     st.integers(0, 200).map(str),
     st.sampled_from(["007", " a b ", "#1", "% x", "a,b", "a;b", "nan", "n/a", "i", "j", "vertex"]),
+    st.sampled_from(
+        ["=1+1", "@SUM(1)", "+cmd", "-1+2", "'=1", "''@x", "= 1", "＝1", "it's", "'q'"]
+    ),
     st.sampled_from(["{1}", "x\u2028y", "'", "source", "target", "path", "id", "1.0", "1e5", "-3"]),
 )
 # Not of every size in one graph: what is nothing beside the largest weight has no direction.

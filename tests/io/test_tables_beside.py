@@ -108,11 +108,12 @@ LUT = """#No. Label Name:                R   G   B   A
 """
 
 
-def test_a_colour_table_of_freesurfer(tmp_path):
+def test_a_color_table_of_freesurfer(tmp_path):
     path = write(tmp_path / "lut.txt", LUT)
     table = eg.io.read_vertices(path)
     assert table.names[1:] == ("Left-Cerebral-White-Matter", "Right-Cerebral-White-Matter")
     assert table.ids == ("0", "2", "41")
+    assert table.color_table
     assert table.columns["green"].tolist() == [0, 245, 225]
     assert len(eg.io.read_vertices(path, n=2)) == 2  # without Unknown
     np.savetxt(tmp_path / "m.txt", [[0, 3], [3, 0]])
@@ -133,7 +134,7 @@ def test_the_side_of_the_brain_makes_names_unique(tmp_path):
     text = "label,hemisphere\ncuneus,L\ncuneus,R\n"
     assert eg.io.read_vertices(write(tmp_path / "v.csv", text)).names == ("cuneus_L", "cuneus_R")
     with pytest.raises(ReadError, match="names 'cuneus' more than once"):
-        eg.io.read_vertices(write(tmp_path / "w.csv", text.replace("hemisphere", "colour")))
+        eg.io.read_vertices(write(tmp_path / "w.csv", text.replace("hemisphere", "color")))
 
 
 def test_labels_name_matrices_in_order_and_edges_by_number(tmp_path):
@@ -149,8 +150,9 @@ def test_labels_name_matrices_in_order_and_edges_by_number(tmp_path):
         assert stack.vertex_names == tuple(names)  # those without edges as well
         assert stack.dense[0][0, 3] == 5
     (tmp_path / "e.ssv").write_text("1 2 5\n")
-    with pytest.raises(ReadError, match="start at 0 or 1 cannot be told"):
+    with pytest.raises(ReadError, match="cannot tell whether numbers start at 0 or 1"):
         eg.read(tmp_path / "e.ssv", labels=names)
-    (tmp_path / "e.ssv").write_text("1 99 5\n")
-    with pytest.raises(ReadError, match="vertex table does not know"):
-        eg.read(tmp_path / "e.ssv", labels=names)
+    (tmp_path / "e.ssv").write_text("1 4 5\n")
+    (tmp_path / "f.ssv").write_text("1 99 5\n")
+    with pytest.raises(ReadError, match=r"vertex table does not know '99'.*f\.ssv"):
+        eg.read(f"{tmp_path}/*.ssv", labels=names)

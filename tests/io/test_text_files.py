@@ -19,11 +19,15 @@ def read_text(folder, text, name="graph.csv", **settings):
     return eg.read(path, **settings)
 
 
+def rows(delimiter=",", matrix=A):
+    return [delimiter.join(map(str, row)) for row in matrix]
+
+
+def lines(matrix, delimiter=","):
+    return "\n".join(rows(delimiter, matrix))
+
+
 # --------------------------------------------------------------------------- matrices
-
-
-def rows(delimiter=","):
-    return [delimiter.join(map(str, row)) for row in A]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", " ", "  ", ", ", " \t "])
@@ -33,7 +37,7 @@ def test_delimiters_and_line_ends_are_found(tmp_path, delimiter, end):
     np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
 
 
-COMMENTED = "\ufeff# of a program\n% and another\n" + "\n".join(rows(" ")) + "\n# the end\n"
+COMMENTED = "\ufeff# of a program\n% and another\n" + lines(A, " ") + "\n# the end\n"
 
 
 @pytest.mark.parametrize(
@@ -53,13 +57,8 @@ def test_one_graph_written_in_many_ways(tmp_path, text):
     np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
 
 
-def test_windows_text_is_read_and_said(tmp_path):
-    text = "x,Br\xfccke,b\nBr\xfccke,0,1\nb,1,0\n".encode("cp1252")
-    with pytest.warns(ReadNotice, match="is not in UTF-8"):
-        assert read_text(tmp_path, text).vertex_names == ("Br\xfccke", "b")
-
-
 FRAME = pd.DataFrame(A, index=list(NAMES), columns=list(NAMES))
+NUMBERED = pd.DataFrame(A, index=[3, 4, 7, 9], columns=[3, 4, 7, 9])
 
 
 @pytest.mark.parametrize(
@@ -81,56 +80,58 @@ def test_names_on_both_sides_or_on_one(tmp_path, text, names):
     assert stack.vertex_names == names
 
 
-@pytest.mark.parametrize("settings", [{"index": False}, {"header": False}])
-def test_running_numbers_on_one_side_are_said_to_be_names(tmp_path, settings):
-    text = pd.DataFrame(A, columns=[3, 4, 7, 9], index=[3, 4, 7, 9]).to_csv(**settings)
-    with pytest.warns(ReadNotice, match="running numbers, taken as vertex names"):
-        stack = read_text(tmp_path, text)
-    assert stack.vertex_names == ("3", "4", "7", "9")
-    np.testing.assert_array_equal(stack.dense[0], A)
+def half(blank):
+    """One triangle, with something else below it."""
+    return "\n".join(
+        ",".join(str(A[s, t]) if s <= t else blank for t in range(4)) for s in range(4)
+    )
 
 
-@pytest.mark.parametrize("lower", [True, False])
-def test_lines_that_get_longer_or_shorter_are_half_a_matrix(tmp_path, lower):
-    rows = [A[s, : s + 1] if lower else A[s, s:] for s in range(4)]
-    with pytest.warns(ReadNotice, match="holds one triangle; mirrored"):
-        stack = read_text(tmp_path, "\n".join(",".join(map(str, row)) for row in rows))
-    np.testing.assert_array_equal(stack.dense[0], A)
-
-
-@pytest.mark.parametrize("blank", ["nan", "", "NA", "0"])
-def test_a_triangle_with_blanks_on_the_other_side(tmp_path, blank):
-    half = [[str(A[s, t]) if s <= t else blank for t in range(4)] for s in range(4)]
-    with pytest.warns(ReadNotice, match="mirrored"):
-        stack = read_text(tmp_path, "\n".join(map(",".join, half)))
-    np.testing.assert_array_equal(stack.dense[0], A)
-    directed = read_text(tmp_path, "\n".join(map(",".join, half)), directed=True)
-    np.testing.assert_array_equal(directed.dense[0], np.triu(A))
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_diagonal_that_is_unknown_throughout_is_left_out(tmp_path, value):
-    B = A.copy()
-    np.fill_diagonal(B, value)
-    text = "\n".join(" ".join(map(str, row)) for row in B)
-    with pytest.warns(ReadNotice, match="all along the diagonal"):
+@pytest.mark.parametrize(
+    ("text", "notice"),
+    [
+        (NUMBERED.to_csv(index=False), "running numbers, taken as vertex names"),
+        (NUMBERED.to_csv(header=False), "running numbers, taken as vertex names"),
+        # Lines that get longer or shorter.
+        ("\n".join(",".join(map(str, A[s, : s + 1])) for s in range(4)), "triangle; mirrored"),
+        ("\n".join(",".join(map(str, A[s, s:])) for s in range(4)), "triangle; mirrored"),
+        *((half(blank), "holds one triangle; mirrored") for blank in ("nan", "", "NA", "0")),
+        (lines(A + np.diag([np.nan] * 4)), "all along the diagonal"),
+        (lines(A + np.diag([np.inf] * 4)), "all along the diagonal"),
+        (EDGES.replace("b d", "d b"), "in varying order"),
+        (EDGES.replace("b d 3", "b d 1\nb d 2"), "more than once; their weights were added"),
+    ],
+)
+def test_what_was_done_to_a_graph_is_said(tmp_path, text, notice):
+    with pytest.warns(ReadNotice, match=notice):
         np.testing.assert_array_equal(read_text(tmp_path, text).dense[0], A)
-    if np.isnan(value):
-        assert read_text(tmp_path, text, missing="unobserved").n_hidden == 4
+
+
+def test_what_was_asked_for_is_not_done_otherwise(tmp_path):
+    for blank in ("nan", "", "0"):
+        stack = read_text(tmp_path, half(blank), directed=True)
+        np.testing.assert_array_equal(stack.dense[0], np.triu(A))
+    unknown = lines(A + np.diag([np.nan] * 4))
+    assert read_text(tmp_path, unknown, missing="unobserved").n_hidden == 4
+    stack = read_text(tmp_path, EDGES.replace("b d", "d b"), directed=True)
+    assert (stack.dense[0][3, 1], stack.dense[0][1, 3]) == (3, 0)
+
+
+def test_windows_text_is_read_and_said(tmp_path):
+    text = "x,Br\xfccke,b\nBr\xfccke,0,1\nb,1,0\n".encode("cp1252")
+    with pytest.warns(ReadNotice, match="is not in UTF-8"):
+        assert read_text(tmp_path, text).vertex_names == ("Br\xfccke", "b")
 
 
 @pytest.mark.parametrize("prefix", ["V", "node", "region", "X"])
-@pytest.mark.parametrize("rows", ["numbered", "none"])
+@pytest.mark.parametrize("index", ["numbered", "none"])
 @pytest.mark.parametrize("n", [4, 12])
-def test_matrices_as_r_writes_them_are_no_edge_lists(tmp_path, prefix, rows, n):
+def test_matrices_as_r_writes_them_are_no_edge_lists(tmp_path, prefix, index, n):
     B = np.triu(np.arange(n * n, dtype=float).reshape(n, n), 1)
     B += B.T
     names = [f"{prefix}{t + 1}" for t in range(n)]
-    quoted = [f'"{name}"' for name in names]
-    lines = [",".join(quoted if rows == "none" else ['""', *quoted])]
-    for s in range(n):
-        lines.append(",".join([f'"{s + 1}"'] * (rows == "numbered") + [f"{x:g}" for x in B[s]]))
-    stack = read_text(tmp_path, "\n".join(lines) + "\n")
+    frame = pd.DataFrame(B, index=range(1, n + 1), columns=names)
+    stack = read_text(tmp_path, frame.to_csv(index=index == "numbered", quoting=2))
     np.testing.assert_array_equal(stack.dense[0], B)
     assert stack.vertex_names == tuple(names)
 
@@ -155,15 +156,9 @@ def test_weights_that_differ_by_direction_make_directed_graphs(tmp_path):
     np.testing.assert_array_equal(stack.dense, [B, np.triu(A)])
     with pytest.raises(ReadError, match=r"a.txt: the weight from '1' to '2' is 9 and back.* 1.5"):
         eg.read(tmp_path, directed=False)
-
-
-def test_rounding_is_no_direction(tmp_path):
-    B = A.copy()
-    B[0, 1] += 1e-7
-    np.savetxt(tmp_path / "a.txt", B, fmt="%.10f")
+    B[0, 1] = A[0, 1] + 1e-7  # rounding is no direction
     with pytest.warns(ReadNotice, match="symmetric but for rounding"):
-        stack = eg.read(tmp_path / "a.txt")
-    assert not stack.is_directed
+        assert not read_text(tmp_path, lines(B)).is_directed
 
 
 # --------------------------------------------------------------------------- edge lists
@@ -189,37 +184,17 @@ def test_numbers_are_sorted_as_numbers_and_stay_names(tmp_path):
 @pytest.mark.parametrize("data", [True, ["weight"], False])
 def test_edge_lists_of_networkx(tmp_path, data):
     graph = nx.from_numpy_array(A)
-    graph.edges[0, 1]["colour"] = "red, green"
+    graph.edges[0, 1]["color"] = "red, green"
     nx.write_edgelist(graph, tmp_path / "g.edgelist", data=data)
     stack = eg.read(tmp_path / "g.edgelist")
     np.testing.assert_array_equal(stack.dense[0], A if data else A > 0)
 
 
-def test_edges_in_both_directions_with_other_weights_are_directed(tmp_path):
-    stack = read_text(tmp_path, EDGES + "b a 7\n")
+def test_edges_in_both_directions_with_other_weights_are_directed_and_loops_count_once(tmp_path):
+    stack = read_text(tmp_path, EDGES + "b a 7\na a 5\n")
     assert stack.is_directed
-    assert stack.dense[0][1, 0] == 7
-    assert stack.dense[0][0, 1] == 1.5
-    assert stack.dense[0][2, 0] == 0
-
-
-def test_pairs_once_in_either_order_are_undirected_with_a_warning(tmp_path):
-    with pytest.warns(ReadNotice, match="in varying order"):
-        stack = read_text(tmp_path, EDGES.replace("b d", "d b"))
-    np.testing.assert_array_equal(stack.dense[0], A)
-    stack = read_text(tmp_path, EDGES.replace("b d", "d b"), directed=True)
-    assert stack.dense[0][3, 1] == 3
-    assert stack.dense[0][1, 3] == 0
-
-
-def test_pairs_that_stand_twice_are_added_and_said(tmp_path):
-    with pytest.warns(ReadNotice, match="more than once; their weights were added"):
-        stack = read_text(tmp_path, EDGES.replace("b d 3", "b d 1\nb d 2"))
-    np.testing.assert_array_equal(stack.dense[0], A)
-
-
-def test_loops_count_once(tmp_path):
-    assert read_text(tmp_path, EDGES + "a a 5\n").dense[0][0, 0] == 5
+    assert stack.dense[0][0, :2].tolist() == [5, 1.5]
+    assert stack.dense[0][:, 0].tolist() == [5, 7, 0, 0]
 
 
 def test_edge_lists_are_put_on_the_union_of_their_vertices(tmp_path):
@@ -231,6 +206,8 @@ def test_edge_lists_are_put_on_the_union_of_their_vertices(tmp_path):
     assert stack.vertex_names == ("1", "2", "3", "10")
     assert stack.dense[1][2, 3] == 1
     assert not stack.dense[0][2].any()
+    arcs = eg.read(tmp_path, directed=True, on_notice=lambda _: None).dense[0]
+    assert (arcs[1, 3], arcs[3, 1]) == (3, 0)
     with pytest.raises(ReadError, match=r"2.ssv .*only it has '3'"):
         eg.read(tmp_path, vertices="strict")
     assert eg.read(tmp_path, vertices="intersection").vertex_names == ("1", "2", "10")
@@ -252,21 +229,34 @@ def test_edge_lists_are_put_on_the_union_of_their_vertices(tmp_path):
         ("0 1 2\n0 0 3\n0 0 0\n", 3, "matrix"),
     ],
 )
-def test_small_tables_are_decided_and_said(tmp_path, text, vertices, kind):
+@pytest.mark.parametrize("to_store", [False, True])
+def test_small_tables_are_decided_and_said(tmp_path, text, vertices, kind, to_store):
     path = tmp_path / "g.txt"
     path.write_text(text)
     reading = eg.io.read_files(path)
+    said = reading.notices
+    if to_store:
+        said = eg.io.convert_to_store(path, tmp_path / "g.egs").notices
     assert reading.stack.n_vertices == vertices
     assert reading.files[0].format == kind
-    assert any(notice.kind == "ambiguous" and notice.loud for notice in reading.notices)
+    assert any(notice.kind == "ambiguous" and notice.loud for notice in said)
     other = {"matrix": "edgelist", "edge list": "matrix"}[kind]
     assert eg.io.read_files(path, format=other).files[0].format != kind
 
 
-def test_a_small_table_is_what_the_other_files_are(tmp_path):
-    (tmp_path / "a.txt").write_text("0 1 2\n1 2 3\n2 3 0\n")  # symmetric: a matrix if alone
-    (tmp_path / "b.txt").write_text("0 1 2\n1 2 3\n2 3 0\n0 3 5\n")
-    stack = eg.read(tmp_path)
+@pytest.mark.parametrize("text", ["0 1 2\n1 2 3\n2 3 0\n", "0 1 2\n1 2 3\n2 3 9\n"])
+@pytest.mark.parametrize("to_store", [False, True])
+def test_a_small_table_is_what_the_other_files_are(tmp_path, text, to_store):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text(text)  # a matrix if alone, or an edge list
+    (tmp_path / "in" / "b.txt").write_text("0 1 2\n1 2 3\n2 3 0\n0 3 5\n")
+    said = []
+    if to_store:
+        said += eg.io.convert_to_store(tmp_path / "in", tmp_path / "out.egs").notices
+        stack = eg.open_store(tmp_path / "out.egs").load()
+    else:
+        stack = eg.read(tmp_path / "in", on_notice=said.append)
+    assert "ambiguous" not in {notice.kind for notice in said}
     assert stack.n_vertices == 4
     assert stack.dense[0][1, 2] == 3
 
@@ -281,6 +271,3 @@ def test_a_small_table_is_what_the_other_files_are(tmp_path):
 )
 def test_small_matrices_with_names(tmp_path, text, shape):
     assert read_text(tmp_path, text, format="auto").n_vertices == shape
-
-
-# --------------------------------------------------------------------------- speed

@@ -169,18 +169,14 @@ def _as(kind: Any, value: Any) -> Any:
 
 def change_mat(data: bytes, rng: Random) -> bytes:
     """Change an array of a MATLAB file of version 5."""
-    from scipy.io import loadmat, savemat
+    from scipy.io import savemat
 
-    from eigengraphs.io.matlab_files import unpack_version_5
+    from eigengraphs.io.matlab_files import version_5
     from eigengraphs.system.limits import DEFAULT
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # What this refuses ends scipy's own reader in a segmentation fault.
-        plain = unpack_version_5(Path("seed.mat"), data, DEFAULT)
-        given: Any = io.BytesIO(plain)
-        arrays = {k: v for k, v in loadmat(given).items() if not k.startswith("__")}
-        arrays = _changed(arrays, rng)
+        arrays = _changed(version_5(Path("seed.mat"), data, DEFAULT), rng)
         out: Any = io.BytesIO()
         savemat(out, arrays, do_compression=rng.random() < 0.3)
     return bytes(out.getvalue())

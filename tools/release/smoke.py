@@ -53,7 +53,7 @@ def _missing(folder: Path) -> None:
         "pyarrow": ("scale", lambda: eg.store.write_store(folder / "g.egs", [stack])),
         "fsspec": ("scale", lambda: eg.open_store("memory://g.egs")),
         "distributed": ("dask", lambda: eg.store.connect(1).__enter__()),
-        "pooch": ("data", eg.datasets.fetch_wiki),
+        "rdata": ("data", eg.datasets.fetch_wiki),
     }
     for package, (extra, use) in uses.items():
         assert find_spec(package) is None, f"{package} is here; this is no environment of the core"

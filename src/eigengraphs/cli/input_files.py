@@ -18,7 +18,7 @@ from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.model_file import vertex_table
 from eigengraphs.io.file_graph import LEFT_OUT, few, left_out
-from eigengraphs.io.vertex_tables import table_names
+from eigengraphs.io.tables_beside import table_names
 from eigengraphs.report.columns import is_unknown
 from eigengraphs.report.input_quality import QualityTable, describe_graphs, missing_vertices
 from eigengraphs.report.odd_graphs import mirror_images

@@ -11,22 +11,11 @@ from eigengraphs.stack import GraphStack
 
 __all__ = ["AgriTrade", "fetch_agri_trade"]
 
-CITATION = (
-    "MacDonald, P. W., Levina, E., and Zhu, J. (2022). Latent space models for multiplex networks "
-    "with shared structure. Biometrika 109, 683-706. De Domenico, M., Nicosia, V., Arenas, A., and "
-    "Latora, V. (2015). Structural reducibility of multilayer networks. Nature Communications 6, "
-    "6864. Trade: Food and Agriculture Organization of the United Nations."
-)
-LICENSE = (
-    "that of the R package multiness: GPL (>= 3) in its releases, MIT at the commit that the file "
-    "is fetched from"
-)
-SOURCE = "https://github.com/peterwmacd/multiness"
 FILE = "agri_trade/agri_trade.rda"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class AgriTrade:
+class AgriTrade(published.Published):
     """Trade in 13 agricultural products among 145 countries in 2010.
 
     Attributes
@@ -39,7 +28,7 @@ class AgriTrade:
         Product of each graph, such as ``"Wine"``.
     countries : ndarray of str, shape (145,)
         Country of each vertex. One of them is ``"Unspecified"``.
-    citation, licence, source : str
+    citation, license, source : str
         What to cite, the terms, and where the file comes from.
 
     Examples
@@ -55,9 +44,18 @@ class AgriTrade:
     graphs: GraphStack
     products: published.Names
     countries: published.Names
-    citation: str = CITATION
-    licence: str = LICENSE
-    source: str = SOURCE
+    citation = (
+        "MacDonald, P. W., Levina, E., and Zhu, J. (2022). Latent space models for multiplex "
+        "networks with shared structure. Biometrika 109, 683-706. De Domenico, M., Nicosia, V., "
+        "Arenas, A., and Latora, V. (2015). Structural reducibility of multilayer networks. "
+        "Nature Communications 6, 6864. Trade: Food and Agriculture Organization of the United "
+        "Nations."
+    )
+    license = (
+        "that of the R package multiness: GPL (>= 3) in its releases, MIT at the commit that the "
+        "file is fetched from"
+    )
+    source = "https://github.com/peterwmacd/multiness"
 
     def __repr__(self) -> str:
         return f"AgriTrade({len(self.products)} products on {len(self.countries)} countries)"
@@ -77,7 +75,7 @@ def fetch_agri_trade(*, data_folder: published.Folder = None, download: bool = T
     Returns
     -------
     AgriTrade
-        Graphs, products, countries, citation, licence and source. Arrays are read-only.
+        Graphs, products, countries, citation, license and source. Arrays are read-only.
 
     Examples
     --------
@@ -88,9 +86,8 @@ def fetch_agri_trade(*, data_folder: published.Folder = None, download: bool = T
     >>> data  # doctest: +SKIP
     AgriTrade(13 products on 145 countries)
     """
-    published.require_rdata()
-    (content,) = published.read_files([FILE], data_folder=data_folder, download=download)
-    table = published.read_r(content)["agri_trade"]  # (n, n, m), with names on its axes
+    tables = published.read_r(FILE, data_folder=data_folder, download=download)
+    table = tables["agri_trade"]  # (n, n, m), with names on its axes
     countries, _, products = (np.array(table[axis].values, dtype=np.str_) for axis in table.dims)
     return AgriTrade(
         graphs=GraphStack(
@@ -98,6 +95,6 @@ def fetch_agri_trade(*, data_folder: published.Folder = None, download: bool = T
             graph_names=products.tolist(),
             vertex_names=countries.tolist(),
         ),
-        products=published.read_only(products),
-        countries=published.read_only(countries),
+        products=products,
+        countries=countries,
     )

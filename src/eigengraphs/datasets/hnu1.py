@@ -13,12 +13,6 @@ from eigengraphs.stack import GraphStack
 
 __all__ = ["HNU1", "fetch_hnu1"]
 
-CITATION = (
-    "Zuo, X.-N., Anderson, J. S., Bellec, P., et al. (2014). An open science resource for "
-    "establishing reliability and reproducibility in functional connectomics. Scientific Data 1, "
-    "140049. https://doi.org/10.1038/sdata.2014.49"
-)
-SOURCE = "https://github.com/jesusdaniel/multiGM"
 VERTICES_FILE = "hnu1/vertices.tsv"
 N_VERTICES = 70
 # Sorted by subject, then by session as a number: 2 before 10.
@@ -26,7 +20,7 @@ SCANS = [(subject, session) for subject in range(25427, 25457) for session in ra
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class HNU1:
+class HNU1(published.Published):
     """Connectomes of 30 people in ten sessions each, on 70 regions of the Desikan atlas.
 
     Attributes
@@ -45,7 +39,7 @@ class HNU1:
         ``"F"``, ``"O"``, ``"P"`` or ``"T"``: frontal, occipital, parietal or temporal; or
         ``"S"``, which the source does not explain. None unless the data folder holds
         ``hnu1/vertices.tsv``, which cannot be downloaded.
-    citation, licence, source : str
+    citation, license, source : str
         What to cite, the terms, and where the files come from.
 
     Examples
@@ -63,9 +57,12 @@ class HNU1:
     sessions: NDArray[np.intp]
     hemispheres: published.Names
     lobes: published.Names | None
-    citation: str = CITATION
-    licence: str = published.NO_LICENSE
-    source: str = SOURCE
+    citation = (
+        "Zuo, X.-N., Anderson, J. S., Bellec, P., et al. (2014). An open science resource for "
+        "establishing reliability and reproducibility in functional connectomics. Scientific "
+        "Data 1, 140049. https://doi.org/10.1038/sdata.2014.49"
+    )
+    source = "https://github.com/jesusdaniel/multiGM"
 
     def __repr__(self) -> str:
         n_subjects = len(np.unique(self.subjects))
@@ -90,7 +87,7 @@ def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -
     Returns
     -------
     HNU1
-        Graphs, subjects, sessions, hemispheres, lobes, citation, licence and source. Arrays are
+        Graphs, subjects, sessions, hemispheres, lobes, citation, license and source. Arrays are
         read-only.
 
     Examples
@@ -116,9 +113,9 @@ def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -
             vertex_names=[f"region-{s}" for s in range(1, N_VERTICES + 1)],
             copy=False,
         ),
-        subjects=published.read_only(np.array(subjects)),
-        sessions=published.read_only(np.array([session for _, session in SCANS], dtype=np.intp)),
-        hemispheres=published.read_only(np.repeat(["R", "L"], N_VERTICES // 2)),
+        subjects=np.array(subjects),
+        sessions=np.array([session for _, session in SCANS], dtype=np.intp),
+        hemispheres=np.repeat(["R", "L"], N_VERTICES // 2),
         lobes=_lobes(published.read_file_if_there(VERTICES_FILE, data_folder=data_folder)),
     )
 
@@ -136,4 +133,4 @@ def _lobes(table: bytes | None) -> published.Names | None:
     if table is None:
         return None
     rows = csv.DictReader(table.decode().splitlines(), delimiter="\t")
-    return published.read_only(np.array([row["lobe"] for row in rows]))
+    return np.array([row["lobe"] for row in rows])

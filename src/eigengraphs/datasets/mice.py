@@ -8,21 +8,14 @@ from importlib.resources import as_file, files
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.datasets.published_files import Names, read_only
+from eigengraphs.datasets.published_files import Names, Published, ReadOnly
 from eigengraphs.stack import GraphStack
 
 __all__ = ["Mice", "MouseRegions", "load_mice"]
 
-CITATION = (
-    "Wang, N., Anderson, R. J., Ashbrook, D. G., et al. (2020). Variability and heritability "
-    "of mouse brain structure: Microscopic MRI atlases and connectomes for diverse strains. "
-    "NeuroImage 222, 117274. https://doi.org/10.1016/j.neuroimage.2020.117274"
-)
-LICENSE = "MIT, Copyright (c) Microsoft Corporation (from graspologic 3.4.4)"
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MouseRegions:
+class MouseRegions(ReadOnly):
     """The brain regions that the mice share, in the order of the vertices.
 
     Attributes
@@ -64,7 +57,7 @@ class MouseRegions:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Mice:
+class Mice(Published):
     """The mouse connectomes with all that is known of mice and regions.
 
     Attributes
@@ -81,7 +74,7 @@ class Mice:
         Participant, such as ``"sub-54776"``.
     regions : MouseRegions
         Names and atlas levels of the vertices.
-    citation, licence : str
+    citation, license : str
         The study to cite, and the terms of the data.
 
     Examples
@@ -97,8 +90,12 @@ class Mice:
     sexes: Names
     subjects: Names
     regions: MouseRegions
-    citation: str = CITATION
-    licence: str = LICENSE
+    citation = (
+        "Wang, N., Anderson, R. J., Ashbrook, D. G., et al. (2020). Variability and heritability "
+        "of mouse brain structure: Microscopic MRI atlases and connectomes for diverse strains. "
+        "NeuroImage 222, 117274. https://doi.org/10.1016/j.neuroimage.2020.117274"
+    )
+    license = "MIT, Copyright (c) Microsoft Corporation (from graspologic 3.4.4)"
 
     def __repr__(self) -> str:
         genotypes, counts = np.unique(self.genotypes, return_counts=True)
@@ -111,13 +108,13 @@ class Mice:
 def load_mice() -> Mice:
     """Load the connectomes of 32 mice: 332 regions, four genotypes of eight mice.
 
-    Nothing is downloaded. The file, its provenance and its licence are in
+    Nothing is downloaded. The file, its provenance and its license are in
     ``eigengraphs/datasets/data``.
 
     Returns
     -------
     Mice
-        Graphs, genotypes, sexes, subjects, regions, citation and licence. Arrays are
+        Graphs, genotypes, sexes, subjects, regions, citation and license. Arrays are
         read-only.
 
     Examples
@@ -136,11 +133,11 @@ def load_mice() -> Mice:
         fields: dict[str, NDArray[np.generic]] = {name: bundle[name] for name in bundle.files}
 
     def names(field: str) -> Names:
-        return read_only(fields[field].astype(np.str_))
+        return fields[field].astype(np.str_)
 
     abbreviations, hemispheres = names("abbreviations"), names("hemispheres")
     regions = MouseRegions(
-        names=read_only(np.strings.add(np.strings.add(abbreviations, "_"), hemispheres)),
+        names=np.strings.add(np.strings.add(abbreviations, "_"), hemispheres),
         structures=names("structures"),
         abbreviations=abbreviations,
         hemispheres=hemispheres,

@@ -1,22 +1,20 @@
 """Files of published data sets: from a data folder, checked, and downloaded where absent.
 
-``data/registry.txt`` lists every file with its size and SHA-256.
+``data/registry.txt`` lists every file with its size, its SHA-256 and where it is published.
 """
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,51 +23,35 @@ from scipy import sparse
 from eigengraphs.errors import DatasetError, InputError
 from eigengraphs.system.extras import need
 from eigengraphs.system.limits import read_regular
+from eigengraphs.system.whole_files import whole_file
 
 __all__ = [
-    "NO_LICENSE", "Folder", "Names", "PublishedFile", "address", "read_file_if_there",
-    "read_files", "read_only", "read_r", "registered", "require_rdata",
+    "Folder", "Names", "Published", "PublishedFile", "ReadOnly", "read_file_if_there",
+    "read_files", "read_r", "registered",
 ]  # fmt: skip
 
 Folder: TypeAlias = str | os.PathLike[str] | None
 Names: TypeAlias = NDArray[np.str_]
-Array = TypeVar("Array", bound=NDArray[Any])
 
 VARIABLE = "EIGENGRAPHS_DATA"
-NO_LICENSE = "none stated by the source; ask its authors before redistributing"
 # A module constant so that tests can put their own server in its place.
 HOST = "https://raw.githubusercontent.com"
-# Folder in which a path of the data folder is published: repository, commit, folder there.
-# Of multiGM, and of the commit of JOFC-GraphMatch that holds wiki_adj.RData, only the short id is
-# known; whether the host resolves it has not been tried, and the SHA-256 decides in any case.
-_HOMES = {
-    "agri_trade/agri_trade.rda": (
-        "peterwmacd/multiness/d55a861fe6fa14b563500459109b0b9a8b541e95/data"
-    ),
-    "hnu1": "jesusdaniel/multiGM/b9cf82e5/BrainData",
-    "us_airports/US_airport_data.RData": (
-        "jesusdaniel/dcmase/bcc6fd413200cc44a66994f61979e1fffd94d2bb/Data"
-    ),
-    "wiki/GEEDimension14.mat": (
-        "cshen6/GraphEmd/dd64549808dcfeae8769d2c75e33f43d189b5f36/Experiments/Matlab/Dimension"
-    ),
-    "wiki/Wiki_orig.RData": (
-        "adalisan/JOFC-GraphMatch/3c0a288f62a5efc7e6abe68699dd95a288ede3c6/data"
-    ),
-    "wiki/wiki_adj.RData": "adalisan/JOFC-GraphMatch/45e92062/data",
-}
-# Made from another file, not published as it is.
-_UNPUBLISHED = frozenset({"hnu1/vertices.tsv"})
 _AT_ONCE = 8  # hnu1 is 300 small files, and a request takes longer than a file
 _TIMEOUT = 30  # seconds without an answer from the server
 
 
 class PublishedFile(NamedTuple):
-    """What is known of one file: its path in the data folder, SHA-256 and size in bytes."""
+    """What is known of one file: path in the data folder, SHA-256, size in bytes, and its home."""
 
     path: str
     sha256: str
     size: int
+    home: str  # repository, commit and folder; "-" if it is not published by itself
+
+    @property
+    def address(self) -> str:
+        """Where it is published."""
+        return f"{HOST}/{self.home}/{Path(self.path).name}"
 
 
 @cache
@@ -77,13 +59,8 @@ def registered() -> dict[str, PublishedFile]:
     """Return every known file by its path in the data folder."""
     text = (files("eigengraphs.datasets") / "data" / "registry.txt").read_text(encoding="utf-8")
     lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
-    return {path: PublishedFile(path, digest, int(size)) for digest, size, path in lines}
-
-
-def address(path: str) -> str | None:
-    """Return where a file is published, None if it is not."""
-    folder, _, name = path.rpartition("/")
-    return None if path in _UNPUBLISHED else f"{HOST}/{_HOMES.get(path) or _HOMES[folder]}/{name}"
+    return {path: PublishedFile(path, digest, int(size), home)
+            for digest, size, path, home in lines}  # fmt: skip
 
 
 # ---------------------------------------------------------------------- the data folder
@@ -96,7 +73,7 @@ def _find_folder(data_folder: Folder) -> Path:
     named = data_folder if data_folder is not None else os.environ.get(VARIABLE)
     if named:
         return Path(named).expanduser()
-    return Path(need("pooch", "data", "finding the user's cache").os_cache("eigengraphs"))
+    return Path(need("platformdirs", "data", "finding the cache").user_cache_dir("eigengraphs"))
 
 
 def read_files(paths: Sequence[str], *, data_folder: Folder, download: bool) -> list[bytes]:
@@ -156,10 +133,29 @@ def _read(file: PublishedFile, folder: Path) -> bytes:
     return content
 
 
-def read_only(array: Array) -> Array:
-    """Return the array itself, locked against changes, as the data set is."""
-    array.setflags(write=False)
-    return array
+# ---------------------------------------------------------------------- records
+
+
+class ReadOnly:
+    """A record whose arrays are locked against changes, as the data set is."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+
+class Published(ReadOnly):
+    """What to cite, the terms, and where the files of a data set come from."""
+
+    citation: ClassVar[str]
+    license: ClassVar[str] = "none stated by the source; ask its authors before redistributing"
+    source: ClassVar[str]
+
+    @property
+    def licence(self) -> str:
+        """The license, by its former name."""
+        return self.license
 
 
 # ---------------------------------------------------------------------- downloads
@@ -171,7 +167,7 @@ def _download_files(wanted: Sequence[PublishedFile], folder: Path) -> None:
     Nothing is left but whole files with the right SHA-256. The first failure ends it all; files
     that came before stay, and need not come again.
     """
-    pooch = need("pooch", "data", "downloading data")
+    requests = need("requests", "data", "downloading data")
     tqdm = need("tqdm", "data", "downloading data").tqdm
     for place in {(folder / file.path).parent for file in wanted}:
         try:
@@ -182,41 +178,33 @@ def _download_files(wanted: Sequence[PublishedFile], folder: Path) -> None:
             raise DatasetError(_unwritable(place, error)) from error
     what = wanted[0].path if len(wanted) == 1 else f"{len(wanted)} files"
     with (
-        _quiet(pooch.get_logger()),
         tqdm(total=sum(file.size for file in wanted), desc=what, unit="B", unit_scale=True) as bar,
         ThreadPoolExecutor(min(_AT_ONCE, len(wanted))) as pool,
     ):
-        jobs = [pool.submit(_download, pooch, file, folder, bar) for file in wanted]
+        jobs = [pool.submit(_download, requests, file, folder) for file in wanted]
         try:
             for job in as_completed(jobs):
-                job.result()
+                bar.update(job.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _download(pooch: Any, file: PublishedFile, folder: Path, bar: Any) -> None:
-    import requests  # pooch requires it
-
-    url, target = address(file.path), folder / file.path
-    if url is None:
-        raise DatasetError(f"{file.path} is not published by itself: put it at {target}")
+def _download(requests: Any, file: PublishedFile, folder: Path) -> int:
+    """Store one file, and return its size."""
+    url, target = file.address, folder / file.path
+    cause: Exception | None = None
     try:
-        pooch.retrieve(
-            url,
-            known_hash=f"sha256:{file.sha256}",
-            fname=target.name,
-            path=target.parent,
-            downloader=partial(_stream, bar),
-        )
-        # pooch leaves files that only their owner can read; a shared data folder is for others.
-        target.chmod(target.parent.stat().st_mode & 0o666)
-        return
-    except ValueError as error:  # pooch's word for another checksum; it names both
-        cause: Exception = error
-        why = f"{url} is not the file that was published ({file.size} bytes), and was not stored "
-        why += f"({error})"
-    except requests.exceptions.RequestException as error:
+        response = requests.get(url, timeout=_TIMEOUT)
+        response.raise_for_status()
+        found = sha256(response.content).hexdigest()
+        if found == file.sha256:
+            with whole_file(target, durable=False) as temporary:
+                temporary.write_bytes(response.content)
+            return file.size
+        why = f"{url} is not the file that was published ({file.size} bytes), and was not stored: "
+        why += f"expected SHA-256 {file.sha256}, found {found}"
+    except requests.RequestException as error:
         cause, status = error, getattr(error.response, "status_code", None)
         why = f"cannot download {file.path}: no answer from {url} ({error})"
         if status is not None:
@@ -226,32 +214,6 @@ def _download(pooch: Any, file: PublishedFile, folder: Path, bar: Any) -> None:
     except OSError as error:
         cause, why = error, _unwritable(target.parent, error)
     raise DatasetError(f"{why}; try again, or put the file by hand at {target}") from cause
-
-
-def _stream(bar: Any, url: str, path: str, _: Any) -> None:
-    """Write what is at an address to a file: pooch's own way leaves sockets open on a failure."""
-    import requests
-
-    with (
-        requests.Session() as session,
-        session.get(url, stream=True, timeout=_TIMEOUT) as response,
-        Path(path).open("wb") as file,
-    ):
-        response.raise_for_status()
-        for chunk in response.iter_content(chunk_size=1 << 14):
-            file.write(chunk)
-            bar.update(len(chunk))
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keep pooch from one line per file, and from the advice to use a hash that was found."""
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def _unwritable(place: Path, error: OSError) -> str:
@@ -264,14 +226,13 @@ def _unwritable(place: Path, error: OSError) -> str:
 # ---------------------------------------------------------------------- files of R
 
 
-def require_rdata() -> Any:
-    """Import the package ``rdata``; asked for before anything is downloaded."""
-    return need("rdata", "data", "reading a file of R")
+def read_r(path: str, *, data_folder: Folder, download: bool) -> dict[str, Any]:
+    """Return what an ``.RData`` file of the registry holds, by name.
 
-
-def read_r(content: bytes) -> dict[str, Any]:
-    """Return what an ``.RData`` file holds, by name; sparse matrices of R as ``csc_array``."""
-    rdata = require_rdata()
+    Sparse matrices of R are ``csc_array``. The package ``rdata`` is asked for before the download.
+    """
+    rdata = need("rdata", "data", "reading a file of R")
+    (content,) = read_files([path], data_folder=data_folder, download=download)
     known = {
         **rdata.conversion.DEFAULT_CLASS_MAP,
         "dgCMatrix": lambda slots, _: sparse.csc_array(

@@ -13,17 +13,11 @@ from eigengraphs.stack import GraphStack
 
 __all__ = ["USAirports", "fetch_us_airports"]
 
-CITATION = (
-    "Agterberg, J., Lubberts, Z., and Arroyo, J. (2022). Joint spectral clustering in multilayer "
-    "degree-corrected stochastic blockmodels. arXiv:2212.05053. Flights: Bureau of Transportation "
-    "Statistics, T-100 Segment (US carriers only)."
-)
-SOURCE = "https://github.com/jesusdaniel/dcmase"
 FILE = "us_airports/US_airport_data.RData"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class USAirports:
+class USAirports(published.Published):
     """Flights among 343 airports in 69 months, January 2016 to September 2021.
 
     Attributes
@@ -37,7 +31,7 @@ class USAirports:
         Code of each airport.
     coordinates : ndarray of float, shape (343, 2)
         Longitude and latitude in degrees, in this order.
-    citation, licence, source : str
+    citation, license, source : str
         What to cite, the terms, and where the file comes from.
 
     Examples
@@ -54,9 +48,12 @@ class USAirports:
     months: NDArray[np.datetime64]
     airports: published.Names
     coordinates: NDArray[np.float64]
-    citation: str = CITATION
-    licence: str = published.NO_LICENSE
-    source: str = SOURCE
+    citation = (
+        "Agterberg, J., Lubberts, Z., and Arroyo, J. (2022). Joint spectral clustering in "
+        "multilayer degree-corrected stochastic blockmodels. arXiv:2212.05053. Flights: Bureau "
+        "of Transportation Statistics, T-100 Segment (US carriers only)."
+    )
+    source = "https://github.com/jesusdaniel/dcmase"
 
     def __repr__(self) -> str:
         kind = "directed" if self.graphs.is_directed else "undirected"
@@ -92,7 +89,7 @@ def fetch_us_airports(
     Returns
     -------
     USAirports
-        Graphs, months, airports, coordinates, citation, licence and source. Arrays are read-only.
+        Graphs, months, airports, coordinates, citation, license and source. Arrays are read-only.
 
     Examples
     --------
@@ -103,9 +100,7 @@ def fetch_us_airports(
     >>> data  # doctest: +SKIP
     USAirports(69 undirected graphs on 343 airports: 2016-01 to 2021-09)
     """
-    published.require_rdata()
-    (content,) = published.read_files([FILE], data_folder=data_folder, download=download)
-    tables = published.read_r(content)
+    tables = published.read_r(FILE, data_folder=data_folder, download=download)
     flights = tables["Adj_list"]
     if not directed:  # a loop is its own mirror image, and would count twice
         flights = [A + A.T - sparse.diags_array(A.diagonal()) for A in flights]
@@ -117,7 +112,7 @@ def fetch_us_airports(
     )
     return USAirports(
         graphs=graphs if loops else graphs.drop_loops(),
-        months=published.read_only(months),
-        airports=published.read_only(np.array(tables["airport_names"], dtype=np.str_)),
-        coordinates=published.read_only(np.array(tables["airport_coordinates"], dtype=np.float64)),
+        months=months,
+        airports=np.array(tables["airport_names"], dtype=np.str_),
+        coordinates=np.array(tables["airport_coordinates"], dtype=np.float64),
     )

@@ -14,23 +14,13 @@ from eigengraphs.stack import GraphStack
 
 __all__ = ["Wiki", "fetch_wiki"]
 
-CITATION = (
-    "Suwan, S., Lee, D. S., Tang, R., Sussman, D. L., Tang, M., and Priebe, C. E. (2016). "
-    "Empirical Bayes estimation for the stochastic blockmodel. Electronic Journal of Statistics "
-    "10, 761-782 (graphs). Shen, C., Wang, Q., and Priebe, C. E. (2022). One-hot graph encoder "
-    "embedding. arXiv:2109.13098 (the repository that holds the labels)."
-)
-SOURCE = (
-    "https://github.com/adalisan/JOFC-GraphMatch (graphs), "
-    "https://github.com/cshen6/GraphEmd (labels)"
-)
 GRAPHS_FILE = "wiki/Wiki_orig.RData"
 LABELS_FILE = "wiki/GEEDimension14.mat"
 KINDS = np.array(["category", "people", "locations", "dates", "math"])  # labels 1 to 5
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Wiki:
+class Wiki(published.Published):
     """Pages of Wikipedia around "Algebraic geometry" and the links among them.
 
     Attributes
@@ -44,7 +34,7 @@ class Wiki:
     labels : ndarray of str, shape (n,)
         What a page is about: ``"category"``, ``"people"``, ``"locations"``, ``"dates"`` or
         ``"math"``.
-    citation, licence, source : str
+    citation, license, source : str
         What to cite, the terms, and where the files come from.
 
     Notes
@@ -65,9 +55,16 @@ class Wiki:
     graphs: GraphStack
     counts: GraphStack
     labels: published.Names
-    citation: str = CITATION
-    licence: str = published.NO_LICENSE
-    source: str = SOURCE
+    citation = (
+        "Suwan, S., Lee, D. S., Tang, R., Sussman, D. L., Tang, M., and Priebe, C. E. (2016). "
+        "Empirical Bayes estimation for the stochastic blockmodel. Electronic Journal of "
+        "Statistics 10, 761-782 (graphs). Shen, C., Wang, Q., and Priebe, C. E. (2022). One-hot "
+        "graph encoder embedding. arXiv:2109.13098 (the repository that holds the labels)."
+    )
+    source = (
+        "https://github.com/adalisan/JOFC-GraphMatch (graphs), "
+        "https://github.com/cshen6/GraphEmd (labels)"
+    )
 
     def __repr__(self) -> str:
         kinds = [kind for kind in KINDS.tolist() if (self.labels == kind).any()]
@@ -101,7 +98,7 @@ class Wiki:
             self,
             graphs=self.graphs.select_vertices(pages),
             counts=self.counts.select_vertices(pages),
-            labels=published.read_only(self.labels[pages]),
+            labels=self.labels[pages],
         )
 
 
@@ -119,7 +116,7 @@ def fetch_wiki(*, data_folder: published.Folder = None, download: bool = True) -
     Returns
     -------
     Wiki
-        Graphs, link counts, labels, citation, licence and source. Arrays are read-only.
+        Graphs, link counts, labels, citation, license and source. Arrays are read-only.
 
     Examples
     --------
@@ -130,21 +127,18 @@ def fetch_wiki(*, data_folder: published.Folder = None, download: bool = True) -
     >>> data  # doctest: +SKIP
     Wiki(EN and FR on 1382 pages: 119 category, 372 people, 270 locations, 191 dates, 430 math)
     """
-    published.require_rdata()
-    graphs_file, labels_file = published.read_files(
-        [GRAPHS_FILE, LABELS_FILE], data_folder=data_folder, download=download
-    )
-    tables = published.read_r(graphs_file)
+    tables = published.read_r(GRAPHS_FILE, data_folder=data_folder, download=download)
+    (file,) = published.read_files([LABELS_FILE], data_folder=data_folder, download=download)
     links = [tables["AG_wiki_en"], tables["AG_wiki_fr"]]
     counts = GraphStack(
         links,
         graph_names=["EN", "FR"],
         vertex_names=[f"page-{s}" for s in range(1, links[0].shape[0] + 1)],
     )
-    labels: Any = BytesIO(labels_file)  # scipy's stubs know paths alone
+    labels: Any = BytesIO(file)  # scipy's stubs know paths alone
     codes = loadmat(labels)["out"][0, 0]["Y"].ravel().astype(np.intp)
     return Wiki(
         graphs=counts.symmetrize("max").binarize(),
         counts=counts,
-        labels=published.read_only(KINDS[codes - 1]),
+        labels=KINDS[codes - 1],
     )

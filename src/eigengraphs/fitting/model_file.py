@@ -29,7 +29,7 @@ from eigengraphs.fitting.plan import Groups, Plan, Treatment
 from eigengraphs.fitting.projection import BatchProjection, MaskedProjection, Projection
 from eigengraphs.fitting.settings import FIXED_BY_FIT, check_settings
 from eigengraphs.fitting.solve import Refinement
-from eigengraphs.io.vertex_tables import VertexTable
+from eigengraphs.io.tables_beside import VertexTable
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import (
     FreeLoadings,

@@ -16,10 +16,16 @@ done, and :func:`write` writes graphs so that both read them again. :func:`read_
 
 from eigengraphs.errors import ReadError, ReadNotice
 from eigengraphs.io.file_graph import Notice
-from eigengraphs.io.participants import Joined, Participants, join, read_participants
 from eigengraphs.io.reading import FileEntry, Reading, read, read_files
+from eigengraphs.io.tables_beside import (
+    Joined,
+    Participants,
+    VertexTable,
+    join,
+    read_participants,
+    read_vertices,
+)
 from eigengraphs.io.to_store import Stored, convert_to_store
-from eigengraphs.io.vertex_tables import VertexTable, read_vertices
 from eigengraphs.io.write_files import write
 
 __all__ = [

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import io
+import os
 import re
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
-from eigengraphs.io.file_graph import EdgeGraph, Notice, few
+from eigengraphs.io.file_graph import FileGraph, Notice, few, of_edges
 from eigengraphs.io.one_stack import refuse_shifted
 from eigengraphs.io.text_files import SOURCE, TARGET, WEIGHT, natural
 from eigengraphs.store.parquet_tables import check_declared
 from eigengraphs.system.extras import need
-from eigengraphs.system.limits import DEFAULT, Cap, read_json
+from eigengraphs.system.limits import Cap, read_json
 
-__all__ = ["PARQUET_METADATA", "read_networkx", "read_parquet", "stream_parquet"]
+__all__ = ["PARQUET_METADATA", "read_networkx", "read_parquet"]
 
 PARQUET_METADATA = b"eigengraphs"  # key of names that have no edge, and the direction, as JSON
 _GRAPH = ("graph", "graph_name", "graph_id", "subject", "subject_id", "participant_id", "sub", "id")
@@ -35,34 +35,30 @@ _NAMES = ("name", "label", "dn_name", "dn_fsname", "dn_region")
 # ---------------------------------------------------------------------- networkx
 
 
-def read_networkx(path: Path, data: bytes, format: str, key: str | None) -> EdgeGraph:
-    """Read one graph.
+def read_networkx(
+    format: str, path: Path, file: IO[bytes], key: str | None, *_: object
+) -> Iterator[FileGraph]:
+    """Yield one graph.
 
     Parameters
     ----------
+    format
+        "GraphML", "GML" or "Pajek".
     key
         The edge attribute that holds the weight; "weight", or the only number, by default.
     """
     nx = need("networkx", "io", f"reading {format} files")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of attributes that do not concern us
-            if format == "GraphML":
-                _refuse_document_type(path, data)
-                graph = nx.read_graphml(io.BytesIO(data))
-            elif format == "GML":
-                graph = nx.read_gml(io.BytesIO(data), label="id")
-            else:
-                lines = re.split(r"\r?\n", data.decode("utf-8-sig"))
-                _refuse_long(path, lines)
-                graph = nx.parse_pajek(lines)
-    except ReadError:
-        raise
-    except Exception as error:  # networkx raises what its parsers raise
-        raise ReadError(
-            f"{path} is not a {format} file that networkx can read: "
-            f"{error or type(error).__name__}; see whether the file is whole"
-        ) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of attributes that do not concern us
+        if format == "GraphML":
+            _refuse_document_type(path, file)
+            graph = nx.read_graphml(file)
+        elif format == "GML":
+            graph = nx.read_gml(file, label="id")
+        else:
+            lines = re.split(r"\r?\n", file.read().decode("utf-8-sig"))
+            _refuse_long(path, lines)
+            graph = nx.parse_pajek(lines)
     if len(graph) == 0:
         raise ReadError(f"{path} holds no vertices: leave it out, or write it again")
     attribute, notices = _weight_attribute(path, graph, key)
@@ -83,10 +79,10 @@ def read_networkx(path: Path, data: bytes, format: str, key: str | None) -> Edge
         ends.sort(axis=-1)  # so that parallel edges are seen to be the same pair
     names = _vertex_names(graph)
     s, t = ends.T
-    return EdgeGraph(s, t, weight, names, True, directed, notices=notices, format=format)
+    yield of_edges(s, t, weight, names, directed=directed, notices=notices, format=format)
 
 
-def _refuse_document_type(path: Path, data: bytes) -> None:
+def _refuse_document_type(path: Path, file: IO[bytes]) -> None:
     """Refuse XML with a document type, and so all entities and links to other files.
 
     This goes by the parser that is part of Python, in whatever encoding the file is, before any
@@ -95,14 +91,15 @@ def _refuse_document_type(path: Path, data: bytes) -> None:
 
     def refuse(*_: Any) -> None:
         raise ReadError(
-            f"{path} has a document type (<!DOCTYPE ...>), which graphs do not need and attacks "
-            "do: take it out if you trust the file"
+            f"{path} has a document type (<!DOCTYPE ...>), which graph files do not need and "
+            "attacks use: remove it if you trust the file"
         )
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
     with suppress(expat.ExpatError):
-        parser.Parse(data)
+        parser.ParseFile(file)
+    file.seek(0)
 
 
 def _refuse_long(path: Path, lines: list[str]) -> None:
@@ -153,18 +150,20 @@ def _weight_attribute(path: Path, graph: Any, key: str | None) -> tuple[str, tup
 # ---------------------------------------------------------------------- Parquet
 
 
-def read_parquet(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> list[EdgeGraph]:
-    """Read every graph of a table with one row per edge; ``key`` names the column of weights."""
-    arrow, parquet = _pyarrow()
-    try:
-        file = parquet.ParquetFile(arrow.BufferReader(data))
-        check_declared(path, file, len(data), cap)
-        said = _metadata(file.schema_arrow)
-        known = list(map(str, file.schema_arrow.names))
-    except ReadError:
-        raise
-    except Exception as error:  # pyarrow has errors of its own, not all of one root
-        raise _unreadable(path, error) from None
+def read_parquet(
+    path: Path, file: IO[bytes], key: str | None, cap: Cap, whole: bool
+) -> Iterator[FileGraph]:
+    """Yield every graph of a table with one row per edge; ``key`` names the column of weights.
+
+    Unless it must be read ``whole``, a table that eigengraphs wrote is read in parts.
+    """
+    arrow, parquet = (need(name, "io", "reading Parquet files")
+                      for name in ("pyarrow", "pyarrow.parquet"))  # fmt: skip
+    held = file.seek(0, os.SEEK_END)
+    opened = parquet.ParquetFile(file)
+    check_declared(path, opened, held, cap)
+    schema = opened.schema_arrow
+    said, known = _metadata(schema), list(map(str, schema.names))
 
     def find(words: Collection[str]) -> str | None:
         return next((name for name in known if name.lower() in words), None)
@@ -178,38 +177,41 @@ def read_parquet(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -
         )
     named = [name for name in (graph, source, target) if name is not None]
     wanted = named if weight is None or weight in named else [*named, weight]
-    try:
-        # Texts as places in a list: one long text, many times, would be as long as it likes.
-        reader = parquet.ParquetFile(arrow.BufferReader(data), read_dictionary=named)
-        table = reader.read(columns=wanted, use_threads=False)
-    except Exception as error:
-        raise _unreadable(path, error) from None
+    # Texts as places in a list: one long text, many times, would be as long as it likes.
+    reader = parquet.ParquetFile(file, read_dictionary=named)
 
-    def coded(name: str) -> tuple[NDArray[np.intp], list[str]]:
-        listed = arrow.types.is_dictionary(file.schema_arrow.field(name).type)
-        return _coded(path, table, name, listed)
-
-    (s, sources), (t, targets) = coded(source), coded(target)
-    values = np.ones(len(s))
-    if weight is not None:
+    def columns(table: Any) -> tuple[list[Any], NDArray[np.float64]]:
+        """Return codes and names of each named column, and the weights."""
+        coded = [
+            _coded(path, table, name, arrow.types.is_dictionary(schema.field(name).type))
+            for name in named
+        ]
         try:
-            values = np.asarray(table[weight].to_numpy(), dtype=np.float64)
+            values = np.ones(len(table)) if weight is None else table[weight].to_numpy()
+            return coded, np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
             raise ReadError(f"{path}: column {weight!r} must hold numbers") from None
-    declared = "vertices" in said
-    names = tuple(said.get("vertices") or sorted({*sources, *targets}, key=natural))
-    place = {name: k for k, name in enumerate(names)}
-    s = np.array([place[name] for name in sources], np.intp)[s]
-    t = np.array([place[name] for name in targets], np.intp)[t]
+
+    more: dict[str, Any] = {"format": "Parquet", "directed": said.get("directed")}
+    if not whole and key is None and graph is not None and {"graphs", "vertices"} <= set(said):
+        parts = (
+            columns(arrow.Table.from_batches([batch]))
+            for batch in reader.iter_batches(batch_size=_BATCH, columns=wanted)
+        )
+        yield from _in_parts(path, parts, tuple(said["vertices"]), said["graphs"], more)
+        return
+    coded, values = columns(reader.read(columns=wanted, use_threads=False))
+    *graphs, sources, targets = coded
+    names = tuple(said.get("vertices") or sorted({*sources[1], *targets[1]}, key=natural))
+    s, t = _placed(sources, names), _placed(targets, names)
     if graph is None:
-        return [EdgeGraph(s, t, values, names, declared, format="Parquet")]
-    codes, used = coded(graph)
-    keys = said.get("graphs") or sorted(used, key=natural)
-    which = np.array([keys.index(name) for name in used], dtype=np.intp)[codes]
+        yield of_edges(s, t, values, names, names_all="vertices" in said, format="Parquet")
+        return
+    keys = said.get("graphs") or sorted(graphs[0][1], key=natural)
+    which = _placed(graphs[0], keys)
     order = np.argsort(which, kind="stable")
-    cuts = np.searchsorted(which[order], np.arange(len(keys) + 1))
-    edges = [order[cuts[i] : cuts[i + 1]] for i in range(len(keys))]
-    if not declared:
+    edges = np.split(order, np.searchsorted(which[order], np.arange(1, len(keys))))
+    if "vertices" not in said:
         own = [np.unique(np.concatenate([s[mine], t[mine]])).tolist() for mine in edges]
         refuse_shifted(
             [tuple(names[k] for k in places) for places in own],
@@ -217,16 +219,8 @@ def read_parquet(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -
             "give them names that are not numbers",
         )
     # All graphs of one table are on its vertices.
-    return [
-        EdgeGraph(s[mine], t[mine], values[mine], names, True, said.get("directed"), key=name,
-                  format="Parquet")
-        for mine, name in zip(edges, keys, strict=True)
-    ]  # fmt: skip
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    purpose = "reading Parquet files"
-    return need("pyarrow", "io", purpose), need("pyarrow.parquet", "io", purpose)
+    for mine, name in zip(edges, keys, strict=True):
+        yield of_edges(s[mine], t[mine], values[mine], names, key=name, **more)
 
 
 def _metadata(schema: Any) -> dict[str, Any]:
@@ -239,10 +233,6 @@ def _metadata(schema: Any) -> dict[str, Any]:
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"its list of {name} is damaged")
     return said
-
-
-def _unreadable(path: Path, error: Exception) -> ReadError:
-    return ReadError(f"{path} is not a Parquet file that can be read: {error}")
 
 
 def _coded(path: Path, table: Any, name: str, listed: bool) -> tuple[NDArray[np.intp], list[str]]:
@@ -270,50 +260,28 @@ def _coded(path: Path, table: Any, name: str, listed: bool) -> tuple[NDArray[np.
     return codes, list(map(str, used))
 
 
-def stream_parquet(path: Path, cap: Cap) -> Iterator[EdgeGraph] | None:
-    """Return the graphs of a table that eigengraphs wrote, one by one; None for other tables."""
-    _, parquet = _pyarrow()
-    try:
-        file = parquet.ParquetFile(path)
-        said = _metadata(file.schema_arrow)
-        check_declared(path, file, path.stat().st_size, cap)
-    except ReadError:
-        raise
-    except Exception:  # pyarrow has errors of its own; the reader of whole files says what is wrong
-        return None
-    columns = {"graph", "source", "target", "weight"}
-    ours = {"graphs", "vertices"} <= set(said) and columns <= set(file.schema_arrow.names)
-    return _stream_graphs(path, file, said, sorted(columns)) if ours else None
+def _placed(coded: tuple[NDArray[np.intp], list[str]], names: Sequence[str]) -> NDArray[np.intp]:
+    """Return places in a list of used names as places among all names."""
+    place = {name: k for k, name in enumerate(names)}
+    codes, used = coded
+    return np.array([place[name] for name in used], np.intp)[codes]
 
 
-def _stream_graphs(
-    path: Path, file: Any, said: dict[str, Any], columns: list[str]
-) -> Iterator[EdgeGraph]:
-    arrow, _ = _pyarrow()
-    names, keys = tuple(said["vertices"]), said["graphs"]
-    place = {name: s for s, name in enumerate(names)}
-    order = {name: i for i, name in enumerate(keys)}
+def _in_parts(
+    path: Path, parts: Iterator[Any], names: tuple[str, ...], keys: list[str], more: dict[str, Any]
+) -> Iterator[FileGraph]:
+    """Yield graphs of a table that is sorted by graph."""
+    held = [(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0))]  # rows of the next graph
+    at = 0
 
-    def coded(column: Any, known: dict[str, int]) -> NDArray[np.intp]:
-        if not arrow.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        table = np.array([known[str(x)] for x in column.dictionary.to_pylist()], dtype=np.intp)
-        return table[np.asarray(column.indices.to_numpy(zero_copy_only=False), dtype=np.intp)]
-
-    nothing = (np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0))
-    held = [nothing]  # rows of a graph that may go on in the next batch
-
-    def graph(i: int) -> EdgeGraph:
+    def graph() -> FileGraph:
         s, t, weight = (np.concatenate(column) for column in zip(*held, strict=True))
         held[1:] = []
-        directed = said.get("directed")
-        return EdgeGraph(s, t, weight, names, True, directed, key=keys[i], format="Parquet")
+        return of_edges(s, t, weight, names, key=keys[at], **more)
 
-    at = 0
-    for batch in file.iter_batches(batch_size=_BATCH, columns=columns):
-        which = coded(batch["graph"], order)
-        s, t = coded(batch["source"], place), coded(batch["target"], place)
-        weight = np.asarray(batch["weight"].to_numpy(zero_copy_only=False), dtype=np.float64)
+    for (graphs, sources, targets), weight in parts:
+        which = _placed(graphs, keys)
+        s, t = _placed(sources, names), _placed(targets, names)
         if len(which) and ((np.diff(which) < 0).any() or which[0] < at):
             raise ReadError(
                 f"{path} is large, and its edges are not sorted by graph: sort the table by its "
@@ -321,9 +289,10 @@ def _stream_graphs(
             )
         for i in np.unique(which).tolist():
             while at < i:
-                yield graph(at)
+                yield graph()
                 at += 1
             rows = slice(*np.searchsorted(which, (i, i + 1)))
             held.append((s[rows], t[rows], weight[rows]))
-    for i in range(at, len(keys)):
-        yield graph(i)
+    while at < len(keys):
+        yield graph()
+        at += 1

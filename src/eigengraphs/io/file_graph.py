@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,14 @@ from eigengraphs.system.archives import check_compressed
 from eigengraphs.system.labels import not_utf8
 
 __all__ = [
-    "LEFT_OUT", "EdgeGraph", "FileGraph", "Matrix", "MatrixGraph", "Notice", "check_each",
-    "check_graph", "check_sparse", "check_square", "few", "left_out", "naming_file", "summarize",
+    "LEFT_OUT", "FileGraph", "Matrix", "Notice", "check_graph", "check_sparse", "check_square",
+    "few", "grouped", "left_out", "moved", "naming_file", "of_edges", "repeated",
+    "summarize",
 ]  # fmt: skip
 
 Matrix: TypeAlias = "NDArray[Any] | sparse.csr_array"
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 LEFT_OUT = ("left out", "table")  # kinds of notices
 
@@ -53,6 +57,11 @@ _KINDS = {
     "table": "[is a table and not a graph|are tables and not graphs]; left out",
 }
 _QUIET = {"pairs once"}
+# How a damaged file is written again.
+_AGAIN = {
+    "MATLAB": "in MATLAB, save it again with save(name, 'variable', '-v7')",
+    "NumPy": "write it again with np.save or np.savez",
+}
 
 
 @dataclass(frozen=True)
@@ -123,11 +132,8 @@ def _said(kind: str, *, several: bool) -> str:
 
 def summarize(notices: Iterable[Notice]) -> list[Notice]:
     """Return one notice for each kind, such as "17 files hold one triangle; mirrored"."""
-    kinds: dict[str, list[Notice]] = {}
-    for notice in notices:
-        kinds.setdefault(notice.kind, []).append(notice)
     summary = []
-    for kind, group in kinds.items():
+    for kind, group in grouped(notices, lambda notice: notice.kind).items():
         paths = list(dict.fromkeys(notice.path for notice in group if notice.path is not None))
         if len(paths) > 1 and kind in _KINDS:
             listed = few([path.name for path in paths])
@@ -152,47 +158,68 @@ def few(names: Sequence[str], most: int = 3) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items of each key, in the order in which keys and items come."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that are there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
 # ---------------------------------------------------------------------- graphs
 
 
 @dataclass(frozen=True)
-class MatrixGraph:
-    """A square matrix, sparse or dense, with names of its vertices where the file has them."""
+class FileGraph:
+    """A graph, with names of its vertices where the file has them."""
 
-    matrix: Matrix
+    matrix: Any  # (n, n), dense or sparse; a list of edges as `of_edges` makes it
     names: tuple[str, ...] | None = None
     directed: bool | None = None  # what the file says; None if it says nothing
     key: str | None = None  # what the file calls this graph, where it holds several
     notices: tuple[Notice, ...] = ()
     format: str = "matrix"
+    is_list: bool = False  # of edges
+    names_all: bool = True  # its vertices; a list of edges may lack those that have none
 
     @property
     def n_vertices(self) -> int:
         """Number of vertices."""
         return int(self.matrix.shape[0])
 
-
-@dataclass(frozen=True)
-class EdgeGraph:
-    """Edges, each as the file has it: once or twice, in one order or the other."""
-
-    source: NDArray[np.intp]  # places in ``names``
-    target: NDArray[np.intp]
-    weight: NDArray[np.float64]
-    names: tuple[str, ...]
-    declared: bool = False  # the file lists its vertices, including those that have no edge
-    directed: bool | None = None
-    key: str | None = None
-    notices: tuple[Notice, ...] = ()
-    format: str = "edge list"
-
     @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return len(self.names)
+    def is_sparse(self) -> bool:
+        """Whether the file holds a sparse matrix, which is never made dense."""
+        return not self.is_list and not isinstance(self.matrix, np.ndarray)
 
 
-FileGraph: TypeAlias = MatrixGraph | EdgeGraph
+def of_edges(s: Any, t: Any, weight: Any, names: tuple[str, ...], **more: Any) -> FileGraph:
+    """Return a graph from edges as the file has them: once or twice, in one order or the other.
+
+    Parameters
+    ----------
+    s, t
+        Places in ``names`` of the two vertices of each edge.
+    more
+        Further fields of `FileGraph`.
+    """
+    n = len(names)
+    edges = sparse.coo_array((weight, (s, t)), shape=(n, n))  # which adds nothing up
+    return FileGraph(edges, names, is_list=True, **more)
+
+
+def moved(entries: Any, names: Iterable[str], target: tuple[str, ...]) -> sparse.coo_array:
+    """Return the entries of a graph with its vertices at their places among those of ``target``."""
+    place, n = {name: s for s, name in enumerate(target)}, len(target)
+    move = np.array([place[name] for name in names], dtype=np.intp)
+    entries = sparse.coo_array(entries)
+    s, t = entries.coords
+    return sparse.coo_array((entries.data, (move[s], move[t])), shape=(n, n))
 
 
 # ---------------------------------------------------------------------- checks
@@ -201,7 +228,7 @@ FileGraph: TypeAlias = MatrixGraph | EdgeGraph
 
 
 @contextmanager
-def naming_file(path: Path) -> Iterator[None]:
+def naming_file(path: Path, kind: str) -> Iterator[None]:
     """Name the file in whatever error the parsers of other packages raise at damaged ones.
 
     Their errors are of all kinds, struct.error and tokenize.TokenError among them, and change from
@@ -212,60 +239,27 @@ def naming_file(path: Path) -> Iterator[None]:
     except EigengraphsError:
         raise
     except Exception as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+        said = (str(error).strip().splitlines() or [""])[0][:200].rstrip(".")
         if isinstance(error, MemoryError):
             raise ReadError(
-                f"{path} says that it holds more than there is memory for ({first}); if it is "
-                "small, it is damaged: write it again, or leave it out"
+                f"{path} declares more data than fits in memory ({said}); if it is small, it is "
+                "damaged: write it again, or leave it out"
             ) from error
+        if not said or not isinstance(error, ValueError):
+            said = f"{type(error).__name__}: {said}"
+        again = _AGAIN.get(kind, "write it again")
         raise ReadError(
-            f"{path} cannot be read: it is damaged, or not what its ending says "
-            f"({type(error).__name__}: {first}); write it again, or leave it out"
+            f"{path} is not a {kind} file, or it is incomplete: {said}; {again}, or leave it out"
         ) from error
-
-
-def check_each(path: Path, graphs: Iterator[FileGraph]) -> Iterator[FileGraph]:
-    """Yield graphs that are read one by one, each checked."""
-    while True:
-        with naming_file(path):
-            graph = next(graphs, None)
-            if graph is None:
-                return
-            graph = check_graph(path, graph)
-        yield graph
 
 
 def check_graph(path: Path, graph: FileGraph) -> FileGraph:
     """Return a graph whose parts fit each other, or refuse it."""
     where = f"{path}" + (f", graph {graph.key!r}" if graph.key is not None else "")
-    if isinstance(graph, MatrixGraph):
-        graph = replace(graph, matrix=_checked_matrix(where, graph.matrix))
-    names, n = graph.names, graph.n_vertices
-    if isinstance(graph, EdgeGraph):
-        ends = np.concatenate([graph.source, graph.target])
-        if ends.size and not 0 <= int(ends.min()) <= int(ends.max()) < n:
-            raise ReadError(
-                f"{where} has an edge of a vertex that it does not have: write it again"
-            )
-    wrong = not_utf8([graph.key or "", *(names or ())])
-    if wrong is not None:
-        raise ReadError(
-            f"{where} has the name {wrong[:60]!r}, which is not valid UTF-8 text (it holds half a "
-            "character): rename it in the file"
-        )
-    if names is not None and len(names) != n:
-        raise ReadError(f"{where} has {n} vertices and {len(names)} names of vertices: correct it")
-    if names is not None and len(set(names)) < n:
-        twice = next(name for s, name in enumerate(names) if name in names[:s])
-        raise ReadError(
-            f"{where} has two vertices with the name {twice!r}: give each a name of its own"
-        )
-    return graph
-
-
-def _checked_matrix(where: str, matrix: Any) -> Any:
+    matrix, names, n = graph.matrix, graph.names, graph.n_vertices
     kind = matrix.dtype
-    check_square(where, matrix.shape)
+    if not graph.is_list:
+        check_square(where, matrix.shape)
     if kind.kind not in "biuf":
         raise ReadError(f"{where} holds {kind}, and weights are real numbers; save it as numbers")
     if sparse.issparse(matrix):
@@ -275,7 +269,19 @@ def _checked_matrix(where: str, matrix: Any) -> Any:
             matrix = matrix.astype(np.float32 if kind.itemsize == 2 else np.float64)
     if not kind.isnative:
         matrix = matrix.astype(matrix.dtype.newbyteorder("="))
-    return matrix
+    wrong = not_utf8([graph.key or "", *(names or ())])
+    if wrong is not None:
+        raise ReadError(
+            f"{where} has the name {wrong[:60]!r}, which is not valid UTF-8 text (it holds half a "
+            "character): rename it in the file"
+        )
+    if names is not None and len(names) != n:
+        raise ReadError(f"{where} has {n} vertices and {len(names)} names of vertices: correct it")
+    if twice := repeated(names or ()):
+        raise ReadError(
+            f"{where} has two vertices with the name {twice[0]!r}: give each a name of its own"
+        )
+    return replace(graph, matrix=matrix)
 
 
 def check_square(where: str, shape: tuple[int, ...]) -> None:
@@ -283,7 +289,7 @@ def check_square(where: str, shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
         raise ReadError(
             f"{where} is {' x '.join(map(str, shape))}; a graph is a square matrix with a row and "
-            "a column for each vertex: see whether it is whole, or leave it out"
+            "a column for each vertex: check that the file is complete, or leave it out"
         )
 
 

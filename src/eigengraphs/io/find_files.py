@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.io.file_graph import Notice, few
+from eigengraphs.io.file_graph import Notice, few, grouped
 from eigengraphs.io.text_files import (
     AUTO,
     AmbiguousComma,
@@ -20,15 +20,15 @@ from eigengraphs.io.text_files import (
     find_column,
     looks_like_graph,
     natural,
+    open_table,
     open_text,
-    read_table,
 )
 from eigengraphs.stack.names import spelling
 from eigengraphs.system.labels import not_utf8
 from eigengraphs.system.limits import open_regular, read_regular
 
 __all__ = [
-    "NETWORKX", "Source", "SourceFile", "SourceLike", "ending", "entities", "find_files",
+    "ENDINGS", "Source", "SourceFile", "SourceLike", "ending", "entities", "find_files",
     "id_finder", "name_graphs", "name_notices",
 ]  # fmt: skip
 
@@ -36,10 +36,13 @@ SourceLike: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str
 
 # Endings that hold a matrix, an edge list or a table of something else.
 _TEXT = frozenset({".csv", ".tsv", ".txt", ".dat", ".asc"})
-NETWORKX = {".graphml": "GraphML", ".gml": "GML", ".net": "Pajek", ".paj": "Pajek"}
-_KNOWN = _TEXT | set(NETWORKX) | {
-    ".edgelist", ".edges", ".ssv", ".el", ".npy", ".npz", ".mat", ".parquet", ".pq",
+#: Other endings, and the formats that they stand for.
+ENDINGS = {
+    ".npy": "numpy", ".npz": "numpy", ".mat": "matlab", ".parquet": "parquet", ".pq": "parquet",
+    ".graphml": "graphml", ".gml": "gml", ".net": "pajek", ".paj": "pajek",
+    ".edgelist": "text", ".edges": "text", ".ssv": "text", ".el": "text",
 }  # fmt: skip
+_KNOWN = _TEXT | set(ENDINGS)
 
 # Columns of a manifest.
 _PATH = ("path", "file", "filename", "filepath", "file_path")
@@ -168,15 +171,16 @@ def _is_manifest(path: Path) -> bool:
 
 def _from_manifest(manifest: Path, notation: Notation) -> Source:
     """Read a table of files; paths are relative to its folder."""
-    table = read_table(manifest, notation)
-    column, ids = find_column(table.columns, _PATH), find_column(table.columns, _ID)
+    table = open_table(manifest, notation)
+    columns = table.columns()
+    column, ids = find_column(columns, _PATH), find_column(columns, _ID)
     if column is None:
         raise ReadError(
-            f"{manifest} must have a column 'path' (or 'file'); it has: {', '.join(table.columns)}"
+            f"{manifest} must have a column 'path' (or 'file'); it has: {', '.join(columns)}"
         )
-    kept = [name for name in table.columns if name not in (column, ids)]
+    kept = [name for name in columns if name not in (column, ids)]
     files = []
-    for row, (place, text) in enumerate(zip(table.places, table.columns[column], strict=True)):
+    for row, text in enumerate(columns[column]):
         path = manifest.parent / text
         try:
             there = bool(text) and path.is_file()
@@ -184,11 +188,11 @@ def _from_manifest(manifest: Path, notation: Notation) -> Source:
             there = False
         if not there:
             raise ReadError(
-                f"{manifest}, line {place}: there is no file {text[:200]!r} in {manifest.parent}; "
+                f"{table.place(row + 1)}: there is no file {text[:200]!r} in {manifest.parent}; "
                 "correct the path, or take the line out"
             )
-        columns = {name: table.columns[name][row] for name in kept}
-        files.append(SourceFile(path, None if ids is None else table.columns[ids][row], columns))
+        more = {name: columns[name][row] for name in kept}
+        files.append(SourceFile(path, None if ids is None else columns[ids][row], more))
     if not files:
         raise ReadError(f"{manifest} lists no files")
     return Source(tuple(files))
@@ -235,9 +239,7 @@ def _from_folder(folder: Path, bids: bool, notation: Notation) -> Source:
     scans = [path for path in known if "sub" in entities(path.relative_to(folder))]
     if len(known) / 2 < len(scans) < len(known):
         known = keep(scans, "belong to no subject: their names have no sub-")
-    groups: dict[str, list[Path]] = {}
-    for path in known:
-        groups.setdefault(ending(path), []).append(path)
+    groups = grouped(known, ending)
     if len(groups) > 1:
         taken = [name for name, paths in groups.items() if _are_graphs(name, paths, notation)]
         if len(taken) != 1:
@@ -356,7 +358,7 @@ def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
     known = [entities(path) for path in paths]
     if all("sub" in of_file for of_file in known):
         if searched:
-            _one_of_each_scan(paths, known)
+            _one_of_each_scan(paths)
         keys = dict.fromkeys(key for of_file in known for key in of_file)
         # A single file keeps sub and ses; of many, what is the same for all tells nothing.
         told = [
@@ -371,12 +373,12 @@ def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
     return stems if len(set(stems)) == len(stems) else _by_folders(paths)
 
 
-def _one_of_each_scan(paths: Sequence[Path], known: Sequence[dict[str, str]]) -> None:
+def _one_of_each_scan(paths: Sequence[Path]) -> None:
     """Refuse several files of one scan: of other atlases or measures, or in other folders."""
-    scans: dict[str, list[Path]] = {}
-    for path, of_file in zip(paths, known, strict=True):
-        scan = "_".join(f"{key}-{value}" for key, value in of_file.items() if key not in _DERIVED)
-        scans.setdefault(scan, []).append(path)
+    scans = grouped(
+        paths,
+        lambda path: "_".join(f"{k}-{v}" for k, v in entities(path).items() if k not in _DERIVED),
+    )
     several = {scan: group for scan, group in scans.items() if len(group) > 1}
     if not several:
         return
@@ -417,11 +419,9 @@ def _by_folders(paths: Sequence[Path]) -> list[str]:
 def name_notices(source: Source, paths: Sequence[Path], names: Sequence[str]) -> list[Notice]:
     """Return what is odd about the names of files, and of the graphs that they gave."""
     found = list[Notice]()
-    folders: dict[Path, set[str]] = {}
-    for file in source.files:
-        folders.setdefault(file.path.parent, set()).add(_stem(file.path))
-    first = next(iter(folders.values()))
-    same = all(names == first for names in folders.values())
+    folders = grouped((file.path for file in source.files), lambda path: path.parent)
+    first, *others = ({_stem(path) for path in group} for group in folders.values())
+    same = all(stems == first for stems in others)
     if source.searched and len(folders) > 1 and len(first) > 1 and same:  # scans, or measures
         text = f"each of {len(folders)} folders holds {few(sorted(first), 5)}, and each file was "
         text += f"read as a graph of its own; a pattern such as '**/{min(first)}.*' takes only one"

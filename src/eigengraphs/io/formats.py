@@ -1,23 +1,26 @@
 """Formats of files, told by ending and content: one door to all readers of one file.
 
-A new format needs a reader that returns graphs of `file_graph`, a line in ``_ENDINGS`` and in
-``_graphs`` here, and its ending in `find_files`.
+A new format needs a reader that yields a `FileGraph` for every graph, a line in ``_READERS`` here,
+and its ending in `find_files`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import io
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import IO, Literal, TypeAlias, get_args
 
-from eigengraphs.errors import EigengraphsError, InputError, ReadError
-from eigengraphs.io.array_files import read_npy, read_npz, stream_numpy
-from eigengraphs.io.edge_files import read_networkx, read_parquet, stream_parquet
-from eigengraphs.io.file_graph import FileGraph, Notice, check_each, check_graph, naming_file
-from eigengraphs.io.find_files import NETWORKX, ending
+from eigengraphs.errors import InputError, ReadError
+from eigengraphs.io.array_files import read_numpy
+from eigengraphs.io.edge_files import read_networkx, read_parquet
+from eigengraphs.io.file_graph import FileGraph, Notice, check_graph, naming_file
+from eigengraphs.io.find_files import ENDINGS, ending
 from eigengraphs.io.matlab_files import read_mat
+from eigengraphs.io.one_stack import DirectedRule, VerticesRule
 from eigengraphs.io.text_files import (
     AUTO,
     Notation,
@@ -27,18 +30,25 @@ from eigengraphs.io.text_files import (
     read_matrix,
     text_kind,
 )
-from eigengraphs.system.limits import DEFAULT, Cap, gunzip, read_regular
+from eigengraphs.stack.missing import MissingRule, check_missing
+from eigengraphs.system.limits import DEFAULT, Cap, gunzip, open_regular, read_regular
 
 __all__ = ["Format", "HowToRead", "IsTable", "read_file"]
 
 Format: TypeAlias = Literal[
     "auto", "matrix", "edgelist", "graphml", "gml", "pajek", "numpy", "matlab", "parquet", "bids"
 ]
+Reader: TypeAlias = Callable[[Path, IO[bytes], str | None, Cap, bool], Iterable[FileGraph]]
 
 _LARGE = 2**25  # bytes; smaller files are read whole
-_ENDINGS = {".npy": "numpy", ".npz": "numpy", ".mat": "matlab", ".parquet": "parquet",
-            ".pq": "parquet"} | {end: name.lower() for end, name in NETWORKX.items()}  # fmt: skip
-_BY_NETWORKX = {name.lower(): name for name in NETWORKX.values()}
+# What each format but text is called, and its reader.
+_READERS: dict[str, tuple[str, Reader]] = {
+    "numpy": ("NumPy", read_numpy),
+    "matlab": ("MATLAB", read_mat),
+    "parquet": ("Parquet", read_parquet),
+    **{name.lower(): (name, partial(read_networkx, name)) for name in ("GraphML", "GML", "Pajek")},
+}
+_STREAMED = ("numpy", "parquet")
 
 
 class IsTable(ReadError):
@@ -47,80 +57,61 @@ class IsTable(ReadError):
 
 @dataclass(frozen=True)
 class HowToRead:
-    """How one file is read: what a user says of it, and what it may declare."""
+    """How files are read: what a user says of them, and what each may declare."""
 
     format: Format = "auto"
     key: str | None = None
     notation: Notation = AUTO
     cap: Cap = DEFAULT
+    vertices: VerticesRule = "auto"
+    directed: DirectedRule = "auto"
+    missing: MissingRule = "error"
 
     def __post_init__(self) -> None:
-        known = get_args(Format)
-        if self.format not in known:
-            names = ", ".join(map(repr, known))
-            raise InputError(f"format must be one of {names}; got {self.format!r}")
-        self.notation.checked()
+        for name, known in (("format", get_args(Format)), ("vertices", get_args(VerticesRule))):
+            given = getattr(self, name)
+            if given not in known:
+                listed = ", ".join(map(repr, known))
+                raise InputError(f"{name} must be one of {listed}; got {given!r}")
+        if self.directed != "auto" and not isinstance(self.directed, bool):
+            raise InputError(f"directed must be 'auto', True or False, got {self.directed!r}")
+        check_missing(self.missing)
 
 
 def read_file(path: Path, how: HowToRead, *, whole: bool = True) -> tuple[str, Iterator[FileGraph]]:
     """Return the hash of a file and its graphs, each checked.
 
-    Where the file need not be ``whole`` in memory, large files of NumPy, as eigengraphs or
-    ``np.save`` write them, and tables of edges that are sorted by graph give one graph at a time,
-    and have the hash ''.
+    Where the file need not be ``whole`` in memory, large files of NumPy and Parquet have the hash
+    '' and, as eigengraphs or ``np.save`` write them, give one graph at a time.
     """
+    format = ENDINGS.get(ending(path), "text") if how.format in ("auto", "bids") else how.format
+    packed = path.name.lower().endswith(".gz")
     try:
-        if not whole and path.stat().st_size >= _LARGE:
-            found = _stream(path, how)
-            if found is not None:
-                return "", check_each(path, found)
+        if not whole and format in _STREAMED and not packed and path.stat().st_size >= _LARGE:
+            return "", _graphs(path, None, format, how)
         data = read_regular(path)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     if not data:
         raise ReadError(f"{path} is empty (0 bytes): leave it out, or write it again")
-    with naming_file(path):
-        graphs = [check_graph(path, graph) for graph in _graphs(path, data, how)]
+    content = gunzip(path, data, how.cap) if packed else data
+    graphs = list(_graphs(path, content, format, how))
     if not graphs:
         raise ReadError(f"{path} holds no graphs: leave it out, or write it again")
     return hashlib.sha256(data).hexdigest(), iter(graphs)
 
 
-def _reader(path: Path, format: Format) -> str:
-    return _ENDINGS.get(ending(path), format) if format in ("auto", "bids") else format
-
-
-def _stream(path: Path, how: HowToRead) -> Iterator[Any] | None:
-    reader = _reader(path, how.format)
-    try:
-        if path.suffix.lower() == ".gz" or reader not in ("numpy", "parquet"):
-            return None
-        if reader == "parquet":
-            return stream_parquet(path, how.cap) if how.key is None else None
-        if ending(path) == ".npz" and how.key is not None:
-            return None
-        return stream_numpy(path, ending(path), how.cap)
-    except (OSError, EigengraphsError):
-        raise
-    except Exception:  # of a damaged file; the reader of whole files says what is wrong with it
-        return None
-
-
-def _graphs(path: Path, data: bytes, how: HowToRead) -> list[Any]:
-    if path.name.lower().endswith(".gz"):
-        data = gunzip(path, data, how.cap)
-    reader = _reader(path, how.format)
-    if reader in _BY_NETWORKX:
-        return [read_networkx(path, data, _BY_NETWORKX[reader], how.key)]
-    if reader == "numpy" and ending(path) == ".npy":
-        return read_npy(path, data, how.cap)
-    if reader == "numpy":
-        return read_npz(path, data, how.key, how.cap)
-    if reader == "matlab":
-        return read_mat(path, data, how.key, how.cap)
-    if reader == "parquet":
-        return read_parquet(path, data, how.key, how.cap)
-    return [_read_text(open_text(path, data, how.notation), how.format)]
+def _graphs(path: Path, data: bytes | None, format: str, how: HowToRead) -> Iterator[FileGraph]:
+    """Yield the graphs in the bytes of a file, or, without them, in the file as it is read."""
+    if format not in _READERS:
+        with naming_file(path, "text"):
+            text = open_text(path, data or b"", how.notation)
+            yield check_graph(path, _read_text(text, how.format))
+        return
+    name, read = _READERS[format]
+    with naming_file(path, name), open_regular(path) if data is None else io.BytesIO(data) as file:
+        for graph in read(path, file, how.key, how.cap, data is not None):
+            yield check_graph(path, graph)
 
 
 def _read_text(text: TextFile, format: Format) -> FileGraph:
@@ -134,7 +125,7 @@ def _read_text(text: TextFile, format: Format) -> FileGraph:
             f"({header[:60]}); leave it out, or pass format='matrix' or format='edgelist' to "
             "see which line is wrong"
         )
-    graph: FileGraph = read_matrix(text) if kind == "matrix" else read_edges(text)
+    graph = read_matrix(text) if kind == "matrix" else read_edges(text)
     if not ambiguous:
         return graph
     width = len(text.lines)

@@ -1,8 +1,8 @@
-"""MATLAB files: version 5 by scipy, version 7.3 (HDF5) by h5py; both are checked before.
+"""MATLAB files: version 5 as it is, version 7.3 (HDF5) by h5py, version 4 by scipy.
 
-Scipy believes what a file of version 5 says: it unpacks what is compressed, makes room for as many
-cells as are declared, and takes numbers of the file as places in its own tables. So the file is
-first unpacked up to the cap and its elements are walked through.
+scipy's reader believes what a file of version 5 says: it makes room for as many cells as are
+declared, and takes numbers of the file as places in its own tables. Here, an array is what the
+file holds, never what it declares; structs, objects and functions are passed over.
 """
 
 from __future__ import annotations
@@ -14,32 +14,30 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.io import loadmat
 
-from eigengraphs.errors import ReadError
-from eigengraphs.io.array_files import graphs_by_key, graphs_of_array, labeled
-from eigengraphs.io.file_graph import MatrixGraph
+from eigengraphs.io.array_files import graphs_by_key, graphs_of_array, labeled, texts
+from eigengraphs.io.file_graph import FileGraph
 from eigengraphs.system.extras import need
-from eigengraphs.system.limits import DEFAULT, Cap
+from eigengraphs.system.limits import Cap
 
-__all__ = ["read_mat", "unpack_version_5"]
+__all__ = ["read_mat", "version_5"]
 
 _DEEPEST = 50  # cells within cells
-_ITEM = 8  # bytes that a cell, or a field of a struct, takes at least, in a file and in memory
+_ITEM = 8  # bytes that a cell takes at least, in a file and in memory
 
 # Version 5: types of elements, and classes of variables.
-_HEADER = 128  # bytes
-_INT8, _UINT8, _INT32, _UINT32, _MATRIX, _COMPRESSED, _UTF8 = 1, 2, 5, 6, 14, 15, 16
-_NUMBERS = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 12, 13})
-_TEXTS = frozenset({16, 17, 18})
-_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16, 17
-_CLASSES = range(1, 19)
-_COMPLEX = 0x800
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8",
+            13: "u8"}  # fmt: skip
+_LETTERS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
+_MATRIX, _COMPRESSED = 14, 15
+_CELL, _CHAR, _SPARSE, _ARRAYS, _OPAQUE = 1, 4, 5, range(6, 16), 17
+_COMPLEX, _LOGICAL = 0x800, 0x200  # flags
 
 # Version 7.3: HDF5.
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -47,185 +45,136 @@ _DEFLATE, _SHUFFLE, _FLETCHER = 1, 2, 3  # filters
 _CHECKSUM = 4  # bytes that the last of them adds
 
 
-def read_mat(path: Path, data: bytes, key: str | None, cap: Cap = DEFAULT) -> list[MatrixGraph]:
-    """Read the only square matrix of a file, or that of ``key``; n x n x m are m graphs."""
+def read_mat(
+    path: Path, file: IO[bytes], key: str | None, cap: Cap, *_: object
+) -> Iterator[FileGraph]:
+    """Yield the only square matrix of a file, or that of ``key``; n x n x m are m graphs."""
+    data = file.read()
     if _HDF5 in (data[:8], data[512:520]):
         arrays = _version_73(path, data, cap)
+    elif 0 in data[:4]:
+        opened: Any = io.BytesIO(data)  # the stubs know paths alone
+        arrays = loadmat(opened)
+        arrays = {name: value for name, value in arrays.items() if not name.startswith("__")}
     else:
-        arrays = _version_5(path, data, cap)
-    options: Any = {"format": "MATLAB", "graphs_first": False, "cap": cap, "held": len(data)}
+        arrays = version_5(path, data, cap)
     if key is not None or "graphs" not in arrays or "graph_names" not in arrays:
-        return graphs_by_key(path, arrays, key, count_from=1, **options)
-    graphs = arrays["graphs"]
-    keys, names = _texts(arrays["graph_names"]), _texts(arrays.get("vertex_names"))
-    if not sparse.issparse(graphs) and np.asarray(graphs).dtype != object:
-        # MATLAB drops axes of length one.
-        n, m = len(np.atleast_1d(graphs)), np.size(arrays["graph_names"])
-        if graphs.size == n * n * m:
-            graphs = np.moveaxis(graphs.reshape(n, n, m), -1, 0)
-    found = graphs_of_array(path, graphs, where=" ('graphs')", sure=True, **options)
-    return labeled(found, keys, names, arrays.get("directed"))
-
-
-def _texts(cells: Any) -> tuple[str, ...] | None:
-    """Return names from cells of text."""
-    if cells is None:
-        return None
-    return tuple("".join(map(str, np.ravel(cell))) for cell in np.ravel(cells))
+        yield from graphs_by_key(path, arrays, key, "MATLAB", cap, len(data))
+        return
+    graphs, keys = arrays["graphs"], texts(arrays["graph_names"])
+    names = texts(arrays["vertex_names"]) if "vertex_names" in arrays else None
+    dense = not sparse.issparse(graphs) and graphs.dtype != object
+    if dense and graphs.ndim == 3:
+        graphs = np.moveaxis(graphs, -1, 0)
+    where, held = " ('graphs')", len(data)
+    found = graphs_of_array(path, graphs, "MATLAB", cap, held, where=where, sure=dense)
+    yield from labeled(found, len(found), keys, names, arrays.get("directed"))
 
 
 # ---------------------------------------------------------------------- version 5
 
 
-def _version_5(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
-    opened: Any = io.BytesIO(unpack_version_5(path, data, cap))  # the stubs know paths alone
-    try:
-        found = loadmat(opened)
-    except Exception as error:  # scipy has no one kind of error for damaged files
-        raise _unreadable(path, str(error)) from None
-    return {name: value for name, value in found.items() if not name.startswith("__")}
-
-
-def _unreadable(path: Path, why: str) -> ReadError:
-    return ReadError(
-        f"{path} is not a MATLAB file that can be read: {why}; in MATLAB, save it again with "
-        "save(name, 'variable', '-v7')"
-    )
-
-
-def unpack_version_5(path: Path, data: bytes, cap: Cap) -> bytes:
-    """Return a file of version 5 without compression, or refuse it; other files as they are."""
-    if len(data) < _HEADER or 0 in data[:4]:
-        return data  # version 4, which is not compressed, or no MATLAB file at all
-    if data[126:128] not in (b"IM", b"MI"):
-        raise _unreadable(path, "it does not say in which order bytes are")
-    order, held = "<" if data[126:128] == b"IM" else ">", len(data)
-    out, at = bytearray(data[:_HEADER]), _HEADER
-    while at + 8 <= held:
-        kind, size = struct.unpack_from(f"{order}II", data, at)
-        end = at + 8 + size
-        if end > held:
-            cap.check(path, size, held)
-            raise _unreadable(path, f"an element at byte {at} says it has {size:,} bytes")
+def version_5(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
+    """Return the variables of a file by name, and unpack no more than the cap allows."""
+    order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
+    if order is None:
+        raise ValueError("it does not say in which order bytes are")
+    found: dict[str, Any] = {}
+    held = len(data)
+    room = cap.allowed(held)
+    for kind, part in _elements(memoryview(data)[128:], order):
         if kind == _COMPRESSED:
-            room = max(cap.allowed(held) - len(out), 0)
-            out += _inflated(path, data[at + 8 : end], order, cap, held, room)
-        else:
-            out += data[at:end]
-        at = end
-    plain = bytes(out) + data[at:]
-    _Elements(path, plain, order, cap, held).check()
-    return plain
+            machine = zlib.decompressobj()
+            part = memoryview(machine.decompress(part, room + 1))
+            if len(part) > room:
+                cap.refuse(path, f"more than {cap.allowed(held):,}", held)
+            if not machine.eof:
+                raise ValueError("a compressed variable is cut off")
+            room -= len(part)
+            kind, part = next(_elements(part, order))
+        if kind != _MATRIX:
+            raise ValueError(f"it holds an element of the type {kind} in place of a variable")
+        name, value = _variable(part, order)
+        if name:  # else what belongs to functions
+            found[name] = value
+    return found
 
 
-def _inflated(path: Path, part: bytes, order: str, cap: Cap, held: int, room: int) -> bytes:
-    """Return a compressed element, unless there is no room for it."""
-    try:
-        found = zlib.decompressobj().decompress(part, room + 1)
-    except zlib.error as error:
-        raise _unreadable(path, str(error)) from None
-    if len(found) > room:
-        cap.refuse(path, f"more than {cap.allowed(held):,}", held)
-    size = 8 + struct.unpack_from(f"{order}I", found, 4)[0] if len(found) >= 8 else 8
-    if size > len(found):
-        cap.check(path, size, held)
-        raise _unreadable(path, "a compressed element is cut off")
-    return found[:size]
+def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
+    """Yield type and content of each element."""
+    at = 0
+    while at < len(data):
+        if at + 8 > len(data):
+            raise ValueError("it ends within an element")
+        kind, size = struct.unpack_from(f"{order}II", data, at)
+        start, after = at + 8, at + 8 + size + (-size % 8 if kind != _COMPRESSED else 0)
+        if kind >> 16:  # type and size in four bytes, and up to four bytes of content
+            kind, size, start, after = kind & 0xFFFF, min(kind >> 16, 4), at + 4, at + 8
+        if start + size > len(data):
+            raise ValueError(f"an element says it has {size:,} bytes, and there are fewer")
+        yield kind, data[start : start + size]
+        at = after
 
 
-class _Elements:
-    """The elements of an unpacked file: each lies within the one around it, and has its parts."""
+def _variable(data: memoryview, order: str, depth: int = 0) -> tuple[str, Any]:
+    """Return the name and the value of a variable, numbers of the type in which they are kept."""
+    if depth > _DEEPEST:
+        raise ValueError(f"it has cells within cells, more than {_DEEPEST} deep")
+    if not data:
+        return "", np.zeros((0, 0))  # an empty cell
+    parts = _elements(data, order)
+    head = [bytes(part) for _, part in itertools.islice(parts, 3)]
+    if len(head) < 3 or len(head[0]) != 8:
+        raise ValueError("a variable does not begin with flags, sizes and a name")
+    flags = struct.unpack(f"{order}II", head[0])[0]
+    own = flags & 0xFF
+    if own == _OPAQUE:  # which has no sizes
+        return head[1].decode("utf-8", "replace"), np.zeros((), "V1")
+    shape = struct.unpack(f"{order}{len(head[1]) // 4}i", head[1])
+    name, count = head[2].decode("utf-8", "replace"), math.prod(shape)
+    if len(shape) < 2 or min(shape) < 0:
+        raise ValueError(f"{name!r} has the sizes {shape}")
+    if own == _CELL:
+        values = [_variable(part, order, depth + 1)[1] for _, part in parts]
+        if len(values) != count:
+            raise ValueError(f"{name!r} has {len(values)} of its {count:,} cells")
+        cells = np.empty(count, dtype=object)
+        for i, value in enumerate(values):
+            cells[i] = value
+        return name, cells.reshape(shape, order="F")
+    if own not in (_CHAR, _SPARSE, *_ARRAYS):  # a struct, an object or a function
+        return name, np.broadcast_to(np.zeros((), "V1"), shape)
+    rest = list(itertools.islice(parts, 5))
+    is_complex = bool(flags & _COMPLEX) and own != _CHAR
+    if len(rest) != 1 + 2 * (own == _SPARSE) + is_complex:
+        raise ValueError(f"{name!r} does not have the parts that it declares")
+    if own == _CHAR:
+        return name, _letters(*rest[0], order, shape)
+    kinds = [_NUMBERS.get(kind, "") for kind, _ in rest]
+    if "" in kinds:
+        raise ValueError(f"{name!r} holds text in place of numbers")
+    if own == _SPARSE and flags & _LOGICAL:
+        kinds[2] = "?"  # whatever is said
+    both = zip(kinds, rest, strict=True)
+    numbers = [np.frombuffer(part, order + kind) for kind, (_, part) in both]
+    values = numbers[2 * (own == _SPARSE)]
+    if is_complex:
+        values = values.astype(complex)  # to be refused
+    if own == _SPARSE:
+        places, ends = numbers[:2]
+        return name, sparse.csc_array((values[: ends[-1]], places[: ends[-1]], ends), shape=shape)
+    return name, values.reshape(shape, order="F")
 
-    def __init__(self, path: Path, data: bytes, order: str, cap: Cap, held: int) -> None:
-        self._path, self._data, self._order = path, data, order
-        self._cap, self._held = cap, held
 
-    def check(self) -> None:
-        """Refuse a file whose elements do not fit into each other."""
-        at = _HEADER
-        while at < len(self._data):
-            kind, start, stop, _ = self._tag(at, len(self._data))
-            if kind != _MATRIX:
-                raise _unreadable(self._path, f"the element at byte {at} is not a variable")
-            self._check_variable(start, stop, 0)
-            at = stop
-
-    def _tag(self, at: int, end: int) -> tuple[int, int, int, int]:
-        """Return the type of an element, where its data begin and end, and where the next is."""
-        if at + 8 > end:
-            raise _unreadable(self._path, f"it ends within an element, at byte {at}")
-        first, size = struct.unpack_from(f"{self._order}II", self._data, at)
-        small = first >> 16
-        stop = at + 8 + size
-        if small > 4 or (not small and stop > end):
-            raise _unreadable(self._path, f"an element at byte {at} says it has {size:,} bytes")
-        if small:  # both in four bytes, and up to four bytes of data
-            return first & 0xFFFF, at + 4, at + 4 + small, at + 8
-        return first, at + 8, stop, min(stop + -size % 8, end)
-
-    def _parts(self, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-        while at < end:
-            kind, start, stop, after = self._tag(at, end)
-            if kind not in _NUMBERS | _TEXTS | {_MATRIX}:
-                raise _unreadable(self._path, f"the element at byte {at} has the type {kind}")
-            yield kind, start, stop
-            at = after
-
-    def _integers(self, part: tuple[int, int, int]) -> tuple[int, ...]:
-        _, start, stop = part
-        return struct.unpack_from(f"{self._order}{(stop - start) // 4}i", self._data, start)
-
-    def _check_variable(self, start: int, stop: int, depth: int) -> None:
-        """See that a variable has the parts that scipy will read."""
-
-        def check(holds: bool, what: str) -> None:
-            if not holds:
-                raise _unreadable(self._path, f"the variable at byte {start} {what}")
-
-        check(depth <= _DEEPEST, f"has cells within cells, more than {_DEEPEST} deep")
-        if stop == start:
-            return  # an empty cell
-        parts = list(self._parts(start, stop))
-        kinds = [kind for kind, *_ in parts]
-        check(kinds[0] == _UINT32 and parts[0][2] - parts[0][1] == 8, "does not begin with flags")
-        flags = self._integers(parts[0])[0]
-        own = flags & 0xFF
-        check(own in _CLASSES, f"has the unknown class {own}")
-        if own == _OPAQUE:  # names and one variable; scipy passes it on unread
-            check(len(parts) == 5, "is opaque and does not have its parts")
-            return
-        check(kinds[1:2] == [_INT32] and len(parts) > 2, "has no sizes")
-        width = parts[1][2] - parts[1][1]
-        check(width % 4 == 0 and 8 <= width <= 128, "has no sizes")
-        sizes = self._integers(parts[1])
-        check(min(sizes) >= 0, "has a negative size")
-        check(kinds[2] in (_INT8, _UINT8, _UTF8), "has no name")
-        count, kinds, parts = math.prod(sizes), kinds[3:], parts[3:]
-        if own in (_STRUCT, _OBJECT):  # an object has the name of its class; then fields
-            ahead = own - _STRUCT
-            check(kinds[ahead : ahead + 2] == [_INT32, _INT8], "has no names of fields")
-            check(parts[ahead][2] - parts[ahead][1] == 4, "has no names of fields")
-            (longest,) = self._integers(parts[ahead])
-            _, a, b = parts[ahead + 1]
-            fields = (b - a) // longest if longest > 0 else 0
-            self._cap.check(self._path, _ITEM * count * max(fields, 1), self._held)
-            count, kinds, parts = count * fields, kinds[ahead + 2 :], parts[ahead + 2 :]
-        elif own == _FUNCTION:
-            count = 1
-        if own in (_CELL, _STRUCT, _OBJECT, _FUNCTION):
-            self._cap.check(self._path, _ITEM * count, self._held)
-            check(kinds == [_MATRIX] * count, f"has {len(kinds)} of its {count:,} cells")
-            for _, a, b in parts:
-                self._check_variable(a, b, depth + 1)
-            return
-        if own == _CHAR:  # scipy fills a text without letters with blanks
-            self._cap.check(self._path, 4 * count, self._held)
-        if own == _SPARSE:
-            check(kinds[:2] == [_INT32, _INT32], "is sparse and has no places")
-            kinds = kinds[2:]
-        values = 2 if flags & _COMPLEX and own != _CHAR else 1
-        check(len(kinds) == values and _MATRIX not in kinds, "has not the parts that it declares")
-        check(own == _CHAR or not _TEXTS & set(kinds), "holds text in place of numbers")
+def _letters(kind: int, part: memoryview, order: str, shape: tuple[int, ...]) -> NDArray[np.str_]:
+    """Return the rows of a matrix of letters as texts, with a shape without its last axis."""
+    codec = _LETTERS[kind] + ("-le" if order == "<" else "-be") * (kind in (4, 17, 18))
+    text, rows = bytes(part).decode(codec, "replace"), math.prod(shape[:-1])
+    if rows < 2 or not text:
+        return np.array([text])
+    if len(text) != math.prod(shape):
+        raise ValueError(f"a text has {len(text):,} of its {math.prod(shape):,} letters")
+    return np.array([text[i::rows] for i in range(rows)]).reshape(shape[:-1], order="F")
 
 
 # ---------------------------------------------------------------------- version 7.3
@@ -233,17 +182,10 @@ class _Elements:
 
 def _version_73(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
     h5py = need("h5py", "io", "reading MATLAB files of version 7.3")
-    try:
-        with h5py.File(io.BytesIO(data), "r") as file:
-            reader = _Hdf5(h5py, file, path, cap, len(data))
-            names = [name for name in file if not name.startswith("#")]
-            values = {name: reader.value(reader.item(file, name)) for name in names}
-    except ReadError:
-        raise
-    except Exception as error:  # h5py has no one kind of error for damaged files
-        raise ReadError(
-            f"{path} is not a MATLAB file of version 7.3, or not whole: {error}"
-        ) from None
+    with h5py.File(io.BytesIO(data), "r") as file:
+        reader = _Hdf5(h5py, file, path, cap, len(data))
+        names = [name for name in file if not name.startswith("#")]
+        values = {name: reader.value(reader.item(file, name)) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -258,10 +200,7 @@ class _Hdf5:
     def item(self, group: Any, name: str) -> Any:
         """Return a member of a group, if it is in this very file."""
         if isinstance(group.get(name, getlink=True), self._h5py.ExternalLink):
-            raise ReadError(
-                f"{self._path}: {name!r} is a link to another file, which is not followed; save "
-                "the variable itself"
-            )
+            raise ValueError(f"{name!r} is a link to another file, which is not followed")
         return group[name]
 
     def attribute(self, item: Any, name: str) -> Any:
@@ -277,10 +216,7 @@ class _Hdf5:
     def numbers(self, item: Any) -> NDArray[Any]:
         """Return the array of a data set, if it is in this very file and not too large."""
         if item.external is not None or item.is_virtual:
-            raise ReadError(
-                f"{self._path}: {item.name!r} lies in another file, which is not opened; save the "
-                "variable itself"
-            )
+            raise ValueError(f"{item.name!r} lies in another file, which is not opened")
         # Chunks are unpacked whole, however little of them belongs to the array.
         chunks = item.chunks or (1,) * item.ndim
         size = math.prod(-(-a // b) * b for a, b in zip(item.shape, chunks, strict=True))
@@ -294,10 +230,9 @@ class _Hdf5:
         about = item.id.get_create_plist()
         filters = [about.get_filter(k)[0] for k in range(about.get_nfilters())]
         if not {_DEFLATE, _SHUFFLE, _FLETCHER}.issuperset(filters) or filters.count(_DEFLATE) > 1:
-            raise ReadError(
-                f"{self._path}: {item.name!r} is compressed in a way that MATLAB does not use "
-                f"(HDF5 filters {filters}); save it again with save(name, 'variable', '-v7.3') "
-                "or with compression='gzip' of h5py"
+            raise ValueError(
+                f"{item.name!r} is compressed in a way that MATLAB does not use (HDF5 filters "
+                f"{filters}); h5py has compression='gzip'"
             )
         if _DEFLATE not in filters:
             return
@@ -305,10 +240,7 @@ class _Hdf5:
         places = [range(0, a, b) for a, b in zip(item.shape, item.chunks, strict=True)]
         count = math.prod(map(len, places))
         if count > 100 + self._held // _ITEM:  # each is listed somewhere
-            raise ReadError(
-                f"{self._path}: {item.name!r} has {count:,} chunks, more than a file of "
-                f"{self._held:,} bytes can hold; save the variable again"
-            )
+            raise ValueError(f"{item.name!r} has {count:,} chunks, more than the file can hold")
         for place in itertools.product(*places):
             if item.id.get_chunk_info_by_coord(place).byte_offset is None:
                 continue  # all of it is the fill value
@@ -316,9 +248,9 @@ class _Hdf5:
             if skipped >> filters.index(_DEFLATE) & 1:
                 continue
             if len(zlib.decompressobj().decompress(packed, most + 1)) > most:
-                raise ReadError(
-                    f"{self._path}: {item.name!r} has a chunk that unpacks to more than the "
-                    f"{most - _CHECKSUM:,} bytes that it declares; save the variable again"
+                raise ValueError(
+                    f"{item.name!r} has a chunk that unpacks to more than the "
+                    f"{most - _CHECKSUM:,} bytes that it declares"
                 )
 
     def value(self, item: Any, depth: int = 0) -> Any:
@@ -326,7 +258,7 @@ class _Hdf5:
         h5py = self._h5py
         self._cells += 1
         if depth > _DEEPEST or self._cells > 100 + self._held // _ITEM:
-            raise ReadError(f"{self._path}: {item.name!r} has cells within cells without end")
+            raise ValueError(f"{item.name!r} has cells within cells without end")
         if isinstance(item, h5py.Group):
             rows = self.attribute(item, "MATLAB_sparse")
             if rows is None or "jc" not in item:

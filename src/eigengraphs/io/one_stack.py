@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import ReadError
-from eigengraphs.io.file_graph import EdgeGraph, FileGraph, Matrix, Notice, few
+from eigengraphs.io.file_graph import FileGraph, Matrix, Notice, few, moved
+from eigengraphs.io.find_files import SourceFile, entities
 from eigengraphs.io.text_files import natural
 from eigengraphs.stack.common_vertices import VertexRule, refuse_absent
 from eigengraphs.stack.missing import MissingRule
-from eigengraphs.stack.names import spelling
+from eigengraphs.stack.names import some_of, spelling
 
 __all__ = [
-    "DirectedRule", "Sides", "Step", "VerticesRule", "canonical", "common_vertices",
-    "compare_sides", "direction_steps", "do_step", "refuse_shifted", "refuse_unknown",
-    "weights_of", "widened", "without_bad_diagonal",
+    "DirectedRule", "Found", "VerticesRule", "canonical", "choose_direction", "common_vertices",
+    "do_step", "refuse_shifted", "refuse_unknown", "widened",
 ]  # fmt: skip
 
 DirectedRule: TypeAlias = Literal["auto"] | bool
@@ -35,19 +35,66 @@ _ROUNDING = 1e-6
 _SAME = 1e-9
 
 
-# ---------------------------------------------------------------------- weights
+@dataclass(frozen=True)
+class Sides:
+    """How the two sides of a graph compare."""
+
+    kind: Literal["symmetric", "rounding", "half", "directed"]
+    mixed: bool = False  # half, with some pairs on one side and some on the other
+    example: tuple[str, str] = ("", "")  # names of two vertices whose weights differ
+    weights: tuple[float, float] = (0.0, 0.0)  # from the first to the second, and back
 
 
-def weights_of(graph: FileGraph, path: Path, notices: list[Notice]) -> Matrix:
-    """Return the weights (n, n) as the file has them; those of repeated edges are added."""
-    if not isinstance(graph, EdgeGraph):
-        return graph.matrix
-    n = len(graph.names)
-    keys = graph.source * n + graph.target
-    if len(np.unique(keys)) < len(keys):
-        notices.append(Notice.of("repeated", path))
-    parts = (graph.weight, (graph.source, graph.target))
-    return canonical(sparse.csr_array(sparse.coo_array(parts, shape=(n, n))))
+@dataclass
+class Found:
+    """One graph of a file, on its way into a stack."""
+
+    file: SourceFile
+    sha256: str
+    format: Any  # in which its file is read again
+    graph: FileGraph  # without its weights, once it was looked at for a store
+    name: str = ""
+    notices: list[Notice] = field(default_factory=list)
+    weights: Any = None  # (n, n)
+    side: Sides = Sides("symmetric")
+    step: Step = ""  # what is to be done to its weights
+    nonzeros: int = 0  # found for stores
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.file.path
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """BIDS entities of the path, and what a manifest says."""
+        return {**entities(self.path), **self.file.columns}
+
+    def look(self, missing: MissingRule) -> None:
+        """Find the weights, and how their two sides compare."""
+        self.read_weights(missing)
+        self.side = compare_sides(self.weights, self.graph.names)
+
+    def read_weights(self, missing: MissingRule) -> None:
+        """Find the weights: those of repeated edges are added.
+
+        A diagonal that is nan or infinite throughout, as Fisher's z of ones is, is left out.
+        """
+        self.notices = list(self.graph.notices)
+        self.weights = weights = self.graph.matrix
+        if self.graph.is_list:
+            added = sparse.csr_array(weights)
+            if added.nnz < weights.nnz:
+                self.notices.append(Notice.of("repeated", self.path))
+            self.weights = canonical(added)
+        elif isinstance(weights, np.ndarray) and weights.dtype.kind == "f" and len(weights) > 1:
+            diagonal = weights.diagonal()
+            kept = np.isfinite(diagonal).any() or not np.isfinite(weights).any()
+            if kept or (missing == "unobserved" and np.isnan(diagonal).all()):
+                return
+            self.weights = weights.copy()
+            np.fill_diagonal(self.weights, 0 if missing == "error" else np.nan)
+            self.notices.append(Notice.of("diagonal", self.path))
 
 
 def canonical(matrix: Matrix) -> Matrix:
@@ -61,173 +108,118 @@ def canonical(matrix: Matrix) -> Matrix:
     return matrix
 
 
-def without_bad_diagonal(
-    matrix: Matrix, path: Path, missing: MissingRule, notices: list[Notice]
-) -> Matrix:
-    """Leave out a diagonal that is nan or infinite throughout, as Fisher's z of ones is."""
-    if not isinstance(matrix, np.ndarray) or matrix.dtype.kind != "f" or len(matrix) < 2:
-        return matrix
-    diagonal = matrix.diagonal()
-    if np.isfinite(diagonal).any() or (missing == "unobserved" and np.isnan(diagonal).all()):
-        return matrix
-    if not np.isfinite(matrix).any():
-        return matrix
-    changed = matrix.copy()
-    np.fill_diagonal(changed, 0 if missing == "error" else np.nan)
-    notices.append(Notice.of("diagonal", path))
-    return changed
-
-
-def refuse_unknown(
-    matrices: Sequence[Matrix], names: Sequence[tuple[str, ...] | None], paths: Sequence[Path]
-) -> None:
+def refuse_unknown(found: Sequence[Found]) -> None:
     """Say which file has nan or infinity, and at which vertex."""
-    values = (A if isinstance(A, np.ndarray) else A.data for A in matrices)
+    values = (one.weights if isinstance(one.weights, np.ndarray) else one.weights.data
+              for one in found)  # fmt: skip
     bad = [i for i, known in enumerate(values) if not np.isfinite(known).all()]
     if not bad:
         return
-    i = bad[0]
-    entries = sparse.coo_array(matrices[i])
+    first = found[bad[0]]
+    entries = sparse.coo_array(first.weights)
     wrong = ~np.isfinite(entries.data)
     s, t = (coords[wrong] for coords in entries.coords)
-    n = matrices[i].shape[0]
-    labels = [f"vertex {name!r}" for name in names[i] or range(1, n + 1)]
-    counts = np.bincount(s, minlength=n)
-    rows = np.flatnonzero(counts >= n - 1)
+    n = entries.shape[0]
+    labels = [f"vertex {name!r}" for name in first.graph.names or range(1, n + 1)]
+    rows = np.flatnonzero(np.bincount(s, minlength=n) >= n - 1)
     value = entries.data[wrong][0]
     if 0 < rows.size < n:
         where = f"has {value} in the whole row of {few([labels[v] for v in rows])}"
     else:
         where = f"has {value} from {labels[s[0]]} to {labels[t[0]]}"
         where += f" and in {len(s) - 1} more entries" if len(s) > 1 else ""
-    more = f"; {len(bad)} of {len(paths)} files have such entries" if len(bad) > 1 else ""
+    more = f"; {len(bad)} of {len(found)} files have such entries" if len(bad) > 1 else ""
     raise ReadError(
-        f"{paths[i]} {where}{more}. Weights must be numbers: pass missing='unobserved' to treat "
+        f"{first.path} {where}{more}. Weights must be numbers: pass missing='unobserved' to treat "
         "nan as unobserved, or leave the file or the vertex out"
         if np.isnan(value)
-        else f"{paths[i]} {where}{more}. Weights must be finite: correct the file, or leave it out"
+        else f"{first.path} {where}{more}. Weights must be finite: correct the file, or leave it "
+        "out"
     )
 
 
 # ---------------------------------------------------------------------- direction
 
 
-@dataclass(frozen=True)
-class Sides:
-    """How the two sides of a graph compare."""
-
-    kind: Literal["symmetric", "rounding", "half", "directed"]
-    mixed: bool = False  # half, with some pairs on one side and some on the other
-    example: tuple[str, str] = ("", "")  # names of two vertices whose weights differ
-    weights: tuple[float, float] = (0.0, 0.0)  # from the first to the second, and back
-
-
 def compare_sides(A: Matrix, names: tuple[str, ...] | None) -> Sides:
-    """Tell how the two sides of a matrix (n, n) compare."""
-    side = _compare_dense(A) if isinstance(A, np.ndarray) else _compare_sparse(A)
-    if isinstance(side, Sides):
-        return side
-    s, t = side
-    shown = (names[s], names[t]) if names is not None else (str(s + 1), str(t + 1))
-    return Sides("directed", example=shown, weights=(float(A[s, t]), float(A[t, s])))
+    """Tell how the two sides of a matrix (n, n) compare; entries that are not known do not count.
 
-
-def _compare_sparse(A: sparse.csr_array) -> Sides | tuple[int, int]:
-    upper, lower = sparse.triu(A, 1, format="csr"), sparse.tril(A, -1, format="csr")
-    if not upper.nnz or not lower.nnz:
-        return Sides("half" if upper.nnz or lower.nnz else "symmetric")
-    mirror = sparse.csr_array(lower.T)
-    if not abs(upper).astype(bool).multiply(abs(mirror).astype(bool)).nnz:
-        return Sides("half", mixed=True)
-    gap = sparse.coo_array(upper - mirror)
-    size = np.abs(np.nan_to_num(gap.data))
-    larger: Any = abs(upper).maximum(abs(mirror))
-    pairs = np.asarray(larger[gap.coords]).ravel()
-    if (size <= _SAME * np.nan_to_num(pairs)).all():
-        return Sides("symmetric")
-    worst = int(size.argmax())
-    if size[worst] <= _ROUNDING * float(np.nanmax(np.abs(A.data))):
-        return Sides("rounding")
-    return int(gap.coords[0][worst]), int(gap.coords[1][worst])
-
-
-def _compare_dense(A: NDArray[Any]) -> Sides | tuple[int, int]:
-    real = A.dtype.kind == "f"
-    if np.array_equal(A, A.T, equal_nan=real):
-        return Sides("symmetric")
-    filled = _known(A)
-    upper, lower = np.triu(filled, 1).any(), np.tril(filled, -1).any()
-    if not upper or not lower:
+    Half of a matrix is one triangle; half of a sparse matrix may also be some pairs on one side
+    and some on the other.
+    """
+    s: Any
+    t: Any
+    if isinstance(A, np.ndarray):
+        if np.array_equal(A, A.T, equal_nan=A.dtype.kind == "f"):
+            return Sides("symmetric")
+        values = _known(A)
+        upper, lower = bool(np.triu(values, 1).any()), bool(np.tril(values, -1).any())
+        mixed = False
+        s, t = np.nonzero(np.triu((A != A.T) & np.isfinite(A) & np.isfinite(A.T), 1))
+    else:
+        values = np.nan_to_num(A.data)
+        above, mirror = sparse.triu(A, 1, format="csr"), sparse.csr_array(sparse.tril(A, -1).T)
+        upper, lower = above.nnz > 0, mirror.nnz > 0
+        mixed = not above.astype(bool).multiply(mirror.astype(bool)).nnz
+        s, t = sparse.coo_array(above - mirror).coords
+    if not (upper and lower):
         return Sides("half" if upper or lower else "symmetric")
-    known = np.isfinite(A) & np.isfinite(A.T)
-    gap = np.where(known, np.abs(filled.astype(np.float64) - filled.T), 0)
-    size = np.abs(filled)
-    if (gap <= _SAME * np.maximum(size, size.T)).all():
+    if mixed:
+        return Sides("half", mixed=True)
+    if not len(s):
         return Sides("symmetric")
-    s, t = divmod(int(gap.argmax()), len(A))
-    return Sides("rounding") if gap[s, t] <= _ROUNDING * float(size.max()) else (s, t)
+    there, back = (np.asarray(A[pair]).ravel().astype(np.float64) for pair in ((s, t), (t, s)))
+    gap = np.abs(np.nan_to_num(there - back))
+    if (gap <= _SAME * np.nan_to_num(np.maximum(np.abs(there), np.abs(back)))).all():
+        return Sides("symmetric")
+    k = int(gap.argmax())
+    if gap[k] <= _ROUNDING * float(np.abs(values).max()):
+        return Sides("rounding")
+    one, other = (names[v] if names is not None else str(v + 1) for v in (s[k], t[k]))
+    return Sides("directed", example=(one, other), weights=(float(there[k]), float(back[k])))
 
 
 def _known(A: NDArray[Any]) -> NDArray[Any]:
     return np.nan_to_num(A, nan=0.0, posinf=0.0, neginf=0.0) if A.dtype.kind == "f" else A
 
 
-def direction_steps(
-    graphs: Sequence[FileGraph],
-    paths: Sequence[Path],
-    sides: Sequence[Sides],
-    directed: DirectedRule,
-    of_graphs: Sequence[list[Notice]],
-) -> tuple[list[Step], bool]:
-    """Return what is to be done to each graph, and whether direction is kept; add notices.
+def choose_direction(found: Sequence[Found], directed: DirectedRule) -> bool:
+    """Find what is to be done to each graph; return whether direction is kept.
 
     With "auto", graphs have a direction if the file of one says so, or if in one of them the two
     sides differ and neither is empty. Else, half of a graph stands for both sides.
     """
-    telling = [
-        graph.directed is None and side.kind == "directed"
-        for graph, side in zip(graphs, sides, strict=True)
-    ]
-    keep = directed is True or (
-        directed == "auto" and (any(telling) or any(graph.directed for graph in graphs))
-    )
-    steps = list[Step]()
-    for graph, path, side, tells, told in zip(
-        graphs, paths, sides, telling, of_graphs, strict=True
-    ):
-        (one, other), (there, back) = side.example, side.weights
+    telling = [one.graph.directed is None and one.side.kind == "directed" for one in found]
+    said = any(telling) or any(one.graph.directed for one in found)
+    keep = directed is True or (directed == "auto" and said)
+    for one, tells in zip(found, telling, strict=True):
+        graph, path, side = one.graph, one.path, one.side
+        (a, b), (there, back) = side.example, side.weights
         if side.kind == "directed" and directed is False:
             raise ReadError(
-                f"{path}: the weight from {one!r} to {other!r} is {there:g} and back it is "
-                f"{back:g}, but directed=False was asked for; leave directed='auto', and make the "
-                "graphs symmetric with .symmetrize() if that is intended"
+                f"{path}: the weight from {a!r} to {b!r} is {there:g} and back it is {back:g}, but "
+                "directed=False was asked for; leave directed='auto', and make the graphs "
+                "symmetric with .symmetrize() if that is intended"
             )
         if tells and directed == "auto" and not all(telling):
             # One file decides for all: seldom intended, and nothing else would show it.
-            example = f" (vertex {one} to {other}: {there:g}, back: {back:g})"
-            told.append(Notice.of("direction", path, example))
+            example = f" (vertex {a} to {b}: {there:g}, back: {back:g})"
+            one.notices.append(Notice.of("direction", path, example))
         undirected = graph.directed is False or not keep
-        step: Step = ""
+        kind = ""
         if side.kind == "half" and undirected:
-            step = "mirror"
-            told.append(_half_notice(graph, path, side, directed))
+            # Where the file or the user says that graphs are undirected, nothing is in doubt.
+            doubt = side.mixed and graph.directed is None and directed == "auto"
+            one.step = "mirror"
+            kind = "triangle" if not graph.is_list else "one way" if doubt else "pairs once"
         elif side.kind == "half":
-            step = "zero empty half"
-            if directed is not True and graph.directed is None:
-                told.append(Notice.of("triangle kept", path))
+            one.step = "zero empty half"
+            kind = "triangle kept" if directed is not True and graph.directed is None else ""
         elif side.kind == "rounding" and undirected:
-            step = "average"
-            told.append(Notice.of("rounding", path))
-        steps.append(step)
-    return steps, keep
-
-
-def _half_notice(graph: FileGraph, path: Path, side: Sides, directed: DirectedRule) -> Notice:
-    if not isinstance(graph, EdgeGraph):
-        return Notice.of("triangle", path)
-    # Where the file or the user says that graphs are undirected, nothing is in doubt.
-    loud = side.mixed and graph.directed is None and directed == "auto"
-    return Notice.of("one way" if loud else "pairs once", path)
+            one.step, kind = "average", "rounding"
+        if kind:
+            one.notices.append(Notice.of(kind, path))
+    return keep
 
 
 def do_step(A: Matrix, step: Step) -> Matrix:
@@ -262,11 +254,9 @@ def _mirrored(A: Matrix) -> Matrix:
 
 
 def common_vertices(
-    graphs: Sequence[FileGraph],
-    paths: Sequence[Path],
+    found: Sequence[Found],
     vertices: VerticesRule,
     missing: MissingRule,
-    of_graphs: Sequence[list[Notice]],
     of_all: list[Notice],
     known: tuple[str, ...] | None = None,
 ) -> tuple[VertexRule, tuple[str, ...] | None]:
@@ -274,51 +264,55 @@ def common_vertices(
 
     Parameters
     ----------
+    of_all
+        Gets notices of what concerns all files.
     known
         Vertices of a store that graphs are added to: edge lists among them are put on them.
     """
-    named = [graph.names for graph in graphs if graph.names is not None]
-    if len(named) < len(graphs):
-        _same_sizes(graphs, paths)
+    named = [one.graph.names for one in found if one.graph.names is not None]
+    if len(named) < len(found):
+        _same_sizes(found)
         if vertices in ("union", "intersection"):
-            bare = next(i for i, graph in enumerate(graphs) if graph.names is None)
+            bare = next(one for one in found if one.graph.names is None)
             raise ReadError(
-                f"vertices={vertices!r} goes by names, and {paths[bare]} has none; give them with "
-                "labels=, or leave vertices='auto'"
+                f"vertices={vertices!r} aligns by name, and {bare.path} names no vertices; name "
+                "them with labels=, or leave vertices='auto'"
             )
         return "same", None
     every = tuple(dict.fromkeys(name for own in dict.fromkeys(named) for name in own))
     if not every:
-        raise ReadError(f"{paths[0]} has no edges, and so no vertices: leave it out")
-    free = [isinstance(graph, EdgeGraph) and not graph.declared for graph in graphs]
-    lists = all(free)
-    doubt = refuse_shifted(named, paths) if lists and vertices != "union" else ""
+        raise ReadError(f"{found[0].path} has no edges, and so no vertices: leave it out")
+    lists = not any(one.graph.names_all for one in found)
+    doubt = ""
+    if lists and vertices != "union":
+        doubt = refuse_shifted(named, [one.path for one in found])
     if lists and known is not None and vertices in ("auto", "union") and set(known) >= set(every):
         return "union", known
     order = tuple(sorted(every, key=natural)) if lists else every
     if all(len(own) == len(every) for own in named):
-        for own, graph, path, told in zip(named, graphs, paths, of_graphs, strict=True):
-            if own != order and not isinstance(graph, EdgeGraph):
-                told.append(Notice.of("order", path))
+        for one in found:
+            if one.graph.names != order and not one.graph.is_list:
+                one.notices.append(Notice.of("order", one.path))
         return "same", order
     if vertices == "intersection":
         return "intersection", None
     if vertices == "strict" or (vertices == "auto" and not lists):
-        _refuse_names(named, graphs, paths)
+        _refuse_names(named, found)
     doubt += spelling(every, every)
-    lacking = [i for i, own in enumerate(named) if len(own) < len(every)]
-    matrices = [i for i in lacking if not isinstance(graphs[i], EdgeGraph)]
-    if matrices and missing != "unobserved":
-        refuse_absent(str(paths[matrices[0]]), named[matrices[0]], every)
-    hidden = {i for i in lacking if missing == "unobserved" and not free[i]}
+    lacking = [one for one in found if one.graph.n_vertices < len(every)]
+    for one in lacking:
+        if not one.graph.is_list and missing != "unobserved":
+            refuse_absent(str(one.path), one.graph.names or (), every)
+    hidden = [one for one in lacking if missing == "unobserved" and one.graph.names_all]
+    zero = [one for one in lacking if missing != "unobserved" or not one.graph.names_all]
     for some, fate in (
-        (sorted(hidden), "is not known there: its entries are hidden"),
-        ([i for i in lacking if i not in hidden], "has no edges there"),
+        (hidden, "is not known there: its entries are hidden"),
+        (zero, "has no edges there"),
     ):
         if some:
-            sizes = sorted({len(named[i]) for i in some})
+            sizes = sorted({one.graph.n_vertices for one in some})
             span = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
-            text = f"{len(some)} of {len(graphs)} graphs {'names' if len(some) == 1 else 'name'} "
+            text = f"{len(some)} of {len(found)} graphs {'names' if len(some) == 1 else 'name'} "
             text += f"only some of the {len(every)} vertices ({span} of them); a vertex that a "
             of_all.append(Notice("union", f"{text}graph does not name {fate}{doubt}"))
     return "union", order
@@ -331,15 +325,9 @@ def widened(
 
     In a list of edges, a vertex that is not named is there and has no edges.
     """
-    loose = isinstance(graph, EdgeGraph) and not graph.declared
-    if rule != "union" or order is None or not loose or graph.names == order:
+    if rule != "union" or order is None or graph.names_all or graph.names == order:
         return matrix, graph.names
-    place = {name: s for s, name in enumerate(order)}
-    move = np.array([place[name] for name in graph.names or ()], dtype=np.intp)
-    entries = sparse.coo_array(matrix)
-    ends = tuple(move[coords] for coords in entries.coords)
-    size = (len(order), len(order))
-    return sparse.csr_array(sparse.coo_array((entries.data, ends), shape=size)), order
+    return sparse.csr_array(moved(matrix, graph.names or (), order)), order
 
 
 def refuse_shifted(
@@ -381,40 +369,37 @@ def refuse_shifted(
     more = f" and {len(odd) - 1} more number their" if len(odd) > 1 else " numbers its"
     raise ReadError(
         f"{where[odd[0]]}{more} vertices {here}, and {len(usual)} of {m} graphs {there}; "
-        f"{seems}. Number all in one way. If these are {high - low + 1} different vertices, "
+        f"{seems}. Use one numbering for all. If these are {high - low + 1} different vertices, "
         f"{remedy}"
     )
 
 
-def _same_sizes(graphs: Sequence[FileGraph], paths: Sequence[Path]) -> None:
-    sizes = [graph.n_vertices for graph in graphs]
-    usual, count = Counter(sizes).most_common(1)[0]
-    odd = [f"{path} has {n}" for path, n in zip(paths, sizes, strict=True) if n != usual]
+def _same_sizes(found: Sequence[Found]) -> None:
+    usual, count = Counter(one.graph.n_vertices for one in found).most_common(1)[0]
+    odd = [f"{one.path} has {n}" for one in found if (n := one.graph.n_vertices) != usual]
     if odd:
         raise ReadError(
-            f"{count} of {len(sizes)} graphs have {usual} vertices, but {few(odd)}; without names "
+            f"{count} of {len(found)} graphs have {usual} vertices, but {few(odd)}; without names "
             "of vertices they cannot be aligned: leave those files out, write them again on the "
             "same vertices, or use files that name their vertices"
         )
 
 
-def _refuse_names(
-    named: Sequence[tuple[str, ...]], graphs: Iterable[FileGraph], paths: Sequence[Path]
-) -> None:
+def _refuse_names(named: Sequence[tuple[str, ...]], found: Sequence[Found]) -> None:
     sets = [frozenset(own) for own in named]
     usual, count = Counter(sets).most_common(1)[0]
     odd = [i for i, own in enumerate(sets) if own != usual]
-    i = odd[0]
-    lacks = [name for name in named[sets.index(usual)] if name not in sets[i]]
+    i, like = odd[0], sets.index(usual)
+    lacks = [name for name in named[like] if name not in sets[i]]
     has = [name for name in named[i] if name not in usual]
-    parts = [f"it lacks {few([repr(name) for name in lacks], 6)}"] * bool(lacks)
-    parts += [f"only it has {few([repr(name) for name in has], 6)}"] * bool(has)
+    parts = [f"it lacks {some_of(lacks, 6)}"] * bool(lacks)
+    parts += [f"only it has {some_of(has, 6)}"] * bool(has)
     more = f" ({len(odd) - 1} more files differ, too)" if len(odd) > 1 else ""
-    matrices = not all(isinstance(graph, EdgeGraph) for graph in graphs)
-    hidden = " and missing='unobserved'" if matrices else ""
+    lists = all(one.graph.is_list for one in found)
+    hidden = "" if lists else " and missing='unobserved'"
     raise ReadError(
-        f"{paths[i]} has {len(sets[i])} vertices whose names differ from those of {count} of "
-        f"{len(sets)} graphs, such as {paths[sets.index(usual)].name}, which have {len(usual)}: "
+        f"{found[i].path} has {len(sets[i])} vertices whose names differ from those of {count} of "
+        f"{len(sets)} graphs, such as {found[like].path.name}, which have {len(usual)}: "
         f"{'; '.join(parts)}{spelling(lacks, has)}{more}. Correct the names, or pass "
         "vertices='intersection' for the vertices that all have, or "
         f"vertices='union'{hidden} for all"

@@ -11,53 +11,41 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.io.file_graph import EdgeGraph, FileGraph, Matrix, MatrixGraph, Notice, few
-from eigengraphs.io.file_graph import summarize as _summarize
-from eigengraphs.io.find_files import (
-    SourceFile,
-    SourceLike,
-    entities,
-    find_files,
-    id_finder,
-    name_graphs,
-    name_notices,
-)
+from eigengraphs.io.file_graph import FileGraph, Notice, few, grouped, summarize
+from eigengraphs.io.find_files import SourceLike, find_files, id_finder, name_graphs, name_notices
 from eigengraphs.io.formats import Format, HowToRead, IsTable, read_file
 from eigengraphs.io.one_stack import (
     DirectedRule,
-    Sides,
-    Step,
+    Found,
     VerticesRule,
     canonical,
+    choose_direction,
     common_vertices,
-    compare_sides,
-    direction_steps,
     do_step,
     refuse_unknown,
-    weights_of,
     widened,
-    without_bad_diagonal,
 )
-from eigengraphs.io.text_files import Notation
-from eigengraphs.io.vertex_tables import (
+from eigengraphs.io.tables_beside import (
     LabelsLike,
     VertexTable,
     as_vertex_table,
     renamer,
     with_numbers,
 )
+from eigengraphs.io.text_files import Notation
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule, storage_for
 from eigengraphs.stack.common_vertices import VertexRule
-from eigengraphs.stack.missing import MissingRule, check_missing
+from eigengraphs.stack.missing import MissingRule
 from eigengraphs.stack.one_graph import Piece
 from eigengraphs.store import is_store, open_store
 from eigengraphs.system.limits import Cap, MaxBytes
@@ -294,33 +282,24 @@ def read_files(
     """
     start = time.perf_counter()
     notation = Notation(delimiter, decimal, thousands)
-    how = HowToRead(format, key, notation, Cap.of(max_bytes))
+    how = HowToRead(format, key, notation, Cap.of(max_bytes), vertices, directed, missing)
     if is_store(source):
         return _stored(source, how, labels, memory, start)
     find = None if id_pattern is None else id_finder(id_pattern)
-    found = survey(
-        source, how, vertices=vertices, labels=labels, directed=directed, missing=missing
-    )
+    found = survey(source, how, labels)
     stack = found.stack()
     files = list[FileEntry]()
-    for one, name in zip(found.graphs, found.names, strict=True):
-        path = one.file.path
-        columns = {**entities(path), **one.file.columns}
+    for one in found.graphs:
+        columns = one.columns
         if find is not None:
-            columns["sub"] = find(path.name, name)
-        said = tuple(one.notices)
-        files.append(FileEntry(path, one.sha256, one.graph.format, name, said, columns))
+            columns["sub"] = find(one.path.name, one.name)
+        said, form = tuple(one.notices), one.graph.format
+        files.append(FileEntry(one.path, one.sha256, form, one.name, said, columns))
     seconds = time.perf_counter() - start
     return Reading(stack, tuple(files), found.notices, seconds, vertex_table=found.table)
 
 
-def _stored(
-    source: Any,
-    how: HowToRead,
-    labels: LabelsLike | None,
-    memory: str | int | None,
-    start: float,
-) -> Reading:
+def _stored(source: Any, how: HowToRead, labels: Any, memory: Any, start: float) -> Reading:
     """Open a store; nothing is read of its graphs."""
     if how.format != "auto" or how.key is not None:
         raise InputError(f"{source} is a store of graphs: format and key are for other files")
@@ -328,8 +307,8 @@ def _stored(
     stack: GraphStack = opened
     if labels is not None:
         path, names = Path(opened.path), opened.vertex_names if opened.has_vertex_names else None
-        husk = MatrixGraph(_husk(opened.n_vertices), names)
-        renamed = renamer([names or ()], [path], as_vertex_table(labels))(husk, path)
+        nothing = FileGraph(sparse.coo_array((opened.n_vertices,) * 2), names)
+        renamed = renamer([names or ()], [path], as_vertex_table(labels))(nothing, path)
         stack = opened.with_names(vertex_names=renamed.names)
     return Reading(stack, (), (), time.perf_counter() - start, opened.columns)
 
@@ -337,100 +316,61 @@ def _stored(
 # ---------------------------------------------------------------------- all graphs of a source
 
 
-@dataclass
-class _Found:
-    """One graph on its way into a stack."""
-
-    file: SourceFile
-    sha256: str
-    how: HowToRead
-    graph: FileGraph  # without its weights, once it was looked at for a store
-    several: bool = False  # its file holds more graphs
-    notices: list[Notice] = field(default_factory=list)
-    weights: Matrix | None = None
-    side: Sides = field(default_factory=lambda: Sides("symmetric"))
-    nonzeros: int = 0  # these three are found for stores
-    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float64))
-    is_sparse: bool = False
-
-    def look(self, missing: MissingRule) -> Matrix:
-        """Return the weights, and remember how their two sides compare."""
-        self.notices = list(self.graph.notices)
-        self.weights = self.read_weights(self.graph, missing, self.notices)
-        self.side = compare_sides(self.weights, self.graph.names)
-        return self.weights
-
-    def read_weights(self, graph: FileGraph, missing: MissingRule, notices: list[Notice]) -> Matrix:
-        """Return weights (n, n) without a diagonal that is nan or infinite throughout."""
-        path = self.file.path
-        return without_bad_diagonal(weights_of(graph, path, notices), path, missing, notices)
-
-
 @dataclass(frozen=True)
 class Survey:
     """Graphs of files that fit together, and what they need to be one stack."""
 
-    graphs: Sequence[_Found]
-    names: Sequence[str]
+    graphs: Sequence[Found]
+    how: HowToRead
     rule: VertexRule
     order: tuple[str, ...] | None  # of vertices
-    steps: Sequence[Step]  # for the direction of each graph
     directed: bool
-    missing: MissingRule
     rename: Callable[[FileGraph, Path], FileGraph] | None
     table: VertexTable | None
     notices: tuple[Notice, ...]
     storage: StorageRule = "auto"
     dtype: np.dtype[Any] | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the graphs."""
+        return [one.name for one in self.graphs]
+
     def stack(self) -> GraphStack:
         """Return all graphs, whose weights are in memory."""
-        paths = [one.file.path for one in self.graphs]
-        weights = [one.weights for one in self.graphs if one.weights is not None]
-        weights = [do_step(A, step) for A, step in zip(weights, self.steps, strict=True)]
-        if self.missing == "error":
-            refuse_unknown(weights, [one.graph.names for one in self.graphs], paths)
-        pieces = [self._piece(one.graph, A, path) for one, A, path in
-                  zip(self.graphs, weights, paths, strict=True)]  # fmt: skip
-        return self._stack(pieces, self.names)
+        return self._stack(self._pieces(self.graphs), self.names)
 
     def blocks(self, first: int = 0) -> Iterator[tuple[GraphStack, dict[str, list[str]]]]:
         """Yield graphs from the ``first``-th on, which are read again, and their columns."""
-        counts = Counter(id(one.file) for one in self.graphs)
-        columns = dict.fromkeys(
-            name for one in self.graphs for name in (*entities(one.file.path), *one.file.columns)
-        )
-        pieces, rows = list[Piece](), list[dict[str, str]]()
-        at = held = 0
+        columns = dict.fromkeys(name for one in self.graphs for name in one.columns)
+        pieces, held, size = list[Piece](), list[Found](), 0
 
         def block() -> tuple[GraphStack, dict[str, list[str]]]:
-            stack = self._stack(pieces, self.names[at - len(pieces) : at])
+            rows = [one.columns for one in held]
+            stack = self._stack(pieces, [one.name for one in held])
             return stack, {name: [row.get(name, "") for row in rows] for name in columns}
 
-        while at < len(self.graphs):
-            one = self.graphs[at]
-            path, count, begin, k = one.file.path, counts[id(one.file)], at, 0
-            if begin + count <= first:
-                at += count
+        begin = 0
+        for of_file in grouped(self.graphs, lambda one: id(one.file)).values():
+            count, k, path = len(of_file), 0, of_file[0].path
+            begin += count
+            if begin <= first:
                 continue
-            of_file = {**entities(path), **one.file.columns}
-            for k, graph in enumerate(read_file(path, one.how, whole=False)[1], 1):
-                if k > count or begin + k <= first:
+            how = replace(self.how, format=of_file[0].format)
+            for k, graph in enumerate(read_file(path, how, whole=False)[1], 1):
+                if k > count or begin - count + k <= first:
                     continue
-                at = begin + k
+                one = replace(of_file[k - 1], graph=graph)
                 if self.rename is not None:
-                    graph = self.rename(graph, path)
-                weights = one.read_weights(graph, self.missing, [])
-                weights = do_step(weights, self.steps[at - 1])
-                if self.missing == "error":
-                    refuse_unknown([weights], [graph.names], [path])
-                pieces.append(self._piece(graph, weights, path))
-                rows.append(of_file)
+                    one.graph = self.rename(graph, path)
+                one.read_weights(self.how.missing)
+                pieces += self._pieces([one])
+                held.append(of_file[k - 1])
                 A = pieces[-1].matrix
-                held += A.nbytes if isinstance(A, np.ndarray) else 12 * int(A.nnz)
-                if held >= _BLOCK:
+                size += A.nbytes if isinstance(A, np.ndarray) else 12 * int(A.nnz)
+                if size >= _BLOCK:
                     yield block()
-                    pieces, rows, held = [], [], 0
+                    pieces, held, size = [], [], 0
             if k != count:
                 raise ReadError(
                     f"{path} held {count} graphs when it was looked at, and now {k}: it is being "
@@ -439,9 +379,16 @@ class Survey:
         if pieces:
             yield block()
 
-    def _piece(self, graph: FileGraph, weights: Matrix, path: Path) -> Piece:
-        weights, names = widened(weights, graph, self.rule, self.order)
-        return Piece(canonical(weights), names, _is_sparse(graph), str(path))
+    def _pieces(self, found: Sequence[Found]) -> list[Piece]:
+        for one in found:
+            one.weights = do_step(one.weights, one.step)
+        if self.how.missing == "error":
+            refuse_unknown(found)
+        pieces = list[Piece]()
+        for one in found:
+            weights, names = widened(one.weights, one.graph, self.rule, self.order)
+            pieces.append(Piece(canonical(weights), names, one.graph.is_sparse, str(one.path)))
+        return pieces
 
     def _stack(self, pieces: Sequence[Piece], names: Sequence[str]) -> GraphStack:
         order = self.order
@@ -453,12 +400,12 @@ class Survey:
                 vertices=self.rule,
                 storage=self.storage,
                 dtype=self.dtype,
-                missing=self.missing,
+                missing=self.how.missing,
             )
         if order is None or stack.vertex_names == order:
             return stack
         if self.rule == "union":  # some vertices may be in no graph of a block
-            return stack.among(order, isolated=self.missing == "error")
+            return stack.among(order, isolated=self.how.missing == "error")
         return stack.select_vertices(list(order))
 
 
@@ -477,11 +424,8 @@ def _naming_files(paths: Sequence[str]) -> Iterator[None]:
 def survey(
     source: SourceLike,
     how: HowToRead,
-    *,
-    vertices: VerticesRule = "auto",
     labels: LabelsLike | None = None,
-    directed: DirectedRule = "auto",
-    missing: MissingRule = "error",
+    *,
     for_store: bool = False,
     storage: StorageRule = "auto",
     known: tuple[str, ...] | None = None,
@@ -498,16 +442,9 @@ def survey(
     known
         Vertices of the store that graphs are added to.
     """
-    check_missing(missing)
-    if vertices not in ("auto", "union", "intersection", "strict"):
-        raise InputError(
-            f"vertices must be 'auto', 'union', 'intersection' or 'strict', got {vertices!r}"
-        )
-    if directed != "auto" and not isinstance(directed, bool):
-        raise InputError(f"directed must be 'auto', True or False, got {directed!r}")
     files = find_files(source, bids=how.format == "bids", notation=how.notation)
     of_all = list(files.notices)
-    found, tables = list[_Found](), list[IsTable]()
+    found, tables = list[Found](), list[IsTable]()
     texts: dict[str, str] = {}  # so that equal names of many files are kept once
     for k, file in enumerate(files.files):
         watch("looking at files", k, len(files.files))
@@ -517,142 +454,118 @@ def survey(
             tables.append(error)
             of_all.append(Notice.of("table", file.path))
             continue
-        before = len(found)
         for graph in stream:
-            found.append(_Found(file, sha256, how, graph))
+            found.append(Found(file, sha256, how.format, graph))
             if for_store:
-                _let_go(found[-1], missing, texts)
-        for one in found[before:]:
-            one.several = len(found) > before + 1
+                _let_go(found[-1], how.missing, texts)
     if tables and (not files.searched or len(tables) >= len(found)):
         raise ReadError(str(tables[0]))
-    for i in _settle_ambiguous(found):
+    for one in _settle_ambiguous(found, how):
         if for_store:
-            _let_go(found[i], missing, texts)
+            _let_go(one, how.missing, texts)
     if files.searched:
         _one_format(found)
-    names, paths = _names(found, files.searched), [one.file.path for one in found]
-    of_all += _copies(found, names)
+    _name(found, files.searched)
+    of_all += _copies(found)
+    paths, names = [one.path for one in found], [one.name for one in found]
     of_all += name_notices(files, paths, names)
     rename = table = None
     if labels is not None:
-        own = [one.graph.names or () for one in found]
-        rename = renamer(own, paths, as_vertex_table(labels))
-        table = with_numbers(as_vertex_table(labels), own)
+        own, table = [one.graph.names or () for one in found], as_vertex_table(labels)
+        rename, table = renamer(own, paths, table), with_numbers(table, own)
         for one in found:
-            one.graph = rename(one.graph, one.file.path)
+            one.graph = rename(one.graph, one.path)
     for one in found if not for_store else ():
-        one.look(missing)
-    graphs, of_graphs = [one.graph for one in found], [one.notices for one in found]
-    sides = [one.side for one in found]
-    steps, keep = direction_steps(graphs, paths, sides, directed, of_graphs)
+        one.look(how.missing)
+    keep = choose_direction(found, how.directed)
     union = list[Notice]()
-    rule, order = common_vertices(graphs, paths, vertices, missing, of_graphs, union, known)
+    rule, order = common_vertices(found, how.vertices, how.missing, union, known)
     dtype = None
     if for_store:
-        order = _order_in_store(graphs, paths, rule, order)
-        small = all(one.dtype.kind == "f" and one.dtype.itemsize <= 4 for one in found)
+        order = _order_in_store(found, rule, order)
+        kinds = [one.graph.matrix.dtype for one in found]
+        small = all(kind.kind == "f" and kind.itemsize <= 4 for kind in kinds)
         dtype = np.dtype(np.float32 if small else np.float64)
-    if for_store and storage == "auto":
-        n = graphs[0].n_vertices if order is None else len(order)
-        nonzeros = sum(one.nonzeros for one in found)
-        sparse = any(one.is_sparse for one in found)
-        storage = storage_for(len(found), n, nonzeros, sparse, dtype or np.dtype(np.float64))
-    of_files = [notice for told in of_graphs for notice in told]
-    notices = tuple(_summarize([*of_all, *of_files, *union]))
-    return Survey(
-        found, names, rule, order, steps, keep, missing, rename, table, notices, storage, dtype
-    )
+        if storage == "auto":
+            n = found[0].graph.n_vertices if order is None else len(order)
+            nonzeros = sum(one.nonzeros for one in found)
+            some = any(one.graph.is_sparse for one in found)
+            storage = storage_for(len(found), n, nonzeros, some, dtype)
+    of_files = [notice for one in found for notice in one.notices]
+    notices = tuple(summarize([*of_all, *of_files, *union]))
+    return Survey(found, how, rule, order, keep, rename, table, notices, storage, dtype)
 
 
-def _let_go(one: _Found, missing: MissingRule, texts: dict[str, str]) -> None:
+def _let_go(one: Found, missing: MissingRule, texts: dict[str, str]) -> None:
     """Look at a graph, and keep of its weights only what decides how a store keeps all."""
-    weights: Any = one.look(missing)
+    one.look(missing)
+    weights, names = one.weights, one.graph.names
     if missing == "error":
-        known = do_step(weights, "mirror") if one.side.kind == "half" else weights
-        refuse_unknown([known], [one.graph.names], [one.file.path])
+        one.weights = do_step(weights, "mirror") if one.side.kind == "half" else weights
+        refuse_unknown([one])
     dense = isinstance(weights, np.ndarray)
     one.nonzeros = int(np.count_nonzero(weights if dense else weights.data))
-    one.dtype, one.is_sparse = weights.dtype, _is_sparse(one.graph)
-    if isinstance(one.graph, EdgeGraph):
-        names = tuple(texts.setdefault(name, name) for name in one.graph.names)
-        nothing = np.zeros(0, np.intp)
-        one.graph = EdgeGraph(nothing, nothing, np.zeros(0), names, one.graph.declared,
-                              one.graph.directed, one.graph.key, (), one.graph.format)  # fmt: skip
-    else:
-        one.graph = replace(one.graph, matrix=_husk(weights.shape[0]))
-    one.weights = None
+    husk: Any = sparse.coo_array(weights.shape, dtype=weights.dtype)
+    if dense:
+        husk = np.broadcast_to(np.zeros((), weights.dtype), weights.shape)
+    names = names and tuple(texts.setdefault(name, name) for name in names)
+    one.graph, one.weights = replace(one.graph, matrix=husk, names=names), None
 
 
-def _is_sparse(graph: FileGraph) -> bool:
-    """Tell whether a file holds a sparse matrix, which is never made dense."""
-    return isinstance(graph, MatrixGraph) and not isinstance(graph.matrix, np.ndarray)
-
-
-def _husk(n: int) -> Any:
-    """Return a matrix of zeros that takes no memory."""
-    return np.broadcast_to(np.zeros((), np.int8), (n, n))
-
-
-def _settle_ambiguous(found: Sequence[_Found]) -> list[int]:
-    """Read files that could be matrices or edge lists as what the others are; return which."""
+def _settle_ambiguous(found: Sequence[Found], how: HowToRead) -> list[Found]:
+    """Read files that could be matrices or edge lists as what the others are; return them."""
     unsure = [any(said.kind == "ambiguous" for said in one.graph.notices) for one in found]
     sure = {one.graph.format for one, doubt in zip(found, unsure, strict=True) if not doubt}
-    known: dict[str, Format] = {"matrix": "matrix", "edge list": "edgelist"}
+    known = {"matrix": "matrix", "edge list": "edgelist"}
     if len(sure) != 1 or not sure <= set(known):
         return []
-    places = [i for i, doubt in enumerate(unsure) if doubt]
-    for i in places:
-        found[i].how = replace(found[i].how, format=known[next(iter(sure))])
-        found[i].graph = next(read_file(found[i].file.path, found[i].how)[1])
-    return places
+    settled = [one for one, doubt in zip(found, unsure, strict=True) if doubt]
+    for one in settled:
+        one.format = known[next(iter(sure))]
+        one.graph = next(read_file(one.path, replace(how, format=one.format))[1])
+    return settled
 
 
-def _one_format(found: Sequence[_Found]) -> None:
+def _one_format(found: Sequence[Found]) -> None:
     """Refuse matrices and edge lists in one folder: one of them is likely to be something else."""
-    kinds: dict[str, list[str]] = {}
-    for one in found:
-        kinds.setdefault(one.graph.format, []).append(str(one.file.path))
+    kinds = grouped(found, lambda one: one.graph.format)
     if len(kinds) > 1:
         fewest = min(kinds, key=lambda kind: len(kinds[kind]))
-        counts = ", ".join(f"{len(paths)} x {kind}" for kind, paths in kinds.items())
+        counts = ", ".join(f"{len(group)} x {kind}" for kind, group in kinds.items())
+        shown = few([str(one.path) for one in kinds[fewest]])
         raise ReadError(
-            f"the files are of several kinds ({counts}); {fewest}: {few(kinds[fewest])}. Choose "
-            "files of one kind with a pattern, or name them one by one in a list or manifest"
+            f"the files are of several kinds ({counts}); {fewest}: {shown}. Choose files of one "
+            "kind with a pattern, or name them one by one in a list or manifest"
         )
 
 
-def _names(found: Sequence[_Found], searched: bool) -> list[str]:
-    """Return a name for every graph: of a manifest, of the file, or of what is in the file."""
-    paths = list(dict.fromkeys(one.file.path for one in found))
+def _name(found: Sequence[Found], searched: bool) -> None:
+    """Name every graph: as a manifest does, by the file, or by what is in the file."""
+    paths = list(dict.fromkeys(one.path for one in found))
     by_file = dict(zip(paths, name_graphs(paths, searched=searched), strict=True))
+    held = Counter(id(one.file) for one in found)
     count = Counter[Path]()
-    names = list[str]()
     for one in found:
-        path = one.file.path
-        name = one.file.name or by_file[path]
-        within = str(count[path]) if one.several and one.graph.key is None else one.graph.key
+        one.name, within = one.file.name or by_file[one.path], one.graph.key
+        if within is None and held[id(one.file)] > 1:
+            within = str(count[one.path])
         if within is not None:
-            name = within if len(paths) == 1 else f"{name}_{within}"
-        count[path] += 1
-        names.append(name)
-    name, often = Counter(names).most_common(1)[0]
+            one.name = within if len(paths) == 1 else f"{one.name}_{within}"
+        count[one.path] += 1
+    name, often = Counter(one.name for one in found).most_common(1)[0]
     if often > 1:
-        same = [str(found[i].file.path) for i, other in enumerate(names) if other == name]
+        same = [str(one.path) for one in found if one.name == name]
         raise ReadError(
             f"{often} graphs would be called {name!r}: {few(same, 4)}; keep one of the files, or "
             "give each a name in a manifest (a table with columns 'path' and 'id')"
         )
-    return names
 
 
-def _copies(found: Sequence[_Found], names: Sequence[str]) -> list[Notice]:
+def _copies(found: Sequence[Found]) -> list[Notice]:
     """Say which files are copies of one another."""
-    hashes: dict[str, dict[Path, str]] = {}
-    for one, name in zip(found, names, strict=True):
-        if one.sha256:  # large files have none
-            hashes.setdefault(one.sha256, {})[one.file.path] = name
-    copies = [list(group.values()) for group in hashes.values() if len(group) > 1]
+    hashes = grouped((one for one in found if one.sha256), lambda one: one.sha256)  # large: none
+    names = [{one.path: one.name for one in group} for group in hashes.values()]
+    copies = [list(group.values()) for group in names if len(group) > 1]
     if not copies:
         return []
     shown = few([" = ".join(group) for group in copies])
@@ -661,22 +574,19 @@ def _copies(found: Sequence[_Found], names: Sequence[str]) -> list[Notice]:
 
 
 def _order_in_store(
-    graphs: Sequence[FileGraph],
-    paths: Sequence[Path],
-    rule: VertexRule,
-    order: tuple[str, ...] | None,
+    found: Sequence[Found], rule: VertexRule, order: tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
     """Return the vertices of all blocks of a store, or None for graphs without names."""
-    named = [i for i, graph in enumerate(graphs) if graph.names is not None]
-    if 0 < len(named) < len(graphs):
-        bare = next(i for i, graph in enumerate(graphs) if graph.names is None)
+    named = [one for one in found if one.graph.names is not None]
+    if 0 < len(named) < len(found):
+        bare = next(one for one in found if one.graph.names is None)
         raise ReadError(
-            f"{paths[named[0]]} names its vertices and {paths[bare]} does not: convert them apart, "
-            "or give names to all by labels (--vertices)"
+            f"{named[0].path} names its vertices and {bare.path} does not: convert them apart, or "
+            "give names to all by labels (--vertices)"
         )
     if rule != "intersection":
         return order
-    common = set.intersection(*(set(names) for names in {graph.names or () for graph in graphs}))
+    common = set.intersection(*(set(names) for names in {one.graph.names or () for one in found}))
     if not common:
         raise ReadError("no vertex name is common to all graphs")
-    return tuple(name for name in graphs[0].names or () if name in common)
+    return tuple(name for name in found[0].graph.names or () if name in common)

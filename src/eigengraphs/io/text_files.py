@@ -6,30 +6,30 @@ import ast
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.io.file_graph import EdgeGraph, MatrixGraph, Notice, few
-from eigengraphs.stack.names import spelling
+from eigengraphs.io.file_graph import FileGraph, Notice, of_edges, repeated
+from eigengraphs.stack.names import some_of, spelling
 from eigengraphs.system.limits import DEFAULT, read_json, read_regular
 from eigengraphs.system.tables import unguarded
 
 __all__ = [
-    "AUTO", "SOURCE", "TARGET", "WEIGHT", "AmbiguousComma", "Notation", "Table", "TextFile",
-    "check_lengths", "column_of", "find_column", "is_number", "looks_like_graph", "natural",
-    "number", "open_table", "open_text", "read_edges", "read_matrix", "read_table", "table_text",
-    "text_kind", "whole",
+    "AUTO", "SOURCE", "TARGET", "WEIGHT", "AmbiguousComma", "Notation", "TextFile", "as_arrays",
+    "find_column", "is_number", "looks_like_graph", "natural", "open_table", "open_text",
+    "read_edges", "read_matrix", "text_kind", "whole",
 ]  # fmt: skip
 
 TextKind: TypeAlias = Literal["matrix", "edge list", "table"]
 Floats: TypeAlias = NDArray[np.float64]
+Names: TypeAlias = "tuple[str, ...] | None"
 
 # Cells that say that a value is not known.
 _MISSING = frozenset({"", "na", "n/a", "nan", "-nan", "+nan", "null", "none", ".", "missing"})
@@ -49,8 +49,8 @@ WEIGHT = frozenset([
 _YES_OR_NO = {"true": True, "yes": True, "false": False, "no": False}
 
 _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
-_COMMA = rf"[+-]?[0-9]+,[0-9]+{_EXPONENT}"
-_POINT = rf"[+-]?[0-9]*\.[0-9]+{_EXPONENT}"
+_COMMA = re.compile(rf"[+-]?[0-9]+,[0-9]+{_EXPONENT}")
+_POINT = re.compile(rf"[+-]?[0-9]*\.[0-9]+{_EXPONENT}")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")  # could be, or three decimals
 _WHOLE = re.compile(r"([+-]?)([0-9]+)(?:\.0*)?")
 _PADDED = re.compile(r"(?<![0-9.+-])0[0-9]")  # may be an id such as 007
@@ -97,18 +97,28 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
+def _parsed(rows: Sequence[Any], delimiter: str | None = "\x1f") -> Floats | None:
+    """Return a table of nothing but numbers from lines, or from cells; None if it is another."""
+    lines = [row if isinstance(row, str) else "\x1f".join(row) for row in rows]
+    try:
+        # Numpy's parser in C; it refuses empty cells, words and lines of unequal length.
+        return np.loadtxt(lines, delimiter=delimiter, comments=None, ndmin=2)
+    except ValueError:
+        return None
+
+
 # ---------------------------------------------------------------------- lines and cells
 
 
-class Notation(NamedTuple):
+@dataclass(frozen=True)
+class Notation:
     """How cells and numbers are written; what is None is found out."""
 
     delimiter: str | None = None
     decimal: str | None = None
     thousands: str | None = None
 
-    def checked(self) -> Notation:
-        """Return itself, or say what is wrong."""
+    def __post_init__(self) -> None:
         if self.delimiter is not None:
             _one_delimiter(self.delimiter)
         if self.decimal not in (None, ".", ","):
@@ -121,7 +131,6 @@ class Notation(NamedTuple):
                 f"thousands={mark!r} needs another mark for decimals: pass decimal="
                 + ("','" if mark == "." else "'.'")
             )
-        return self
 
 
 AUTO = Notation()
@@ -141,11 +150,14 @@ class TextFile:
     comments: tuple[str, ...]  # without the # or %
     delimiter: str | None  # None is white space of any length
     notices: tuple[Notice, ...] = ()
+    decimal: str = "."
+    thousands: str | None = None
 
     def cells(self, first: int = 0, last: int | None = None) -> list[list[str]]:
         """Return the cells of some lines, without white space around them.
 
-        An apostrophe that stands before a formula, as spreadsheets want it, is taken off.
+        An apostrophe that stands before a formula, as spreadsheets want it, is taken off. Numbers
+        get decimal points, and lose marks between thousands.
         """
         lines, mark = self.lines[first:last], self.delimiter
         if any('"' in line for line in lines):
@@ -155,8 +167,10 @@ class TextFile:
         else:
             cells = [[cell.strip() for cell in line.split(mark)] for line in lines]
         if any("'" in line for line in lines):
-            return [[unguarded(cell) for cell in row] for row in cells]
-        return cells
+            cells = [[unguarded(cell) for cell in row] for row in cells]
+        if self._is_plain:
+            return cells
+        return [self._with_points(row, i) for i, row in enumerate(cells, first)]
 
     def _quoted(self, lines: Sequence[str], first: int) -> list[list[str]]:
         if self.delimiter is None:
@@ -169,12 +183,40 @@ class TextFile:
                 if reader.line_num != len(rows):
                     raise csv.Error("a quote is not closed")
         except csv.Error as error:
-            place = self.places[first + len(rows) - (reader.line_num != len(rows))]
+            i = first + len(rows) - (reader.line_num != len(rows))
             raise ReadError(
-                f"{self.path}, line {place}: {error}; a cell in quotes must end in its own line: "
-                "correct the line, or take the quotes out"
+                f"{self.place(i)}: {error}; a cell in quotes must end in its own line: correct the "
+                "line, or take the quotes out"
             ) from None
         return rows
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.decimal == "." and self.thousands is None
+
+    def _with_points(self, row: list[str], i: int) -> list[str]:
+        """Return the cells of a line with decimal points, and no marks between thousands."""
+        mark, point = re.escape(self.thousands or ""), re.escape(self.decimal)
+        groups = f"[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|" if mark else ""
+        pattern = re.compile(rf"[+-]?(?:{groups}[0-9]+)(?:{point}[0-9]+)?{_EXPONENT}")
+        cells = list[str]()
+        for t, cell in enumerate(row):
+            if pattern.fullmatch(cell):
+                cell = cell.replace(self.thousands or "", "").replace(self.decimal, ".")
+            elif self.decimal == "," and _POINT.fullmatch(cell):
+                # It would be read as another number.
+                raise ReadError(
+                    f"{self.place(i, t)}: {cell[:40]!r} has a point, which does not fit "
+                    f"decimal={self.decimal!r}: correct the cell, or pass thousands='.' if points "
+                    "separate thousands"
+                )
+            cells.append(cell)
+        return cells
+
+    def place(self, i: int = 0, column: int | None = None) -> str:
+        """Return the file, the i-th line and perhaps a column, counted from 0, for messages."""
+        cell = "" if column is None else f", column {column + 1}"
+        return f"{self.path}, line {self.places[i]}{cell}"
 
     @property
     def delimiter_in_words(self) -> str:
@@ -196,11 +238,22 @@ class TextFile:
 
     def numbers(self) -> Floats | None:
         """Return a table of nothing but numbers, (rows, columns); None if it is anything else."""
-        try:
-            # Numpy's parser in C; it refuses empty cells, words and lines of unequal length.
-            return np.loadtxt(self.lines, delimiter=self.delimiter, comments=None, ndmin=2)
-        except ValueError:
-            return None
+        return _parsed(self.lines, self.delimiter) if self._is_plain else _parsed(self.cells())
+
+    def columns(self) -> dict[str, list[str]]:
+        """Return the cells below each name of the header."""
+        header, *rows = self.cells()
+        if twice := repeated(header):
+            raise ReadError(
+                f"{self.place()}: two columns are called {twice[0]!r}; give each a name of its own"
+            )
+        for i, row in enumerate(rows, 1):
+            if len(row) != len(header):
+                raise ReadError(
+                    f"{self.place(i)} has {len(row)} cells and the header has {len(header)}, with "
+                    f"{self.delimiter_in_words} between them; correct the line"
+                )
+        return {name: [row[t] for row in rows] for t, name in enumerate(header)}
 
 
 def open_text(path: Path, data: bytes, notation: Notation = AUTO) -> TextFile:
@@ -215,16 +268,15 @@ def open_text(path: Path, data: bytes, notation: Notation = AUTO) -> TextFile:
             + (" but comments" if comments else "")
             + f" ({len(data)} bytes): leave it out, or write it again"
         )
+    decimal, thousands = notation.decimal, notation.thousands
     if notation.delimiter is None:
-        found = _sniff(kept[:20], "," in notation[1:])
+        found = _sniff(kept[:20], "," in (decimal, thousands))
     else:
         found = _one_delimiter(notation.delimiter)
     opened = TextFile(path, kept, places, tuple(comments), found, notices)
-    decimal, thousands = notation.decimal, notation.thousands
     if decimal is None and thousands is None and _has_decimal_commas(opened):
-        decimal = ","
-        opened = replace(opened, notices=(*notices, Notice.of("decimal commas", path)))
-    return _with_points(opened, decimal or ".", thousands)
+        return replace(opened, decimal=",", notices=(*notices, Notice.of("decimal commas", path)))
+    return replace(opened, decimal=decimal or ".", thousands=thousands)
 
 
 def _one_delimiter(delimiter: str) -> str | None:
@@ -244,8 +296,8 @@ def _decode(path: Path, data: bytes) -> tuple[str, tuple[Notice, ...]]:
             return data.decode("utf-16"), ()
         except UnicodeDecodeError as error:
             raise ReadError(
-                f"{path} begins as UTF-16 text and is not ({error.reason} at byte {error.start}): "
-                "save it again as UTF-8"
+                f"{path} begins as UTF-16 text but is not valid ({error.reason} at byte "
+                f"{error.start}): save it again as UTF-8"
             ) from None
     if data[:4] == b"PK\x03\x04":
         raise ReadError(
@@ -296,9 +348,7 @@ def _sniff(lines: Sequence[str], in_numbers: bool) -> str | None:
         if sum(mark in line for line in sure) < max(1, len(sure) - 1):
             continue
         rows = (line.split() for line in sure)
-        if mark == "," and any(
-            len(row) > 1 and all(re.fullmatch(_COMMA, cell) for cell in row) for row in rows
-        ):
+        if mark == "," and any(len(row) > 1 and all(map(_COMMA.fullmatch, row)) for row in rows):
             return None  # 0,5 1,2: refused a little later
         return mark
     return None
@@ -310,39 +360,37 @@ def _data_at(line: str) -> int | None:
     return at if at >= 0 and line.rstrip().endswith("}") else None
 
 
-def _cell(text: TextFile, body: str, *, quoted: bool = False) -> re.Pattern[str]:
-    """Return a pattern of whole cells, perhaps in quotes, that are ``body``."""
-    edge, space = (r"\s", "") if text.delimiter is None else (re.escape(text.delimiter), " *")
-    quote = '"' if quoted else '"?'
-    return re.compile(f"(?<![^{edge}]){space}{quote}({body}){quote}{space}(?![^{edge}])")
-
-
 def _has_decimal_commas(text: TextFile) -> bool:
     """Tell whether numbers have decimal commas, as in Excel's files; refuse what is in doubt.
 
     Between semicolons, where no number has a point, and where one comma cannot separate
     thousands, commas are decimal.
     """
-    if text.delimiter == "," or not any("," in line for line in text.lines):
+    if text.delimiter == ",":
         return False
-    comma, first, thousands = _cell(text, _COMMA), None, True
-    for i, line in enumerate(text.lines):
-        for found in comma.finditer(line) if "," in line else ():
-            first = first or (i, found)
-            thousands = thousands and _THOUSANDS.fullmatch(found[1]) is not None
-    if first is None:
+    found = (
+        (i, t, cell)
+        for i, line in enumerate(text.lines)
+        if "," in line
+        for t, cell in enumerate(text.cells(i, i + 1)[0])
+        if _COMMA.fullmatch(cell)
+    )
+    i, t, first = next(found, (0, 0, ""))
+    if not first:
         return False
-    where, cell = _place(text, *first), first[1][1][:40]
-    if thousands:
+    where, cell = text.place(i, t), first[:40]
+    if _THOUSANDS.fullmatch(first) and all(_THOUSANDS.fullmatch(cell) for *_, cell in found):
         raise AmbiguousComma(
             f"{where}: {cell!r} may be {cell.replace(',', '.')} or {cell.replace(',', '')}: every "
             "comma of the file is followed by exactly three digits; pass decimal=',' if it is a "
             "decimal comma, or thousands=',' if it separates thousands"
         )
-    if text.delimiter == ";":
-        point = _cell(text, _POINT)
-        if not any("." in line and point.search(line) for line in text.lines):
-            return True
+    if text.delimiter == ";" and not any(
+        any(map(_POINT.fullmatch, text.cells(i, i + 1)[0]))
+        for i, line in enumerate(text.lines)
+        if "." in line
+    ):
+        return True
     raise ReadError(
         f"{where}: {cell!r} has a decimal comma; numbers need a point, {cell.replace(',', '.')!r}: "
         "pass decimal=',', or save the file with points (in a spreadsheet, choose an English "
@@ -350,88 +398,20 @@ def _has_decimal_commas(text: TextFile) -> bool:
     )
 
 
-def _with_points(text: TextFile, decimal: str, thousands: str | None) -> TextFile:
-    """Return lines whose numbers have decimal points, and no marks between thousands."""
-    if decimal == "." and thousands is None:
-        return text
-    mark, point = re.escape(thousands or ""), re.escape(decimal)
-    groups = f"[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|" if thousands else ""
-    quoted = (text.delimiter or " ") in (decimal, thousands)
-    cell = _cell(text, rf"[+-]?(?:{groups}[0-9]+)(?:{point}[0-9]+)?{_EXPONENT}", quoted=quoted)
-    # What has a point although that is not the mark would be read as another number.
-    wrong = _cell(text, _POINT) if decimal == "," else None
-
-    def plain(found: re.Match[str]) -> str:
-        value = found[1].replace(thousands, "") if thousands else found[1]
-        return found[0].replace(found[1], value.replace(decimal, "."))
-
-    lines = list[str]()
-    for i, line in enumerate(text.lines):
-        for odd in wrong.finditer(line) if wrong is not None and "." in line else ():
-            if cell.fullmatch(odd[0]) is None:
-                raise ReadError(
-                    f"{_place(text, i, odd)}: {odd[1][:40]!r} has a point, which does not fit "
-                    f"decimal={decimal!r}: correct the cell, or pass thousands='.' if points "
-                    "separate thousands"
-                )
-        lines.append(cell.sub(plain, line))
-    return replace(text, lines=lines)
-
-
-def _place(text: TextFile, i: int, found: re.Match[str]) -> str:
-    before = found.string[: found.start()]
-    column = len(before.split()) if text.delimiter is None else before.count(text.delimiter)
-    return f"{text.path}, line {text.places[i]}, column {column + 1}"
-
-
 # ---------------------------------------------------------------------- tables
-# Not by pandas: which lines and columns are at fault, exact long ids, commas that may be decimal
-# and cells such as "none" are decided here, in the same way for every kind of text file.
+# Not by pandas: see docs/develop/decisions/023-tables-and-files-by-hand.md.
 
 
-@dataclass(frozen=True)
-class Table:
-    """Columns of cells as they stand in the file."""
-
-    path: Path
-    columns: dict[str, list[str]]
-    places: Sequence[int]  # line of every row in the file
-
-
-def read_table(path: Path, notation: Notation = AUTO) -> Table:
-    """Read a table with a header; delimiter and encoding are found."""
-    return open_table(table_text(path, notation))
-
-
-def table_text(path: Path, notation: Notation = AUTO) -> TextFile:
-    """Open the text file of a table, or say that it is not there."""
+def open_table(path: Path, notation: Notation = AUTO) -> TextFile:
+    """Open the file of a table, whose delimiter is found, or say that it is not there."""
     try:
         data = read_regular(path)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
-    text = open_text(path, data, notation._replace(delimiter=None))
+    text = open_text(path, data, replace(notation, delimiter=None))
     if not text.lines:
         raise ReadError(f"{path} holds nothing but comments: it must have a header and rows")
     return text
-
-
-def open_table(text: TextFile) -> Table:
-    """Cut a text file into columns, by its header."""
-    header, *rows = text.cells()
-    if len(set(header)) < len(header):
-        repeated = next(name for name, count in Counter(header).items() if count > 1)
-        raise ReadError(
-            f"{text.path}, line {text.places[0]}: two columns are called {repeated!r}; give each "
-            "a name of its own"
-        )
-    for row, place in zip(rows, text.places[1:], strict=True):
-        if len(row) != len(header):
-            raise ReadError(
-                f"{text.path}, line {place} has {len(row)} cells and the header has {len(header)}, "
-                f"with {text.delimiter_in_words} between them; correct the line"
-            )
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
-    return Table(text.path, columns, text.places[1:])
 
 
 def find_column(columns: Mapping[str, Any], words: Sequence[str]) -> str | None:
@@ -440,8 +420,13 @@ def find_column(columns: Mapping[str, Any], words: Sequence[str]) -> str | None:
     return next((lower[word] for word in words if word in lower), None)
 
 
-def check_lengths(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
-    """Refuse columns that are large as arrays, where every cell takes as much as the longest."""
+def as_arrays(
+    path: Path, columns: Mapping[str, list[str]], words: Collection[str] = ()
+) -> dict[str, NDArray[Any]]:
+    """Return columns as arrays of numbers or words; of words as they stand where that is said.
+
+    Refuses columns that are large as arrays, where every cell takes as much as the longest.
+    """
     longest = {name: max(map(len, cells), default=0) for name, cells in columns.items()}
     needed = sum(4 * length * len(columns[name]) for name, length in longest.items())
     if needed > DEFAULT.allowed(sum(len(cell) for cells in columns.values() for cell in cells)):
@@ -450,9 +435,13 @@ def check_lengths(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
             f"{path} has a cell of {longest[worst]:,} letters in column {worst[:60]!r}, and its "
             f"columns would take {needed:,} bytes: shorten that cell, or leave the column out"
         )
+    return {
+        name: np.array(cells, dtype=np.str_) if name in words else _numbers_or_words(cells)
+        for name, cells in columns.items()
+    }
 
 
-def column_of(cells: list[str]) -> Floats | NDArray[np.str_]:
+def _numbers_or_words(cells: list[str]) -> NDArray[Any]:
     """Return numbers if all that is there are numbers, nan for none; else words, '' for none.
 
     Whole numbers that floats cannot hold are ids, and stay words.
@@ -474,11 +463,8 @@ def column_of(cells: list[str]) -> Floats | NDArray[np.str_]:
 def text_kind(text: TextFile) -> tuple[TextKind, bool]:
     """Tell what a file is by its ending, first lines and size, and whether that is in doubt."""
     ending = text.path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    if (
-        not text.lines
-        or text.comment("vertices") is not None
-        or (_data_at(text.lines[0]) is not None)
-    ):
+    listed = not text.lines or text.comment("vertices") is not None
+    if listed or _data_at(text.lines[0]) is not None:
         return "edge list", False
     head = text.cells(0, 4)
     first, rows = head[0], len(text.lines)
@@ -566,21 +552,19 @@ def _is_table(head: list[list[str]]) -> bool:
 # ---------------------------------------------------------------------- matrices
 
 
-def read_matrix(text: TextFile) -> MatrixGraph:
+def read_matrix(text: TextFile) -> FileGraph:
     """Read a square matrix. Half of one becomes a matrix with nan in the other half."""
-    notices = text.notices
-    names: tuple[str, ...] | None = None
+    names, more = None, list[Notice]()
     matrix = text.numbers()
     if matrix is None:
         matrix, names, more = _from_cells(text)
-        notices += more
     elif matrix.shape[0] != matrix.shape[1]:
         matrix, names = _without_running_numbers(text, matrix)
-        notices += (Notice.of("numbered", text.path),)
-    return MatrixGraph(matrix, names, text.directed or None, notices=notices)
+        more = [Notice.of("numbered", text.path)]
+    return FileGraph(matrix, names, text.directed or None, notices=(*text.notices, *more))
 
 
-def _without_running_numbers(text: TextFile, matrix: Floats) -> tuple[Floats, tuple[str, ...]]:
+def _without_running_numbers(text: TextFile, matrix: Floats) -> tuple[Floats, Names]:
     """Take off a first row, or a first column, of running numbers, or refuse the shape."""
     rows, columns = matrix.shape
     # Names from the text: floats hold no long numbers.
@@ -591,7 +575,7 @@ def _without_running_numbers(text: TextFile, matrix: Floats) -> tuple[Floats, tu
     return _refuse_shape(text, rows, columns)
 
 
-def _running(cells: list[str]) -> tuple[str, ...] | None:
+def _running(cells: list[str]) -> Names:
     """Return numbers that could be vertices: whole, and each larger than the one before."""
     names = tuple(name for cell in cells if (name := whole(cell)) is not None and len(name) < 1000)
     rising = all(int(a) < int(b) for a, b in pairwise(names))
@@ -605,43 +589,47 @@ def _refuse_shape(text: TextFile, rows: int, columns: int) -> NoReturn:
         guess = repr(marks.most_common(1)[0][0]) if marks else ""
         shown = line if len(line) <= 40 else line[:37] + "..."
         raise ReadError(
-            f"{text.path}, line {text.places[0]}: the whole line is one cell, {shown!r}, with "
+            f"{text.place()}: the whole line is one cell, {shown!r}, with "
             f"{text.delimiter_in_words} as delimiter; pass {'' if guess else 'the right '}"
             f"delimiter={guess}, or save the file with commas, tabs or spaces"
         )
     raise ReadError(
         f"{text.path} has {rows} rows and {columns} columns of numbers (lines {text.places[0]} to "
         f"{text.places[-1]}, {text.delimiter_in_words} between cells); a graph is a square matrix "
-        "with a row and a column for each vertex, or an edge list of two or three columns: see "
-        "whether the file is whole, or leave it out"
+        "with a row and a column for each vertex, or an edge list of two or three columns: check "
+        "that the file is complete, or leave it out"
     )
 
 
-def _from_cells(text: TextFile) -> tuple[Floats, tuple[str, ...] | None, tuple[Notice, ...]]:
+def _from_cells(text: TextFile) -> tuple[Floats, Names, list[Notice]]:
     """Read a matrix with names, with empty cells, or half of one."""
-    cells, places = text.cells(), list(text.places)
+    cells = text.cells()
     if len(cells) > 2 and _ends_with_delimiter(cells):
         cells = [row[:-1] for row in cells]
     widths, n = [len(row) for row in cells], len(cells)
     if n > 1 and widths in (list(range(1, n + 1)), list(range(n, 0, -1))):
-        return _half(text, cells), None, ()
+        matrix, lower = np.full((n, n), np.nan), widths[0] == 1
+        for s, row in enumerate(cells):
+            matrix[s, slice(s + 1) if lower else slice(s, n)] = _values(text, [row], s, 0)
+        return matrix, None, []
     header: list[str] | None = None
     # A header has words beyond its first cell, or what the first column has, or is shorter (R).
     short = n > 1 and widths[0] == widths[1] - 1
     corner = n > 1 and cells[0][1:] == [row[0] for row in cells[1:]] and not is_number(cells[0][0])
+    top = 0
     if short or corner or _is_header(text, cells[0][1:]):
-        header, cells, places = cells[0], cells[1:], places[1:]
+        header, cells, top = cells[0], cells[1:], 1
     if not cells:
         raise ReadError(f"{text.path} holds a header and no rows: leave it out, or write it again")
     width = len(cells[0])
-    for row, place in zip(cells, places, strict=True):
+    for i, row in enumerate(cells, top):
         if len(row) != width:
             if len(row) == 1 or width == 1:
                 _refuse_shape(text, len(text.lines), 1)
             raise ReadError(
-                f"{text.path}, line {place} has {len(row)} cells and line {places[0]} has {width}, "
-                f"with {text.delimiter_in_words} between them; all must have as many: see whether "
-                "the file is whole, or pass another delimiter="
+                f"{text.place(i)} has {len(row)} cells and line {text.places[top]} has {width}, "
+                f"with {text.delimiter_in_words} between them; all lines must have the same "
+                "number: check that the file is complete, or pass another delimiter="
             )
     index = None
     named_rows = any(number(row[0]) is None for row in cells)
@@ -650,8 +638,8 @@ def _from_cells(text: TextFile) -> tuple[Floats, tuple[str, ...] | None, tuple[N
         width -= 1
     if header is not None and len(header) == width + 1:
         header = header[1:]
-    matrix = _values(text, cells, places, offset=1 + (index is not None))
-    if matrix.shape[0] != matrix.shape[1]:
+    matrix = _values(text, cells, top, int(index is not None))
+    if len(matrix) != width:
         _refuse_shape(text, *matrix.shape)
     return _named(text, matrix, header, index)
 
@@ -662,11 +650,11 @@ def _is_header(text: TextFile, cells: list[str]) -> bool:
     if not any(words) or all(words):
         return any(words)
     # Names and numbers in one line: a number that cannot be read would pass for a name.
-    column = (words.index(True) if sum(words) <= len(words) / 2 else words.index(False)) + 2
+    odd = words.index(True) if sum(words) <= len(words) / 2 else words.index(False)
     raise ReadError(
-        f"{text.path}, line {text.places[0]} has both names and numbers, such as "
-        f"{cells[column - 2][:40]!r} in column {column}: it must be a header of names, or a row "
-        "of numbers; if these are names, put them into the first column as well"
+        f"{text.place()} has both names and numbers, such as {cells[odd][:40]!r} in column "
+        f"{odd + 2}: it must be a header of names, or a row of numbers; if these are names, put "
+        "them into the first column as well"
     )
 
 
@@ -677,74 +665,57 @@ def _ends_with_delimiter(cells: list[list[str]]) -> bool:
     )
 
 
-def _half(text: TextFile, cells: list[list[str]]) -> Floats:
-    """Return a matrix of lines that get longer or shorter, with nan in the other half."""
-    n = len(cells)
-    lower = len(cells[0]) == 1
-    matrix = np.full((n, n), np.nan)
-    for s, row in enumerate(cells):
-        matrix[s, slice(s + 1) if lower else slice(s, n)] = _values(
-            text, [row], [text.places[s]], offset=1
-        )
-    return matrix
-
-
-def _values(text: TextFile, cells: list[list[str]], places: list[int], offset: int) -> Floats:
-    matrix = np.empty((len(cells), len(cells[0])))
-    for s, row in enumerate(cells):
-        try:
-            matrix[s] = row
-        except ValueError:
-            for t, cell in enumerate(row):
-                value = number(cell)
-                if value is None:
-                    if len(row) == 1 and len(cells) > 1:
-                        _refuse_shape(text, len(cells), 1)
-                    raise ReadError(
-                        f"{text.path}, line {places[s]}, column {t + offset}: {cell[:40]!r} is not "
-                        "a number; a matrix of a graph holds numbers, with names of vertices in "
-                        "the first row and column only"
-                    ) from None
-                matrix[s, t] = value
-    return matrix
+def _values(text: TextFile, cells: list[list[str]], top: int, left: int) -> Floats:
+    """Return the numbers of cells that begin ``top`` lines and ``left`` columns within the file."""
+    parsed = _parsed(cells) if len(cells[0]) > 1 else None
+    if parsed is not None:
+        return parsed
+    values = [[number(cell) for cell in row] for row in cells]
+    for s, row in enumerate(values):
+        if None in row:
+            if len(row) == 1 and len(cells) > 1:
+                _refuse_shape(text, len(cells), 1)
+            t = row.index(None)
+            raise ReadError(
+                f"{text.place(top + s, left + t)}: {cells[s][t][:40]!r} is not a number; a matrix "
+                "of a graph holds numbers, with names of vertices in the first row and column only"
+            )
+    return np.array(values, dtype=np.float64)
 
 
 def _named(
     text: TextFile, matrix: Floats, header: list[str] | None, index: list[str] | None
-) -> tuple[Floats, tuple[str, ...] | None, tuple[Notice, ...]]:
+) -> tuple[Floats, Names, list[Notice]]:
     """Return a matrix in the order of its rows, with names that its header and index agree on."""
     names = index if index is not None else header
     if names is None:
-        return matrix, None, ()
-    repeated = [repr(name) for name, count in Counter(names).items() if count > 1]
-    if repeated:
+        return matrix, None, []
+    if twice := repeated(names):
         where = "first column" if index is not None else f"header, line {text.places[0]},"
         raise ReadError(
-            f"{text.path}: the {where} names {few(repeated)} more than once; vertices need "
+            f"{text.path}: the {where} names {some_of(twice, 3)} more than once; vertices need "
             "different names"
         )
     if header is None or index is None or header == index:
-        return matrix, tuple(names), ()
+        return matrix, tuple(names), []
     if set(header) != set(index):
         if _running(index):
             # Rows are numbered and columns named, as a spreadsheet does it.
-            return matrix, tuple(header), ()
-        only = [repr(name) for name in sorted(set(header) ^ set(index))]
+            return matrix, tuple(header), []
         raise ReadError(
             f"{text.path}: rows and columns must be the same vertices; only in one of the two: "
-            f"{few(only, 6)}{spelling(index, header)}"
+            f"{some_of(sorted(set(header) ^ set(index)), 6)}{spelling(index, header)}"
         )
     place = {name: t for t, name in enumerate(header)}
     ordered = matrix[:, [place[name] for name in index]]
     if _symmetric(matrix) and not _symmetric(ordered):
         s = next(s for s, column in enumerate(header) if column != index[s])
         raise ReadError(
-            f"{text.path}, line {text.places[0]}: column {s + 1} of the matrix is named "
-            f"{header[s]!r} and row {s + 1} {index[s]!r}, but the weights are symmetric only if "
-            "both are one vertex: names are swapped in the header or in the first column. Correct "
-            "them, or leave the file out"
+            f"{text.place()}: column {s + 1} of the matrix is named {header[s]!r} and row {s + 1} "
+            f"{index[s]!r}, but the weights are symmetric only if both are one vertex: names are "
+            "swapped in the header or in the first column. Correct them, or leave the file out"
         )
-    return ordered, tuple(index), (Notice.of("columns", text.path),)
+    return ordered, tuple(index), [Notice.of("columns", text.path)]
 
 
 def _symmetric(matrix: Floats) -> bool:
@@ -754,40 +725,41 @@ def _symmetric(matrix: Floats) -> bool:
 # ---------------------------------------------------------------------- edge lists
 
 
-def read_edges(text: TextFile) -> EdgeGraph:
+def read_edges(text: TextFile) -> FileGraph:
     """Read an edge list; vertices are in the order of their numbers, or of their names."""
     declared, notices = _declared(text), text.notices
-    ends: Any = ([], [])
-    weight = np.zeros(0)
-    if text.lines:
-        numbered = None if _has_padded_ids(text, declared) else _numbered_edges(text)
-        ends, weight = numbered or _named_edges(text)
-        if numbered is None and declared is None:
-            ends = _whole_ids(*ends)
-            notices += () if ends[0] else (Notice.of("no edges", text.path),)
-    if isinstance(ends[0], np.ndarray):
-        used, places = np.unique(np.concatenate(ends), return_inverse=True)
-        found = [str(name) for name in used.tolist()]
+    numbered = None if _has_padded_ids(text, declared) else _numbered_edges(text)
+    if numbered is not None:
+        ids, weight = numbered
+        used, places = np.unique(ids, return_inverse=True)
+        found = list(map(str, used.tolist()))
         names = tuple(found)
     else:  # not an array, in which each name would take as much as the longest
+        ends, weight = _named_edges(text) if text.lines else ([], np.zeros(0))
+        if declared is None:
+            numbers = [whole(name) for name in ends]  # 1.0, as some programs write it, is 1
+            ends = ends if None in numbers else [name for name in numbers if name is not None]
+            notices += () if ends else (Notice.of("no edges", text.path),)
         codes: dict[str, int] = {}
-        both = [codes.setdefault(name, len(codes)) for name in (*ends[0], *ends[1])]
-        found, places = list(codes), np.array(both, dtype=np.intp)
+        places = np.array([codes.setdefault(name, len(codes)) for name in ends], dtype=np.intp)
+        found = list(codes)
         names = tuple(sorted(sorted(found), key=natural))
     names = names if declared is None else declared
     place = {name: s for s, name in enumerate(names)}
     unknown = [name for name in found if name not in place]
     if unknown:
         raise ReadError(
-            f"{text.path} has edges of {few([repr(name) for name in unknown])}, which its comment "
-            f"'# vertices:' does not list{spelling(unknown, names)}; add them there, or take the "
-            "comment out"
+            f"{text.path} has edges of {some_of(unknown, 3)}, which its comment '# vertices:' does "
+            f"not list{spelling(unknown, names)}; add them there, or take the comment out"
         )
     s, t = np.array([place[name] for name in found], dtype=np.intp)[places].reshape(2, -1)
-    return EdgeGraph(s, t, weight, names, declared is not None, text.directed, notices=notices)
+    return of_edges(
+        s, t, weight, names, directed=text.directed, notices=notices, format="edge list",
+        names_all=declared is not None,
+    )  # fmt: skip
 
 
-def _declared(text: TextFile) -> tuple[str, ...] | None:
+def _declared(text: TextFile) -> Names:
     """Return the vertices of a comment ``# vertices: ["a", "b"]`` or ``# vertices: a b``."""
     said = text.comment("vertices")
     if not said:
@@ -804,12 +776,12 @@ def _declared(text: TextFile) -> tuple[str, ...] | None:
                 "write '# vertices: a b c'"
             ) from None
     texts = tuple(str(name) for name in names)
-    if len(set(texts)) < len(texts):
+    if repeated(texts):
         raise ReadError(f"{text.path}: the comment '# vertices:' names a vertex twice")
     return texts
 
 
-def _has_padded_ids(text: TextFile, declared: tuple[str, ...] | None) -> bool:
+def _has_padded_ids(text: TextFile, declared: Names) -> bool:
     """Tell whether ids are written like 007, which is a name and not the number 7."""
     if declared is not None:
         return not all(re.fullmatch(r"0|-?[1-9][0-9]*", name) for name in declared)
@@ -818,70 +790,70 @@ def _has_padded_ids(text: TextFile, declared: tuple[str, ...] | None) -> bool:
     return any(re.fullmatch(r"0[0-9]+", cell) for cell in cells)
 
 
-def _numbered_edges(text: TextFile) -> tuple[Any, Floats] | None:
-    """Return edges between whole numbers, and their weights; None if there is anything else.
+def _numbered_edges(text: TextFile) -> tuple[NDArray[np.int64], Floats] | None:
+    """Return edges between whole numbers, sources before targets, and weights; None for others.
 
     Ids must be exact: what is 2**53 as a float may have been 2**53 + 1 in the file.
     """
-    table = None if _data_at(text.lines[0]) is not None else text.numbers()
+    table = None if not text.lines or _data_at(text.lines[0]) is not None else text.numbers()
     if table is None or table.shape[1] not in (2, 3):
         return None
-    ends = table[:, :2]
+    ends = table[:, :2].T.ravel()
     if not np.isfinite(ends).all() or np.abs(ends).max(initial=0) >= 2**53:
         return None
     ids = ends.astype(np.int64)
     if not np.array_equal(ids, ends):
         return None
-    return (ids[:, 0], ids[:, 1]), table[:, 2] if table.shape[1] == 3 else np.ones(len(table))
+    return ids, table[:, 2] if table.shape[1] == 3 else np.ones(len(table))
 
 
-def _named_edges(text: TextFile) -> tuple[tuple[list[str], list[str]], Floats]:
-    """Read edges between names, with a header, or with data as networkx writes it."""
+def _named_edges(text: TextFile) -> tuple[list[str], Floats]:
+    """Return names, sources before targets, and weights of edges, which may have a header."""
     if _data_at(text.lines[0]) is not None:
         rows = [_edge_with_data(text, i) for i in range(len(text.lines))]
     else:
         rows = text.cells()
     if len(rows[0]) > 3 and all(row[-1] == "" for row in rows):
         rows = [row[:-1] for row in rows]
-    s, t, w, header = _edge_columns(text, rows)
+    s, t, w, header = _edge_columns(text, rows[0], len(rows))
     rows = rows[header:]
     weight = np.ones(len(rows))
     needed = max(s, t, -1 if w is None else w) + 1
-    for i, (row, place) in enumerate(zip(rows, text.places[header:], strict=True)):
+    for i, row in enumerate(rows):
         if len(row) < needed or (w is not None and header == 0 and len(row) > needed):
             raise ReadError(
-                f"{text.path}, line {place} has {len(row)} cells, with {text.delimiter_in_words} "
+                f"{text.place(i + header)} has {len(row)} cells, with {text.delimiter_in_words} "
                 f"between them, and other lines have {needed}; an edge is two vertices and perhaps "
                 "a weight: correct the line, or pass another delimiter="
             )
-        value = 1.0 if w is None else number(row[w])
-        if value is None:
-            raise ReadError(
-                f"{text.path}, line {place}, column {(w or 0) + 1}: the weight "
-                f"{row[w or 0][:40]!r} is not a number; an edge is two vertices and perhaps a "
-                "weight"
-            )
-        weight[i] = value
-    return ([row[s] for row in rows], [row[t] for row in rows]), weight
+        if w is not None:
+            value = number(row[w])
+            if value is None:
+                raise ReadError(
+                    f"{text.place(i + header, w)}: the weight {row[w][:40]!r} is not a number; an "
+                    "edge is two vertices and perhaps a weight"
+                )
+            weight[i] = value
+    return [row[s] for row in rows] + [row[t] for row in rows], weight
 
 
-def _edge_columns(text: TextFile, rows: list[list[str]]) -> tuple[int, int, int | None, int]:
+def _edge_columns(text: TextFile, first: list[str], rows: int) -> tuple[int, int, int | None, int]:
     """Return which columns are source, target and weight, and the number of header lines."""
-    first = [cell.lower() for cell in rows[0]]
+    lower = [cell.lower() for cell in first]
     s, t, w = (
-        next((column for column, cell in enumerate(first) if cell in words), None)
+        next((column for column, cell in enumerate(lower) if cell in words), None)
         for words in (SOURCE, TARGET, WEIGHT)
     )
-    if s is not None and t is not None and s != t:
-        return s, t, 3 - s - t if w is None and len(first) == 3 else w, 1
     width = len(first)
+    if s is not None and t is not None and s != t:
+        return s, t, 3 - s - t if w is None and width == 3 else w, 1
     if width not in (2, 3):
         raise ReadError(
-            f"{text.path}, line {text.places[0]} has {width} cells with {text.delimiter_in_words} "
-            "between them; an edge list has two or three columns (two vertices and a weight), or "
-            "a header that names 'source', 'target' and 'weight'"
+            f"{text.place()} has {width} cells with {text.delimiter_in_words} between them; an "
+            "edge list has two or three columns (two vertices and a weight), or a header that "
+            "names 'source', 'target' and 'weight'"
         )
-    header = width == 3 and number(first[2]) is None and len(rows) > 1
+    header = width == 3 and number(first[2]) is None and rows > 1
     return 0, 1, 2 if width == 3 else None, int(header)
 
 
@@ -894,9 +866,8 @@ def _edge_with_data(text: TextFile, i: int) -> list[str]:
     if at is not None:
         if len(line) - at > _LONGEST_DATA:
             raise ReadError(
-                f"{text.path}, line {text.places[i]}: the data of an edge have {len(line) - at:,} "
-                f"characters, more than {_LONGEST_DATA:,}; keep only the weight, as in "
-                "\"0 1 {'weight': 3}\""
+                f"{text.place(i)}: the data of an edge have {len(line) - at:,} characters, more "
+                f"than {_LONGEST_DATA:,}; keep only the weight, as in \"0 1 {{'weight': 3}}\""
             )
         try:
             data = ast.literal_eval(line[at:].strip())
@@ -904,15 +875,7 @@ def _edge_with_data(text: TextFile, i: int) -> list[str]:
             data = None
     if len(cells) != 2 or not isinstance(data, dict):
         raise ReadError(
-            f"{text.path}, line {text.places[i]}: {line.strip()[:60]!r} is not an edge; expected "
-            "two vertices and data, as in \"0 1 {'weight': 3}\""
+            f"{text.place(i)}: {line.strip()[:60]!r} is not an edge; expected two vertices and "
+            "data, as in \"0 1 {'weight': 3}\""
         )
     return [*cells, str(data.get("weight", 1))]
-
-
-def _whole_ids(sources: list[str], targets: list[str]) -> tuple[list[str], list[str]]:
-    """Return names, whole numbers without a point: 1.0, as some programs write it, is 1."""
-    ids = [whole(name) for name in (*sources, *targets)]
-    found = [name for name in ids if name is not None]
-    return (found[: len(sources)], found[len(sources) :]) if len(found) == len(ids) else (
-        sources, targets)  # fmt: skip

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from eigengraphs import store as stores
 from eigengraphs.errors import InputError, StoreError
@@ -15,9 +17,9 @@ from eigengraphs.io.file_graph import Notice, few
 from eigengraphs.io.find_files import SourceLike, find_files
 from eigengraphs.io.formats import Format, HowToRead
 from eigengraphs.io.one_stack import DirectedRule, VerticesRule
-from eigengraphs.io.reading import Watch, survey
+from eigengraphs.io.reading import Survey, Watch, survey
+from eigengraphs.io.tables_beside import LabelsLike, as_vertex_table
 from eigengraphs.io.text_files import Notation
-from eigengraphs.io.vertex_tables import LabelsLike, as_vertex_table
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
 from eigengraphs.stack.missing import MissingRule
@@ -29,8 +31,6 @@ from eigengraphs.system.limits import Cap, MaxBytes
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["Stored", "convert_to_store"]
-
-Blocks = Iterator[tuple[GraphStack, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -127,14 +127,15 @@ def convert_to_store(
     >>> stored.n_new, stored.n_vertices
     (3, 6)
     """
-    how = HowToRead(format, key, Notation(delimiter, decimal, thousands), Cap.of(max_bytes))
+    notation = Notation(delimiter, decimal, thousands)
+    how = HowToRead(format, key, notation, Cap.of(max_bytes), vertices, directed, missing)
     say: Watch = watch or (lambda *_: None)
     text = os.fspath(source) if isinstance(source, str | os.PathLike) else "a list of files"
     command = command or shlex.join(
         ["eigengraphs", "convert", text, os.fspath(target), *["--append"] * append]
     )
     options = {
-        "format": format, "key": key, **how.notation._asdict(), "vertices": vertices,
+        "format": format, "key": key, **vars(notation), "vertices": vertices,
         "directed": directed, "missing": missing, "storage": storage, "labels": _in_words(labels),
     }  # fmt: skip
     folder = Folder(target)
@@ -163,17 +164,12 @@ def convert_to_store(
     if of_store:
         if labels is not None or key is not None:
             raise InputError("a store is converted as it is: labels and key are for files")
-        graphs = _from_store(source, storage)
+        graphs: _OfStore | Survey = _OfStore(source, storage)
     else:
-        found = survey(
-            source, how, vertices=vertices, labels=labels, directed=directed, missing=missing,
-            for_store=True, storage=storage, watch=say,
-            known=None if there is None else there.vertex_names,
-        )  # fmt: skip
-        graphs = _Graphs(
-            found.names, str(found.dtype), found.directed, found.storage, found.notices,
-            found.blocks,
-        )  # fmt: skip
+        known = None if there is None else there.vertex_names
+        graphs = survey(
+            source, how, labels, for_store=True, storage=storage, known=known, watch=say
+        )
     if there is not None and not resume:
         _refuse_misfit(there, graphs, directed)
     batches, total = 0 if there is None else len(there.layout.batches), len(graphs.names)
@@ -201,35 +197,25 @@ def convert_to_store(
     return Stored(layout.n_graphs, layout.n_vertices, total - done, done, graphs.notices)
 
 
-@dataclass(frozen=True)
-class _Graphs:
-    """Graphs that go into a store."""
+class _OfStore:
+    """What a `Survey` knows of files, of the graphs of a store."""
 
-    names: Sequence[str]
-    dtype: str
-    directed: bool
-    storage: StorageRule
-    notices: tuple[Notice, ...]
-    blocks: Callable[[int], Blocks]  # from a graph on, with columns
+    def __init__(self, source: Any, storage: StorageRule) -> None:
+        self._stack = stack = stores.open_store(source)
+        self.names, self.dtype, self.directed = stack.graph_names, stack.dtype, stack.is_directed
+        kept: StorageRule = "sparse" if stack.is_sparse else "dense"
+        self.storage = kept if storage == "auto" else storage
+        self.notices: tuple[Notice, ...] = ()
 
-
-def _from_store(source: Any, storage: StorageRule) -> _Graphs:
-    stack = stores.open_store(source)
-    columns = stack.columns
-
-    def blocks(first: int) -> Blocks:
-        left = stack[first:] if first else stack
-        for block in left.blocks():
+    def blocks(self, first: int) -> Iterator[tuple[GraphStack, dict[str, Any]]]:
+        """Yield graphs from the ``first``-th on, with their columns."""
+        for block in (self._stack[first:] if first else self._stack).blocks():
             rows = slice(block.lo + first, block.hi + first)
-            yield block.graphs, {name: values[rows] for name, values in columns.items()}
-
-    if storage == "auto":
-        storage = "sparse" if stack.is_sparse else "dense"
-    kind = str(stack.dtype)
-    return _Graphs(stack.graph_names, kind, stack.is_directed, storage, (), blocks)
+            columns = self._stack.columns.items()
+            yield block.graphs, {name: values[rows] for name, values in columns}
 
 
-def _refuse_misfit(store: Store, graphs: _Graphs, directed: DirectedRule) -> None:
+def _refuse_misfit(store: Store, graphs: _OfStore | Survey, directed: DirectedRule) -> None:
     """Refuse what a store would not take later, when some of it is written."""
     layout = store.layout
     if layout.graph_names:
@@ -241,7 +227,7 @@ def _refuse_misfit(store: Store, graphs: _Graphs, directed: DirectedRule) -> Non
                 f"{len(again)} graphs are in {store.folder} already, by name: {few(again, 5)}; "
                 "leave their files out, or give them other names in a manifest (columns path, id)"
             )
-    if layout.dtype == "float32" and graphs.dtype == "float64":
+    if layout.dtype == "float32" and graphs.dtype == np.float64:
         raise InputError(f"{store.folder} keeps float32, and these graphs are float64")
     if graphs.directed and not layout.directed and directed is not True:
         raise InputError(

@@ -7,7 +7,6 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -87,7 +86,7 @@ def write(stack: GraphStack, path: str | os.PathLike[str], format: WriteFormat =
                 f"and pass format={kind!r}, or write a .npz file"
             )
         with whole_file(target) as temporary:
-            _ONE[kind](temporary, _OneGraph.of(stack, 0))
+            _ONE[kind](temporary, stack, 0)
     else:
         _write_folder(stack, target, kind)
     return target
@@ -107,7 +106,7 @@ def _write_folder(stack: GraphStack, folder: Path, kind: str) -> None:
         with whole_folder(folder) as temporary:
             lines = ["path\tid"]
             for i, (file, name) in enumerate(zip(files, stack.graph_names, strict=True)):
-                _ONE[kind](temporary / file, _OneGraph.of(stack, i))
+                _ONE[kind](temporary / file, stack, i)
                 lines.append(f"{_cell(file, chr(9))}\t{_cell(name, chr(9))}")
             _write_lines(temporary / "manifest.tsv", lines)
     except FileExistsError:
@@ -132,31 +131,22 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
 # ---------------------------------------------------------------------- one graph
 
 
-@dataclass(frozen=True)
-class _OneGraph:
-    """A graph with names of its vertices; entries that are hidden are nan."""
+def _edge_arrays(
+    stack: GraphStack, i: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """Return source, target and weight of every edge of a graph, hidden ones with nan.
 
-    matrix: NDArray[Any] | sparse.csr_array
-    names: tuple[str, ...]
-    has_names: bool  # or they are places: '0', '1', ...
-    directed: bool
+    If no graph of the stack has a direction, each edge is there once.
+    """
+    entries = sparse.coo_array(stack[i])
+    s, t = entries.coords
+    keep = np.ones(len(s), dtype=bool) if stack.is_directed else s <= t
+    weight = entries.data[keep].astype(np.float64)
+    return s[keep].astype(np.intp), t[keep].astype(np.intp), weight
 
-    @classmethod
-    def of(cls, stack: GraphStack, i: int) -> _OneGraph:
-        """Return a graph of a stack; it has a direction if some graph of the stack has."""
-        return cls(stack[i], stack.vertex_names, stack.has_vertex_names, stack.is_directed)
 
-    def arrays(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-        """Return source, target and weight of every edge; of an undirected one once."""
-        entries = sparse.coo_array(self.matrix)
-        s, t = entries.coords
-        keep = np.ones(len(s), dtype=bool) if self.directed else s <= t
-        weight = entries.data[keep].astype(np.float64)
-        return s[keep].astype(np.intp), t[keep].astype(np.intp), weight
-
-    def edges(self) -> Iterator[tuple[int, int, float]]:
-        """Return the same edge by edge."""
-        return zip(*(array.tolist() for array in self.arrays()), strict=True)
+def _edges(stack: GraphStack, i: int) -> Iterator[tuple[int, int, float]]:
+    return zip(*(array.tolist() for array in _edge_arrays(stack, i)), strict=True)
 
 
 def _check_texts(names: Iterable[str], what: str, format: str, forbidden: str = "") -> None:
@@ -184,69 +174,63 @@ def _cell(text: str, delimiter: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _write_matrix(path: Path, graph: _OneGraph, delimiter: str) -> None:
-    _check_texts(graph.names, "vertex", "a text file")
-    matrix = graph.matrix if isinstance(graph.matrix, np.ndarray) else graph.matrix.toarray()
-    names = [_cell(name, delimiter) for name in graph.names]
-    lines = ["# directed: true"] if graph.directed else []
-    lines += [delimiter.join(["vertex", *names])] if graph.has_names else []
+def _write_matrix(path: Path, stack: GraphStack, i: int, delimiter: str) -> None:
+    _check_texts(stack.vertex_names, "vertex", "a text file")
+    graph, named = stack[i], stack.has_vertex_names
+    matrix = graph if isinstance(graph, np.ndarray) else graph.toarray()
+    names = [_cell(name, delimiter) for name in stack.vertex_names]
+    lines = ["# directed: true"] if stack.is_directed else []
+    lines += [delimiter.join(["vertex", *names])] if named else []
     for name, row in zip(names, matrix.tolist(), strict=True):  # numbers keep all their digits
-        lines.append(delimiter.join([*[name] * graph.has_names, *map(repr, row)]))
+        lines.append(delimiter.join([*[name] * named, *map(repr, row)]))
     _write_lines(path, lines)
 
 
-def _write_edges(path: Path, graph: _OneGraph) -> None:
+def _write_edges(path: Path, stack: GraphStack, i: int) -> None:
     """Write an edge list with tabs, and all vertices in a comment: some may have no edges."""
-    _check_texts(graph.names, "vertex", "an edge list")
-    names = [_cell(name, "\t") for name in graph.names]
+    _check_texts(stack.vertex_names, "vertex", "an edge list")
+    names = [_cell(name, "\t") for name in stack.vertex_names]
     lines = [
-        f"# vertices: {json.dumps(graph.names, ensure_ascii=False)}",
-        f"# directed: {str(graph.directed).lower()}",
-        *(f"{names[s]}\t{names[t]}\t{weight!r}" for s, t, weight in graph.edges()),
+        f"# vertices: {json.dumps(stack.vertex_names, ensure_ascii=False)}",
+        f"# directed: {str(stack.is_directed).lower()}",
+        *(f"{names[s]}\t{names[t]}\t{weight!r}" for s, t, weight in _edges(stack, i)),
     ]
     _write_lines(path, lines)
 
 
-def _write_graphml(path: Path, graph: _OneGraph) -> None:
-    nx = need("networkx", "io", "writing GraphML files")
-    _check_texts(graph.names, "vertex", "GraphML", "[\ufffe\uffff]")
-    # Not the writer that takes lxml where it is there: the same bytes everywhere.
-    nx.write_graphml_xml(_as_networkx(nx, graph), path, encoding="utf-8")
-
-
-def _write_gml(path: Path, graph: _OneGraph) -> None:
-    nx = need("networkx", "io", "writing GML files")
-    _check_texts(graph.names, "vertex", "GML")
-    if any(np.isnan(weight) for *_, weight in graph.edges()):
+def _write_networkx(path: Path, stack: GraphStack, i: int, format: str, forbidden: str) -> None:
+    nx, names = need("networkx", "io", f"writing {format} files"), stack.vertex_names
+    _check_texts(names, "vertex", format, forbidden)
+    graph = nx.DiGraph() if stack.is_directed else nx.Graph()
+    graph.add_nodes_from(names)
+    graph.add_weighted_edges_from((names[s], names[t], w) for s, t, w in _edges(stack, i))
+    if format == "GraphML":
+        # Not the writer that takes lxml where it is there: the same bytes everywhere.
+        nx.write_graphml_xml(graph, path, encoding="utf-8")
+    elif any(np.isnan(weight) for *_, weight in _edges(stack, i)):
         raise InputError("GML cannot hold missing entries; write a .npz file, or a folder of csv")
-    nx.write_gml(_as_networkx(nx, graph), path)
+    else:
+        nx.write_gml(graph, path)
 
 
-def _as_networkx(nx: Any, graph: _OneGraph) -> Any:
-    made, names = nx.DiGraph() if graph.directed else nx.Graph(), graph.names
-    made.add_nodes_from(names)
-    made.add_weighted_edges_from((names[s], names[t], weight) for s, t, weight in graph.edges())
-    return made
-
-
-def _write_pajek(path: Path, graph: _OneGraph) -> None:
+def _write_pajek(path: Path, stack: GraphStack, i: int) -> None:
     """Write Pajek's format by hand: networkx does not quote all names."""
-    _check_texts(graph.names, "vertex", "Pajek's format", r'["\\]')
+    _check_texts(stack.vertex_names, "vertex", "Pajek's format", r'["\\]')
     lines = [
-        f"*Vertices {len(graph.names)}",
-        *(f'{i} "{name}"' for i, name in enumerate(graph.names, 1)),
-        "*Arcs" if graph.directed else "*Edges",
-        *(f"{s + 1} {t + 1} {weight!r}" for s, t, weight in graph.edges()),
+        f"*Vertices {stack.n_vertices}",
+        *(f'{k} "{name}"' for k, name in enumerate(stack.vertex_names, 1)),
+        "*Arcs" if stack.is_directed else "*Edges",
+        *(f"{s + 1} {t + 1} {weight!r}" for s, t, weight in _edges(stack, i)),
     ]
     _write_lines(path, lines)
 
 
-_ONE: dict[str, Callable[[Path, _OneGraph], None]] = {
+_ONE: dict[str, Callable[[Path, GraphStack, int], None]] = {
     "csv": partial(_write_matrix, delimiter=","),
     "tsv": partial(_write_matrix, delimiter="\t"),
     "edgelist": _write_edges,
-    "graphml": _write_graphml,
-    "gml": _write_gml,
+    "graphml": partial(_write_networkx, format="GraphML", forbidden="[\ufffe\uffff]"),
+    "gml": partial(_write_networkx, format="GML", forbidden=""),
     "net": _write_pajek,
 }
 
@@ -317,7 +301,7 @@ def _write_parquet(path: Path, stack: GraphStack) -> None:
     """Write columns graph, source, target and weight; all names are in the metadata."""
     arrow = need("pyarrow", "io", "writing Parquet files")
     parquet = need("pyarrow.parquet", "io", "writing Parquet files")
-    edges = [_OneGraph.of(stack, i).arrays() for i in range(stack.n_graphs)]
+    edges = [_edge_arrays(stack, i) for i in range(stack.n_graphs)]
     which = np.repeat(np.arange(stack.n_graphs), [len(part[0]) for part in edges])
     s, t, weight = (np.concatenate([part[k] for part in edges]) for k in range(3))
 

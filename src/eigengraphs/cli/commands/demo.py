@@ -136,7 +136,7 @@ def _summary(
         provenance={
             "data": "mouse connectomes: streamline counts between 332 regions, log1p",
             "citation": mice.citation,
-            "license": mice.licence,
+            "license": mice.license,
         },
     )
     counts_first = "Weights are numbers of fiber streamlines, transformed by log(1 + number)."
