@@ -28,7 +28,6 @@ from eigengraphs.stack.graph_facts import (
     about_observed,
     broken_entry,
     find_facts,
-    flat_diagonals,
 )
 from eigengraphs.stack.mask import Mask, make_mask
 from eigengraphs.stack.missing import (
@@ -467,14 +466,13 @@ class GraphStack:
         >>> eg.GraphStack([[[3, 1], [1, 4]]]).diagonals()
         array([[3., 4.]])
         """
-        out = np.zeros(self.shape[:2])
+        m, n, _ = self.shape
         if self.is_hollow:
-            return out
+            return np.zeros((m, n))
         if isinstance(self._storage, np.ndarray):
-            out[:] = np.einsum("iss->is", self._storage)
-        else:
-            flat_diagonals(self._storage.data, self._storage.indices, self._storage.indptr, out)
-        return out
+            return np.array(np.einsum("iss->is", self._storage), dtype=np.float64)
+        on: Any = self._storage[np.arange(m * n), np.tile(np.arange(n), m)]
+        return np.asarray(on, dtype=np.float64).reshape(m, n)
 
     # ------------------------------------------------------------------ what others require of it
 
