@@ -48,10 +48,9 @@ from eigengraphs.solvers.solution import Fit, Watcher, first_components
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.missing import check_missing
 from eigengraphs.stack.names import one_place, shifted, some_of, spelling
-from eigengraphs.stack.passes import fixed_order
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.limits import MaxBytes
-from eigengraphs.system.parallel import one_blas_thread
+from eigengraphs.system.parallel import fixed_order, one_blas_thread
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 

@@ -12,6 +12,7 @@ import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from functools import wraps
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -25,11 +26,13 @@ from eigengraphs.stack.build import Storage, check_dtype
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.names import check_names
-from eigengraphs.stack.passes import PairedSum, add_up, journal_in_use, order_is_fixed
 from eigengraphs.stack.stack import GraphStack
-from eigengraphs.system.parallel import in_order, thread_count
+from eigengraphs.system.parallel import PairedSum, add_up, in_order, order_is_fixed, thread_count
 
-__all__ = ["Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined", "joined_masks"]
+__all__ = [
+    "JOURNAL", "Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined",
+    "joined_masks",
+]  # fmt: skip
 
 # The name of a method of a stack that treats each graph on its own, and its arguments.
 Step: TypeAlias = tuple[str, tuple[Any, ...]]
@@ -37,6 +40,9 @@ Step: TypeAlias = tuple[str, tuple[Any, ...]]
 _KEEP_FACTS = frozenset({"to_dense", "to_sparse"})
 _MORE_ENTRIES = frozenset({"symmetrize"})  # at most twice as many
 _MOST = 64 * 2**20  # bytes of a block; larger ones win nothing
+
+#: Keeps what passes return: ``each(question, ask)`` yields answers to an equal question, or asks.
+JOURNAL: ContextVar[Any] = ContextVar("journal", default=None)
 
 _COPIES = 3  # of a block: as it is read, in memory, and what a task makes of it
 _COLUMNS = 64  # that a task multiplies a block with and that it sums up
@@ -205,31 +211,21 @@ class BlockedStack(GraphStack):
 
         Where a journal is kept, what a pass like this one returned before is not asked again.
         """
-        journal = journal_in_use()
-        if journal is None:
-            yield from self._each(task, shared)
-            return
-        passes = self.n_passes
-        question = self._question(task, shared)
-        yield from journal.each(question, lambda: self._each(task, shared))
-        self._count_answered(passes)
+        return self._asked((task, shared), lambda: self._each(task, shared))
 
     def total(self, task: Task, shared: Any = None) -> Any:
         """Return the sum of what a task returns for each block, arrays or tuples of them."""
-        journal = journal_in_use()
-        if journal is None:
-            return self._total(task, shared)
-        passes = self.n_passes
-        question = self._question(task, shared)
-        total = journal.total(question, lambda: self._total(task, shared))
-        self._count_answered(passes)
+        (total,) = self._asked((task, shared, "total"), lambda: iter([self._total(task, shared)]))
         return total
 
-    def _question(self, task: Task, shared: Any) -> tuple[Any, ...]:
-        order = ("fixed order",) if order_is_fixed() else ()
-        return (self.fingerprint, task, shared, *order)
-
-    def _count_answered(self, passes: int) -> None:
+    def _asked(self, what: tuple[Any, ...], ask: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+        """Yield what a pass returns, or what is in the journal that is kept, if there is one."""
+        journal = JOURNAL.get()
+        if journal is None:
+            yield from ask()
+            return
+        passes = self.n_passes
+        yield from journal.each((self.fingerprint, *what, order_is_fixed()), ask)
         if self.n_passes == passes:
             object.__setattr__(self, "_answered", self.n_asked - passes + 1)
 

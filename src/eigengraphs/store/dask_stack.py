@@ -22,11 +22,10 @@ import numpy as np
 from eigengraphs.errors import ClusterError, InputError
 from eigengraphs.stack.blocked import Block, BlockedStack, LazyStack, Task
 from eigengraphs.stack.graph_facts import GraphFacts
-from eigengraphs.stack.passes import Branch, PairedSum
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.store.reader import forwarded, open_store
 from eigengraphs.system.extras import need
-from eigengraphs.system.parallel import alone, one_blas_thread, spans
+from eigengraphs.system.parallel import Branch, PairedSum, alone, one_blas_thread, spans
 
 __all__ = ["DaskStack", "Round", "connect"]
 
@@ -740,16 +739,10 @@ def _add(parts: Sequence[list[Branch] | _Failed], last: bool) -> Any:
         if isinstance(part, _Failed):
             return part
         branches += part
-    total = PairedSum(branches[0][0], _plus)
+    total = PairedSum(branches[0][0])
     for _, level, term in branches:
         total.add(term, level)
     return total.result() if last else total.branches
-
-
-def _plus(a: Any, b: Any) -> Any:
-    if isinstance(a, tuple):
-        return tuple(_plus(x, y) for x, y in zip(a, b, strict=True))
-    return np.add(a, b) if isinstance(a, np.ndarray) else a + b
 
 
 def _pickled(value: Any) -> bytes:
