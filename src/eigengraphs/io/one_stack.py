@@ -15,8 +15,8 @@ from scipy import sparse
 from eigengraphs.errors import ReadError
 from eigengraphs.io.file_graph import EdgeGraph, FileGraph, Matrix, Notice, few
 from eigengraphs.io.text_files import natural
-from eigengraphs.stack.common_vertices import VertexRule, refuse_absent
-from eigengraphs.stack.missing import MissingRule
+from eigengraphs.stack.build import VertexRule, refuse_absent
+from eigengraphs.stack.mask import MissingRule
 from eigengraphs.stack.names import spelling
 
 __all__ = [

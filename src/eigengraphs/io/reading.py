@@ -55,10 +55,8 @@ from eigengraphs.io.vertex_tables import (
     with_numbers,
 )
 from eigengraphs.stack import GraphStack
-from eigengraphs.stack.build import StorageRule, storage_for
-from eigengraphs.stack.common_vertices import VertexRule
-from eigengraphs.stack.missing import MissingRule, check_missing
-from eigengraphs.stack.one_graph import Piece
+from eigengraphs.stack.build import Piece, StorageRule, VertexRule, check_choice, storage_for
+from eigengraphs.stack.mask import MissingRule
 from eigengraphs.store import is_store, open_store
 from eigengraphs.system.limits import Cap, MaxBytes
 from eigengraphs.system.tables import short_repr
@@ -498,7 +496,7 @@ def survey(
     known
         Vertices of the store that graphs are added to.
     """
-    check_missing(missing)
+    check_choice("missing", missing, "error", "unobserved")
     if vertices not in ("auto", "union", "intersection", "strict"):
         raise InputError(
             f"vertices must be 'auto', 'union', 'intersection' or 'strict', got {vertices!r}"

@@ -22,7 +22,8 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.stack.build import Storage, check_dtype
+from eigengraphs.stack.build import check_dtype
+from eigengraphs.stack.flat_matrix import Storage
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.names import check_names

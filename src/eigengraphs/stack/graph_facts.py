@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -14,10 +14,7 @@ from scipy.sparse import csr_array
 from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM
 from eigengraphs.system.parallel import announce_compiling, on_blocks, spans
 
-if TYPE_CHECKING:
-    from eigengraphs.stack.mask import Mask
-
-__all__ = ["GraphFacts", "about_observed", "broken_entry", "find_facts"]
+__all__ = ["GraphFacts", "broken_entry", "find_facts"]
 
 announce_compiling()
 
@@ -67,27 +64,6 @@ class GraphFacts:
                 for field in fields(cls)
             )
         )
-
-
-def about_observed(facts: GraphFacts, diagonals: NDArray[np.float64], mask: Mask) -> GraphFacts:
-    """Return the facts of graphs with zeros for hidden entries, without what these zeros say.
-
-    Parameters
-    ----------
-    facts
-        As :func:`find_facts` finds them.
-    diagonals : (m, n)
-        Diagonals of the graphs.
-    mask
-        What is hidden. A graph that hides an entry and not its mirror image has a direction.
-    """
-    seen = mask.diagonal
-    return replace(
-        facts,
-        diagonal_low=np.where(seen, diagonals, np.inf).min(axis=1),
-        diagonal_high=np.where(seen, diagonals, -np.inf).max(axis=1),
-        is_symmetric=facts.is_symmetric & mask.is_symmetric,
-    )
 
 
 def find_facts(storage: NDArray[Any] | csr_array) -> GraphFacts:

@@ -13,32 +13,26 @@ from scipy import sparse
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.stack import transforms
 from eigengraphs.stack.build import (
-    Storage,
     StorageRule,
+    VertexRule,
     build,
+    check_choice,
     check_dtype,
-    check_storage,
+    refuse_nameless,
     storage_for,
 )
-from eigengraphs.stack.common_vertices import VertexRule, check_vertex_rule, refuse_nameless
 from eigengraphs.stack.edge_table import flat_from_edges
-from eigengraphs.stack.flat_matrix import canonical, flatten
-from eigengraphs.stack.graph_facts import (
-    GraphFacts,
-    about_observed,
-    broken_entry,
-    find_facts,
-)
-from eigengraphs.stack.mask import Mask, make_mask
-from eigengraphs.stack.missing import (
+from eigengraphs.stack.flat_matrix import Storage, canonical, flatten
+from eigengraphs.stack.graph_facts import GraphFacts, broken_entry, find_facts
+from eigengraphs.stack.mask import (
+    Mask,
     MissingRule,
-    check_missing,
+    about_observed,
     graph_with_nan,
     hide_missing,
+    make_mask,
     one_sided,
     pairs_to_hide,
-    without_loops,
-    zero_hidden,
     zero_there,
 )
 from eigengraphs.stack.names import (
@@ -134,7 +128,9 @@ class GraphStack:
         copy: bool = True,
         missing: MissingRule = "error",
     ) -> None:
-        check_missing(missing)
+        check_choice("missing", missing, "error", "unobserved")
+        check_choice("storage", storage, "auto", "dense", "sparse")
+        check_choice("vertices", vertices, "same", "intersection", "union")
         if isinstance(graphs, GraphStack):
             same = graphs._as_given(graph_names, vertex_names, vertices, storage, dtype)
             self._set(*same._parts)
@@ -148,7 +144,7 @@ class GraphStack:
             storage=storage,
             dtype=dtype,
             copy=copy,
-            nan_for_masked=missing == "unobserved",
+            hide=missing == "unobserved",
         )
         facts = mask = None
         if missing == "unobserved":
@@ -164,8 +160,6 @@ class GraphStack:
         dtype: DTypeLike | None,
     ) -> Self:
         """Return the stack that GraphStack(self, ...) makes: names order, or name what has none."""
-        check_storage(storage)
-        check_vertex_rule(vertices)
         if vertices != "same" and self._vertex_names is None:
             refuse_nameless(vertices)
         stack = self.with_names(graph_names=graph_names)
@@ -215,15 +209,14 @@ class GraphStack:
         >>> eg.GraphStack.from_flat(flat, 2).shape
         (2, 2, 2)
         """
-        check_missing(missing)
+        check_choice("missing", missing, "error", "unobserved")
         rows, n = flat.shape
         if n_graphs < 1 or rows != n_graphs * n:
             raise InputError(
                 f"a flat matrix of {n_graphs} graphs on {n} vertices must have "
                 f"{n_graphs * n} rows, got {rows}"
             )
-        keep_type = flat.dtype in (np.float32, np.float64)
-        kept = canonical(flat if keep_type else flat.astype(np.float64))
+        kept = canonical(flat.astype(np.float32 if flat.dtype == np.float32 else np.float64))
         names = check_names(graph_names, n_graphs, "graph_names")
         vertex = check_names(vertex_names, n, "vertex_names")
         facts = mask = None
@@ -628,8 +621,7 @@ class GraphStack:
         if copy is False:
             raise ValueError("graphs with hidden entries become an array with nan by a copy alone")
         shown = np.array(self.dense, dtype=dtype)
-        for i in np.flatnonzero(self._mask.n_hidden).tolist():
-            shown[i, self._mask.hidden_of(i).toarray()] = np.nan
+        shown[~self._mask.toarray()] = np.nan
         return shown
 
     # ------------------------------------------------------------------ with other weights
@@ -672,7 +664,7 @@ class GraphStack:
         """
         storage = transforms.binarize(self._storage, threshold)
         if self._mask is not None and isinstance(storage, np.ndarray) and threshold < 0:
-            storage = zero_hidden(storage, self._mask)
+            storage *= self._mask.toarray()
         return self._changed(storage, self._mask)
 
     def log1p(self) -> Self:
@@ -777,7 +769,7 @@ class GraphStack:
         >>> eg.GraphStack([[[3, 1], [1, 4]]]).drop_loops()[0].tolist()
         [[0.0, 1.0], [1.0, 0.0]]
         """
-        mask = None if self._mask is None else without_loops(self._mask)
+        mask = None if self._mask is None else self._mask.without_loops()
         return self._changed(transforms.drop_loops(self._storage), mask)
 
     def hide(self, pairs: Any) -> Self:

@@ -16,7 +16,7 @@ import numpy as np
 
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
 from eigengraphs.stack.blocked import BlockedStack, joined
-from eigengraphs.stack.build import StorageRule, check_storage
+from eigengraphs.stack.build import StorageRule, check_choice
 from eigengraphs.stack.names import some_of
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.store.file_access import Folder
@@ -193,7 +193,7 @@ class StoreWriter:
         batch: Batch | None = None,
         storage_options: Mapping[str, Any] | None = None,
     ) -> None:
-        check_storage(storage)
+        check_choice("storage", storage, "auto", "dense", "sparse")
         arrow()  # what is missing shows before work is done
         self._folder = Folder(path, storage_options)
         self._storage, self._directed, self._target = storage, directed, shard_bytes
