@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from functools import wraps
+from functools import cached_property, wraps
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -23,7 +23,6 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.stack.build import check_dtype
-from eigengraphs.stack.flat_matrix import Storage
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.names import check_names
@@ -93,7 +92,7 @@ class BlockedStack(GraphStack):
     load them, if they fit in the budget; what they make is an ordinary stack.
     """
 
-    __slots__ = ("_answered", "_loaded", "_passes")
+    __slots__ = ("__dict__",)  # for what is found once
 
     @property
     @abstractmethod
@@ -121,14 +120,17 @@ class BlockedStack(GraphStack):
         return self.hides_pairs
 
     @property
-    def mask(self) -> Mask | None:
-        """The observed entries of all graphs, if these fit in memory; None if all are observed."""
-        return self.load().mask if self.has_missing else None
+    def _mask(self) -> Mask | None:  # type: ignore[override]
+        return self.load()._mask if self.has_missing else None
 
     @property
     def n_hidden(self) -> int:
         """Number of hidden entries of all graphs; a pair of an undirected graph counts twice."""
         return int(self.total(_n_hidden)) if self.has_missing else 0
+
+    def _n_pairs(self) -> int:
+        m, n, _ = self.shape
+        return int(self.total(_n_pairs)) if self.has_missing else m * n * (n - 1)
 
     def require_complete(self, remedy: str) -> None:
         """Raise an error that names a graph with hidden entries, if there is one.
@@ -161,28 +163,17 @@ class BlockedStack(GraphStack):
         """Number of graphs, m."""
         return self.spans[-1][1]
 
-    @classmethod
-    def _make(  # type: ignore[override]  # what is in memory is an ordinary stack
-        cls,
-        storage: Storage,
-        facts: GraphFacts | None,
-        graph_names: tuple[str, ...] | None,
-        vertex_names: tuple[str, ...] | None,
-        mask: Mask | None = None,
-    ) -> GraphStack:
-        return GraphStack._make(storage, facts, graph_names, vertex_names, mask)
-
     # ------------------------------------------------------------------ passes
 
     @property
     def n_passes(self) -> int:
         """How often the graphs were read, all of them."""
-        return int(getattr(self, "_passes", 0))
+        return int(vars(self).get("_passes", 0))
 
     @property
     def n_asked(self) -> int:
         """The same, and passes that a journal answered: as if there had been none."""
-        return self.n_passes + int(getattr(self, "_answered", 0))
+        return self.n_passes + int(vars(self).get("_answered", 0))
 
     def blocks(self) -> Iterator[Block]:
         """Read one block after the other, the next while one is worked on."""
@@ -197,7 +188,7 @@ class BlockedStack(GraphStack):
                 del graphs  # before the next is waited for
 
     def _count_pass(self) -> None:
-        object.__setattr__(self, "_passes", self.n_passes + 1)
+        vars(self)["_passes"] = self.n_passes + 1
 
     @property
     def fingerprint(self) -> str:
@@ -228,7 +219,7 @@ class BlockedStack(GraphStack):
         passes = self.n_passes
         yield from journal.each((self.fingerprint, *what, order_is_fixed()), ask)
         if self.n_passes == passes:
-            object.__setattr__(self, "_answered", self.n_asked - passes + 1)
+            vars(self)["_answered"] = self.n_asked - passes + 1
 
     def _each(self, task: Task, shared: Any) -> Iterator[Any]:
         """Read and work on blocks in threads, as many as the budget allows."""
@@ -266,9 +257,10 @@ class BlockedStack(GraphStack):
 
     def load(self) -> GraphStack:
         """Return all graphs, in memory, if the budget allows."""
-        loaded: GraphStack | None = getattr(self, "_loaded", None)
-        if loaded is not None:
-            return loaded
+        return self._loaded
+
+    @cached_property
+    def _loaded(self) -> GraphStack:
         if self.nbytes > self.memory:
             raise InputError(
                 f"this needs all {self.n_graphs} graphs in memory at once, {self.nbytes / 1e9:.3g} "
@@ -276,20 +268,24 @@ class BlockedStack(GraphStack):
                 "without: choose fewer graphs (stack[:1000]), or open the store with more memory"
             )
         parts = [block.graphs for block in self.blocks()]
-        object.__setattr__(self, "_loaded", joined(parts, self._graph_names, self._vertex_names))
-        return self.load()
+        return joined(parts, self._graph_names, self._vertex_names)
 
     @property
     def _storage(self) -> Any:  # type: ignore[override]
         return self.load()._storage
 
-    def _graph(self, i: int) -> Any:
-        loaded = getattr(self, "_loaded", None)
-        if loaded is not None:
-            return loaded._graph(i)
+    def _alone(self, i: int) -> GraphStack:
+        if "_loaded" in vars(self):
+            return self._loaded._alone(i)
         k = int(np.searchsorted([hi for _, hi in self.spans], i, side="right"))
         at = i - self.spans[k][0]
-        return self.read_part(k, at, at + 1)._graph(0)
+        return self.read_part(k, at, at + 1)
+
+    def _graph(self, i: int) -> Any:
+        return self._alone(i)._graph(0)
+
+    def _shown(self, i: int) -> Any:
+        return self._alone(i)._shown(0)
 
     def __iter__(self) -> Iterator[Any]:
         for block in self.blocks():
@@ -298,20 +294,6 @@ class BlockedStack(GraphStack):
     def diagonals(self) -> NDArray[np.float64]:
         """Return the diagonals, (m, n)."""
         return np.concatenate(list(self.each(_diagonals)))
-
-    @property
-    def dense(self) -> NDArray[Any]:
-        """The graphs as one read-only array (m, n, n), if they fit; for dense stacks only."""
-        if self.is_sparse:
-            raise InputError("this stack is sparse; use .flat, or to_dense() if it fits in memory")
-        return self.load().dense
-
-    @property
-    def flat(self) -> sparse.csr_array:
-        """The graphs as one CSR matrix (m * n, n), if they fit; for sparse stacks only."""
-        if not self.is_sparse:
-            raise InputError("this stack is dense; use .dense, or to_sparse()")
-        return self.load().flat
 
     # ------------------------------------------------------------------ what waits for its blocks
 
@@ -416,6 +398,10 @@ def _n_hidden(block: Block, shared: Any) -> int:  # noqa: ARG001
     return block.graphs.n_hidden
 
 
+def _n_pairs(block: Block, shared: Any) -> int:  # noqa: ARG001
+    return block.graphs._n_pairs()
+
+
 def _diagonals(block: Block, shared: Any) -> NDArray[np.float64]:  # noqa: ARG001
     return block.graphs.diagonals()
 
@@ -432,40 +418,31 @@ class LazyStack(BlockedStack):
     step has changed come from one pass, when they are first asked for.
     """
 
-    __slots__ = ("_base", "_facts_known", "_new", "_pieces", "_places", "_steps")
+    __slots__ = ()
 
     _base: BlockedStack
     _places: NDArray[np.intp] | None  # sorted; None for all
     _steps: tuple[Step, ...]
-    _facts_known: GraphFacts | None
-    _pieces: tuple[tuple[int, int, int, int], ...] | None
     _new: tuple[tuple[str, ...] | None, tuple[str, ...] | None]  # names of graphs, of vertices
+    _facts_known: GraphFacts | None
 
     @classmethod
     def of(cls, stack: BlockedStack) -> LazyStack:
         """Return the stack as one to which steps can be added."""
-        return stack if isinstance(stack, cls) else cls._with(stack, None, (), (None, None), None)
+        return stack if isinstance(stack, LazyStack) else cls._with(stack)
 
     @classmethod
     def _with(
         cls,
         base: BlockedStack,
-        places: NDArray[np.intp] | None,
-        steps: tuple[Step, ...],
-        new: tuple[tuple[str, ...] | None, tuple[str, ...] | None],
-        facts: GraphFacts | None,
+        places: NDArray[np.intp] | None = None,
+        steps: tuple[Step, ...] = (),
+        new: tuple[tuple[str, ...] | None, tuple[str, ...] | None] = (None, None),
+        facts: GraphFacts | None = None,
     ) -> LazyStack:
-        stack: LazyStack = object.__new__(cls)
-        for name, value in {
-            "_base": base,
-            "_places": places,
-            "_steps": steps,
-            "_new": new,
-            "_facts_known": facts,
-            "_pieces": None,
-            "_mask": None,
-        }.items():
-            object.__setattr__(stack, name, value)
+        stack = object.__new__(cls)
+        parts = {"_base": base, "_places": places, "_steps": steps, "_new": new}
+        vars(stack).update(parts, _facts_known=facts)
         return stack
 
     def chosen(self, which: NDArray[np.intp]) -> LazyStack:
@@ -503,10 +480,9 @@ class LazyStack(BlockedStack):
 
     # ------------------------------------------------------------------ blocks
 
-    def _cut(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Return (block of the base, its first place, lo, hi) of every block here."""
-        if self._pieces is not None:
-            return self._pieces
+    @cached_property
+    def _pieces(self) -> tuple[tuple[int, int, int, int], ...]:
+        """(block of the base, its first place, lo, hi) of every block here."""
         most_graphs = self._base.n_graphs
         if self._base.is_sparse and not self.is_sparse:
             n = self.n_vertices
@@ -516,17 +492,14 @@ class LazyStack(BlockedStack):
             lo, hi = first, end
             if self._places is not None:
                 lo, hi = (int(x) for x in np.searchsorted(self._places, (first, end)))
-            while lo < hi:
-                step = min(hi, lo + most_graphs)
-                pieces.append((k, first, lo, step))
-                lo = step
-        object.__setattr__(self, "_pieces", tuple(pieces))
+            for a in range(lo, hi, most_graphs):
+                pieces.append((k, first, a, min(hi, a + most_graphs)))
         return tuple(pieces)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The first graph of each block, and the one behind its last."""
-        return tuple((lo, hi) for _, _, lo, hi in self._cut())
+        return tuple((lo, hi) for _, _, lo, hi in self._pieces)
 
     @property
     def memory(self) -> int:
@@ -552,12 +525,12 @@ class LazyStack(BlockedStack):
 
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory."""
-        _, _, lo, hi = self._cut()[k]
+        _, _, lo, hi = self._pieces[k]
         return self.read_part(k, 0, hi - lo)
 
     def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
         """Return graphs lo to hi of block k, counted from its first, in memory."""
-        block, first, start, _ = self._cut()[k]
+        block, first, start, _ = self._pieces[k]
         lo, hi = lo + start, hi + start
         local = np.arange(lo, hi) if self._places is None else self._places[lo:hi]
         local = local - first
@@ -592,7 +565,7 @@ class LazyStack(BlockedStack):
                     facts = facts.take(self._places)
             else:
                 facts = GraphFacts.joined(list(each(_facts_of, None)))
-            object.__setattr__(self, "_facts_known", facts)
+            vars(self)["_facts_known"] = facts
         return facts
 
     @property
@@ -658,7 +631,7 @@ class LazyStack(BlockedStack):
 def _again(base: BlockedStack, places: Any, steps: tuple[Step, ...], new: Any) -> LazyStack:
     if isinstance(places, tuple):
         places = np.arange(*places, dtype=np.intp)
-    return LazyStack._with(base, places, steps, new, None)
+    return LazyStack._with(base, places, steps, new)
 
 
 def _facts_of(block: Block, shared: Any) -> GraphFacts:  # noqa: ARG001

@@ -207,7 +207,8 @@ class DaskStack(BlockedStack):
     True
     """
 
-    __slots__ = ("_cluster", "_settings", "_source")
+    __slots__ = ()
+
     _cluster: _Cluster
     _settings: tuple[Any, float]
     _source: BlockedStack
@@ -238,13 +239,7 @@ class DaskStack(BlockedStack):
         if not patience > 0:
             raise InputError(f"patience must be a number of seconds above 0, got {patience!r}")
         cluster = _Cluster(source, client, None if keep == "auto" else bool(keep), float(patience))
-        for name, value in {
-            "_source": source,
-            "_cluster": cluster,
-            "_settings": (keep, patience),
-            "_mask": None,
-        }.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(_source=source, _cluster=cluster, _settings=(keep, patience))
         cluster.start()
 
     @classmethod

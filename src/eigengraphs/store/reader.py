@@ -9,6 +9,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import pairwise
 from mmap import mmap
 from operator import attrgetter
@@ -435,13 +436,10 @@ class StoredStack(BlockedStack):
     (4, ((0, 4),), (4, 6, 6))
     """
 
-    __slots__ = ("_blocks", "_budget", "_facts_known", "_names_known", "_store")
+    __slots__ = ()
 
     _store: Store
     _budget: int
-    _facts_known: GraphFacts | None
-    _names_known: tuple[str, ...] | None
-    _blocks: tuple[tuple[Part, ...], ...]
 
     path = forwarded("_store.folder.path", "Where the store is.")
     memory = forwarded("_budget", "Bytes that work on the graphs may take, besides results.")
@@ -452,16 +450,8 @@ class StoredStack(BlockedStack):
 
     @classmethod
     def _of(cls, store: Store, memory: int) -> StoredStack:
-        stack: StoredStack = object.__new__(cls)
-        for name, value in {
-            "_store": store,
-            "_budget": memory,
-            "_blocks": _blocks(store.layout, block_bytes(memory)),
-            "_facts_known": None,
-            "_names_known": None,
-            "_mask": None,
-        }.items():
-            object.__setattr__(stack, name, value)
+        stack = object.__new__(cls)
+        vars(stack).update(_store=store, _budget=memory)
         return stack
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -483,6 +473,10 @@ class StoredStack(BlockedStack):
         }
 
     # ------------------------------------------------------------------ blocks
+
+    @cached_property
+    def _blocks(self) -> tuple[tuple[Part, ...], ...]:
+        return _blocks(self._store.layout, block_bytes(self._budget))
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -576,20 +570,14 @@ class StoredStack(BlockedStack):
         """Whether some entry off the diagonal is hidden."""
         return any(shard.hides_pairs for shard in self._store.layout.shards)
 
-    @property
+    @cached_property
     def _facts(self) -> GraphFacts:  # type: ignore[override]
-        if self._facts_known is None:
-            shards = range(len(self._store.layout.shards))
-            facts = GraphFacts.joined([self._store.names_and_facts(k)[1] for k in shards])
-            object.__setattr__(self, "_facts_known", facts)
-        assert self._facts_known is not None
-        return self._facts_known
+        shards = range(len(self._store.layout.shards))
+        return GraphFacts.joined([self._store.names_and_facts(k)[1] for k in shards])
 
-    @property
+    @cached_property
     def _graph_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
-        if self._names_known is None and self._store.layout.graph_names:
-            object.__setattr__(self, "_names_known", self._store.graph_names)
-        return self._names_known
+        return self._store.graph_names if self._store.layout.graph_names else None
 
     @property
     def dtype(self) -> np.dtype[Any]:
