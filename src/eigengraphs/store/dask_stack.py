@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partialmethod
+from functools import cached_property
 from itertools import count, islice
 from typing import Any, Literal, Self
 from uuid import uuid4
@@ -235,8 +235,8 @@ class DaskStack(LazyStack):
         if not patience > 0:
             raise InputError(f"patience must be a number of seconds above 0, got {patience!r}")
         cluster = _Cluster(source, client, None if keep == "auto" else bool(keep), float(patience))
-        vars(self).update(vars(LazyStack._with(source)), _cluster=cluster)
-        vars(self)["_settings"] = {"keep": keep, "patience": patience}
+        settings = {"keep": keep, "patience": patience}
+        vars(self).update(vars(LazyStack.of(source, "")), _cluster=cluster, _settings=settings)
         cluster.start()
 
     @classmethod
@@ -316,21 +316,16 @@ class DaskStack(LazyStack):
         """Whether workers keep blocks in memory from round to round."""
         return self._cluster.n_kept > 0
 
-    @property
+    @cached_property
     def _facts(self) -> GraphFacts:  # type: ignore[override]
+        facts = super()._facts  # of graphs that a step has changed, workers find them
         if isinstance(self._base, LazyStack):
-            # Of graphs that a step has changed, workers find them.
-            return self._base.facts_by(self._each)
-        return self._base.facts
+            vars(self._base)["_facts"] = facts
+        return facts
 
-    def _changed_by(self, step: str, *arguments: Any) -> DaskStack:
-        """Return the source after a step, on the same cluster."""
-        changed = getattr(LazyStack.of(self._base), step)(*arguments)
+    def _lazy(self, step: str, *arguments: Any) -> Any:
+        changed = self._base._lazy(step, *arguments)
         return DaskStack(changed, self._cluster.client, **self._settings)
-
-    chosen = partialmethod(_changed_by, "chosen")
-    then = partialmethod(_changed_by, "then")
-    named = partialmethod(_changed_by, "named")
 
 
 class _Cluster:
