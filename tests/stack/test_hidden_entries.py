@@ -188,7 +188,7 @@ def test_an_array_of_graphs_is_not_changed():
         stack.dense[0, 0, 0] = 1
 
 
-def test_flat_matrices(storage):
+def test_flat_matrices():
     A = np.array([with_nan()] * 2)
     stack = GraphStack.from_flat(flat(A), 2, missing="unobserved")
     assert same(stack, A)
