@@ -36,9 +36,7 @@ class ArrayFile(BlockedStack):
     def __init__(self, path: Path, facts: GraphFacts) -> None:
         A = np.load(path, mmap_mode="r")
         parts = {"_path": path, "_shape": A.shape, "_type": A.dtype, "_facts": facts}
-        for name, value in (
-            parts | dict.fromkeys(("_graph_names", "_vertex_names", "_mask"))
-        ).items():
+        for name, value in (parts | dict.fromkeys(("_graph_names", "_vertex_names"))).items():
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -28,7 +28,6 @@ class InBlocks(BlockedStack):
             "_facts": stack.facts,
             "_graph_names": names,
             "_vertex_names": vertex,
-            "_mask": None,
             "reads": [],
         }.items():
             object.__setattr__(self, name, value)

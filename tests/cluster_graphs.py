@@ -32,7 +32,6 @@ class InFile(InBlocks):
             "_facts": GraphStack(A, copy=False).facts if scanned else None,
             "_graph_names": None,
             "_vertex_names": None,
-            "_mask": None,
         }.items():
             object.__setattr__(self, name, value)
 

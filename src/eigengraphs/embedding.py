@@ -45,12 +45,11 @@ from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.rules import FreeLoadings, condition
 from eigengraphs.solvers.solution import Fit, Watcher, first_components
 from eigengraphs.stack import GraphStack
-from eigengraphs.stack.missing import check_missing
+from eigengraphs.stack.build import check_choice
 from eigengraphs.stack.names import one_place, shifted, some_of, spelling
-from eigengraphs.stack.passes import fixed_order
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.limits import MaxBytes
-from eigengraphs.system.parallel import one_blas_thread
+from eigengraphs.system.parallel import fixed_order, one_blas_thread
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
@@ -672,8 +671,10 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         self, graphs: Any, steps: Preprocessing, directed: bool, missing: Any = None
     ) -> GraphStack:
         # No copy: a stack made here is read at once, and only `extend` comes back to it.
-        missing = self.missing if missing is None else missing
-        check_missing(missing)
+        if missing is None:
+            missing = self.missing
+        else:
+            check_choice("missing", missing, "error", "unobserved")
         if isinstance(graphs, GraphStack):
             stack = graphs
             if missing == "error":

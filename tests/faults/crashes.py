@@ -1,15 +1,17 @@
-"""Kill commands at every write, rename and sync of theirs, run them again, and compare.
+"""Kill commands at every write, rename and sync of theirs, or let it fail; run them again; compare.
 
 ``python -m tests.faults.crashes`` does so for all commands that write files, with names of
 ``operations.OPERATIONS`` for some of them. A command runs in a fork of this process under ptrace,
 so each system call on a file counts, whether Python or a library in C makes it. It is killed
-before each of these calls, in the middle of each write, and at its end.
+before each of these calls, in the middle of each write, and at its end; with ``--fail EIO``, or
+another error, the call fails instead, and with ENOSPC so do all behind it that take room.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import errno
 import faulthandler
 import os
 import platform
@@ -19,7 +21,6 @@ import struct
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -36,7 +37,7 @@ from .operations import (
     is_finished,
     prepare,
     quick_evaluate,
-    run_command,
+    run_operation,
 )
 
 #: Of system calls on files: number on x86-64, and where their arguments are. "at" is a handle of a
@@ -54,11 +55,14 @@ _CALLS = {
     280: ("utime", "at"), 316: ("rename", "at"), 437: ("open", "at"),
     231: ("end", ""),
 }  # fmt: skip
+_TAKE_ROOM = {"write", "pwrite64", "writev", "open", "mkdir", "link", "fsync"}
+_FAIL = _TAKE_ROOM | {"rename", "chmod", "fchmod"}  # and not those that tidy up
 # The memory of pyarrow has a thread of its own otherwise, which a fork does not have.
 os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
 AVAILABLE = sys.platform == "linux" and platform.machine() == "x86_64"
 
-_TRACEME, _SYSCALL, _SETOPTIONS, _SYSCALL_INFO = 0, 24, 0x4200, 0x420E
+_TRACEME, _SYSCALL, _SETOPTIONS, _SYSCALL_INFO, _POKE = 0, 24, 0x4200, 0x420E, 6
+_RESULT, _NUMBER = 80, 120  # places of registers: rax, orig_rax
 _SYSGOOD, _CLONE, _EXITKILL, _ENTRY, _ALL = 1, 8, 0x100000, 1, 0x40000000
 _MAKES = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_RDWR
 _NAME = re.compile(r"-[0-9a-f]{8}-\d+-[0-9a-f]{8}|(?<=/\.)[0-9a-f]{8}$")  # in temporary names
@@ -69,7 +73,7 @@ if AVAILABLE:
 
 
 class Traced:
-    """A command in a fork of this process, which is killed at one of its points.
+    """An operation in a fork of this process, which is killed at one of its points, or fails there.
 
     Attributes
     ----------
@@ -80,21 +84,18 @@ class Traced:
     """
 
     def __init__(
-        self, folder: Path, words: tuple[str, ...], at: int | None = None, *, follow: bool = True
+        self, folder: Path, operation: Operation, at: int | None = None, fail: int = 0
     ) -> None:
-        self._folder, self._at = str(folder), at
+        self._folder, self._at, self._fail = str(folder), at, fail
+        self._failing = set[int]()  # threads, in a call that fails
         self.points: list[str] = []
         sys.stdout.flush()
         self._child = os.fork()
         if self._child == 0:
-            if follow:
-                _libc.ptrace(_TRACEME, 0, 0, 0)
-                os.kill(os.getpid(), signal.SIGSTOP)
-            os._exit(_run(folder, words))
-        status = os.waitpid(self._child, _ALL)[1]
-        if not follow:
-            self.code = os.waitstatus_to_exitcode(status)
-            return
+            _libc.ptrace(_TRACEME, 0, 0, 0)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            os._exit(_run(folder, operation))
+        os.waitpid(self._child, _ALL)
         _ptrace(_SETOPTIONS, self._child, 0, _SYSGOOD | _CLONE | _EXITKILL)
         _ptrace(_SYSCALL, self._child, 0, 0)
         self.code = self._follow()
@@ -113,10 +114,15 @@ class Traced:
             _libc.ptrace(_SYSCALL, thread, 0, 0 if quiet else number)
 
     def _look(self, thread: int) -> None:
-        """See whether a call is one on a file, and end the process if it is the one."""
+        """See whether a call is one on a file, and whether it is the one."""
         info = (ctypes.c_uint64 * 11)()
         _ptrace(_SYSCALL_INFO, thread, ctypes.sizeof(info), ctypes.addressof(info))
-        if info[0] & 0xFF != _ENTRY or info[3] not in _CALLS:
+        if info[0] & 0xFF != _ENTRY:
+            if thread in self._failing:
+                self._failing.remove(thread)
+                _ptrace(_POKE, thread, _RESULT, -self._fail)
+            return
+        if info[3] not in _CALLS:
             return
         (name, where), args = _CALLS[info[3]], list(info[4:10])
         if name == "open" and not _flags(thread, info[3], args) & _MAKES:
@@ -125,18 +131,24 @@ class Traced:
         if where and not path.startswith(self._folder + "/"):
             return
         what = f"{name} {_NAME.sub('*', path.removeprefix(self._folder + '/'))}".strip()
-        self._point(what)
-        if name in ("write", "pwrite64") and args[2] > 1:
-            if len(self.points) == self._at:
-                self._write_half(thread, args, name)
-            self._point(f"half of {what}")
+        if self._fail:
+            if name in _FAIL and self._point(what, name):
+                _ptrace(_POKE, thread, _NUMBER, -1)  # a call that there is not
+                self._failing.add(thread)
+            return
+        half = [f"half of {what}"] if name in ("write", "pwrite64") and args[2] > 1 else []
+        for point in (what, *half):
+            if self._point(point, name):
+                if point != what:
+                    self._write_half(thread, args, name)
+                os.kill(self._child, signal.SIGKILL)  # the call is not made
 
-    def _point(self, what: str) -> None:
+    def _point(self, what: str, name: str) -> bool:
+        """Count a point, and tell whether it is the one, or one behind it that fails as well."""
         if self._at is not None and len(self.points) > self._at:
-            return  # killed already
+            return self._fail == errno.ENOSPC and name in _TAKE_ROOM
         self.points.append(what)
-        if len(self.points) - 1 == self._at:
-            os.kill(self._child, signal.SIGKILL)  # the call that it is about to make is not made
+        return len(self.points) - 1 == self._at
 
     def _path(self, thread: int, where: str, args: list[int]) -> str:
         try:
@@ -156,9 +168,7 @@ class Traced:
     def _write_half(self, thread: int, args: list[int], name: str) -> None:
         """Let the first half of what is to be written get into the file."""
         handle = f"/proc/{thread}/fd/{args[0]}"
-        with Path(f"/proc/{thread}/mem").open("rb", buffering=0) as memory:
-            memory.seek(args[1])
-            data = memory.read(args[2] // 2)
+        data = _memory(thread, args[1], args[2] // 2)
         about = Path(f"/proc/{thread}/fdinfo/{args[0]}").read_text().splitlines()
         said = dict(line.split(":") for line in about[:2])
         place = args[3] if name == "pwrite64" else int(said["pos"])
@@ -175,28 +185,30 @@ def _ptrace(*args: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def _text(thread: int, address: int) -> str:
+def _memory(thread: int, address: int, size: int) -> bytes:
     with Path(f"/proc/{thread}/mem").open("rb", buffering=0) as memory:
         memory.seek(address)
-        return os.fsdecode(memory.read(4096).split(b"\0")[0])
+        return memory.read(size)
+
+
+def _text(thread: int, address: int) -> str:
+    return os.fsdecode(_memory(thread, address, 4096).split(b"\0")[0])
 
 
 def _flags(thread: int, number: int, args: list[int]) -> int:
     if number == 437:  # openat2 has them in a structure
-        with Path(f"/proc/{thread}/mem").open("rb", buffering=0) as memory:
-            memory.seek(args[2])
-            return int(struct.unpack("Q", memory.read(8))[0])
+        return int(struct.unpack("Q", _memory(thread, args[2], 8))[0])
     return args[1] if number == 2 else args[2]
 
 
-def _run(folder: Path, words: tuple[str, ...]) -> int:
-    """Run a command here; what it prints goes to a file beside the folder."""
+def _run(folder: Path, operation: Operation) -> int:
+    """Run an operation here; what it prints goes to a file beside the folder."""
     os.chdir(folder)
     handle = os.open(said_by(folder), os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     faulthandler.dump_traceback_later(120, exit=True)
-    code = run_command(*words)
+    code = run_operation(operation)
     sys.stdout.flush()
     sys.stderr.flush()
     return code
@@ -207,7 +219,10 @@ def said_by(folder: Path) -> Path:
     return folder.with_suffix(".said")
 
 
-def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
+Tree = dict[str, tuple[int, bytes]]
+
+
+def tree(folder: Path) -> Tree:
     """Return mode and contents of all files and folders below a folder, by their paths."""
     return {
         str(path.relative_to(folder)): (
@@ -220,20 +235,17 @@ def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 @dataclass
 class Outcome:
-    """What came of killing one command at all of its points."""
+    """What came of killing one command at all of its points, or letting it fail there."""
 
-    name: str
-    calls: Counter[str]
+    points: list[str]
     states: int = 0  # different ones that were left on the disk
     wrong: list[str] = field(default_factory=list)
 
-    @property
-    def points(self) -> int:
-        return self.calls.total()
 
-
-def crash(name: str, prepared: Path, work: Path, *, each: bool = False) -> Outcome:
-    """Kill a command at each of its points, and run it again.
+def crash(
+    name: str, prepared: Path, work: Path, *, fail: int = 0, stride: int = 1, each: bool = False
+) -> Outcome:
+    """Kill an operation at its points, or let it fail there, and run it again.
 
     What it leaves on the disk decides what the second run does: it is run once for each state,
     or with ``each`` for each point.
@@ -241,35 +253,34 @@ def crash(name: str, prepared: Path, work: Path, *, each: bool = False) -> Outco
     operation = OPERATIONS[name]
     copy(prepared, work)
     before = tree(work)
-    whole = Traced(work, operation.words)
+    whole = Traced(work, operation, None, fail)
     after = tree(work)
-    outcome = Outcome(name, Counter(point.rpartition(" ")[0] or point for point in whole.points))
+    outcome, seen = Outcome(whole.points[::stride]), set[int]()
     if whole.code or after == before:
-        outcome.wrong.append(f"without a kill: {said_by(work).read_text()}")
+        outcome.wrong.append(f"{name}, to its end: {said_by(work).read_text()}")
         return outcome
-    seen = set[int]()
-    for at, point in enumerate(whole.points):
-        copy(prepared, work)
-        killed = Traced(work, operation.words, at)
-        now = tree(work)
+    for at, point in list(enumerate(whole.points))[::stride]:
         what = f"{name}, point {at}, {point}"
-        if killed.code != -signal.SIGKILL or killed.points != whole.points[: at + 1]:
-            outcome.wrong.append(f"{what}: other calls, up to {killed.points[-1]}")
+        copy(prepared, work)
+        stopped = Traced(work, operation, at, fail)
+        now, said = tree(work), said_by(work).read_text()
+        if stopped.points != whole.points[: at + 1] and stopped.points != whole.points:
+            outcome.wrong.append(f"{what}: other calls, up to {stopped.points[-1]}")
+        if fail:
+            outcome.wrong += [f"{what}: {text}" for text in badly_ended(stopped.code, said, now)]
+        elif stopped.code != -signal.SIGKILL:
+            outcome.wrong.append(f"{what}: exit code {stopped.code}")
         outcome.wrong += [f"{what}: {text}" for text in half_written(operation, now, before, after)]
         for store in map(work.joinpath, operation.outputs):
-            if (
-                store.suffix == ".egs"
-                and is_finished(work, (store.name,))
-                and (broken := eg.store.damages(store))
-            ):
-                outcome.wrong.append(f"{what}: {broken}")
+            if store.suffix == ".egs" and is_finished(work, (store.name,)):
+                outcome.wrong += [f"{what}: {broken}" for broken in eg.store.damages(store)]
         state = hash(tuple((_NAME.sub("", path), found) for path, found in now.items()))
         if state in seen and not each:
             continue
         seen.add(state)
         # Passes are kept while there are no results; then they are removed.
         kept = 0 if (work / "out").exists() else passes(work / "out.unfinished")
-        again = Traced(work, operation.words, follow=False)
+        again = Traced(work, operation)
         found, said = tree(work), said_by(work).read_text()
         if again.code:
             outcome.wrong.append(f"{what}: exit code {again.code}: {said.splitlines()[-1:]}")
@@ -282,7 +293,14 @@ def crash(name: str, prepared: Path, work: Path, *, each: bool = False) -> Outco
     return outcome
 
 
-Tree = dict[str, tuple[int, bytes]]
+def badly_ended(code: int, said: str, now: Tree) -> Iterator[str]:
+    """Yield what is wrong with the end of a command in which a call failed."""
+    if code not in (0, 3):
+        yield f"exit code {code}"
+    if "Traceback" in said or (code and not said.splitlines()[-1].startswith("eigengraphs: ")):
+        yield f"it said {said[-500:]!r}"
+    if left := [path for path in now if f"/{path}".count("/.")]:
+        yield f"{left} is left"
 
 
 def half_written(operation: Operation, now: Tree, before: Tree, after: Tree) -> Iterator[str]:
@@ -304,7 +322,7 @@ def half_written(operation: Operation, now: Tree, before: Tree, after: Tree) -> 
 
 
 def warm(prepared: Path, work: Path, names: list[str]) -> None:
-    """Run commands in this process, so that forks have all modules and kernels."""
+    """Run operations in this process, so that forks have all modules and kernels."""
     import eigengraphs.cli.commands.demo as demo
     import eigengraphs.cli.commands.fit as fit
     import eigengraphs.store.writer as writing
@@ -323,15 +341,12 @@ def warm(prepared: Path, work: Path, names: list[str]) -> None:
         return write(stack, *rest, **more)
 
     eg.io.write = write_less
-    quiet, kept = os.open(os.devnull, os.O_WRONLY), [os.dup(1), os.dup(2)]
+    kept = [os.dup(1), os.dup(2)]
     for name in names:
         copy(prepared, work)
-        os.chdir(work)
         sys.stdout.flush()
-        os.dup2(quiet, 1)
-        os.dup2(quiet, 2)
-        run_command(*OPERATIONS[name].words)
-        sys.stdout.flush()
+        _run(work, OPERATIONS[name])
+        faulthandler.cancel_dump_traceback_later()
         os.dup2(kept[0], 1)
         os.dup2(kept[1], 2)
         os.chdir(prepared)
@@ -346,12 +361,14 @@ class Stopped(datetime):
 
 
 def main() -> None:
-    """Kill commands, and print a table."""
+    """Kill commands, or let them fail, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[[], *COMMANDS], metavar="NAME")
+    parser.add_argument("names", nargs="*", choices=[[], *OPERATIONS], metavar="NAME")
     parser.add_argument("--each", action="store_true", help="Run again after each point.")
+    parser.add_argument("--fail", default="", help="Let calls fail with this error: EIO, ENOSPC.")
+    parser.add_argument("--stride", type=int, default=1, help="Every which point.")
     given = parser.parse_args()
-    names, wrong = given.names or COMMANDS, list[str]()
+    names, wrong = given.names or list(OPERATIONS), list[str]()
     print("| command | points | of these in the middle of a write | states left | wrong |\n"
           "|---|---|---|---|---|")  # fmt: skip
     total, begin = 0, time.monotonic()
@@ -362,19 +379,17 @@ def main() -> None:
         prepare(prepared)
         warm(prepared, work, names)
         for name in names:
-            found = crash(name, prepared, work, each=given.each)
-            total += found.points
+            fail = getattr(errno, given.fail, 0)
+            found = crash(name, prepared, work, fail=fail, stride=given.stride, each=given.each)
+            total += len(found.points)
             wrong += found.wrong
-            half = sum(n for call, n in found.calls.items() if call.startswith("half"))
-            cells = name, found.points, half, found.states, len(found.wrong)
+            half = sum(point.startswith("half") for point in found.points)
+            cells = name, len(found.points), half, found.states, len(found.wrong)
             print(f"| {' | '.join(map(str, cells))} |", flush=True)
     print(f"\n{total} points, {len(wrong)} wrong; {time.monotonic() - begin:.0f} s")
     print(*wrong[:40], sep="\n")
     sys.exit(bool(wrong))
 
-
-#: Names of operations that are commands.
-COMMANDS = [name for name, operation in OPERATIONS.items() if operation.words]
 
 if __name__ == "__main__":
     main()

@@ -13,30 +13,19 @@ from typing import Any
 import numpy as np
 
 import eigengraphs as eg
+from eigengraphs.errors import EigengraphsError
 
 #: Commands that write no file.
 READING = {"check", "info", "plan"}
-#: Files that say when they were written, or how long that took.
-VARYING = {
-    "provenance.json", "report.json", "report.html", "RESULTS.md", "contest.tsv", "contest.png",
-    "evaluate-group.tsv",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A command, or a call from Python, in a folder that :func:`prepare` filled.
-
-    ``goes_on`` holds for one that may leave something unfinished, marked as such, which the same
-    command brings to its end.
-    """
+    """A command, or a call from Python, in a folder that :func:`prepare` filled."""
 
     words: tuple[str, ...] = ()
     call: Callable[[], object] | None = None
     outputs: tuple[str, ...] = ("out",)
-    goes_on: bool = False
-    memory: bool = True  # whether it makes arrays that are worth a look
-    apart: bool = False  # files count one by one, not all together
     at_once: bool = False  # a folder that is all old or all new, even after a kill
 
 
@@ -60,11 +49,11 @@ OPERATIONS = {
     ),
     "fit of a store": Operation(
         ("fit", "graphs.egs", "out", "-d", "2", "--json"), outputs=("out", "out.unfinished"),
-        goes_on=True, at_once=True,
+        at_once=True,
     ),
     "fit of a store over others": Operation(
         ("fit", "graphs.egs", "results", "-d", "1"), outputs=("results", "results.unfinished"),
-        goes_on=True, at_once=True,
+        at_once=True,
     ),
     "transform": Operation(("transform", "results", "graphs.npz", "old.tsv"), outputs=("old.tsv",)),
     "report": Operation(("report", "results", "--title", "new"), outputs=("results",)),
@@ -96,10 +85,10 @@ OPERATIONS = {
         ("convert", "graphs.npz", "out", "--to", "graphml"), at_once=True
     ),
     "convert to a store": Operation(
-        ("convert", "graphs.npz", "out.egs"), outputs=("out.egs",), goes_on=True
+        ("convert", "graphs.npz", "out.egs"), outputs=("out.egs",)
     ),
     "convert --append": Operation(
-        ("convert", "more", "graphs.egs", "--append"), outputs=("graphs.egs",), goes_on=True
+        ("convert", "more", "graphs.egs", "--append"), outputs=("graphs.egs",)
     ),
     "simulate": Operation(
         ("simulate", "section5.1", "old.npz", "--graphs", "3"),
@@ -110,19 +99,13 @@ OPERATIONS = {
     ),
     "simulate a store": Operation(
         ("simulate", "section5.1", "out.egs", "--graphs", "3"),
-        outputs=("out.egs", "out_truth.json"), goes_on=True,
+        outputs=("out.egs", "out_truth.json"),
     ),
-    "demo": Operation(("demo", "--output", "out", "--components", "2"), memory=False),
-    "demo --files": Operation(("demo", "--files", "out"), memory=False, at_once=True),
+    "demo": Operation(("demo", "--output", "out", "--components", "2")),
+    "demo --files": Operation(("demo", "--files", "out"), at_once=True),
     "save": Operation(call=lambda: _model().save("old.eg"), outputs=("old.eg",)),
     "write_report": Operation(call=lambda: eg.report.write_report(_summary(), "out")),
-    "journal": Operation(call=_journaled, goes_on=True, memory=False, apart=True),
-}  # fmt: skip
-#: These take long, or write as others do that are not here.
-SLOW = {
-    "demo", "demo --files", "fit", "fit of a store over others", "convert to GraphML",
-    "convert to a table", "simulate a folder", "changes", "contest", "cluster", "uncertainty",
-    "read", "evaluate",
+    "journal": Operation(call=_journaled),
 }  # fmt: skip
 
 
@@ -154,6 +137,18 @@ def quick_evaluate() -> Any:
     return lambda *_, **__: found
 
 
+def run_operation(operation: Operation) -> int:
+    """Run an operation in this process, and return its exit code."""
+    if operation.call is None:
+        return run_command(*operation.words)
+    try:
+        operation.call()
+    except (EigengraphsError, OSError) as error:
+        print(f"eigengraphs: {error}")
+        return 3
+    return 0
+
+
 def run_command(*words: object) -> int:
     """Run a command in this process, and return its exit code."""
     from eigengraphs.cli import main
@@ -170,17 +165,6 @@ def copy(source: Path, target: Path) -> None:
     """Make a folder the same as another."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target)
-
-
-def contents(folder: Path, outputs: tuple[str, ...]) -> dict[str, bytes]:
-    """Return the files of outputs by their paths in the folder."""
-    found = {}
-    for name in outputs:
-        place = folder / name
-        for path in [place] if place.is_file() else sorted(place.rglob("*")):
-            if path.is_file():
-                found[str(path.relative_to(folder))] = path.read_bytes()
-    return found
 
 
 def is_finished(folder: Path, outputs: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Commands that are killed at any write, rename or sync of theirs can be run again."""
+"""Commands that are killed at any write, rename or sync, or fail there, can be run again."""
 
 import os
 import subprocess
@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from faults.crashes import AVAILABLE, COMMANDS
+from faults.crashes import AVAILABLE
+from faults.operations import OPERATIONS
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="system calls are followed on Linux, x86-64")
 CONVERT = ("convert to a file", "convert to a folder", "convert to a store", "convert --append")
 OTHERS = ("fit over others", "fit of a store", "transform", "report", "compare")
+SOME = ("convert to a .npy", "save", "journal", "simulate")
+REST = [name for name in OPERATIONS if name not in CONVERT + OTHERS]
 
 
 def crash(*words):
-    """Kill commands in a process that has no threads of other tests, as forks have none."""
+    """Stop commands in a process that has no threads of other tests, as forks have none."""
     done = subprocess.run(
         [sys.executable, "-m", "faults.crashes", *words], cwd=Path(__file__).parents[1],
         capture_output=True, text=True, check=False,
@@ -29,7 +32,19 @@ def test_killed_at_any_point(names):
     crash(*names)
 
 
+@pytest.mark.parametrize("error", ["EIO", "ENOSPC"])
+def test_a_call_fails(error):
+    crash("--fail", error, "--stride", "7", *CONVERT, *OTHERS, *SOME)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in CONVERT + OTHERS])
+@pytest.mark.parametrize("name", REST)
 def test_other_commands_killed_at_any_point(name):
     crash(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", ["EIO", "ENOSPC"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_call_fails(name, error):
+    crash("--fail", error, name)

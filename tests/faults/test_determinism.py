@@ -12,8 +12,8 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.operators import csr, dense
-from eigengraphs.stack.passes import PairedSum
 from eigengraphs.store import connect
+from eigengraphs.system.parallel import PairedSum
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -148,7 +148,7 @@ def test_a_sum_in_pairs_is_that_of_its_branches():
 
     def added(parts):
         branches = [branch for part in parts for branch in part]
-        total = PairedSum(branches[0][0], np.add)
+        total = PairedSum(branches[0][0])
         for _, level, term in branches:
             total.add(term, level)
         return total

@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 import eigengraphs as eg
-from faults.commands import COMPARED, FIT, MAIN, digest, graphs, left_over, passes, run
+from faults.commands import (
+    COMPARED,
+    FIT,
+    digest,
+    environment,
+    graphs,
+    left_over,
+    passes,
+    run,
+    start,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 
@@ -34,14 +44,14 @@ def wait_for(condition):
     ("number", "code", "word"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
 )
-def test_the_first_signal_keeps_what_there_is(store, number, code, word, warm):
-    commands, name = warm.at(store), f"by{code}"
+def test_the_first_signal_keeps_what_there_is(store, number, code, word):
+    name = f"by{code}"
     journal = store / f"{name}.unfinished"
-    process = commands.start("fit", "g.egs", name, *FIT)
+    process = start(store, "fit", "g.egs", name, *FIT)
     wait_for(lambda: passes(journal) >= 2)
-    os.kill(process, number)
-    assert commands.code() == code
-    said = commands.out.read_text()
+    process.send_signal(number)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == code
     assert said.splitlines()[-1] == (
         f"eigengraphs: {word}; what was found is kept in '{name}.unfinished': the same command "
         "continues from there"
@@ -52,13 +62,12 @@ def test_the_first_signal_keeps_what_there_is(store, number, code, word, warm):
     assert left_over(store) == []
 
 
-def test_it_goes_on_to_the_same_bytes(store, warm):
-    """After the two above, and as if nothing had been; and again over its own results."""
-    commands = warm.at(store)
-    commands.run("fit", "g.egs", "whole", *FIT)
+def test_it_goes_on_to_the_same_bytes(store):
+    """After the two above, and as if nothing had been."""
+    run(store, "fit", "g.egs", "whole", *FIT)
     whole = {name: digest(store / "whole" / name) for name in COMPARED}
-    for name in ("by130", "by143", "whole"):
-        commands.run("fit", "g.egs", name, *FIT)
+    for name in ("by130", "by143"):
+        run(store, "fit", "g.egs", name, *FIT)
         assert {file: digest(store / name / file) for file in COMPARED} == whole
         assert not (store / f"{name}.unfinished").exists()
 
@@ -148,10 +157,9 @@ def test_ctrl_c_in_a_terminal_ends_the_workers_too(store):
     """The signal goes to all processes of the group; nothing of theirs is left."""
     scratch = store / "scratch"
     scratch.mkdir()
-    process = subprocess.Popen(
-        [*MAIN, "fit", "g.egs", "workers", *FIT, "--workers", "2"], cwd=store, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        env=os.environ | {"TMPDIR": str(scratch)},
+    process = start(
+        store, "fit", "g.egs", "workers", *FIT, "--workers", "2", start_new_session=True,
+        env=environment() | {"TMPDIR": str(scratch)},
     )  # fmt: skip
     wait_for(lambda: passes(store / "workers.unfinished") >= 2)
     os.killpg(process.pid, signal.SIGINT)

@@ -188,7 +188,7 @@ def test_an_array_of_graphs_is_not_changed():
         stack.dense[0, 0, 0] = 1
 
 
-def test_flat_matrices(storage):
+def test_flat_matrices():
     A = np.array([with_nan()] * 2)
     stack = GraphStack.from_flat(flat(A), 2, missing="unobserved")
     assert same(stack, A)
@@ -199,7 +199,7 @@ def test_flat_matrices(storage):
 def test_complete_graphs_have_no_mask_and_are_read_once(monkeypatch, storage):
     A = random_symmetric(3, 5, seed=0)
     reads = []
-    for module in ("missing", "stack"):
+    for module in ("mask", "stack"):
         monkeypatch.setattr(
             f"eigengraphs.stack.{module}.find_facts", lambda A: reads.append(1) or find_facts(A)
         )
@@ -304,7 +304,7 @@ def test_one_graph_shows_nan_where_it_is_hidden(graphs):
 
 
 def test_a_sparse_graph_with_too_many_hidden_entries_is_not_written_out(monkeypatch):
-    monkeypatch.setattr("eigengraphs.stack.missing._MOST_NAN", 10)
+    monkeypatch.setattr("eigengraphs.stack.mask._MOST_NAN", 10)
     stack = GraphStack(np.ones((2, 9, 9))).hide(np.eye(9, dtype=bool)).to_sparse()
     assert stack[0].nnz == 81
     hidden = stack.hide(np.tri(9, k=-6, dtype=bool))

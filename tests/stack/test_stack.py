@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from known_graphs import random_symmetric, stored
 from scipy import sparse
 
 from eigengraphs import GraphStack
@@ -44,14 +43,7 @@ def test_bytes_are_counted_and_written_with_a_unit(storage):
     hidden = made.hide(pair((0, 1)))
     assert hidden.nbytes > hidden.mask.nbytes > 0
     assert hidden.nbytes - hidden.mask.nbytes <= made.nbytes
-    said = {
-        999: "999 B",
-        1000: "1 kB",
-        1.5e6: "1.5 MB",
-        2e9: "2 GB",
-        3e12: "3 TB",
-        3e15: "3e+03 TB",
-    }
+    said = {999: "999 B", 1000: "1 kB", 1.5e6: "1.5 MB", 2e9: "2 GB", 3e15: "3e+03 TB"}
     assert {size: size_in_words(size) for size in said} == said
 
 
@@ -67,28 +59,12 @@ def test_names_are_places_where_none_are_given():
     assert named.select_vertices(["c", "a"]).vertex_names == ("c", "a")
 
 
-def test_the_first_bad_entry_is_named_and_the_others_counted():
-    bad = np.stack([TRIANGLE] * 3)
-    bad[1, 0, 2] = bad[1, 2, 0] = np.inf
-    with pytest.raises(InputError, match=r"graphs\[1\] has inf at entry \(0, 2\); weights"):
-        GraphStack(bad)
-    bad[2, 0, 1] = bad[2, 1, 0] = np.nan
-    with pytest.raises(InputError, match=r"\(1 more graphs have such entries\)") as caught:
-        GraphStack(bad)
-    assert "unobserved" not in str(caught.value)
-    bad[1] = TRIANGLE
-    with pytest.raises(InputError, match=r"graphs\[2\] has nan .*missing='unobserved'"):
-        GraphStack(bad)
-
-
 def test_flat_matrices_have_as_many_rows_as_their_graphs():
     flat = sparse.csr_array(np.vstack([TRIANGLE, 2 * TRIANGLE]))
     made = GraphStack.from_flat(flat, 2)
     assert np.array_equal(made.to_dense().dense, [TRIANGLE, 2 * TRIANGLE])
     for m in (0, 1, 3):
-        with pytest.raises(
-            InputError, match=f"must have {3 * m} rows, got 6" if m else "must have"
-        ):
+        with pytest.raises(InputError, match=f"must have {3 * m} rows, got 6"):
             GraphStack.from_flat(flat, m)
     assert GraphStack.from_flat(flat.astype(np.int64), 2).dtype == np.float64
     assert GraphStack.from_flat(flat.astype(np.float32), 2).dtype == np.float32
@@ -110,15 +86,6 @@ def test_slices_of_dense_stacks_share_and_choices_copy():
     assert np.shares_memory(np.array(made, copy=False), made.dense)
 
 
-def test_the_first_graph_with_a_direction_is_named():
-    made = stack()
-    made.require_undirected("no")
-    directed = np.stack([TRIANGLE, TRIANGLE])
-    directed[1, 2, 0] = 9
-    with pytest.raises(InputError, match=r"graphs\[1\] is not symmetric: entry \(0, 2\) is 2 and"):
-        GraphStack(directed).require_undirected("no")
-
-
 def test_places_of_small_integer_types():
     many = GraphStack(np.ones((300, 2, 2)))
     assert len(many[np.array([1, -1], dtype=np.int8)]) == 2
@@ -137,22 +104,6 @@ def test_facts_of_kinds():
     assert GraphStack([triangle + np.eye(3)]).constant_diagonal == 1
     assert GraphStack([triangle, triangle + np.eye(3)]).constant_diagonal is None
     assert GraphStack([triangle, np.zeros((3, 3))]).density == 0.5
-
-
-def test_rounding_is_not_direction():
-    correlations = np.corrcoef(np.random.default_rng(0).standard_normal((20, 50)))
-    correlations[0, 1] += 1e-14
-    assert not GraphStack([correlations]).is_directed
-    correlations[0, 1] += 1e-5
-    assert GraphStack([correlations]).is_directed
-
-
-@pytest.mark.parametrize(("dtype", "large"), [(np.float32, 2e6), (np.float64, 2e10)])
-def test_one_count_among_millions_is_direction(dtype, large, storage):
-    counts = np.zeros((1, 4, 4), dtype=dtype)
-    counts[0, 0, 1] = counts[0, 1, 0] = large
-    counts[0, 2, 3] = 1
-    assert stored(GraphStack(counts), storage).is_directed
 
 
 @pytest.mark.parametrize(
@@ -178,13 +129,3 @@ def test_repr_tells_all_on_one_line(graphs, text):
 def test_repr_of_one_vertex_and_of_hidden_entries():
     assert "1 vertex," in repr(GraphStack(np.ones((2, 1, 1))))
     assert "22.2 % hidden" in repr(stack().hide(pair((0, 1))))
-
-
-@pytest.mark.parametrize("extreme", [1e-300, 1e200])
-def test_norms_of_extreme_weights(extreme, storage):
-    A = random_symmetric(6, 5, seed=1, density=0.6)
-    stack = stored(GraphStack(A * extreme), storage)
-    expected = np.linalg.norm(A, axis=(1, 2))
-    assert np.allclose(stack.facts.norm / extreme, expected, rtol=1e-12)
-    off = np.linalg.norm(A * (1 - np.eye(5)), axis=(1, 2))
-    assert np.allclose(stack.facts.off_norm / extreme, off, rtol=1e-12)

@@ -11,6 +11,7 @@ from cluster_processes import processes
 
 import eigengraphs as eg
 from eigengraphs.models.simulation import read_design, simulate_blocks
+from faults.commands import passes
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -33,10 +34,7 @@ def test_a_fit_without_its_scheduler_ends_and_is_resumed(tmp_path):
         fit = subprocess.Popen([sys.executable, *MAIN, *FIT, "--cluster", str(cluster.file)],
                                cwd=tmp_path, stderr=subprocess.PIPE, text=True)  # fmt: skip
         until = time.monotonic() + 120
-        while time.monotonic() < until and fit.poll() is None:
-            answers = list(unfinished.glob("*/")) if unfinished.is_dir() else []
-            if len([path for path in answers if path.suffix != ".partial"]) >= 3:
-                break
+        while time.monotonic() < until and fit.poll() is None and passes(unfinished) < 3:
             time.sleep(0.02)
         scheduler.kill()
         _, said = fit.communicate(timeout=120)

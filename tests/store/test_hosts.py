@@ -80,5 +80,4 @@ def test_a_host_that_is_cut_off_in_the_middle_of_a_fit_changes_nothing(hosts, tm
                 other = JointEmbedding(3, random_state=0).fit(stack)
     lost = [worker for each in stack.rounds for worker in each.lost]
     assert sorted(worker.split(":")[1] for worker in lost) == [f"//{HOSTS[1]}"] * 2
-    assert sum(each.reloaded for each in stack.rounds) > 0
     assert distance(one, other) < 1e-8

@@ -39,7 +39,7 @@ def test_the_answer_is_that_of_the_graphs_in_memory(shape, settings, storage, bu
     in_blocks = InBlocks(stack, 13, budget)
     other = JointEmbedding(3, random_state=0, **settings).fit(in_blocks, y)
     assert distance(one, other) < 1e-8
-    assert not hasattr(in_blocks, "_loaded")
+    assert "_loaded" not in vars(in_blocks)
     assert np.allclose(one.objective_path_, other.objective_path_, rtol=1e-9)
     assert np.allclose(one.transform(stack), other.transform(in_blocks), atol=1e-8)
     assert one.score(stack) == pytest.approx(other.score(in_blocks), abs=1e-9)

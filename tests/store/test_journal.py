@@ -88,33 +88,29 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path):
 
 def test_answers_come_back_as_they_were(tmp_path):
     answer = (np.arange(3.0), (sparse.csr_array(np.eye(3)), np.float64(2.0)))
-    journal = FitJournal(tmp_path / "j")
-    journal.total(("q",), lambda: answer)
-    again = FitJournal(tmp_path / "j", resume=True).total(("q",), lambda: pytest.fail("asked"))
+    list(FitJournal(tmp_path / "j").each(("q",), lambda: iter([answer])))
+    (again,) = FitJournal(tmp_path / "j", resume=True).each(("q",), lambda: pytest.fail("asked"))
     assert np.array_equal(again[0], answer[0])
     assert np.array_equal(again[1][0].toarray(), np.eye(3))
     assert again[1][1] == 2.0
 
 
 DAMAGE = {
-    "cut off": lambda path: path.write_bytes(path.read_bytes()[:-40]),
-    "emptied": lambda path: path.write_bytes(b""),
-    "removed": lambda path: path.unlink(),
-    "flipped": lambda path: path.write_bytes(
-        path.read_bytes()[:150] + b"?" + path.read_bytes()[151:]
-    ),
+    "cut off": lambda data: data[:-40],
+    "emptied": lambda data: b"",
+    "flipped in the first": lambda data: data.replace(np.float64(1).tobytes(), b"damaged!", 1),
+    "flipped in the last": lambda data: data.replace(np.float64(3).tobytes(), b"damaged!", 1),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("file", ["000000.npz", "000001.npz", "000002.npz"])
-def test_a_damaged_answer_is_asked_again(tmp_path, damage, file):
+def test_a_damaged_answer_is_asked_again(tmp_path, damage):
     """As by a disk; one that is gone must not make a pass shorter."""
     answers = [np.full(50, 1.0 + k) for k in range(3)]
     journal = FitJournal(tmp_path / "j")
     list(journal.each(("q",), lambda: iter(answers)))
-    (kept,) = (path for path in (tmp_path / "j").iterdir() if path.is_dir())
-    DAMAGE[damage](kept / file)
+    (kept,) = (tmp_path / "j").glob("*.npz")
+    kept.write_bytes(DAMAGE[damage](kept.read_bytes()))
     again = FitJournal(tmp_path / "j", resume=True)
     for asked in (1, 1):
         found = list(again.each(("q",), lambda: iter(answers)))
@@ -146,7 +142,8 @@ def test_questions_differ_by_their_arrays(tmp_path):
     B[2, 3] += 1e-12
     questions = [A, B, A.reshape(4, 3), np.asfortranarray(A.T), A[:2], A.astype(np.float32)]
     for k, array in enumerate(questions):
-        assert journal.total(("graphs", array, None), lambda k=k: np.float64(k)) == k
+        assert list(journal.each(("graphs", array, None), lambda k=k: iter([k]))) == [k]
     for k, array in enumerate(questions):
-        assert journal.total(("graphs", array.copy(order="K"), None), lambda: np.float64(-1)) == k
+        same = ("graphs", array.copy(order="K"), None)
+        assert list(journal.each(same, lambda: iter([-1]))) == [k]
     assert (journal.n_asked, journal.n_found) == (len(questions), len(questions))

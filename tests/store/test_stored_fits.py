@@ -41,7 +41,7 @@ def test_transforms_wait_for_their_blocks_in_a_fit(tmp_path):
     settings = {"preprocess": ["log1p", "unit_norm"], "center": True, "random_state": 0}
     one, other = (JointEmbedding(3, **settings).fit(x) for x in (stack, store))
     assert distance(one, other) < 1e-8
-    assert not hasattr(store, "_loaded")
+    assert "_loaded" not in vars(store)
     assert np.allclose(one.transform(stack[:9]), other.transform(store[:9]), atol=1e-8)
 
 

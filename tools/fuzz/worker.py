@@ -35,8 +35,8 @@ MEMORY = 2**30  # bytes, beyond what the process takes at rest
 # Modules whose branches guide the search, with all below them.
 _WATCHED = (
     "eigengraphs.io", "eigengraphs.store", "eigengraphs.fitting.model_file",
-    "eigengraphs.report", "eigengraphs.models.recipes", "eigengraphs.stack.one_graph",
-    "eigengraphs.stack.build", "eigengraphs.stack.common_vertices", "eigengraphs.stack.missing",
+    "eigengraphs.report", "eigengraphs.models.recipes", "eigengraphs.stack.build",
+    "eigengraphs.stack.mask",
     "eigengraphs.stack.names", "zipfile",
     "gzip", "tomllib", "networkx.readwrite",
 )  # fmt: skip

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from eigengraphs.alignment.graph_matching import Array, Match, Order, Start, match, standardize
 from eigengraphs.errors import AlignmentError, InputError, SelectionError
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.build import is_one_graph
 from eigengraphs.stack.names import one_place, places
-from eigengraphs.stack.one_graph import is_one_graph
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.randomness import RandomState, seed_sequence
 

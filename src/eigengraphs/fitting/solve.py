@@ -35,7 +35,7 @@ from eigengraphs.solvers.solution import Fit, Watcher, with_signs, with_signs_pa
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.stack.passes import order_is_fixed
+from eigengraphs.system.parallel import order_is_fixed
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["Found", "Refinement", "find_components", "kept_in_basis"]

@@ -30,7 +30,8 @@ from eigengraphs.io.text_files import (
     read_matrix,
     text_kind,
 )
-from eigengraphs.stack.missing import MissingRule, check_missing
+from eigengraphs.stack.build import check_choice
+from eigengraphs.stack.mask import MissingRule
 from eigengraphs.system.limits import DEFAULT, Cap, gunzip, open_regular, read_regular
 
 __all__ = ["Format", "HowToRead", "IsTable", "read_file"]
@@ -68,14 +69,11 @@ class HowToRead:
     missing: MissingRule = "error"
 
     def __post_init__(self) -> None:
-        for name, known in (("format", get_args(Format)), ("vertices", get_args(VerticesRule))):
-            given = getattr(self, name)
-            if given not in known:
-                listed = ", ".join(map(repr, known))
-                raise InputError(f"{name} must be one of {listed}; got {given!r}")
+        check_choice("format", self.format, *get_args(Format))
+        check_choice("vertices", self.vertices, *get_args(VerticesRule))
+        check_choice("missing", self.missing, *get_args(MissingRule))
         if self.directed != "auto" and not isinstance(self.directed, bool):
             raise InputError(f"directed must be 'auto', True or False, got {self.directed!r}")
-        check_missing(self.missing)
 
 
 def read_file(path: Path, how: HowToRead, *, whole: bool = True) -> tuple[str, Iterator[FileGraph]]:

@@ -16,8 +16,8 @@ from eigengraphs.errors import ReadError
 from eigengraphs.io.file_graph import FileGraph, Matrix, Notice, few, moved
 from eigengraphs.io.find_files import SourceFile, entities
 from eigengraphs.io.text_files import natural
-from eigengraphs.stack.common_vertices import VertexRule, refuse_absent
-from eigengraphs.stack.missing import MissingRule
+from eigengraphs.stack.build import VertexRule, refuse_absent
+from eigengraphs.stack.mask import MissingRule
 from eigengraphs.stack.names import some_of, spelling
 
 __all__ = [

@@ -43,10 +43,8 @@ from eigengraphs.io.tables_beside import (
 )
 from eigengraphs.io.text_files import Notation
 from eigengraphs.stack import GraphStack
-from eigengraphs.stack.build import StorageRule, storage_for
-from eigengraphs.stack.common_vertices import VertexRule
-from eigengraphs.stack.missing import MissingRule
-from eigengraphs.stack.one_graph import Piece
+from eigengraphs.stack.build import Piece, StorageRule, VertexRule, storage_for
+from eigengraphs.stack.mask import MissingRule
 from eigengraphs.store import is_store, open_store
 from eigengraphs.system.limits import Cap, MaxBytes
 from eigengraphs.system.tables import short_repr

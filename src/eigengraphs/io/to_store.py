@@ -22,7 +22,7 @@ from eigengraphs.io.tables_beside import LabelsLike, as_vertex_table
 from eigengraphs.io.text_files import Notation
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
-from eigengraphs.stack.missing import MissingRule
+from eigengraphs.stack.mask import MissingRule
 from eigengraphs.store.file_access import Folder
 from eigengraphs.store.parquet_tables import arrow, read_table, to_bytes
 from eigengraphs.store.reader import Store

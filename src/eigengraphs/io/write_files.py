@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -259,7 +260,9 @@ def _write_npy(path: Path, stack: GraphStack) -> None:
     """Write one array (m, n, n), which holds no names."""
     if stack.has_vertex_names or stack.graph_names != tuple(map(str, range(stack.n_graphs))):
         raise InputError("a .npy file holds no names, and these graphs have some; write .npz")
-    np.save(path, _cube(stack), allow_pickle=False)
+    with path.open("wb") as file:
+        # Not the file itself: NumPy would write it in C, and miss errors of the disk at its end.
+        np.save(SimpleNamespace(write=file.write), _cube(stack), allow_pickle=False)
 
 
 def _write_mat(path: Path, stack: GraphStack) -> None:

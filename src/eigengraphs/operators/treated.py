@@ -20,9 +20,8 @@ from eigengraphs.operators.csr import SparseGraphs
 from eigengraphs.operators.dense import DenseGraphs
 from eigengraphs.operators.means import MeanGraph, mean_graph, off_diagonal_squares
 from eigengraphs.operators.protocol import Array, BlockTask, Columns, Raw
-from eigengraphs.stack.passes import add_up
 from eigengraphs.stack.stack import GraphStack
-from eigengraphs.system.parallel import alone, on_blocks, spans
+from eigengraphs.system.parallel import add_up, alone, on_blocks, spans
 
 __all__ = ["DiagonalRule", "TreatedGraphs", "raw_graphs"]
 

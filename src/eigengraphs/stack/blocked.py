@@ -12,31 +12,33 @@ import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
+from contextvars import ContextVar
+from functools import cached_property, wraps
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.stack.build import Storage, check_dtype
+from eigengraphs.stack.build import check_dtype
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.names import check_names
-from eigengraphs.stack.passes import PairedSum, add_up, journal_in_use, order_is_fixed
 from eigengraphs.stack.stack import GraphStack
-from eigengraphs.system.parallel import in_order, thread_count
+from eigengraphs.system.parallel import PairedSum, add_up, in_order, order_is_fixed, thread_count
 
-__all__ = ["Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined", "joined_masks"]
+__all__ = [
+    "JOURNAL", "Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined",
+    "joined_masks",
+]  # fmt: skip
 
-# The name of a method of a stack that treats each graph on its own, and its arguments.
-Step: TypeAlias = tuple[str, tuple[Any, ...]]
-
-_KEEP_FACTS = frozenset({"to_dense", "to_sparse"})
-_MORE_ENTRIES = frozenset({"symmetrize"})  # at most twice as many
+_KEEP_FACTS = frozenset({"", "take", "to_dense", "to_sparse", "with_names"})
 _MOST = 64 * 2**20  # bytes of a block; larger ones win nothing
+
+#: Keeps what passes return: ``each(question, ask)`` yields answers to an equal question, or asks.
+JOURNAL: ContextVar[Any] = ContextVar("journal", default=None)
 
 _COPIES = 3  # of a block: as it is read, in memory, and what a task makes of it
 _COLUMNS = 64  # that a task multiplies a block with and that it sums up
@@ -86,7 +88,7 @@ class BlockedStack(GraphStack):
     load them, if they fit in the budget; what they make is an ordinary stack.
     """
 
-    __slots__ = ("_answered", "_loaded", "_passes")
+    __slots__ = ("__dict__",)  # for what is found once
 
     @property
     @abstractmethod
@@ -114,14 +116,17 @@ class BlockedStack(GraphStack):
         return self.hides_pairs
 
     @property
-    def mask(self) -> Mask | None:
-        """The observed entries of all graphs, if these fit in memory; None if all are observed."""
-        return self.load().mask if self.has_missing else None
+    def _mask(self) -> Mask | None:  # type: ignore[override]
+        return self.load()._mask if self.has_missing else None
 
     @property
     def n_hidden(self) -> int:
         """Number of hidden entries of all graphs; a pair of an undirected graph counts twice."""
         return int(self.total(_n_hidden)) if self.has_missing else 0
+
+    def _n_pairs(self) -> int:
+        m, n, _ = self.shape
+        return int(self.total(_n_pairs)) if self.has_missing else m * n * (n - 1)
 
     def require_complete(self, remedy: str) -> None:
         """Raise an error that names a graph with hidden entries, if there is one.
@@ -154,28 +159,17 @@ class BlockedStack(GraphStack):
         """Number of graphs, m."""
         return self.spans[-1][1]
 
-    @classmethod
-    def _make(  # type: ignore[override]  # what is in memory is an ordinary stack
-        cls,
-        storage: Storage,
-        facts: GraphFacts | None,
-        graph_names: tuple[str, ...] | None,
-        vertex_names: tuple[str, ...] | None,
-        mask: Mask | None = None,
-    ) -> GraphStack:
-        return GraphStack._make(storage, facts, graph_names, vertex_names, mask)
-
     # ------------------------------------------------------------------ passes
 
     @property
     def n_passes(self) -> int:
         """How often the graphs were read, all of them."""
-        return int(getattr(self, "_passes", 0))
+        return int(vars(self).get("_passes", 0))
 
     @property
     def n_asked(self) -> int:
         """The same, and passes that a journal answered: as if there had been none."""
-        return self.n_passes + int(getattr(self, "_answered", 0))
+        return self.n_passes + int(vars(self).get("_answered", 0))
 
     def blocks(self) -> Iterator[Block]:
         """Read one block after the other, the next while one is worked on."""
@@ -190,7 +184,7 @@ class BlockedStack(GraphStack):
                 del graphs  # before the next is waited for
 
     def _count_pass(self) -> None:
-        object.__setattr__(self, "_passes", self.n_passes + 1)
+        vars(self)["_passes"] = self.n_passes + 1
 
     @property
     def fingerprint(self) -> str:
@@ -205,33 +199,23 @@ class BlockedStack(GraphStack):
 
         Where a journal is kept, what a pass like this one returned before is not asked again.
         """
-        journal = journal_in_use()
-        if journal is None:
-            yield from self._each(task, shared)
-            return
-        passes = self.n_passes
-        question = self._question(task, shared)
-        yield from journal.each(question, lambda: self._each(task, shared))
-        self._count_answered(passes)
+        return self._asked((task, shared), lambda: self._each(task, shared))
 
     def total(self, task: Task, shared: Any = None) -> Any:
         """Return the sum of what a task returns for each block, arrays or tuples of them."""
-        journal = journal_in_use()
-        if journal is None:
-            return self._total(task, shared)
-        passes = self.n_passes
-        question = self._question(task, shared)
-        total = journal.total(question, lambda: self._total(task, shared))
-        self._count_answered(passes)
+        (total,) = self._asked((task, shared, "total"), lambda: iter([self._total(task, shared)]))
         return total
 
-    def _question(self, task: Task, shared: Any) -> tuple[Any, ...]:
-        order = ("fixed order",) if order_is_fixed() else ()
-        return (self.fingerprint, task, shared, *order)
-
-    def _count_answered(self, passes: int) -> None:
+    def _asked(self, what: tuple[Any, ...], ask: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+        """Yield what a pass returns, or what is in the journal that is kept, if there is one."""
+        journal = JOURNAL.get()
+        if journal is None:
+            yield from ask()
+            return
+        passes = self.n_passes
+        yield from journal.each((self.fingerprint, *what, order_is_fixed()), ask)
         if self.n_passes == passes:
-            object.__setattr__(self, "_answered", self.n_asked - passes + 1)
+            vars(self)["_answered"] = self.n_asked - passes + 1
 
     def _each(self, task: Task, shared: Any) -> Iterator[Any]:
         """Read and work on blocks in threads, as many as the budget allows."""
@@ -269,9 +253,10 @@ class BlockedStack(GraphStack):
 
     def load(self) -> GraphStack:
         """Return all graphs, in memory, if the budget allows."""
-        loaded: GraphStack | None = getattr(self, "_loaded", None)
-        if loaded is not None:
-            return loaded
+        return self._loaded
+
+    @cached_property
+    def _loaded(self) -> GraphStack:
         if self.nbytes > self.memory:
             raise InputError(
                 f"this needs all {self.n_graphs} graphs in memory at once, {self.nbytes / 1e9:.3g} "
@@ -279,20 +264,24 @@ class BlockedStack(GraphStack):
                 "without: choose fewer graphs (stack[:1000]), or open the store with more memory"
             )
         parts = [block.graphs for block in self.blocks()]
-        object.__setattr__(self, "_loaded", joined(parts, self._graph_names, self._vertex_names))
-        return self.load()
+        return joined(parts, self._graph_names, self._vertex_names)
 
     @property
     def _storage(self) -> Any:  # type: ignore[override]
         return self.load()._storage
 
-    def _graph(self, i: int) -> Any:
-        loaded = getattr(self, "_loaded", None)
-        if loaded is not None:
-            return loaded._graph(i)
+    def _alone(self, i: int) -> GraphStack:
+        if "_loaded" in vars(self):
+            return self._loaded._alone(i)
         k = int(np.searchsorted([hi for _, hi in self.spans], i, side="right"))
         at = i - self.spans[k][0]
-        return self.read_part(k, at, at + 1)._graph(0)
+        return self.read_part(k, at, at + 1)
+
+    def _graph(self, i: int) -> Any:
+        return self._alone(i)._graph(0)
+
+    def _shown(self, i: int) -> Any:
+        return self._alone(i)._shown(0)
 
     def __iter__(self) -> Iterator[Any]:
         for block in self.blocks():
@@ -302,25 +291,11 @@ class BlockedStack(GraphStack):
         """Return the diagonals, (m, n)."""
         return np.concatenate(list(self.each(_diagonals)))
 
-    @property
-    def dense(self) -> NDArray[Any]:
-        """The graphs as one read-only array (m, n, n), if they fit; for dense stacks only."""
-        if self.is_sparse:
-            raise InputError("this stack is sparse; use .flat, or to_dense() if it fits in memory")
-        return self.load().dense
-
-    @property
-    def flat(self) -> sparse.csr_array:
-        """The graphs as one CSR matrix (m * n, n), if they fit; for sparse stacks only."""
-        if not self.is_sparse:
-            raise InputError("this stack is dense; use .dense, or to_sparse()")
-        return self.load().flat
-
     # ------------------------------------------------------------------ what waits for its blocks
 
     def _several(self, which: Any, chosen: NDArray[np.intp]) -> GraphStack:  # noqa: ARG002
         if (np.diff(chosen) > 0).all():
-            return self if len(chosen) == self.n_graphs else self._lazy().chosen(chosen)
+            return self if len(chosen) == self.n_graphs else self._lazy("take", chosen)
         # In another order, neighbors may come from any two blocks.
         ordered, back = np.unique(chosen, return_inverse=True)
         part = self[ordered]
@@ -334,25 +309,35 @@ class BlockedStack(GraphStack):
         loaded: GraphStack = part.load()[back]
         return loaded
 
-    def _lazy(self) -> LazyStack:
-        return LazyStack.of(self)
+    def _lazy(self, step: str, *arguments: Any) -> Any:
+        """Return the graphs after one more step."""
+        return LazyStack.of(self, step, *arguments)
+
+    @property
+    def _knows_facts(self) -> bool:
+        """Whether facts are there without a pass."""
+        return True
+
+    def _most_entries(self) -> NDArray[np.int64]:
+        """Return the most nonzero entries that each graph may have."""
+        return self.facts.n_nonzero
 
     def select_vertices(self, which: Any) -> Any:
         """Return induced graphs, block by block; see :meth:`GraphStack.select_vertices`."""
-        return self._lazy().then("select_vertices", self._kept(which))
+        return self._lazy("select_vertices", self._kept(which))
 
     def astype(self, dtype: DTypeLike) -> Any:
         """Return float32 or float64 weights, block by block."""
         wanted = check_dtype(dtype)
-        return self if wanted == self.dtype else self._lazy().then("astype", wanted)
+        return self if wanted == self.dtype else self._lazy("astype", wanted)
 
     def to_dense(self) -> Any:
         """Return graphs that come as arrays, block by block."""
-        return self._lazy().then("to_dense") if self.is_sparse else self
+        return self._lazy("to_dense") if self.is_sparse else self
 
     def to_sparse(self) -> Any:
         """Return graphs that come as CSR matrices, block by block."""
-        return self if self.is_sparse else self._lazy().then("to_sparse")
+        return self if self.is_sparse else self._lazy("to_sparse")
 
     def with_names(
         self,
@@ -363,7 +348,8 @@ class BlockedStack(GraphStack):
         """Return the same graphs under other names."""
         graph = check_names(graph_names, self.n_graphs, "graph_names")
         vertex = check_names(vertex_names, self.n_vertices, "vertex_names")
-        return self if graph is None and vertex is None else self._lazy().named(graph, vertex)
+        same = graph is None and vertex is None
+        return self if same else self._lazy("with_names", graph, vertex)
 
     def largest_common_component(self) -> Any:
         """Return the graphs, in memory, on the largest set on which all are connected."""
@@ -378,7 +364,10 @@ def _later(method: Any) -> Any:
     def wait(self: BlockedStack, *args: Any, **named: Any) -> Any:
         given = signature.bind(self, *args, **named)
         given.apply_defaults()
-        return self._lazy().then(method.__name__, *given.args[1:])
+        # What is wrong with the arguments shows now, and not in the middle of a pass.
+        tiny = GraphStack(np.zeros((1, 1, 1), self.dtype))
+        method(tiny.to_sparse() if self.is_sparse else tiny, *given.args[1:])
+        return self._lazy(method.__name__, *given.args[1:])
 
     return wait
 
@@ -419,6 +408,10 @@ def _n_hidden(block: Block, shared: Any) -> int:  # noqa: ARG001
     return block.graphs.n_hidden
 
 
+def _n_pairs(block: Block, shared: Any) -> int:  # noqa: ARG001
+    return block.graphs._n_pairs()
+
+
 def _diagonals(block: Block, shared: Any) -> NDArray[np.float64]:  # noqa: ARG001
     return block.graphs.diagonals()
 
@@ -429,107 +422,96 @@ def block_bytes(memory: int) -> int:
 
 
 class LazyStack(BlockedStack):
-    """Some graphs of another stack in blocks, changed block by block when they are read.
+    """The graphs of another stack in blocks after one step, taken when they are read.
 
-    Immutable and light: the stack it is made of, places, steps and names. Facts of graphs that a
-    step has changed come from one pass, when they are first asked for.
+    A step is the name of a method of a stack that treats each graph on its own, or "take", of
+    places that rise; "" is none. Facts of graphs that a step has changed come from one pass, when
+    they are first asked for.
     """
 
-    __slots__ = ("_base", "_facts_known", "_new", "_pieces", "_places", "_steps")
+    __slots__ = ()
 
     _base: BlockedStack
-    _places: NDArray[np.intp] | None  # sorted; None for all
-    _steps: tuple[Step, ...]
-    _facts_known: GraphFacts | None
-    _pieces: tuple[tuple[int, int, int, int], ...] | None
-    _new: tuple[tuple[str, ...] | None, tuple[str, ...] | None]  # names of graphs, of vertices
+    _step: str
+    _arguments: tuple[Any, ...]
 
     @classmethod
-    def of(cls, stack: BlockedStack) -> LazyStack:
-        """Return the stack as one to which steps can be added."""
-        return stack if isinstance(stack, cls) else cls._with(stack, None, (), (None, None), None)
-
-    @classmethod
-    def _with(
-        cls,
-        base: BlockedStack,
-        places: NDArray[np.intp] | None,
-        steps: tuple[Step, ...],
-        new: tuple[tuple[str, ...] | None, tuple[str, ...] | None],
-        facts: GraphFacts | None,
-    ) -> LazyStack:
-        stack: LazyStack = object.__new__(cls)
-        for name, value in {
-            "_base": base,
-            "_places": places,
-            "_steps": steps,
-            "_new": new,
-            "_facts_known": facts,
-            "_pieces": None,
-            "_mask": None,
-        }.items():
-            object.__setattr__(stack, name, value)
+    def of(cls, base: BlockedStack, step: str, *arguments: Any) -> LazyStack:
+        """Return the graphs of ``base`` after a step."""
+        stack = object.__new__(cls)
+        if step == "take":
+            arguments = (np.asarray(arguments[0], dtype=np.intp),)
+        vars(stack).update(_base=base, _step=step, _arguments=arguments)
         return stack
 
-    def chosen(self, which: NDArray[np.intp]) -> LazyStack:
-        """Return some of the graphs; their places must rise."""
-        places = which if self._places is None else self._places[which]
-        graph, vertex = self._new
-        graph = graph and tuple(graph[i] for i in which)
-        known = self._facts_known
-        facts = None if known is None else known.take(which)
-        return self._with(self._base, places, self._steps, (graph, vertex), facts)
-
-    def then(self, name: str, *arguments: Any) -> LazyStack:
-        """Return the graphs after one more step."""
-        if name != "select_vertices":
-            # What is wrong with the arguments shows now, and not in the middle of a pass.
-            tiny = GraphStack(np.zeros((1, 1, 1), self.dtype))
-            getattr(tiny.to_sparse() if self.is_sparse else tiny, name)(*arguments)
-        graph, vertex = self._new
-        if name == "select_vertices" and vertex is not None:
-            vertex = tuple(vertex[s] for s in arguments[0])
-        facts = self._facts_known if name in _KEEP_FACTS else None
-        steps = (*self._steps, (name, arguments))
-        return self._with(self._base, self._places, steps, (graph, vertex), facts)
-
-    def named(self, graph: tuple[str, ...] | None, vertex: tuple[str, ...] | None) -> LazyStack:
-        """Return the graphs under other names; None leaves those they have."""
-        new = (graph or self._new[0], vertex or self._new[1])
-        return self._with(self._base, self._places, self._steps, new, self._facts_known)
+    def _lazy(self, step: str, *arguments: Any) -> Any:
+        if step != "take":
+            return super()._lazy(step, *arguments)
+        # Graphs are taken before any other step: none is changed in vain.
+        (which,), given = arguments, self._arguments
+        if self._step == "take":
+            return self._base._lazy("take", given[0][which])
+        if self._step == "with_names":
+            given = (given[0] and tuple(given[0][i] for i in which), given[1])
+        part = LazyStack.of(self._base._lazy("take", which), self._step, *given)
+        if "_facts" in vars(self):
+            vars(part)["_facts"] = self._facts.take(which)
+        return part
 
     def __reduce__(self) -> tuple[Any, ...]:
-        places: Any = self._places
-        if places is not None and places[-1] - places[0] + 1 == len(places):
-            places = (int(places[0]), int(places[-1]) + 1)
-        return _again, (self._base, places, self._steps, self._new)
+        arguments = self._arguments
+        if self._step == "take":
+            first, last = int(arguments[0][0]), int(arguments[0][-1])
+            if last - first + 1 == len(arguments[0]):
+                arguments = (range(first, last + 1),)  # light
+        return LazyStack.of, (self._base, self._step, *arguments)
 
     # ------------------------------------------------------------------ blocks
 
-    def _cut(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Return (block of the base, its first place, lo, hi) of every block here."""
-        if self._pieces is not None:
-            return self._pieces
-        most_graphs = self._base.n_graphs
-        if self._base.is_sparse and not self.is_sparse:
-            n = self.n_vertices
-            most_graphs = max(1, block_bytes(self.memory) // (n * n * self.dtype.itemsize))
-        pieces = []
+    @cached_property
+    def _pieces(self) -> list[tuple[int, int, int, int]]:
+        """(block of the base, its first place, lo, hi) of every block here."""
+        most, pieces = self.n_graphs, []
+        if self._step == "to_dense":  # arrays are larger
+            most = max(1, block_bytes(self.memory) // (self.n_vertices**2 * self.dtype.itemsize))
         for k, (first, end) in enumerate(self._base.spans):
             lo, hi = first, end
-            if self._places is not None:
-                lo, hi = (int(x) for x in np.searchsorted(self._places, (first, end)))
-            while lo < hi:
-                step = min(hi, lo + most_graphs)
-                pieces.append((k, first, lo, step))
-                lo = step
-        object.__setattr__(self, "_pieces", tuple(pieces))
-        return tuple(pieces)
+            if self._step == "take":
+                lo, hi = np.searchsorted(self._arguments[0], (first, end)).tolist()
+            pieces += [(k, first, a, min(hi, a + most)) for a in range(lo, hi, most)]
+        return pieces
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The first graph of each block, and the one behind its last."""
-        return tuple((lo, hi) for _, _, lo, hi in self._cut())
+        return tuple((lo, hi) for _, _, lo, hi in self._pieces)
+
+    def read_block(self, k: int) -> GraphStack:
+        """Return the graphs of block k, in memory."""
+        _, _, lo, hi = self._pieces[k]
+        return self.read_part(k, 0, hi - lo)
+
+    def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
+        """Return graphs lo to hi of block k, counted from its first, in memory."""
+        block, first, start, _ = self._pieces[k]
+        lo, hi = lo + start, hi + start
+        if self._step == "take":
+            local = self._arguments[0][lo:hi] - first
+            graphs = self._base.read_part(block, int(local[0]), int(local[-1]) + 1)
+            some: GraphStack = graphs[local - local[0]] if len(local) < len(graphs) else graphs
+            return some
+        graphs = self._base.read_part(block, lo - first, hi - first)
+        if self._step == "with_names":
+            graph, vertex = self._arguments
+            return graphs.with_names(graph_names=graph and graph[lo:hi], vertex_names=vertex)
+        try:
+            changed = getattr(graphs, self._step)(*self._arguments) if self._step else graphs
+        except InputError as error:
+            counted = f" (counted from graph {lo + 1} (index {lo}) of the stack)" if lo else ""
+            raise type(error)(f"{error}{counted}") from None
+        return cast(GraphStack, changed)
+
+    # ------------------------------------------------------------------ as a stack
 
     @property
     def memory(self) -> int:
@@ -548,97 +530,72 @@ class LazyStack(BlockedStack):
 
     @property
     def fingerprint(self) -> str:
-        """Tells these graphs from others: by the base, the places and the steps."""
+        """Tells these graphs from others: by the base and the step."""
+        if self._step == "with_names":
+            return self._base.fingerprint
         digest = sha256(self._base.fingerprint.encode())
-        digest.update(pickle.dumps((self._places, self._steps), protocol=5))
+        digest.update(pickle.dumps((self._step, self._arguments), protocol=5))
         return digest.hexdigest()
 
-    def read_block(self, k: int) -> GraphStack:
-        """Return the graphs of block k, in memory."""
-        _, _, lo, hi = self._cut()[k]
-        return self.read_part(k, 0, hi - lo)
-
-    def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
-        """Return graphs lo to hi of block k, counted from its first, in memory."""
-        block, first, start, _ = self._cut()[k]
-        lo, hi = lo + start, hi + start
-        local = np.arange(lo, hi) if self._places is None else self._places[lo:hi]
-        local = local - first
-        graphs = self._base.read_part(block, int(local[0]), int(local[-1]) + 1)
-        if len(local) < graphs.n_graphs:
-            graphs = graphs[local - local[0]]
-        graph, vertex = self._new
-        try:
-            for name, arguments in self._steps:
-                graphs = getattr(graphs, name)(*arguments)
-        except InputError as error:
-            counted = f" (counted from graph {lo + 1} (index {lo}) of the stack)" if lo else ""
-            raise type(error)(f"{error}{counted}") from None
-        if graph is None and vertex is None:
-            return graphs
-        return graphs.with_names(graph_names=graph and graph[lo:hi], vertex_names=vertex)
-
-    # ------------------------------------------------------------------ as a stack
-
     @property
-    def _facts(self) -> GraphFacts:  # type: ignore[override]
-        # Not kept in a journal, whose questions hold them.
-        return self.facts_by(self._each)
+    def _knows_facts(self) -> bool:
+        return "_facts" in vars(self) or (self._step in _KEEP_FACTS and self._base._knows_facts)
 
-    def facts_by(self, each: Callable[[Any, Any], Iterator[Any]]) -> GraphFacts:
-        """Return the facts; if they are not known, ``each`` asks all blocks."""
-        facts: GraphFacts | None = self._facts_known
-        if facts is None:
-            if all(name in _KEEP_FACTS for name, _ in self._steps):
-                facts = self._base.facts
-                if self._places is not None:
-                    facts = facts.take(self._places)
-            else:
-                facts = GraphFacts.joined(list(each(_facts_of, None)))
-            object.__setattr__(self, "_facts_known", facts)
-        return facts
+    @cached_property
+    def _facts(self) -> GraphFacts:  # type: ignore[override]
+        if not self._knows_facts:
+            # Not kept in a journal, whose questions hold them.
+            return GraphFacts.joined(list(self._each(_facts_of, None)))
+        facts = self._base.facts
+        return facts.take(self._arguments[0]) if self._step == "take" else facts
 
     @property
     def _graph_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
-        if self._new[0] is not None:
-            return self._new[0]
         names = self._base._graph_names
-        if names is None or self._places is None:
-            return names
-        return tuple(names[i] for i in self._places)
+        if self._step == "with_names":
+            return self._arguments[0] or names
+        if self._step == "take" and names is not None:
+            return tuple(names[i] for i in self._arguments[0])
+        return names
 
     @property
     def _vertex_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
-        if self._new[1] is not None:
-            return self._new[1]
         names = self._base._vertex_names
-        for name, arguments in self._steps:
-            if name == "select_vertices" and names is not None:
-                names = tuple(names[s] for s in arguments[0])
+        if self._step == "with_names":
+            return self._arguments[1] or names
+        if self._step == "select_vertices" and names is not None:
+            return tuple(names[s] for s in self._arguments[0])
         return names
 
     @property
     def n_graphs(self) -> int:
         """Number of graphs, m."""
-        return self._base.n_graphs if self._places is None else len(self._places)
+        return len(self._arguments[0]) if self._step == "take" else self._base.n_graphs
 
     @property
     def n_vertices(self) -> int:
         """Number of vertices, n."""
-        chosen = [len(args[0]) for name, args in self._steps if name == "select_vertices"]
-        return chosen[-1] if chosen else self._base.n_vertices
+        chosen = self._step == "select_vertices"
+        return len(self._arguments[0]) if chosen else self._base.n_vertices
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """float32 or float64."""
-        kinds = [args[0] for name, args in self._steps if name == "astype"]
-        return np.dtype(kinds[-1]) if kinds else self._base.dtype
+        return np.dtype(self._arguments[0] if self._step == "astype" else self._base.dtype)
 
     @property
     def is_sparse(self) -> bool:
         """Whether blocks are kept as flat CSR matrices."""
-        forms = [name for name, _ in self._steps if name in ("to_dense", "to_sparse")]
-        return forms[-1] == "to_sparse" if forms else self._base.is_sparse
+        changed = self._step in ("to_dense", "to_sparse")
+        return self._step == "to_sparse" if changed else self._base.is_sparse
+
+    def _most_entries(self) -> NDArray[np.int64]:
+        if self._knows_facts:
+            return super()._most_entries()
+        most = self._base._most_entries()
+        if self._step == "binarize" and not self.is_sparse:
+            return np.full_like(most, self.n_vertices**2)  # by a threshold below 0
+        return 2 * most if self._step == "symmetrize" else most
 
     @property
     def nbytes(self) -> int:
@@ -646,22 +603,9 @@ class LazyStack(BlockedStack):
         m, n, _ = self.shape
         if not self.is_sparse:
             return m * n * n * self.dtype.itemsize
-        if self._facts_known is not None or not self._steps:
-            entries = int(self._facts.n_nonzero.sum())
-        else:
-            counts = self._base.facts.n_nonzero
-            entries = int((counts if self._places is None else counts[self._places]).sum())
-            entries *= 2 ** sum(name in _MORE_ENTRIES for name, _ in self._steps)
-            if not self._base.is_sparse and any(name == "binarize" for name, _ in self._steps):
-                entries = m * n * n  # a threshold below 0 makes edges of zeros
+        entries = int(self._most_entries().sum())
         index = 4 if max(entries, n) < 2**31 else 8
         return entries * (self.dtype.itemsize + index) + (m * n + 1) * index
-
-
-def _again(base: BlockedStack, places: Any, steps: tuple[Step, ...], new: Any) -> LazyStack:
-    if isinstance(places, tuple):
-        places = np.arange(*places, dtype=np.intp)
-    return LazyStack._with(base, places, steps, new, None)
 
 
 def _facts_of(block: Block, shared: Any) -> GraphFacts:  # noqa: ARG001

@@ -1,42 +1,56 @@
-"""From a collection of graphs to the one array, dense or sparse, that a stack keeps."""
+"""From a collection of graphs of any kind to the one array, dense or sparse, that a stack keeps.
+
+Each graph becomes a square matrix, with vertex names where it has them; then all of them are put on
+one vertex set, by name where they have names, by place where they do not.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from importlib import import_module
+from numbers import Real
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from eigengraphs.errors import InputError
-from eigengraphs.stack.common_vertices import (
-    VertexRule,
-    align_pieces,
-    check_vertex_rule,
-    refuse_nameless,
-)
-from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM, flatten
-from eigengraphs.stack.names import check_names, label, read_names
-from eigengraphs.stack.one_graph import (
-    Piece,
-    as_piece,
-    check_weight,
-    is_one_graph,
-    plain_numbers,
-    unmasked,
-)
+from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM, Storage, canonical, flatten, n_stored
+from eigengraphs.stack.names import check_names, label, read_names, some_of, spelling
 from eigengraphs.system.parallel import on_blocks, spans
 
-__all__ = ["Storage", "StorageRule", "build", "check_dtype", "check_storage", "storage_for"]
+__all__ = [
+    "Piece", "StorageRule", "VertexRule", "build", "check_choice", "check_dtype", "is_one_graph",
+    "plain_numbers", "refuse_absent", "refuse_nameless", "storage_for",
+]  # fmt: skip
 
-Storage: TypeAlias = "NDArray[Any] | sparse.csr_array"
 StorageRule: TypeAlias = Literal["auto", "dense", "sparse"]
+VertexRule: TypeAlias = Literal["same", "intersection", "union"]
 
 # Below this share of nonzeros one flat CSR matrix is smaller and faster to read than an array.
 _SPARSE_BELOW = 0.1
 _DENSE_IS_SMALL = 2**26  # bytes; a dense stack of this size is not worth converting
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One graph on its way into a stack."""
+
+    matrix: NDArray[Any] | sparse.csr_array
+    names: tuple[str, ...] | None
+    keep_sparse: bool  # came as a scipy sparse matrix, so it must never be made dense
+    where: str  # for error messages: graphs[3] ('sub-04')
+    given: Any = None  # the names as they came, perhaps numbers; None: texts
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.matrix.shape[0])
 
 
 def build(
@@ -49,15 +63,13 @@ def build(
     storage: StorageRule,
     dtype: DTypeLike | None,
     copy: bool,
-    nan_for_masked: bool = False,
+    hide: bool,
 ) -> tuple[Storage, tuple[str, ...] | None, tuple[str, ...] | None, NDArray[np.bool_] | None]:
     """Return the storage, graph names, vertex names, and who has which vertex; see ``GraphStack``.
 
-    The last is (m, n), or None where every graph has every vertex. With ``nan_for_masked``, masked
-    entries of numpy.ma arrays become nan, and a matrix may lack vertices.
+    The last is (m, n), or None where every graph has every vertex. With ``hide``, the caller hides
+    what is not known: masked entries of numpy.ma arrays become nan, and a matrix may lack vertices.
     """
-    check_storage(storage)
-    check_vertex_rule(vertices)
     graph_names = None if graph_names is None else read_names(graph_names, "graph_names")
     if not isinstance(graphs, Iterable) and hasattr(graphs, "__array__"):
         graphs = np.asarray(graphs)
@@ -66,34 +78,33 @@ def build(
             f"expected a collection of graphs, got one {type(graphs).__name__}; "
             "for a stack of one graph, pass a list: GraphStack([graph])"
         )
+    kept: Storage
+    present: NDArray[np.bool_] | None = None
+    names: Sequence[str] | None = vertex_names
     if isinstance(graphs, np.ndarray) and graphs.ndim == 3:
         if vertices != "same":
             refuse_nameless(vertices)
-        cube = unmasked(graphs, "the array of graphs", nan_for_masked)
-        cube, names = _from_cube(cube, vertex_names, dtype, copy)
-        kept: Storage = cube
+        cube = _numeric_cube(_unmasked(graphs, "the array of graphs", hide))
+        kind = _result_dtype([cube.dtype], dtype)
+        m, n, _ = cube.shape
+        kept = np.array(cube, dtype=kind, order="C", copy=True if copy else None)
         if storage == "sparse":
-            kept = flatten(list(cube), cube.dtype)
-        return kept, check_names(graph_names, len(cube), "graph_names"), names, None
-
-    pieces, graph_names = _pieces(graphs, graph_names, weight, nan_for_masked)
-    order = None if vertex_names is None else read_names(vertex_names, "vertex_names")
-    pieces, names, present = align_pieces(pieces, vertices, order, hide=nan_for_masked)
-    n = pieces[0].n_vertices
-    kind = _result_dtype([piece.matrix.dtype for piece in pieces], dtype)
-    kept = _assemble(pieces, storage, kind)
-    return (
-        kept,
-        check_names(graph_names, len(pieces), "graph_names"),
-        check_names(names, n, "vertex_names"),
-        present,
-    )
+            kept = flatten(list(kept), kind)
+    else:
+        pieces, graph_names = _pieces(graphs, graph_names, weight, hide)
+        order = None if vertex_names is None else read_names(vertex_names, "vertex_names")
+        pieces, names, present = _aligned(pieces, vertices, order, hide)
+        m, n = len(pieces), pieces[0].n_vertices
+        kept = _assembled(pieces, storage, dtype)
+    graph_names = check_names(graph_names, m, "graph_names")
+    return kept, graph_names, check_names(names, n, "vertex_names"), present
 
 
-def check_storage(storage: Any) -> None:
-    """Raise an error for a way to keep graphs that does not exist."""
-    if storage not in ("auto", "dense", "sparse"):
-        raise InputError(f"storage must be 'auto', 'dense' or 'sparse', got storage={storage!r}")
+def check_choice(name: str, value: Any, *choices: str) -> None:
+    """Raise an error for a setting that is none of its choices."""
+    if value not in choices:
+        *most, last = map(repr, choices)
+        raise InputError(f"{name} must be {', '.join(most)} or {last}, got {name}={value!r}")
 
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:
@@ -106,9 +117,7 @@ def check_dtype(dtype: Any) -> np.dtype[Any]:
     return wanted
 
 
-def _from_cube(
-    cube: NDArray[Any], vertex_names: Sequence[str] | None, dtype: DTypeLike | None, copy: bool
-) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+def _numeric_cube(cube: NDArray[Any]) -> NDArray[Any]:
     m, n, columns = cube.shape
     cube = plain_numbers(cube)
     if cube.dtype.kind not in "biuf":
@@ -121,13 +130,11 @@ def _from_cube(
         )
     if m == 0 or n == 0:
         raise InputError(f"expected at least one graph with one vertex, got shape {cube.shape}")
-    kind = _result_dtype([cube.dtype], dtype)
-    kept = np.array(cube, dtype=kind, order="C", copy=True if copy else None)
-    return kept, check_names(vertex_names, n, "vertex_names")
+    return cube
 
 
 def _pieces(
-    graphs: Any, graph_names: Sequence[str] | None, weight: str | None, nan_for_masked: bool
+    graphs: Any, graph_names: Sequence[str] | None, weight: str | None, hide: bool
 ) -> tuple[list[Piece], Sequence[str] | None]:
     if isinstance(graphs, Mapping):
         if graph_names is None:
@@ -142,16 +149,13 @@ def _pieces(
     items = list(graphs)
     if not items:
         raise InputError("expected at least one graph, got an empty collection")
-    check_weight(items, weight)
-    names = graph_names if graph_names is not None else [None] * len(items)
-    if graph_names is not None:
-        check_names(graph_names, len(items), "graph_names")
-    labels = [label(i, None if name is None else str(name)) for i, name in enumerate(names)]
+    _check_weight(items, weight)
+    names = check_names(graph_names, len(items), "graph_names") or [None] * len(items)
     pieces: list[Any] = [None] * len(items)
 
     def work(lo: int, hi: int) -> None:
         for i in range(lo, hi):
-            pieces[i] = as_piece(items[i], labels[i], weight, nan_for_masked)
+            pieces[i] = _as_piece(items[i], label(i, names[i]), weight, hide)
 
     # Of other kinds, Python does most of the work, or other packages, which know no threads.
     large = all(map(sparse.issparse, items)) and sum(A.nnz for A in items) >= THREADS_PAY_FROM
@@ -159,7 +163,7 @@ def _pieces(
     return pieces, graph_names
 
 
-def _result_dtype(kinds: Sequence[np.dtype[Any]], dtype: DTypeLike | None) -> np.dtype[Any]:
+def _result_dtype(kinds: Iterable[np.dtype[Any]], dtype: DTypeLike | None) -> np.dtype[Any]:
     """Return float32 if asked for or if nothing else came; float64 otherwise."""
     if dtype is not None:
         return check_dtype(dtype)
@@ -167,31 +171,20 @@ def _result_dtype(kinds: Sequence[np.dtype[Any]], dtype: DTypeLike | None) -> np
     return np.dtype(np.float32 if small else np.float64)
 
 
-def _assemble(pieces: Sequence[Piece], rule: StorageRule, dtype: np.dtype[Any]) -> Storage:
-    n = pieces[0].n_vertices
+def _assembled(pieces: Sequence[Piece], rule: StorageRule, dtype: DTypeLike | None) -> Storage:
+    """Return the matrices of all graphs, which are on one vertex set, in one."""
+    matrices, n = [piece.matrix for piece in pieces], pieces[0].n_vertices
+    kind = _result_dtype([A.dtype for A in matrices], dtype)
     if rule == "auto":
-        rule = _choose(pieces, dtype)
+        keep = any(piece.keep_sparse for piece in pieces)
+        nonzeros = 0 if keep else sum(map(n_stored, matrices))
+        rule = storage_for(len(pieces), n, nonzeros, keep, kind)
     if rule == "sparse":
-        return flatten([piece.matrix for piece in pieces], dtype)
-    cube = np.empty((len(pieces), n, n), dtype=dtype)
-    for A, piece in zip(cube, pieces, strict=True):
-        A[...] = piece.matrix if isinstance(piece.matrix, np.ndarray) else piece.matrix.toarray()
+        return flatten(matrices, kind)
+    cube = np.empty((len(pieces), n, n), dtype=kind)
+    for graph, A in zip(cube, matrices, strict=True):
+        graph[...] = A if isinstance(A, np.ndarray) else A.toarray()
     return cube
-
-
-def _choose(pieces: Sequence[Piece], dtype: np.dtype[Any]) -> StorageRule:
-    keep = any(piece.keep_sparse for piece in pieces)
-    nonzeros = (
-        0
-        if keep
-        else sum(
-            np.count_nonzero(piece.matrix)
-            if isinstance(piece.matrix, np.ndarray)
-            else piece.matrix.nnz
-            for piece in pieces
-        )
-    )
-    return storage_for(len(pieces), pieces[0].n_vertices, int(nonzeros), keep, dtype)
 
 
 def storage_for(
@@ -201,6 +194,356 @@ def storage_for(
     if keep_sparse:
         return "sparse"
     entries = n_graphs * n_vertices * n_vertices
-    if entries * dtype.itemsize <= _DENSE_IS_SMALL:
-        return "dense"
-    return "sparse" if nonzeros < _SPARSE_BELOW * entries else "dense"
+    is_small = entries * dtype.itemsize <= _DENSE_IS_SMALL
+    return "dense" if is_small or nonzeros >= _SPARSE_BELOW * entries else "sparse"
+
+
+# ---------------------------------------------------------------------- one graph
+
+
+def is_one_graph(graphs: Any) -> bool:
+    """Tell whether ``graphs`` is a single graph, where a collection was expected."""
+    return (
+        sparse.issparse(graphs)
+        or any(_is_instance(graphs, module) for module in _KINDS)
+        or (isinstance(graphs, np.ndarray) and graphs.ndim == 2 and graphs.dtype != object)
+    )
+
+
+_KINDS = {"networkx": "Graph", "igraph": "Graph", "pandas": "DataFrame"}
+
+
+def _is_instance(thing: Any, module: str) -> bool:
+    """Tell whether it is a graph, or a table, of this package."""
+    # Whoever made such an object has imported its package; nobody else should pay for it.
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(thing, getattr(loaded, _KINDS[module], ()))
+
+
+def _as_piece(graph: Any, where: str, weight: str | None, hide: bool) -> Piece:
+    """Turn one graph of any supported kind into a :class:`Piece`."""
+    if isinstance(graph, Piece):
+        return graph  # of a reader of files, which has checked it
+    if sparse.issparse(graph):
+        return _from_scipy(graph, where)
+    if _is_instance(graph, "pandas"):
+        return _from_pandas(graph, where)
+    if _is_instance(graph, "networkx"):
+        return _from_networkx(graph, where, weight)
+    if _is_instance(graph, "igraph"):
+        return _from_igraph(graph, where, weight)
+    graph = _unmasked(graph, where, hide)
+    try:
+        matrix = np.asarray(graph)
+    except ValueError:  # rows of unequal length
+        matrix = np.asarray(None)
+    return Piece(_numeric(matrix, where, type(graph)), None, keep_sparse=False, where=where)
+
+
+def _check_weight(graphs: Iterable[Any], weight: str | None) -> None:
+    """Raise an error for an edge attribute that no edge has, unless it is the usual "weight"."""
+    if weight in (None, "weight"):
+        return
+    n_edges, found = 0, set[str]()
+    for graph in graphs:
+        if _is_instance(graph, "networkx"):
+            n_edges += graph.number_of_edges()
+            for *_, attributes in graph.edges(data=True):
+                found.update(attributes)
+        elif _is_instance(graph, "igraph"):
+            n_edges += graph.ecount()
+            found.update(graph.es.attributes() if graph.ecount() else ())
+        if weight in found:
+            return
+    if n_edges > 0:
+        known = f"they have: {some_of(sorted(map(str, found)))}" if found else "they have none"
+        raise InputError(
+            f"no edge of any graph has the attribute weight={weight!r}; {known}. Pass the name of "
+            "an attribute, or weight=None to count every edge as 1"
+        )
+
+
+def _unmasked(graph: Any, where: str, hide: bool) -> Any:
+    """Return nan for what a masked array hides, or refuse it: it would be taken for data."""
+    if not isinstance(graph, np.ma.MaskedArray) or not np.ma.is_masked(graph):
+        return graph
+    if not hide:
+        raise InputError(
+            f"{where} is a masked array with masked entries; fill them with .filled(value), or "
+            "leave out the vertices that they belong to, or pass missing='unobserved'"
+        )
+    if graph.dtype.kind not in "biuf":
+        return graph  # refused with the others of its type
+    kind: Any = graph.dtype if graph.dtype.kind == "f" else np.float64
+    return np.where(np.ma.getmaskarray(graph), np.nan, graph.data).astype(kind)
+
+
+def plain_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in an array of objects as numbers; texts, and what else there is, stay."""
+    if array.dtype != object or not all(isinstance(x, Real) for x in array.flat):
+        return array
+    return array.astype(np.float64)
+
+
+def _numeric(matrix: NDArray[Any], where: str, kind: type) -> NDArray[Any]:
+    matrix = plain_numbers(matrix)
+    if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
+        got = f"an array of shape {matrix.shape} and dtype {matrix.dtype}"
+        if matrix.dtype == object or matrix.ndim == 0:
+            got = f"a {kind.__name__} that is not a rectangular table of numbers"
+        raise InputError(
+            f"{where} must be a square matrix of real numbers (array, scipy sparse), "
+            f"a networkx or igraph graph, or a pandas DataFrame; got {got}"
+        )
+    _check_square(matrix.shape, where)
+    return matrix
+
+
+def _check_square(shape: tuple[int, ...], where: str) -> None:
+    if shape[0] != shape[1]:
+        raise InputError(
+            f"{where} has shape {shape[0]} x {shape[1]}, expected a square adjacency matrix; rows "
+            "and columns must be the same vertices (a bipartite table B becomes one as "
+            "[[0, B], [B.T, 0]])"
+        )
+    if shape[0] == 0:
+        raise InputError(f"{where} has no vertices; leave it out")
+
+
+def _from_scipy(graph: Any, where: str) -> Piece:
+    if graph.dtype.kind not in "biuf":
+        raise InputError(f"{where} must hold real numbers, got sparse dtype {graph.dtype}")
+    if graph.ndim != 2:
+        raise InputError(f"{where} must be a square matrix, got a sparse array of {graph.shape}")
+    _check_square(graph.shape, where)
+    return Piece(canonical(graph), None, keep_sparse=True, where=where)
+
+
+def _from_pandas(frame: Any, where: str) -> Piece:
+    _check_square(frame.shape, where)
+    rows = _unique_names(frame.index, where, "row names")
+    columns = _unique_names(frame.columns, where, "column names")
+    if set(rows) != set(columns):
+        only = sorted(set(rows) ^ set(columns))
+        raise AlignmentError(
+            f"{where}: rows and columns of the DataFrame must name the same vertices; "
+            f"these are on one axis only: {some_of(only)}"
+        )
+    matrix = frame.to_numpy()
+    if matrix.dtype == object:  # as pandas' nullable types come
+        with suppress(TypeError, ValueError):
+            matrix = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    matrix = _numeric(matrix, where, type(frame))
+    if rows != columns:
+        place = {name: t for t, name in enumerate(columns)}
+        matrix = matrix[:, [place[name] for name in rows]]
+    return Piece(matrix, rows, keep_sparse=False, where=where, given=frame.index)
+
+
+def _from_networkx(graph: Any, where: str, weight: str | None) -> Piece:
+    nx: Any = import_module("networkx")
+    _check_square((len(graph), len(graph)), where)
+    names = _unique_names(graph, where, "nodes")
+    try:
+        matrix = nx.to_scipy_sparse_array(graph, weight=weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        edges = graph.edges(data=weight)
+        culprit = next(((u, v, w) for u, v, w in edges if not _is_number(w)), None)
+        raise InputError(
+            f"{where}: edge attribute {weight!r} must be a real number on every edge that has it; "
+            f"found {culprit}; pass weight=None to ignore weights"
+        ) from None
+    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False, given=list(graph))
+
+
+def _from_igraph(graph: Any, where: str, weight: str | None) -> Piece:
+    n = graph.vcount()
+    names = given = None
+    # from_networkx puts the nodes into _nx_name.
+    known = [key for key in ("name", "_nx_name") if key in graph.vs.attributes()]
+    if known:
+        given = graph.vs[known[0]]
+        names = _unique_names(given, where, "vertex names")
+    s, t = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
+    data = np.ones(len(s))
+    if weight is not None and weight in graph.es.attributes():
+        if not all(map(_is_number, graph.es[weight])):
+            raise InputError(
+                f"{where}: edge attribute {weight!r} must be a real number on every edge; "
+                "pass weight=None to ignore weights"
+            )
+        data = np.asarray(graph.es[weight], dtype=np.float64)
+    if not graph.is_directed():
+        off = s != t  # a loop is one entry, not two
+        s, t, data = np.r_[s, t[off]], np.r_[t, s[off]], np.r_[data, data[off]]
+    matrix = sparse.coo_array((data, (s, t)), shape=(n, n))
+    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False, given=given)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating | np.bool_)
+
+
+def _unique_names(names: Any, where: str, what: str) -> tuple[str, ...]:
+    texts = tuple(str(name) for name in names)
+    repeated = [name for name, count in Counter(texts).items() if count > 1]
+    if repeated:
+        same = [own for own, text in zip(names, texts, strict=True) if text == repeated[0]]
+        how = f" ({same[0]!r} and {same[1]!r} have the same text)" if same[0] != same[1] else ""
+        raise AlignmentError(f"{where}: {what} must be unique; repeated: {some_of(repeated)}{how}")
+    return texts
+
+
+# ---------------------------------------------------------------------- one vertex set
+
+
+def _aligned(
+    pieces: list[Piece], vertices: VertexRule, order: tuple[str, ...] | None, hide: bool
+) -> tuple[list[Piece], tuple[str, ...] | None, NDArray[np.bool_] | None]:
+    """Return the graphs on one vertex set, the names of its vertices, and which graphs have them.
+
+    The last is an array (m, n), or None where every graph has every vertex.
+
+    Parameters
+    ----------
+    pieces
+        The graphs.
+    vertices
+        ``"same"``: every named graph must have the same names. ``"intersection"``: keep the
+        names that all of them have. ``"union"``: keep every name; a vertex that a graph does not
+        have gets no edges there, which is refused of a matrix unless such vertices are hidden.
+    order
+        Names to use: their order for named graphs, the names themselves for unnamed ones.
+    hide
+        Whether the caller hides the vertices that a graph does not have.
+    """
+    named = [(piece, piece.names) for piece in pieces if piece.names is not None]
+    if not named:
+        _same_size(pieces, hint="name the vertices and pass vertices='intersection'")
+        if vertices != "same":
+            refuse_nameless(vertices)
+        return pieces, order, None
+
+    _one_kind_of_name(named)
+    first, reference = named[0]
+    target = reference
+    if vertices == "intersection":
+        common = set(reference).intersection(*(names for _, names in named))
+        target = tuple(name for name in reference if name in common)
+        if not target:
+            raise AlignmentError("no vertex name is common to all graphs")
+    elif vertices == "union":
+        target = tuple(dict.fromkeys(name for _, names in named for name in names))
+        for piece, names in named:
+            # A matrix states every pair of its vertices, and nothing about others.
+            states_all = piece.keep_sparse or isinstance(piece.matrix, np.ndarray)
+            if states_all and len(names) < len(target) and not hide:
+                refuse_absent(piece.where, names, target)
+    else:
+        for piece, names in named[1:]:
+            if set(names) != set(reference):
+                _refuse_names(piece, names, first, reference)
+    if order is not None:
+        if set(order) != set(target):
+            differ = sorted(set(order) ^ set(target))
+            raise AlignmentError(
+                "vertex_names must hold the names that the graphs have; "
+                f"only in one of the two: {some_of(differ)}{spelling(differ, differ)}"
+            )
+        target = order
+
+    if len(named) < len(pieces):
+        # An unnamed matrix can only be meant in the order of the named ones.
+        if vertices != "same":
+            raise AlignmentError(
+                f"vertices={vertices!r} aligns by vertex names, but some graphs have none; "
+                "name them all, or use vertices='same'"
+            )
+        _same_size(pieces, hint="name the vertices of all graphs")
+    present = None
+    if vertices == "union":
+        sets = [set(names) for _, names in named]
+        present = np.array([[name in names for name in target] for names in sets])
+    return [_placed(piece, target, reference) for piece in pieces], target, present
+
+
+def refuse_absent(where: str, names: Iterable[str], target: Sequence[str]) -> NoReturn:
+    """Say that vertices which a matrix lacks were not measured: zeros would be taken for data."""
+    have = set(names)
+    lacking = [name for name in target if name not in have]
+    raise AlignmentError(
+        f"{where} is a matrix that lacks {len(lacking)} of the {len(target)} vertices "
+        f"({some_of(lacking)}): they were not measured, and zeros would say that they have no "
+        "edges; pass missing='unobserved' to hide them there, or vertices='intersection' for the "
+        "vertices that all graphs have"
+    )
+
+
+def refuse_nameless(vertices: VertexRule) -> NoReturn:
+    """Say that graphs without names cannot be aligned by name."""
+    raise AlignmentError(
+        f"vertices={vertices!r} aligns by vertex names, and these graphs have none; "
+        "use pandas DataFrames or networkx graphs, or leave vertices='same'"
+    )
+
+
+def _placed(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) -> Piece:
+    """Return a graph on the vertices ``target``, in their order."""
+    names, A = piece.names, piece.matrix
+    if names is None:
+        # Vertices called 0, 1, ... in whatever order are the rows 0, 1, ... of an array.
+        numbers = tuple(map(str, range(piece.n_vertices)))
+        names = numbers if set(numbers) == set(reference) else reference
+    if names == target:
+        return piece
+    where = {name: s for s, name in enumerate(names)}
+    if all(name in where for name in target):
+        keep = [where[name] for name in target]
+        return replace(piece, matrix=A[keep][:, keep])
+    # Union: a vertex that this graph does not have gets no edges, or is hidden by the caller.
+    place = {name: s for s, name in enumerate(target)}
+    move = np.array([place[name] for name in names])
+    entries = sparse.coo_array(A)
+    s, t = entries.coords
+    size = (len(target), len(target))
+    matrix = sparse.csr_array(sparse.coo_array((entries.data, (move[s], move[t])), shape=size))
+    return replace(piece, matrix=matrix.toarray() if isinstance(A, np.ndarray) else matrix)
+
+
+def _one_kind_of_name(named: Sequence[tuple[Piece, tuple[str, ...]]]) -> None:
+    """Refuse the number 0 in one graph and the text "0" in another: they may be two vertices."""
+    first: dict[str, tuple[bool, Piece]] = {}
+    for piece, names in named:
+        given = names if piece.given is None else piece.given
+        for name, own in zip(names, given, strict=True):
+            is_text, other = first.setdefault(name, (isinstance(own, str), piece))
+            if is_text != isinstance(own, str):
+                raise AlignmentError(
+                    f"{other.where} calls a vertex {name if not is_text else repr(name)} and "
+                    f"{piece.where} calls one {own!r}: a number and a text with the same digits; "
+                    "use one kind of name in all graphs, as networkx.relabel_nodes(graph, str) does"
+                )
+
+
+def _same_size(pieces: Sequence[Piece], hint: str) -> None:
+    n = pieces[0].n_vertices
+    for piece in pieces:
+        if piece.n_vertices != n:
+            raise AlignmentError(
+                f"{piece.where} has {piece.n_vertices} vertices, expected {n} as in "
+                f"{pieces[0].where}; all graphs must be on one vertex set: {hint}"
+            )
+
+
+def _refuse_names(
+    piece: Piece, names: tuple[str, ...], first: Piece, others: tuple[str, ...]
+) -> NoReturn:
+    """Say which names of a graph differ from those of the first."""
+    lacks, has = sorted(set(others) - set(names)), sorted(set(names) - set(others))
+    parts = [f"it lacks {some_of(lacks)}"] * bool(lacks)
+    parts += [f"only it has {some_of(has)}"] * bool(has)
+    raise AlignmentError(
+        f"{piece.where} has {piece.n_vertices} vertices whose names differ from those of "
+        f"{first.where} ({first.n_vertices} vertices): {'; '.join(parts)}{spelling(lacks, has)}; "
+        "align by name with vertices='intersection' or vertices='union'"
+    )

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
+from eigengraphs.stack.build import plain_numbers
 from eigengraphs.stack.flat_matrix import row_numbers
 from eigengraphs.stack.names import read_names, some_of
-from eigengraphs.stack.one_graph import plain_numbers
 
 __all__ = ["flat_from_edges"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,55 +11,62 @@ from scipy import sparse
 
 from eigengraphs.system.parallel import on_blocks, spans
 
-__all__ = ["THREADS_PAY_FROM", "canonical", "flatten", "pattern", "row_numbers", "transpose_flat"]
+__all__ = [
+    "THREADS_PAY_FROM", "Storage", "canonical", "flatten", "n_stored", "pattern", "row_numbers",
+    "transpose_flat", "with_data",
+]  # fmt: skip
+
+Storage: TypeAlias = "NDArray[Any] | sparse.csr_array"  # (m, n, n), or flat (m * n, n)
 
 THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
 
 
-def flatten(
-    matrices: Sequence[NDArray[Any] | sparse.csr_array], dtype: np.dtype[Any]
-) -> sparse.csr_array:
+def n_stored(A: Storage) -> int:
+    """Return how many entries a matrix has in CSR form."""
+    return int(np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz)
+
+
+def flatten(matrices: Sequence[Storage], dtype: np.dtype[Any]) -> sparse.csr_array:
     """Return graphs (n, n) one below the other as one CSR matrix (m * n, n) in canonical form.
 
-    Graph by graph into the final arrays: beside them, memory holds one graph at a time.
+    Graph by graph into the final arrays: beside them, memory holds few graphs at a time.
     """
     m, n = len(matrices), matrices[0].shape[0]
-    room = sum(np.count_nonzero(A) if isinstance(A, np.ndarray) else int(A.nnz) for A in matrices)
-    index = np.int32 if max(room, n) <= np.iinfo(np.int32).max else np.int64
-    data, indices = np.empty(room, dtype), np.empty(room, index)
+    ends = np.cumsum([0, *map(n_stored, matrices)]).tolist()
+    index = np.int32 if max(ends[-1], n) <= np.iinfo(np.int32).max else np.int64
+    data, indices = np.empty(ends[-1], dtype), np.empty(ends[-1], index)
     indptr = np.zeros(m * n + 1, index)
 
-    def put(i: int, A: sparse.csr_array, first: int) -> int:
-        end = first + int(A.nnz)
-        data[first:end], indices[first:end] = A.data, A.indices
-        np.add(A.indptr[1:], first, out=indptr[i * n + 1 : (i + 1) * n + 1], casting="unsafe")
-        return end
+    def put(i: int, _: int) -> None:
+        A, mine = canonical(matrices[i]), slice(ends[i], ends[i + 1])
+        data[mine], indices[mine] = A.data, A.indices
+        np.add(A.indptr[1:], ends[i], out=indptr[i * n + 1 : (i + 1) * n + 1], casting="unsafe")
 
-    ready = [A for A in matrices if isinstance(A, sparse.csr_array) and A.has_canonical_format]
-    if len(ready) == m:
-        starts = np.cumsum([0, *(int(A.nnz) for A in ready)]).tolist()
-        filled = starts[-1]
-        threads = None if room >= THREADS_PAY_FROM else 1
-        on_blocks(lambda i, _: put(i, ready[i], starts[i]), spans(m, 1), threads=threads)
-    else:
-        filled = 0
-        for i, matrix in enumerate(matrices):
-            A = sparse.csr_array(matrix)
-            if not A.has_canonical_format:
-                A = A.copy()  # sum_duplicates works in place, and the input is not ours
-                A.sum_duplicates()
-            filled = put(i, A, filled)
-    flat = sparse.csr_array((data[:filled], indices[:filled], indptr), shape=(m * n, n))
+    threads = None if ends[-1] >= THREADS_PAY_FROM else 1
+    on_blocks(put, spans(m, 1), threads=threads)
+    flat = sparse.csr_array((data, indices, indptr), shape=(m * n, n))
     flat.has_canonical_format = True
     return flat
 
 
 def canonical(matrix: Any) -> sparse.csr_array:
-    """Return a copy with sorted columns in each row, without repeated entries or stored zeros."""
-    flat = sparse.csr_array(matrix, copy=True)
-    flat.sum_duplicates()
-    flat.eliminate_zeros()
+    """Return sorted columns in each row, without repeated entries or stored zeros.
+
+    A copy where something has to be changed: the arrays given may be of a user, or of a stack.
+    """
+    flat = matrix if isinstance(matrix, sparse.csr_array) else sparse.csr_array(matrix)
+    if not flat.has_canonical_format:
+        flat = flat.copy()
+        flat.sum_duplicates()
+    if not flat.data.all():
+        flat = flat.copy()
+        flat.eliminate_zeros()
     return flat
+
+
+def with_data(flat: sparse.csr_array, data: NDArray[Any]) -> sparse.csr_array:
+    """Return a matrix with other values at the stored entries; zeros among them are not stored."""
+    return canonical(sparse.csr_array((data, flat.indices, flat.indptr), shape=flat.shape))
 
 
 def pattern(flat: Any) -> sparse.csr_array:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -14,10 +14,7 @@ from scipy.sparse import csr_array
 from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM
 from eigengraphs.system.parallel import announce_compiling, on_blocks, spans
 
-if TYPE_CHECKING:
-    from eigengraphs.stack.mask import Mask
-
-__all__ = ["GraphFacts", "about_observed", "broken_entry", "find_facts", "flat_diagonals"]
+__all__ = ["GraphFacts", "broken_entry", "find_facts"]
 
 announce_compiling()
 
@@ -25,6 +22,7 @@ _TILE = 64  # rows and columns of a tile, which with its mirror image fits in th
 _NOTHING = 1e-5  # of the largest entry: squares of 1e-10, which no product in float32 keeps
 _FEW = 0.1  # of a graph's entries may be broken; more of them are a unit
 _SAME = 1e-9  # of the larger of two entries: a difference that is rounding
+_PIECE = 2**20  # entries that are looked at together
 
 
 @dataclass(frozen=True)
@@ -68,50 +66,22 @@ class GraphFacts:
         )
 
 
-def about_observed(facts: GraphFacts, diagonals: NDArray[np.float64], mask: Mask) -> GraphFacts:
-    """Return the facts of graphs with zeros for hidden entries, without what these zeros say.
-
-    Parameters
-    ----------
-    facts
-        As :func:`find_facts` finds them.
-    diagonals : (m, n)
-        Diagonals of the graphs.
-    mask
-        What is hidden. A graph that hides an entry and not its mirror image has a direction.
-    """
-    seen = mask.diagonal
-    return replace(
-        facts,
-        diagonal_low=np.where(seen, diagonals, np.inf).min(axis=1),
-        diagonal_high=np.where(seen, diagonals, -np.inf).max(axis=1),
-        is_symmetric=facts.is_symmetric & mask.is_symmetric,
-    )
-
-
 def find_facts(storage: NDArray[Any] | csr_array) -> GraphFacts:
     """Read a dense (m, n, n) or a flat sparse (m * n, n) stack once, on threads over graphs."""
-    n = int(storage.shape[-1])
-    if isinstance(storage, np.ndarray):
-        m, size = len(storage), storage.size
-    else:
-        m, size = storage.shape[0] // n, int(storage.nnz)
+    n, size = int(storage.shape[-1]), int(storage.size)
+    m = len(storage) if isinstance(storage, np.ndarray) else storage.shape[0] // n
     found = np.zeros(m, dtype=_FOUND)
     threads = None if size >= THREADS_PAY_FROM else 1
     step = -(-THREADS_PAY_FROM // 8 * m // max(size, 1))
     on_blocks(lambda lo, hi: _scan(storage, lo, found[lo:hi]), spans(m, step), threads=threads)
-
-    norm = np.sqrt(found["off_squares"] + found["diagonal_squares"])
-    off_norm = np.sqrt(found["off_squares"])
-    first_bad = np.full(m, -1)
+    found["first_bad"] = -1
+    norm = found["norm"]
     in_range = np.isfinite(norm) & ((norm > 1e-140) | (found["n_nonzero"] == 0))
     for i in np.flatnonzero(~in_range).tolist():
-        first_bad[i] = _first_bad(storage, i)
-        if first_bad[i] < 0:
-            norm[i], off_norm[i] = _norms_in_range(storage, i)
-    rest = ("n_nonzero", "n_loops", "diagonal_low", "diagonal_high", "is_binary", "is_symmetric")
-    others: dict[str, Any] = {name: found[name].copy() for name in rest}
-    return GraphFacts(norm=norm, off_norm=off_norm, first_bad=first_bad, **others)
+        found["first_bad"][i] = _first_bad(storage, i)
+        if found["first_bad"][i] < 0:
+            norm[i], found["off_norm"][i] = _norms_in_range(storage, i)
+    return GraphFacts(*(found[field.name].copy() for field in fields(GraphFacts)))
 
 
 def broken_entry(
@@ -127,19 +97,21 @@ def broken_entry(
     if not 0 < norms[first] < np.inf:
         return None
     A = graph(first)
-    entries = A if isinstance(A, np.ndarray) else A.data
+    entries = _values(A)
     most = max(float(entries.max()), -float(entries.min()))
     large = norms > _NOTHING * most
     rest = float(((norms[~large] / most) ** 2).sum())
     n_rest = int(facts.n_nonzero.sum())
     for i in np.flatnonzero(large)[np.argsort(-norms[large], kind="stable")]:
-        one = graph(int(i))
-        values = one.reshape(-1) if isinstance(one, np.ndarray) else one.data
-        small, n_large = _small_squares(values, most)
-        rest += small
+        values, n_large = _values(graph(int(i))), 0
+        for lo in range(0, len(values), _PIECE):
+            shares = np.abs(values[lo : lo + _PIECE].astype(np.float64)) / most
+            small = shares < _NOTHING
+            rest += float((shares[small] ** 2).sum())
+            n_large += int(np.count_nonzero(~small))
+            if rest > _NOTHING**2 or n_large > max(2, _FEW * facts.n_nonzero[i]):
+                return None  # nearly always at the first piece of the first graph
         n_rest -= n_large
-        if rest > _NOTHING**2 or n_large > max(2, _FEW * facts.n_nonzero[i]):
-            return None  # nearly always at the first graph
     if n_rest == 0:
         return None
     at = int(np.abs(entries).argmax())
@@ -150,43 +122,25 @@ def broken_entry(
     return first, s, t, float(A[s, t])
 
 
-# What the kernels find of a graph.
-_FOUND = np.dtype(
-    [
-        ("off_squares", np.float64),  # sum of squares off the diagonal
-        ("diagonal_squares", np.float64),
-        ("diagonal_low", np.float64),
-        ("diagonal_high", np.float64),
-        ("n_nonzero", np.int64),
-        ("n_loops", np.int64),
-        ("is_binary", np.bool_),
-        ("is_symmetric", np.bool_),
-    ]
-)
+def _values(A: NDArray[Any] | csr_array) -> NDArray[Any]:
+    """Return the entries of an array, or the stored ones of a sparse matrix, in one row."""
+    return A.reshape(-1) if isinstance(A, np.ndarray) else A.data
 
 
-def _scan(storage: NDArray[Any] | csr_array, first: int, out: NDArray[Any]) -> None:
-    """Fill ``out`` (b,), of ``_FOUND``, for graphs from ``first`` on."""
-    eps = float(np.finfo(storage.dtype).eps)
-    if isinstance(storage, np.ndarray):
-        _scan_dense(np.ascontiguousarray(storage[first : first + len(out)]), eps, out)
-    else:
-        n = int(storage.shape[1])
-        _scan_flat(storage.data, storage.indices, storage.indptr, n, first, eps, out)
+def _part(storage: NDArray[Any] | csr_array, i: int) -> Any:
+    """Return graph ``i`` as a stack of one: (1, n, n), or flat (n, n)."""
+    n = int(storage.shape[-1])
+    return storage[i : i + 1] if isinstance(storage, np.ndarray) else storage[i * n : (i + 1) * n]
 
 
 def _first_bad(storage: NDArray[Any] | csr_array, i: int) -> int:
     """Return s * n + t of the first entry of graph ``i`` that is not finite, or -1."""
-    n = int(storage.shape[-1])
-    if isinstance(storage, np.ndarray):
-        bad = np.flatnonzero(~np.isfinite(storage[i]))
+    part = _part(storage, i)
+    bad = np.flatnonzero(~np.isfinite(_values(part)))
+    if bad.size == 0 or isinstance(part, np.ndarray):
         return int(bad[0]) if bad.size else -1
-    first, last = storage.indptr[[i * n, (i + 1) * n]]
-    bad = first + np.flatnonzero(~np.isfinite(storage.data[first:last]))
-    if bad.size == 0:
-        return -1
-    row = int(np.searchsorted(storage.indptr, bad[0], side="right")) - 1
-    return (row - i * n) * n + int(storage.indices[bad[0]])
+    row = int(np.searchsorted(part.indptr, bad[0], side="right")) - 1
+    return row * int(part.shape[1]) + int(part.indices[bad[0]])
 
 
 def _norms_in_range(storage: NDArray[Any] | csr_array, i: int) -> tuple[float, float]:
@@ -194,31 +148,53 @@ def _norms_in_range(storage: NDArray[Any] | csr_array, i: int) -> tuple[float, f
 
     By a power of two and by the same scan, so that the unit of weights changes no digit.
     """
-    n, found = int(storage.shape[-1]), np.zeros(1, dtype=_FOUND)
+    part, found = _part(storage, i).copy(), np.zeros(1, dtype=_FOUND)
+    values = _values(part)
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    np.ldexp(values, -exponent, out=values)
+    _scan(part, 0, found)
+    return (
+        float(np.ldexp(found["norm"][0], exponent)),
+        float(np.ldexp(found["off_norm"][0], exponent)),
+    )
+
+
+_FOUND = np.dtype([
+    ("norm", np.float64), ("off_norm", np.float64), ("n_nonzero", np.int64), ("n_loops", np.int64),
+    ("diagonal_low", np.float64), ("diagonal_high", np.float64), ("is_binary", np.bool_),
+    ("is_symmetric", np.bool_), ("first_bad", np.int64),
+])  # fmt: skip
+
+
+def _scan(storage: NDArray[Any] | csr_array, first: int, out: NDArray[Any]) -> None:
+    """Fill ``out`` (b,), of ``_FOUND``, for graphs from ``first`` on; but for ``first_bad``."""
+    diagonals = np.zeros((len(out), int(storage.shape[-1])))
+    eps = float(np.finfo(storage.dtype).eps)
     if isinstance(storage, np.ndarray):
-        exponent = int(np.frexp(np.abs(storage[i]).max())[1])
-        _scan(np.ldexp(storage[i : i + 1], -exponent), 0, found)
+        A = np.ascontiguousarray(storage[first : first + len(out)])
+        _scan_dense(A, eps, diagonals, out)
     else:
-        rows = storage[i * n : (i + 1) * n]
-        exponent = int(np.frexp(np.abs(rows.data).max())[1])
-        rows.data = np.ldexp(rows.data, -exponent)  # of a copy
-        _scan(rows, 0, found)
-    off, on = float(found["off_squares"][0]), float(found["diagonal_squares"][0])
-    return float(np.ldexp(np.sqrt(off + on), exponent)), float(np.ldexp(np.sqrt(off), exponent))
+        _scan_flat(storage.data, storage.indices, storage.indptr, first, eps, diagonals, out)
+    if len(out) > diagonals.shape[1]:
+        diagonals = np.asfortranarray(diagonals)  # NumPy takes long for many short rows
+    out["n_loops"] = np.count_nonzero(diagonals, axis=1)
+    out["diagonal_low"], out["diagonal_high"] = diagonals.min(axis=1), diagonals.max(axis=1)
 
 
 # ---------------------------------------------------------------------- kernels
 #
 # Sums are taken in an order that depends on the graph alone. Entries that are not finite show in
-# the sum of squares; what else is found of such a graph means nothing.
+# the sum of squares; what else is found of such a graph means nothing. Rounding, as in a
+# correlation matrix, is not direction; one count among millions is.
 
 
 @njit(cache=True, nogil=True)
-def _scan_dense(A: NDArray[Any], eps: float, out: NDArray[Any]) -> None:
-    """Fill ``out`` (m,) with what is found of each graph of ``A`` (m, n, n)."""
+def _scan_dense(
+    A: NDArray[Any], eps: float, diagonals: NDArray[np.float64], out: NDArray[Any]
+) -> None:
+    """Fill ``diagonals`` (m, n), and ``out`` (m,) with what else is found of ``A`` (m, n, n)."""
     m, n, _ = A.shape
     entries = A.reshape(m, n * n)  # rows of small graphs are too short to be fast
-    diagonal = np.empty(n)
     for i in range(m):
         squares, n_nonzero, n_other, is_symmetric = 0.0, 0, 0, True
         for s0 in range(0, n, _TILE):
@@ -227,17 +203,24 @@ def _scan_dense(A: NDArray[Any], eps: float, out: NDArray[Any]) -> None:
             squares += more_squares
             n_nonzero += more_nonzero
             n_other += more_other
-            is_symmetric = is_symmetric and _rows_are_mirrored(A[i], s0, s1)
+            is_symmetric = is_symmetric and _rows_are_mirrored(A[i], s0, s1, True, 0.0)
         if not is_symmetric:
-            is_symmetric = _is_nearly_symmetric(A[i], eps)
+            most = 0.0
+            for x in entries[i]:
+                most = max(most, 4 * eps * abs(np.float64(x)))
+            is_symmetric = _rows_are_mirrored(A[i], 0, n, False, most)
+        on_squares = 0.0
         for s in range(n):
-            diagonal[s] = A[i, s, s]
-        off_squares = squares - _put_diagonal(diagonal, out[i])
+            diagonals[i, s] = A[i, s, s]
+            on_squares += diagonals[i, s] * diagonals[i, s]
+        off_squares = squares - on_squares
         if 2 * off_squares < squares:  # a large diagonal takes the digits of the rest along
             off_squares = 0.0
             for s in range(n):
                 off_squares += _squares(A[i, s, :s]) + _squares(A[i, s, s + 1 :])
-        _put(off_squares, n_nonzero, n_other, is_symmetric, out[i])
+        out[i]["norm"], out[i]["off_norm"] = np.sqrt(off_squares + on_squares), np.sqrt(off_squares)
+        out[i]["n_nonzero"], out[i]["is_binary"] = n_nonzero, n_other == 0
+        out[i]["is_symmetric"] = is_symmetric
 
 
 @njit(cache=True, nogil=True)
@@ -245,64 +228,49 @@ def _scan_flat(
     data: NDArray[Any],
     indices: NDArray[Any],
     indptr: NDArray[Any],
-    n: int,
     first: int,
     eps: float,
+    diagonals: NDArray[np.float64],
     out: NDArray[Any],
 ) -> None:
-    """Fill ``out`` (b,) with what is found of graphs ``first`` to ``first + b`` of a flat matrix.
+    """Fill the same for graphs ``first`` to ``first + b`` of a CSR matrix (m * n, n).
 
-    ``data``, ``indices`` and ``indptr`` are those of a CSR matrix (m * n, n) in canonical form.
+    ``data``, ``indices`` and ``indptr`` are in canonical form.
     """
-    cursor, diagonal = np.empty(n, dtype=indptr.dtype), np.empty(n)
-    for i in range(out.shape[0]):
+    b, n = diagonals.shape
+    cursor = np.empty(n, dtype=indptr.dtype)
+    for i in range(b):
         rows = indptr[(first + i) * n : (first + i + 1) * n + 1]
-        squares, n_nonzero, n_other = _count(data[rows[0] : rows[n]])
-        is_symmetric = _flat_is_mirrored(data, indices, rows, n_other > 0, cursor, diagonal)
+        values = data[rows[0] : rows[n]]
+        squares, n_nonzero, n_other = _count(values)
+        is_symmetric = _flat_is_mirrored(data, indices, rows, n_other > 0, cursor, diagonals[i])
         if not is_symmetric:
-            is_symmetric = _flat_is_nearly_symmetric(data, indices, rows, eps)
+            is_symmetric, most = True, 0.0
+            for x in values:
+                most = max(most, 4 * eps * abs(np.float64(x)))
             for s in range(n):
-                diagonal[s] = _entry(data, indices, rows[s], rows[s + 1], s)
-        off_squares = squares - _put_diagonal(diagonal, out[i])
+                for e in range(rows[s], rows[s + 1]):
+                    t = indices[e]
+                    if t == s:
+                        diagonals[i, s] = data[e]
+                    elif is_symmetric:
+                        x, y = np.float64(data[e]), 0.0
+                        at = rows[t] + np.searchsorted(indices[rows[t] : rows[t + 1]], s)
+                        if at < rows[t + 1] and indices[at] == s:
+                            y = np.float64(data[at])
+                        is_symmetric = bool(abs(x - y) <= max(most, _SAME * max(abs(x), abs(y))))
+        on_squares = 0.0
+        for s in range(n):
+            on_squares += diagonals[i, s] * diagonals[i, s]
+        off_squares = squares - on_squares
         if 2 * off_squares < squares:
             off_squares = 0.0
             for s in range(n):
                 for e in range(rows[s], rows[s + 1]):
                     off_squares += 0.0 if indices[e] == s else np.float64(data[e]) ** 2
-        _put(off_squares, n_nonzero, n_other, is_symmetric, out[i])
-
-
-@njit(cache=True, nogil=True)
-def _put_diagonal(diagonal: NDArray[np.float64], found: Any) -> float:
-    """Put down what is found of the diagonal (n,), and return its sum of squares."""
-    squares, n_loops, low, high = 0.0, 0, np.inf, -np.inf
-    for x in diagonal:
-        squares += x * x
-        n_loops += x != 0.0
-        low, high = min(low, x), max(high, x)
-    found["diagonal_squares"], found["n_loops"] = squares, n_loops
-    found["diagonal_low"], found["diagonal_high"] = low, high
-    return squares
-
-
-@njit(cache=True, nogil=True)
-def _put(off_squares: float, n_nonzero: int, n_other: int, is_symmetric: bool, found: Any) -> None:
-    """Put down the rest of what is found of a graph."""
-    found["off_squares"], found["n_nonzero"] = off_squares, n_nonzero
-    found["is_binary"], found["is_symmetric"] = n_other == 0, is_symmetric
-
-
-@njit(cache=True, nogil=True)
-def _small_squares(values: NDArray[Any], most: float) -> tuple[float, int]:
-    """Return the sum of squared shares of ``most`` that are nothing, and how many are more."""
-    total, n_large = 0.0, 0
-    for j in range(values.shape[0]):
-        share = abs(np.float64(values[j])) / most
-        if share < _NOTHING:
-            total += share * share
-        else:
-            n_large += 1
-    return total, n_large
+        out[i]["norm"], out[i]["off_norm"] = np.sqrt(off_squares + on_squares), np.sqrt(off_squares)
+        out[i]["n_nonzero"], out[i]["is_binary"] = n_nonzero, n_other == 0
+        out[i]["is_symmetric"] = is_symmetric
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -327,13 +295,21 @@ def _squares(values: NDArray[Any]) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _rows_are_mirrored(A: NDArray[Any], s0: int, s1: int) -> bool:
-    """Tell whether A_st = A_ts for all s0 <= s < s1 and t < s, tile by tile."""
+def _rows_are_mirrored(A: NDArray[Any], s0: int, s1: int, exactly: bool, most: float) -> bool:
+    """Tell whether A_st = A_ts for all s0 <= s < s1 and t < s, tile by tile.
+
+    If not ``exactly``, they may differ by ``most``, or a billionth of the larger.
+    """
     for t0 in range(0, s1, _TILE):
         for s in range(s0, s1):
             n_other = 0
-            for t in range(t0, min(s, t0 + _TILE)):
-                n_other += A[s, t] != A[t, s]
+            if exactly:
+                for t in range(t0, min(s, t0 + _TILE)):
+                    n_other += A[s, t] != A[t, s]
+            else:
+                for t in range(t0, min(s, t0 + _TILE)):
+                    x, y = np.float64(A[s, t]), np.float64(A[t, s])
+                    n_other += not abs(x - y) <= max(most, _SAME * max(abs(x), abs(y)))
             if n_other > 0:
                 return False
     return True
@@ -355,7 +331,6 @@ def _flat_is_mirrored(
     """
     n, end = rows.shape[0] - 1, indices.shape[0]
     cursor[:] = rows[:n]
-    diagonal[:] = 0.0
     for s in range(n):
         first, last = cursor[s], rows[s + 1]
         if first > last or (first < last and indices[first] < s):
@@ -376,76 +351,3 @@ def _flat_is_mirrored(
         if n_other > 0:
             return False
     return True
-
-
-# Rounding, as in a correlation matrix, is not direction; one count among millions is. Both
-# functions end at the first entry that is more than rounding.
-
-
-@njit(cache=True, nogil=True)
-def _is_rounding(x: float, y: float, most: float) -> bool:
-    """Tell whether two entries differ by no more than ``most``, or a billionth of the larger."""
-    return abs(x - y) <= max(most, _SAME * max(abs(x), abs(y)))
-
-
-@njit(cache=True, nogil=True)
-def _is_nearly_symmetric(A: NDArray[Any], eps: float) -> bool:
-    """Tell whether A_st = A_ts up to rounding for all entries of one graph (n, n)."""
-    n = A.shape[0]
-    most = 4 * eps * _largest(A.reshape(-1))
-    for s in range(n):
-        for t in range(s):
-            if not _is_rounding(np.float64(A[s, t]), np.float64(A[t, s]), most):
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _flat_is_nearly_symmetric(
-    data: NDArray[Any], indices: NDArray[Any], rows: NDArray[Any], eps: float
-) -> bool:
-    """Tell the same of one graph, rows ``rows`` (n + 1,) of a flat matrix."""
-    n = rows.shape[0] - 1
-    most = 4 * eps * _largest(data[rows[0] : rows[n]])
-    for s in range(n):
-        for e in range(rows[s], rows[s + 1]):
-            t = indices[e]
-            mirror = _entry(data, indices, rows[t], rows[t + 1], s)
-            if not _is_rounding(np.float64(data[e]), mirror, most):
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _largest(values: NDArray[Any]) -> float:
-    """Return the largest size of a value."""
-    most = 0.0
-    for x in values:
-        most = max(most, abs(np.float64(x)))
-    return most
-
-
-@njit(cache=True, nogil=True)
-def _entry(data: NDArray[Any], indices: NDArray[Any], lo: int, hi: int, t: int) -> float:
-    """Return entry ``t`` of the row stored in ``lo:hi``, by bisection."""
-    while lo < hi:
-        mid = (lo + hi) // 2
-        if indices[mid] < t:
-            lo = mid + 1
-        elif indices[mid] > t:
-            hi = mid
-        else:
-            return float(data[mid])
-    return 0.0
-
-
-@njit(cache=True, nogil=True)
-def flat_diagonals(
-    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], out: NDArray[np.float64]
-) -> None:
-    """Fill ``out`` (m, n) with the diagonals of the graphs of a flat matrix."""
-    m, n = out.shape
-    for i in range(m):
-        for s in range(n):
-            row = i * n + s
-            out[i, s] = _entry(data, indices, indptr[row], indptr[row + 1], s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -13,33 +13,26 @@ from scipy import sparse
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.stack import transforms
 from eigengraphs.stack.build import (
-    Storage,
     StorageRule,
+    VertexRule,
     build,
+    check_choice,
     check_dtype,
-    check_storage,
+    refuse_nameless,
     storage_for,
 )
-from eigengraphs.stack.common_vertices import VertexRule, check_vertex_rule, refuse_nameless
 from eigengraphs.stack.edge_table import flat_from_edges
-from eigengraphs.stack.flat_matrix import canonical, flatten
-from eigengraphs.stack.graph_facts import (
-    GraphFacts,
-    about_observed,
-    broken_entry,
-    find_facts,
-    flat_diagonals,
-)
-from eigengraphs.stack.mask import Mask, make_mask
-from eigengraphs.stack.missing import (
+from eigengraphs.stack.flat_matrix import Storage, canonical, flatten
+from eigengraphs.stack.graph_facts import GraphFacts, broken_entry, find_facts
+from eigengraphs.stack.mask import (
+    Mask,
     MissingRule,
-    check_missing,
+    about_observed,
     graph_with_nan,
     hide_missing,
+    make_mask,
     one_sided,
     pairs_to_hide,
-    without_loops,
-    zero_hidden,
     zero_there,
 )
 from eigengraphs.stack.names import (
@@ -51,9 +44,11 @@ from eigengraphs.stack.names import (
     some_of,
     spelling,
 )
-from eigengraphs.system.labels import size_in_words
+from eigengraphs.system.labels import count_of, size_in_words
 
 __all__ = ["GraphStack"]
+
+_PARTS = ("_storage", "_facts", "_graph_names", "_vertex_names", "_mask")
 
 
 class GraphStack:
@@ -110,9 +105,7 @@ class GraphStack:
     2
     """
 
-    __slots__ = (
-        "__weakref__", "_facts", "_graph_names", "_mask", "_storage", "_vertex_names",
-    )  # fmt: skip
+    __slots__ = ("__weakref__", *_PARTS)
 
     _storage: Storage  # (m, n, n), or one CSR matrix (m * n, n); hidden entries are 0
     _facts: GraphFacts
@@ -135,10 +128,12 @@ class GraphStack:
         copy: bool = True,
         missing: MissingRule = "error",
     ) -> None:
-        check_missing(missing)
+        check_choice("missing", missing, "error", "unobserved")
+        check_choice("storage", storage, "auto", "dense", "sparse")
+        check_choice("vertices", vertices, "same", "intersection", "union")
         if isinstance(graphs, GraphStack):
             same = graphs._as_given(graph_names, vertex_names, vertices, storage, dtype)
-            self._set(*same._parts)
+            self._set(*(getattr(same, name) for name in _PARTS))
             return
         kept, names, vertex, present = build(
             graphs,
@@ -149,7 +144,7 @@ class GraphStack:
             storage=storage,
             dtype=dtype,
             copy=copy,
-            nan_for_masked=missing == "unobserved",
+            hide=missing == "unobserved",
         )
         facts = mask = None
         if missing == "unobserved":
@@ -163,10 +158,8 @@ class GraphStack:
         vertices: VertexRule,
         storage: StorageRule,
         dtype: DTypeLike | None,
-    ) -> Self:
+    ) -> GraphStack:
         """Return the stack that GraphStack(self, ...) makes: names order, or name what has none."""
-        check_storage(storage)
-        check_vertex_rule(vertices)
         if vertices != "same" and self._vertex_names is None:
             refuse_nameless(vertices)
         stack = self.with_names(graph_names=graph_names)
@@ -216,15 +209,14 @@ class GraphStack:
         >>> eg.GraphStack.from_flat(flat, 2).shape
         (2, 2, 2)
         """
-        check_missing(missing)
+        check_choice("missing", missing, "error", "unobserved")
         rows, n = flat.shape
         if n_graphs < 1 or rows != n_graphs * n:
             raise InputError(
                 f"a flat matrix of {n_graphs} graphs on {n} vertices must have "
                 f"{n_graphs * n} rows, got {rows}"
             )
-        keep_type = flat.dtype in (np.float32, np.float64)
-        kept = canonical(flat if keep_type else flat.astype(np.float64))
+        kept = canonical(flat.astype(np.float32 if flat.dtype == np.float32 else np.float64))
         names = check_names(graph_names, n_graphs, "graph_names")
         vertex = check_names(vertex_names, n, "vertex_names")
         facts = mask = None
@@ -291,21 +283,20 @@ class GraphStack:
         kept = storage_for(m, n, int(flat.nnz), False, flat.dtype)
         return stack.to_dense() if kept == "dense" else stack
 
-    @classmethod
+    @staticmethod
     def _make(
-        cls,
         storage: Storage,
         facts: GraphFacts | None,
         graph_names: tuple[str, ...] | None,
         vertex_names: tuple[str, ...] | None,
         mask: Mask | None = None,
-    ) -> Self:
+    ) -> GraphStack:
         """Return a stack of its parts; without facts, they are found and entries are checked."""
-        stack = object.__new__(cls)
+        stack = object.__new__(GraphStack)
         stack._set(storage, facts, graph_names, vertex_names, mask)
         return stack
 
-    def _changed(self, storage: Storage, mask: Mask | None = None) -> Self:
+    def _changed(self, storage: Storage, mask: Mask | None = None) -> GraphStack:
         """Return a stack with other weights under the same names."""
         return self._make(storage, None, self._graph_names, self._vertex_names, mask)
 
@@ -323,11 +314,9 @@ class GraphStack:
         else:
             for part in (storage.data, storage.indices, storage.indptr):
                 part.flags.writeable = False
-        object.__setattr__(self, "_storage", storage)
-        object.__setattr__(self, "_graph_names", graph_names)
-        object.__setattr__(self, "_vertex_names", vertex_names)
-        object.__setattr__(self, "_mask", mask)
-        object.__setattr__(self, "_facts", find_facts(storage) if facts is None else facts)
+        parts = (storage, facts or find_facts(storage), graph_names, vertex_names, mask)
+        for name, value in zip(_PARTS, parts, strict=True):
+            object.__setattr__(self, name, value)
         if facts is None:
             self._refuse_non_finite()
             if mask is not None:
@@ -393,16 +382,16 @@ class GraphStack:
     @property
     def dense(self) -> NDArray[Any]:
         """The graphs as one read-only array (m, n, n), hidden entries 0; for dense stacks only."""
-        if not isinstance(self._storage, np.ndarray):
+        if self.is_sparse:
             raise InputError("this stack is sparse; use .flat, or to_dense() if it fits in memory")
-        return self._storage
+        return cast("NDArray[Any]", self._storage)
 
     @property
     def flat(self) -> sparse.csr_array:
         """The graphs as one CSR matrix (m * n, n), hidden entries 0; for sparse stacks only."""
-        if isinstance(self._storage, np.ndarray):
+        if not self.is_sparse:
             raise InputError("this stack is dense; use .dense, or to_sparse()")
-        return self._storage
+        return cast(sparse.csr_array, self._storage)
 
     @property
     def facts(self) -> GraphFacts:
@@ -447,12 +436,15 @@ class GraphStack:
     @property
     def density(self) -> float:
         """Share of the (observed) pairs of different vertices that are joined, over all graphs."""
-        n = self.n_vertices
-        edges = float((self._facts.n_nonzero - self._facts.n_loops).sum())
-        pairs = self.n_graphs * n * (n - 1)
-        if self._mask is not None:
-            pairs = int(self._mask.counts(diagonal=False).sum())
+        edges, pairs = float((self._facts.n_nonzero - self._facts.n_loops).sum()), self._n_pairs()
         return edges / pairs if pairs > 0 else 0.0
+
+    def _n_pairs(self) -> int:
+        """Return the number of observed entries off the diagonal."""
+        m, n, _ = self.shape
+        return (
+            m * n * (n - 1) if self._mask is None else int(self._mask.counts(diagonal=False).sum())
+        )
 
     def diagonals(self) -> NDArray[np.float64]:
         """Return the diagonals; 0 where they are hidden.
@@ -467,14 +459,13 @@ class GraphStack:
         >>> eg.GraphStack([[[3, 1], [1, 4]]]).diagonals()
         array([[3., 4.]])
         """
-        out = np.zeros(self.shape[:2])
+        m, n, _ = self.shape
         if self.is_hollow:
-            return out
+            return np.zeros((m, n))
         if isinstance(self._storage, np.ndarray):
-            out[:] = np.einsum("iss->is", self._storage)
-        else:
-            flat_diagonals(self._storage.data, self._storage.indices, self._storage.indptr, out)
-        return out
+            return np.array(np.einsum("iss->is", self._storage), dtype=np.float64)
+        on: Any = self._storage[np.arange(m * n), np.tile(np.arange(n), m)]
+        return np.asarray(on, dtype=np.float64).reshape(m, n)
 
     # ------------------------------------------------------------------ what others require of it
 
@@ -503,8 +494,9 @@ class GraphStack:
         if not self.is_directed:
             return
         i = int(np.flatnonzero(~self._facts.is_symmetric)[0])
-        A = self._graph(i)
-        if self._mask is not None and not self._mask.is_symmetric[i]:
+        alone = self._alone(i)
+        A = alone._graph(0)
+        if alone._mask is not None and not alone._mask.is_symmetric[0]:
             raise InputError(
                 f"{self._label(i)} has a direction: it hides entries whose mirror images it shows; "
                 f"{remedy}"
@@ -605,11 +597,7 @@ class GraphStack:
                 )
             which = which[0]
         if isinstance(which, str | int | np.integer) and not isinstance(which, bool):
-            i = one_place(which, self.graph_names, "graph")
-            graph = self._graph(i)
-            if self._mask is None or self._mask.n_hidden[i] == 0:
-                return graph
-            return graph_with_nan(graph, self._mask, i, self._label(i))
+            return self._shown(one_place(which, self.graph_names, "graph"))
         return self._several(which, places(which, self.graph_names, "graph"))
 
     def _several(self, which: Any, chosen: NDArray[np.intp]) -> GraphStack:
@@ -630,13 +618,12 @@ class GraphStack:
         if copy is False:
             raise ValueError("graphs with hidden entries become an array with nan by a copy alone")
         shown = np.array(self.dense, dtype=dtype)
-        for i in np.flatnonzero(self._mask.n_hidden).tolist():
-            shown[i, self._mask.hidden_of(i).toarray()] = np.nan
+        shown[~self._mask.toarray()] = np.nan
         return shown
 
     # ------------------------------------------------------------------ with other weights
 
-    def symmetrize(self, how: transforms.SymmetrizeRule = "mean") -> Self:
+    def symmetrize(self, how: transforms.SymmetrizeRule = "mean") -> GraphStack:
         """Return undirected graphs: the "mean", "max", "min" or "sum" of A_st and A_ts.
 
         Where one of the two is hidden the other stands for both; a sum with it is hidden.
@@ -658,7 +645,7 @@ class GraphStack:
             return self._changed(storage, mask)
         return self._changed(*one_sided(self._storage, storage, mask, fill=how != "sum"))
 
-    def binarize(self, threshold: float = 0.0) -> Self:
+    def binarize(self, threshold: float = 0.0) -> GraphStack:
         """Return unweighted graphs with an edge where the weight is above ``threshold``.
 
         Parameters
@@ -674,10 +661,10 @@ class GraphStack:
         """
         storage = transforms.binarize(self._storage, threshold)
         if self._mask is not None and isinstance(storage, np.ndarray) and threshold < 0:
-            storage = zero_hidden(storage, self._mask)
+            storage *= self._mask.toarray()
         return self._changed(storage, self._mask)
 
-    def log1p(self) -> Self:
+    def log1p(self) -> GraphStack:
         """Return the graphs with log(1 + weight) for weight; weights must be above -1.
 
         Examples
@@ -688,7 +675,7 @@ class GraphStack:
         """
         return self._changed(transforms.log1p(self._storage), self._mask)
 
-    def signed_log1p(self) -> Self:
+    def signed_log1p(self) -> GraphStack:
         """Return the graphs with ``sign(weight) log(1 + |weight|)`` for weight.
 
         Examples
@@ -699,7 +686,7 @@ class GraphStack:
         """
         return self._changed(transforms.signed_log1p(self._storage), self._mask)
 
-    def fisher_z(self) -> Self:
+    def fisher_z(self) -> GraphStack:
         """Return graphs of correlations with z = arctanh(correlation) for weight.
 
         The diagonal is set to zero: that of a correlation matrix, all 1, is no data and has no
@@ -723,7 +710,7 @@ class GraphStack:
             transforms.fisher_z(self._storage, self._facts.is_symmetric), self._mask
         )
 
-    def rank(self) -> Self:
+    def rank(self) -> GraphStack:
         """Return the graphs with ranks for weights ("pass to ranks").
 
         Within each graph, the nonzero weights off the diagonal, A_st and A_ts each counted, are
@@ -742,7 +729,7 @@ class GraphStack:
         symmetric = self._facts.is_symmetric
         return self._changed(transforms.rank(self._storage, symmetric, signed=False), self._mask)
 
-    def signed_rank(self) -> Self:
+    def signed_rank(self) -> GraphStack:
         """Return the graphs with sign(weight) times the rank of ``|weight|``; see :meth:`rank`.
 
         The same as :meth:`rank` where no weight is negative.
@@ -757,7 +744,7 @@ class GraphStack:
         symmetric = self._facts.is_symmetric
         return self._changed(transforms.rank(self._storage, symmetric, signed=True), self._mask)
 
-    def unit_norm(self) -> Self:
+    def unit_norm(self) -> GraphStack:
         """Return the graphs divided by their own Frobenius norms; a zero graph stays zero.
 
         Loops count in the norm: drop them first if the diagonal holds no data.
@@ -770,7 +757,7 @@ class GraphStack:
         """
         return self._changed(transforms.unit_norm(self._storage), self._mask)
 
-    def drop_loops(self) -> Self:
+    def drop_loops(self) -> GraphStack:
         """Return the graphs with zero diagonals; those of hidden loops, too, are then known.
 
         Examples
@@ -779,10 +766,10 @@ class GraphStack:
         >>> eg.GraphStack([[[3, 1], [1, 4]]]).drop_loops()[0].tolist()
         [[0.0, 1.0], [1.0, 0.0]]
         """
-        mask = None if self._mask is None else without_loops(self._mask)
+        mask = None if self._mask is None else self._mask.without_loops()
         return self._changed(transforms.drop_loops(self._storage), mask)
 
-    def hide(self, pairs: Any) -> Self:
+    def hide(self, pairs: Any) -> GraphStack:
         """Return the graphs with more entries hidden, for example to hold them out.
 
         Costs a copy of the graphs, and five bytes per hidden entry.
@@ -809,7 +796,7 @@ class GraphStack:
 
     # ------------------------------------------------------------------ kept in another way
 
-    def astype(self, dtype: DTypeLike) -> Self:
+    def astype(self, dtype: DTypeLike) -> GraphStack:
         """Return the graphs with float32 or float64 weights.
 
         Parameters
@@ -828,7 +815,7 @@ class GraphStack:
             return self._changed(self._storage.astype(wanted), self._mask)
         return self._changed(sparse.csr_array(self._storage.astype(wanted)), self._mask)
 
-    def to_dense(self) -> Self:
+    def to_dense(self) -> GraphStack:
         """Return the same graphs as one array; needs 8 m n^2 bytes (4 in float32).
 
         Examples
@@ -842,7 +829,7 @@ class GraphStack:
         kept = self._storage.toarray().reshape(self.shape)
         return self._make(kept, self._facts, self._graph_names, self._vertex_names, self._mask)
 
-    def to_sparse(self) -> Self:
+    def to_sparse(self) -> GraphStack:
         """Return the same graphs as one flat CSR matrix.
 
         Examples
@@ -858,7 +845,7 @@ class GraphStack:
 
     # ------------------------------------------------------------------ other vertices or names
 
-    def select_vertices(self, which: Any) -> Self:
+    def select_vertices(self, which: Any) -> GraphStack:
         """Return the graphs induced on some vertices, given by name, place, mask or slice.
 
         Parameters
@@ -886,7 +873,7 @@ class GraphStack:
             raise InputError("the selection names a vertex more than once")
         return keep
 
-    def reorder(self, orders: Any) -> Self:
+    def reorder(self, orders: Any) -> GraphStack:
         """Return the graphs with their vertices in other orders, each graph in its own.
 
         Parameters
@@ -925,7 +912,7 @@ class GraphStack:
         storage = transforms.reorder(self._storage, each)
         return self._make(storage, self._facts, self._graph_names, self._vertex_names)
 
-    def among(self, names: Sequence[str], *, isolated: bool = False) -> Self:
+    def among(self, names: Sequence[str], *, isolated: bool = False) -> GraphStack:
         """Return the graphs on the vertices ``names``; what they do not have is unobserved.
 
         Every vertex of the stack must be among them.
@@ -960,7 +947,7 @@ class GraphStack:
         mask = make_mask(present, hidden)
         return self._make(storage, None, self._graph_names, tuple(names), mask)
 
-    def in_order_of(self, names: Sequence[str]) -> Self:
+    def in_order_of(self, names: Sequence[str]) -> GraphStack:
         """Return the graphs with their vertices in the order of ``names``, which must be theirs.
 
         Parameters
@@ -985,7 +972,7 @@ class GraphStack:
             )
         return self.select_vertices(list(names))
 
-    def largest_common_component(self) -> Self:
+    def largest_common_component(self) -> GraphStack:
         """Return the graphs on the largest vertex set on which every one of them is connected.
 
         A hidden entry does not count as an edge, so a vertex that some graph lacks is left out.
@@ -1005,7 +992,7 @@ class GraphStack:
         *,
         graph_names: Sequence[str] | None = None,
         vertex_names: Sequence[str] | None = None,
-    ) -> Self:
+    ) -> GraphStack:
         """Return the same graphs under other names.
 
         Parameters
@@ -1041,6 +1028,17 @@ class GraphStack:
         graph.data.flags.writeable = graph.indices.flags.writeable = False
         return graph
 
+    def _shown(self, i: int) -> Any:
+        """Return one graph, hidden entries nan."""
+        graph = self._graph(i)
+        if self._mask is None or self._mask.n_hidden[i] == 0:
+            return graph
+        return graph_with_nan(graph, self._mask, i, self._label(i))
+
+    def _alone(self, i: int) -> GraphStack:
+        """Return one graph as a stack in memory."""
+        return self._several(slice(i, i + 1), np.array([i]))
+
     def _label(self, i: int) -> str:
         return label(i, None if self._graph_names is None else self._graph_names[i])
 
@@ -1073,23 +1071,15 @@ class GraphStack:
         raise AttributeError(f"a GraphStack cannot be changed, so .{name} cannot be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._make, self._parts
-
-    @property
-    def _parts(self) -> tuple[Any, ...]:
-        names = (self._graph_names, self._vertex_names)
-        return (self._storage, self._facts, *names, self._mask)
+        return GraphStack._make, tuple(getattr(self, name) for name in _PARTS)
 
     def _summary(self) -> list[str]:
-        def count(number: int, one: str, many: str) -> str:
-            return f"{number} {one if number == 1 else many}"
-
         loops = "hollow" if self.is_hollow else "with loops"
         m, n, _ = self.shape
         hidden = [f"{100 * self.n_hidden / (m * n * n):.3g} % hidden"] if self.has_missing else []
         return [
-            count(self.n_graphs, "graph", "graphs"),
-            count(self.n_vertices, "vertex", "vertices"),
+            count_of(m, "graph"),
+            count_of(n, "vertex"),
             "directed" if self.is_directed else "undirected",
             "weighted" if self.is_weighted else "unweighted",
             loops,

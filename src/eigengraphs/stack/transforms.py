@@ -5,7 +5,7 @@ Pure functions on storage: they return new storage and leave what they were give
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
@@ -15,82 +15,65 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from eigengraphs.errors import InputError
-from eigengraphs.stack.build import Storage
-from eigengraphs.stack.flat_matrix import canonical, row_numbers, transpose_flat
+from eigengraphs.stack.build import check_choice
+from eigengraphs.stack.flat_matrix import Storage, canonical, row_numbers, transpose_flat, with_data
 
 __all__ = [
-    "SymmetrizeRule",
-    "binarize",
-    "drop_loops",
-    "fisher_z",
-    "largest_common_component",
-    "log1p",
-    "not_correlation",
-    "rank",
-    "reorder",
-    "select_vertices",
-    "signed_log1p",
-    "spread",
-    "symmetrize",
+    "SymmetrizeRule", "binarize", "drop_loops", "fisher_z", "largest_common_component", "log1p",
+    "not_correlation", "rank", "reorder", "select_vertices", "signed_log1p", "spread", "symmetrize",
     "unit_norm",
-]
+]  # fmt: skip
 
 SymmetrizeRule: TypeAlias = Literal["mean", "max", "min", "sum"]
 
 
 def symmetrize(storage: Storage, how: SymmetrizeRule) -> Storage:
     """Combine each entry with its mirror image."""
-    if how not in ("mean", "max", "min", "sum"):
-        raise InputError(f"how must be 'mean', 'max', 'min' or 'sum', got how={how!r}")
+    check_choice("how", how, "mean", "max", "min", "sum")
+    A: Any = storage
+    dense = isinstance(A, np.ndarray)
+    mirror = A.transpose(0, 2, 1) if dense else transpose_flat(A)
+    if how in ("max", "min"):
+        extreme = f"{how}imum"
+        both = getattr(np, extreme)(A, mirror) if dense else getattr(A, extreme)(mirror)
+    else:
+        both = A + mirror if how == "sum" else (A + mirror) * A.dtype.type(0.5)
+    return both if dense else canonical(both)
+
+
+def entrywise(storage: Storage, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Storage:
+    """Apply a function that is 0 at 0 to every weight."""
     if isinstance(storage, np.ndarray):
-        mirror = storage.transpose(0, 2, 1)
-        if how == "max":
-            return np.maximum(storage, mirror)
-        if how == "min":
-            return np.minimum(storage, mirror)
-        total = storage + mirror
-        return total if how == "sum" else total * storage.dtype.type(0.5)
-    flipped = transpose_flat(storage)
-    if how == "max":
-        return canonical(storage.maximum(flipped))
-    if how == "min":
-        return canonical(storage.minimum(flipped))
-    total = storage + flipped
-    return canonical(total if how == "sum" else total * storage.dtype.type(0.5))
+        return change(storage)
+    return with_data(storage, change(storage.data))
 
 
 def binarize(storage: Storage, threshold: float) -> Storage:
     """Put 1 where the weight is above ``threshold``, 0 elsewhere."""
     if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number):
         raise InputError(f"threshold must be a number, got threshold={threshold!r}")
-    if isinstance(storage, np.ndarray):
-        return (storage > threshold).astype(storage.dtype)
-    if threshold < 0:
+    if threshold < 0 and not isinstance(storage, np.ndarray):
         raise InputError(
             f"threshold={threshold} is below 0, so every absent edge of a sparse stack would "
             "become an edge; use a threshold >= 0, or to_dense() first"
         )
-    return _with_data(storage, (storage.data > threshold).astype(storage.dtype))
+    return entrywise(storage, lambda weights: (weights > threshold).astype(storage.dtype))
 
 
 def log1p(storage: Storage) -> Storage:
     """Take log(1 + weight) of every weight."""
-    values = storage if isinstance(storage, np.ndarray) else storage.data
-    lowest = float(values.min(initial=0.0))
+    lowest = float((storage if isinstance(storage, np.ndarray) else storage.data).min(initial=0.0))
     if lowest <= -1:
         raise InputError(
             f"log1p needs weights above -1, the smallest is {lowest:g}; for signed weights there "
             "is signed_log1p"
         )
-    changed = np.log1p(values)
-    return changed if isinstance(storage, np.ndarray) else _with_data(storage, changed)
+    return entrywise(storage, np.log1p)
 
 
 def signed_log1p(storage: Storage) -> Storage:
     """Take sign(weight) log(1 + |weight|) of every weight."""
-    values = storage if isinstance(storage, np.ndarray) else storage.data
-    changed = np.copysign(np.log1p(np.abs(values)), values)
-    return changed if isinstance(storage, np.ndarray) else _with_data(storage, changed)
+    return entrywise(storage, lambda weights: np.copysign(np.log1p(np.abs(weights)), weights))
 
 
 def not_correlation(storage: Storage) -> tuple[int, int, int, float] | None:
@@ -122,10 +105,7 @@ def fisher_z(storage: Storage, symmetric: NDArray[np.bool_]) -> Storage:
     ``symmetric`` (m,) tells the graphs that are symmetric up to rounding: there each entry and
     its mirror image become the same first, because near 1 arctanh would part them.
     """
-    hollow = drop_loops(_mirrored(storage, symmetric))
-    if isinstance(hollow, np.ndarray):
-        return np.arctanh(hollow, out=hollow)
-    return _with_data(hollow, np.arctanh(hollow.data))
+    return entrywise(drop_loops(_mirrored(storage, symmetric)), np.arctanh)
 
 
 def rank(storage: Storage, symmetric: NDArray[np.bool_], *, signed: bool) -> Storage:
@@ -145,20 +125,19 @@ def rank(storage: Storage, symmetric: NDArray[np.bool_], *, signed: bool) -> Sto
     ranks = np.empty_like(exact.data)
     for mine in _slices(exact):
         ranks[mine] = _ranks(exact.data[mine], loops[mine], signed)
-    return _with_data(exact, ranks)
+    return with_data(exact, ranks)
 
 
 def unit_norm(storage: Storage) -> Storage:
     """Divide each graph by its Frobenius norm; a graph without edges stays as it is."""
-    if isinstance(storage, np.ndarray):
-        changed = storage.copy()
+    changed = storage.copy()
+    if isinstance(changed, np.ndarray):
         for A in changed:
             _normalize(A.reshape(-1))
         return changed
-    data = storage.data.copy()
-    for mine in _slices(storage):
-        _normalize(data[mine])
-    return _with_data(storage, data)
+    for mine in _slices(changed):
+        _normalize(changed.data[mine])
+    return canonical(changed)
 
 
 def drop_loops(storage: Storage) -> Storage:
@@ -168,7 +147,7 @@ def drop_loops(storage: Storage) -> Storage:
         np.einsum("iss->is", hollow)[...] = 0  # einsum gives a writeable view of the diagonals
         return hollow
     on_diagonal = storage.indices == row_numbers(storage) % storage.shape[1]
-    return _with_data(storage, np.where(on_diagonal, storage.dtype.type(0), storage.data))
+    return with_data(storage, np.where(on_diagonal, storage.dtype.type(0), storage.data))
 
 
 def select_vertices(storage: Storage, keep: NDArray[np.intp]) -> Storage:
@@ -279,7 +258,3 @@ def _slices(flat: sparse.csr_array) -> Iterator[slice]:
     """Return where the entries of each graph are, graph after graph."""
     ends = flat.indptr[:: flat.shape[1]]
     return (slice(lo, hi) for lo, hi in pairwise(ends))
-
-
-def _with_data(flat: sparse.csr_array, data: NDArray[Any]) -> sparse.csr_array:
-    return canonical(sparse.csr_array((data, flat.indices, flat.indptr), shape=flat.shape))

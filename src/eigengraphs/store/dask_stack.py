@@ -9,10 +9,11 @@ import tempfile
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count, islice
 from typing import Any, Literal, Self
 from uuid import uuid4
@@ -22,11 +23,9 @@ import numpy as np
 from eigengraphs.errors import ClusterError, InputError
 from eigengraphs.stack.blocked import Block, BlockedStack, LazyStack, Task
 from eigengraphs.stack.graph_facts import GraphFacts
-from eigengraphs.stack.passes import Branch, PairedSum
-from eigengraphs.stack.stack import GraphStack
 from eigengraphs.store.reader import forwarded, open_store
 from eigengraphs.system.extras import need
-from eigengraphs.system.parallel import alone, one_blas_thread, spans
+from eigengraphs.system.parallel import Branch, PairedSum, alone, one_blas_thread, spans
 
 __all__ = ["DaskStack", "Round", "connect"]
 
@@ -157,8 +156,6 @@ class Round:
         From the first piece of work sent to the last result.
     lost : list of str
         Workers that were lost meanwhile.
-    reloaded : int
-        Blocks that were loaded again because of it.
     """
 
     number: int
@@ -168,10 +165,9 @@ class Round:
     bytes_received: int = 0
     seconds: float = 0.0
     lost: list[str] = field(default_factory=list)
-    reloaded: int = 0
 
 
-class DaskStack(BlockedStack):
+class DaskStack(LazyStack):
     """Graphs whose blocks are read and worked on by the workers of a Dask cluster.
 
     A fit asks all blocks about ten times for sums and gets these alone. Workers read their blocks
@@ -208,10 +204,10 @@ class DaskStack(BlockedStack):
     True
     """
 
-    __slots__ = ("_cluster", "_settings", "_source")
+    __slots__ = ()
+
     _cluster: _Cluster
-    _settings: tuple[Any, float]
-    _source: BlockedStack
+    _settings: dict[str, Any]
 
     def __init__(
         self,
@@ -239,13 +235,8 @@ class DaskStack(BlockedStack):
         if not patience > 0:
             raise InputError(f"patience must be a number of seconds above 0, got {patience!r}")
         cluster = _Cluster(source, client, None if keep == "auto" else bool(keep), float(patience))
-        for name, value in {
-            "_source": source,
-            "_cluster": cluster,
-            "_settings": (keep, patience),
-            "_mask": None,
-        }.items():
-            object.__setattr__(self, name, value)
+        settings = {"keep": keep, "patience": patience}
+        vars(self).update(vars(LazyStack.of(source, "")), _cluster=cluster, _settings=settings)
         cluster.start()
 
     @classmethod
@@ -277,7 +268,7 @@ class DaskStack(BlockedStack):
         return cls(open_store(path, memory), client, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._source.__reduce__()  # elsewhere there is no client
+        return self._base.__reduce__()  # elsewhere there is no client
 
     def close(self) -> None:
         """Let the workers forget the blocks; a further round reads them anew.
@@ -303,26 +294,17 @@ class DaskStack(BlockedStack):
         self._count_pass()
         return self._cluster.total(task, shared)
 
-    # ------------------------------------------------------------------ as the source has it
+    # ------------------------------------------------------------------ as a stack
 
-    source = forwarded("_source", "Where blocks come from.")
-    spans = forwarded("_source.spans")
-    memory = forwarded("_source.memory")
+    source = forwarded("_base", "Where blocks come from.")
     fingerprint = forwarded(
-        "_source.fingerprint", "That of the source: where graphs are worked on changes nothing."
+        "_base.fingerprint", "That of the source: where graphs are worked on changes nothing."
     )
-    has_missing = forwarded("_source.has_missing")
-    hides_pairs = forwarded("_source.hides_pairs")
-    n_vertices = forwarded("_source.n_vertices")
-    dtype = forwarded("_source.dtype")
-    nbytes = forwarded("_source.nbytes", "Bytes that all graphs take in memory.")
-    is_sparse = forwarded("_source.is_sparse", "Whether blocks are sparse.")
+    nbytes = forwarded("_base.nbytes", "Bytes that all graphs take in memory.")
     rounds = forwarded("_cluster.records", "What each round took, the first one first.")
     n_kept = forwarded(
         "_cluster.n_kept", "Number of blocks that workers keep in memory from round to round."
     )
-    _graph_names = forwarded("_source._graph_names")
-    _vertex_names = forwarded("_source._vertex_names")
 
     @property
     def is_remote(self) -> bool:
@@ -334,55 +316,16 @@ class DaskStack(BlockedStack):
         """Whether workers keep blocks in memory from round to round."""
         return self._cluster.n_kept > 0
 
-    def read_block(self, k: int) -> GraphStack:
-        """Return the graphs of block k, in memory here.
-
-        Parameters
-        ----------
-        k : int
-            Which block, from 0.
-        """
-        return self._source.read_block(k)
-
-    def read_part(self, k: int, lo: int, hi: int) -> GraphStack:
-        """Return graphs lo to hi of block k, counted from its first, in memory here.
-
-        Parameters
-        ----------
-        k : int
-            Which block, from 0.
-        lo, hi : int
-            The first graph, and the one behind the last.
-        """
-        return self._source.read_part(k, lo, hi)
-
-    @property
+    @cached_property
     def _facts(self) -> GraphFacts:  # type: ignore[override]
-        if isinstance(self._source, LazyStack):
-            # Of graphs that a step has changed, workers find them.
-            return self._source.facts_by(self._each)
-        return self._source.facts
+        facts = super()._facts  # of graphs that a step has changed, workers find them
+        if isinstance(self._base, LazyStack):
+            vars(self._base)["_facts"] = facts
+        return facts
 
-    def _lazy(self) -> Any:
-        return _OnCluster(self)
-
-
-class _OnCluster:
-    """Steps of a :class:`LazyStack` that give stacks on the same cluster."""
-
-    def __init__(self, stack: DaskStack) -> None:
-        self._stack = stack
-
-    def __getattr__(self, name: str) -> Any:
-        stack = self._stack
-        step = getattr(LazyStack.of(stack.source), name)
-        keep, patience = stack._settings
-
-        def taken(*arguments: Any) -> DaskStack:
-            changed = step(*arguments)
-            return DaskStack(changed, stack._cluster.client, keep=keep, patience=patience)
-
-        return taken
+    def _lazy(self, step: str, *arguments: Any) -> Any:
+        changed = self._base._lazy(step, *arguments)
+        return DaskStack(changed, self._cluster.client, **self._settings)
 
 
 class _Cluster:
@@ -402,7 +345,6 @@ class _Cluster:
         self._described: Any = None  # the source, on the cluster
         self._shards: list[tuple[int, int]] = []  # first block, and the one behind the last
         self._kept: list[Any] | None = None
-        self._loads = 0  # of blocks, that were asked for or told of
         self._shared: dict[int, Any] = {}  # by id, while it lives
         self.records: list[Round] = []
 
@@ -424,7 +366,6 @@ class _Cluster:
         self._kept = None
         if keep:
             self._kept = [self._load(i) for i in range(len(self._shards))]
-            self._loads += len(self.source.spans)
         logger.info(
             "cluster %s: %d workers with %d threads; %d blocks of %.3g GB in %d shards, %s",
             self._address, len(self._workers), sum(self._workers.values()),
@@ -460,7 +401,7 @@ class _Cluster:
         """Return a future of the blocks of a shard; neighbors together, so that sums stay there."""
         threads = [address for address, n in sorted(self._workers.items()) for _ in range(n)]
         home = threads[i * len(threads) // len(self._shards)]
-        args = (self._described, *self._shards[i], self._name)
+        args = (self._described, *self._shards[i])
         return self._submit(_load, *args, what="load", workers=[home], allow_other_workers=True)
 
     def _submit(self, function: Any, *args: Any, what: str, **options: Any) -> Any:
@@ -498,16 +439,13 @@ class _Cluster:
         """Return the sum of a task over all blocks."""
         with self._round(task) as record:
             pieces = self._pieces(task, shared, record, adding=True)
-            parts: list[Any] = []
+            sums: list[Any] = []
             while some := list(islice(pieces, _FAN_IN)):  # added at once, before more pile up
-                many = len(self._shards) > _FAN_IN
-                parts += [self._added(some, last=False)] if many else some
-            while len(parts) > _FAN_IN:
-                cuts = spans(len(parts), _FAN_IN)
-                parts = [self._added(parts[lo:hi], last=False) for lo, hi in cuts]
-            total = self._added(parts, last=True)
-            del parts, some  # or they would stay on the workers
-            return self._result(total, record)
+                sums.append(self._added(some, last=len(self._shards) <= _FAN_IN))
+            while len(sums) > 1:
+                cuts, last = spans(len(sums), _FAN_IN), len(sums) <= _FAN_IN
+                sums = [self._added(sums[lo:hi], last=last) for lo, hi in cuts]
+            return self._result(sums.pop(), record)
 
     def _added(self, parts: list[Any], *, last: bool) -> Any:
         """Return a future of a sum over neighboring parts."""
@@ -545,9 +483,8 @@ class _Cluster:
                 record.bytes_sent += part.rows.nbytes
             if isinstance(common, bytes):
                 record.bytes_sent += len(common)
-            topic = f"{self._name}-{record.number}"
-            blocks = (self._described, lo, hi, topic) if self._kept is None else self._kept[i]
-            yield self._submit(_work, blocks, lo, common, shared, rows, adding, what="work")
+            blocks = self._described if self._kept is None else self._kept[i]
+            yield self._submit(_work, blocks, lo, hi, common, shared, rows, adding, what="work")
 
     @contextmanager
     def _round(self, task: Any) -> Iterator[Round]:
@@ -564,22 +501,14 @@ class _Cluster:
         record.seconds = time.perf_counter() - begin
         self.records.append(record)
         if record.lost:
-            self._tell(record)
-
-    def _tell(self, record: Round) -> None:
-        """Say which workers were lost in a round, and how many blocks were loaded again for it."""
-        topic = self._name if self._kept is not None else f"{self._name}-{record.number}"
-        loads = sum(int(blocks) for _, blocks in self.client.get_events(topic))
-        record.reloaded = loads - (record.blocks if self._kept is None else self._loads)
-        self._loads += record.reloaded
-        logger.warning(
-            "lost in round %d (%s): worker %s; %d blocks were loaded again, by the %d workers "
-            "that are left", record.number, record.task, ", ".join(record.lost), record.reloaded,
-            len(self._workers),
-        )  # fmt: skip
-        if self._kept is not None and self._keep is None and not self._fits():
-            logger.warning("the graphs no longer fit: from now on blocks are read in every round")
-            self._kept = None
+            logger.warning(
+                "lost in round %d (%s): worker %s; its blocks were loaded again by the %d workers "
+                "that are left", record.number, record.task, ", ".join(record.lost),
+                len(self._workers),
+            )  # fmt: skip
+            if self._kept is not None and self._keep is None and not self._fits():
+                logger.warning("the graphs no longer fit: from now on, every round reads them")
+                self._kept = None
 
     def _result(self, future: Any, record: Round) -> Any:
         """Return what came of it, or raise what went wrong, with the block's name."""
@@ -691,45 +620,41 @@ class _Failed:
         return error
 
 
-def _load(source: BlockedStack, lo: int, hi: int, topic: str) -> list[Block] | _Failed:
-    """Return blocks, and let the client know that they were loaded."""
-    from distributed import get_worker
-
-    get_worker().log_event(topic, hi - lo)
+def _load(source: BlockedStack, lo: int, hi: int) -> list[Block] | _Failed:
+    """Return blocks lo to hi."""
     blocks: list[Block] = []
-    for k in range(lo, hi):
-        try:
+    try:
+        for k in range(lo, hi):
             with alone():
                 blocks.append(Block(source.read_block(k), *source.spans[k]))
-        except Exception as error:  # of any kind, to be raised by the client
-            return _Failed.of(error, k)
+    except Exception as error:  # of any kind, to be raised by the client
+        return _Failed.of(error, k)
     return blocks
 
 
-def _work(blocks: Any, lo: int, task: Any, shared: Any, rows: Any, adding: bool) -> Any:
-    """Return sums of a task over neighboring blocks, the first being ``lo``, or its results."""
-    if isinstance(blocks, tuple):  # to be read, worked on one after the other, and forgotten
-        source, first, last, topic = blocks
-        shards: Iterable[Any] = (_load(source, k, k + 1, topic) for k in range(first, last))
-    else:
-        shards = [blocks]
+def _work(
+    blocks: Any, lo: int, hi: int, task: Any, shared: Any, rows: Any, adding: bool
+) -> list[Any] | _Failed:
+    """Return sums of a task over blocks lo to hi, or its results; they are kept, or read here."""
     task = pickle.loads(task) if isinstance(task, bytes) else task  # noqa: S301  # our own
     task = task if rows is None else task.with_rows(*rows)
-    results, total, k = [], PairedSum(lo), lo
-    for shard in shards:
-        if isinstance(shard, _Failed):
-            return shard
-        for block in shard:
-            try:
-                with alone(), one_blas_thread():
-                    results.append(task(block, shared))
-            except Exception as error:  # of any kind, to be raised by the client
-                return _Failed.of(error, k)
-            while len(block.memo) > _KEPT_OPERATORS:
-                del block.memo[next(iter(block.memo))]
-            if adding:
-                total.add(results.pop())
-            k += 1
+    results, total = [], PairedSum(lo)
+    for k in range(lo, hi):
+        kept = _load(blocks, k, k + 1) if isinstance(blocks, BlockedStack) else blocks
+        if isinstance(kept, _Failed):
+            return kept
+        block = kept[0 if isinstance(blocks, BlockedStack) else k - lo]
+        try:
+            with alone(), one_blas_thread():
+                result = task(block, shared)
+        except Exception as error:  # of any kind, to be raised by the client
+            return _Failed.of(error, k)
+        while len(block.memo) > _KEPT_OPERATORS:
+            del block.memo[next(iter(block.memo))]
+        if adding:
+            total.add(result)
+        else:
+            results.append(result)
     return total.branches if adding else results
 
 
@@ -740,16 +665,10 @@ def _add(parts: Sequence[list[Branch] | _Failed], last: bool) -> Any:
         if isinstance(part, _Failed):
             return part
         branches += part
-    total = PairedSum(branches[0][0], _plus)
+    total = PairedSum(branches[0][0])
     for _, level, term in branches:
         total.add(term, level)
     return total.result() if last else total.branches
-
-
-def _plus(a: Any, b: Any) -> Any:
-    if isinstance(a, tuple):
-        return tuple(_plus(x, y) for x, y in zip(a, b, strict=True))
-    return np.add(a, b) if isinstance(a, np.ndarray) else a + b
 
 
 def _pickled(value: Any) -> bytes:

@@ -16,27 +16,29 @@ import pickle
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from itertools import count
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
+from numpy.lib import format as npy
 from scipy import sparse
 
 from eigengraphs.errors import InputError
-from eigengraphs.stack.passes import journaled
-from eigengraphs.system.archives import check_compressed, npy_array, open_zip, zip_member
-from eigengraphs.system.limits import read_json, read_regular
-from eigengraphs.system.whole_files import to_disk, whole_file
+from eigengraphs.stack.blocked import JOURNAL
+from eigengraphs.system.archives import check_compressed, npy_array, zip_member
+from eigengraphs.system.limits import DEFAULT, open_regular, read_json, read_regular
+from eigengraphs.system.whole_files import whole_file
 
 __all__ = ["FitJournal"]
 
-_FORMAT = 2
+_FORMAT = 3
+_OURS = re.compile(r"journal\.json|[0-9a-f]{32}\.npz|\.(journal|[0-9a-f]{32})-.*")
 
 
 class FitJournal:
-    """Answers in a folder, one file each; see :meth:`keeping`.
+    """Answers in a folder, one file per question; see :meth:`keeping`.
 
     Parameters
     ----------
@@ -70,18 +72,20 @@ class FitJournal:
     def __init__(self, folder: str | Path, *, resume: bool = False) -> None:
         self._folder = Path(folder)
         about = self._folder / "journal.json"
-        if self._folder.exists() and not all(map(_is_ours, self._folder.iterdir())):
+        there = [path.name for path in self._folder.iterdir()] if self._folder.exists() else []
+        if not all(map(_OURS.fullmatch, there)):
             raise InputError(f"{self._folder} is not a journal of a fit, and is left as it is")
         head = json.dumps({"what": "journal of a fit", "format": _FORMAT})
-        there = read_regular(about).decode("utf-8", "replace") if about.is_file() else head
-        if self._folder.exists() and not (resume and there == head):
+        known = read_regular(about).decode("utf-8", "replace") if about.is_file() else head
+        if self._folder.exists() and not (resume and known == head):
             shutil.rmtree(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         with whole_file(about) as temporary:
             temporary.write_text(head, encoding="utf-8")
         self.n_found = self.n_asked = 0
 
-    def keeping(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
         """Keep what passes return: ``with journal.keeping(): je.fit(store)``.
 
         Examples
@@ -98,31 +102,11 @@ class FitJournal:
         ...     journal.n_kept == journal.n_asked
         True
         """
-        return journaled(self)
-
-    def total(self, question: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
-        """Return the answer that is kept, or ask and keep it.
-
-        Parameters
-        ----------
-        question : tuple
-            What is asked; it can be pickled.
-        ask : function
-            Returns the answer, from the graphs.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import eigengraphs as eg
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     journal = eg.store.FitJournal(folder + "/journal")
-        ...     first = journal.total(("sum",), lambda: 3.0)
-        ...     second = journal.total(("sum",), lambda: 4.0)
-        >>> float(first), float(second), journal.n_found
-        (3.0, 3.0, 1)
-        """
-        (found,) = self.each((*question, "total"), lambda: iter([ask()]))
-        return found
+        token = JOURNAL.set(self)
+        try:
+            yield
+        finally:
+            JOURNAL.reset(token)
 
     def each(self, question: tuple[Any, ...], ask: Callable[[], Iterator[Any]]) -> Iterator[Any]:
         """Yield the answers that are kept, or ask and keep them when they are complete.
@@ -143,40 +127,34 @@ class FitJournal:
         ...     [int(answer) for answer in journal.each(("parts",), lambda: iter([1, 2]))]
         [1, 2]
         """
-        name = _digest(question)
-        complete = self._folder / name
-        given = 0
-        if complete.is_dir():
-            for answer in _answers(complete):
+        path, given = self._folder / f"{_digest(question)}.npz", 0
+        try:
+            for answer in _answers(path) if path.exists() else ():
                 yield answer
                 given += 1
-            if (complete / f"{given:06d}.end").is_file():
-                self.n_found += 1
-                return
-            # Damaged, as by a disk: what is left is asked again, and comes out the same.
-            shutil.rmtree(complete)
+        except Exception:
+            # Damaged, as by a disk; numpy, zipfile and json have errors of their own. What is left
+            # is asked again, and comes out the same.
+            path.unlink()
+        if path.exists():
+            self.n_found += 1
+            return
         self.n_asked += 1
-        partial = self._folder / f"{name}.partial"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
-        written = 0
-        for answer in ask():
-            _write(partial / f"{written:06d}.npz", answer)
-            if written >= given:
-                yield answer
-            written += 1
-        (partial / f"{written:06d}.end").touch()
-        # On the disk before it gets the name that counts, so that a power cut leaves no gap.
-        for file in partial.iterdir():
-            to_disk(file)
-        to_disk(partial)
-        partial.replace(complete)
-        to_disk(self._folder)
+        with whole_file(path) as temporary, ZipFile(temporary, "w") as kept:
+            for k, answer in enumerate(ask()):
+                arrays: list[Any] = []
+                shape = _flatten(answer, arrays)
+                for j, array in enumerate(arrays):
+                    with kept.open(f"{k}.{j}.npy", "w", force_zip64=True) as file:
+                        npy.write_array(file, array, allow_pickle=False)
+                kept.writestr(ZipInfo(f"{k}.json"), json.dumps(shape))
+                if k >= given:
+                    yield answer
 
     @property
     def n_kept(self) -> int:
         """Number of passes that are complete."""
-        return sum(path.is_dir() and path.suffix != ".partial" for path in self._folder.iterdir())
+        return sum(1 for _ in self._folder.glob("[!.]*.npz"))
 
     def close(self) -> None:
         """Remove the folder: the fit is finished and written.
@@ -192,13 +170,6 @@ class FitJournal:
         False
         """
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _is_ours(path: Path) -> bool:
-    """Tell what a journal holds, also one whose process was killed as it began or ended."""
-    return (
-        re.fullmatch(r"journal\.json|\.journal-.*|[0-9a-f]{32}(\.partial)?", path.name) is not None
-    )
 
 
 def _digest(question: tuple[Any, ...]) -> str:
@@ -220,50 +191,38 @@ def _digest(question: tuple[Any, ...]) -> str:
     return digest.hexdigest()[:32]
 
 
-def _write(path: Path, answer: Any) -> None:
-    arrays: dict[str, Any] = {}
-    shape = _flatten(answer, arrays)
-    arrays["shape"] = np.frombuffer(json.dumps(shape).encode(), dtype=np.uint8)
-    with path.open("wb") as file:  # a copy in memory may be as large as all else
-        np.savez(file, **arrays)
+def _answers(path: Path) -> Iterator[Any]:
+    """Yield the answers in a file, up to the first that is damaged, at which it raises an error."""
+    with open_regular(path) as file, ZipFile(file) as kept:
+        members = kept.infolist()
+        if any(member.compress_type != ZIP_STORED for member in members):
+            raise ValueError("answers are not compressed")
+        DEFAULT.check(path, sum(member.file_size for member in members), path.stat().st_size)
+
+        def array(j: int) -> Any:
+            return npy_array(path, zip_member(kept, f"{k}.{j:d}.npy"))
+
+        for k in range(sum(member.filename.endswith(".json") for member in members)):
+            yield _build(read_json(zip_member(kept, f"{k}.json")), array)
 
 
-def _answers(folder: Path) -> Iterator[Any]:
-    """Yield what can be read, up to the first answer that is not there or damaged."""
-    for k in count():
-        path = folder / f"{k:06d}.npz"
-        try:
-            with open_zip(path, read_regular(path)) as kept:
-                arrays = {
-                    name.removesuffix(".npy"): npy_array(path, zip_member(kept, name))
-                    for name in kept.namelist()
-                }
-            answer = _build(read_json(arrays["shape"].tobytes()), arrays)
-        except Exception:  # numpy, zipfile and json have errors of their own
-            return
-        yield answer
-
-
-def _flatten(answer: Any, arrays: dict[str, Any]) -> Any:
-    """Put the arrays of an answer into a table; return how they hang together."""
+def _flatten(answer: Any, arrays: list[Any]) -> Any:
+    """Put the arrays of an answer into a list; return how they hang together."""
     if isinstance(answer, tuple):
         return [_flatten(part, arrays) for part in answer]
-    name = f"a{len(arrays)}"
     if isinstance(answer, sparse.csr_array):
-        arrays |= {f"{name}.data": answer.data, f"{name}.indices": answer.indices,
-                   f"{name}.indptr": answer.indptr}  # fmt: skip
-        return {"sparse": name, "shape": answer.shape}
-    arrays[name] = np.asarray(answer)
-    return name
+        parts = (answer.data, answer.indices, answer.indptr)
+        return {"csr": _flatten(parts, arrays), "shape": answer.shape}
+    arrays.append(np.asarray(answer))
+    return len(arrays) - 1
 
 
-def _build(shape: Any, arrays: Any) -> Any:
+def _build(shape: Any, array: Callable[[int], Any]) -> Any:
+    """Return the answer whose arrays hang together like that."""
     if isinstance(shape, list):
-        return tuple(_build(part, arrays) for part in shape)
+        return tuple(_build(part, array) for part in shape)
     if isinstance(shape, dict):
-        name = shape["sparse"]
-        parts = (arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"])
-        matrix = sparse.csr_array(parts, shape=tuple(shape["shape"]))
+        matrix = sparse.csr_array(_build(shape["csr"], array), shape=tuple(shape["shape"]))
         check_compressed(matrix)
         return matrix
-    return arrays[shape]
+    return array(shape)

@@ -7,8 +7,9 @@ import math
 import os
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import pairwise
 from mmap import mmap
 from operator import attrgetter
@@ -129,10 +130,9 @@ class Store:
         self.layout = layout = Layout.from_json(text, where)
         self.digest = hashlib.sha256(text).hexdigest()
         self.token = token or uuid.uuid4().hex
-        self._seen: set[str] = set()  # by what their SHA-256 stands for
+        self._seen: set[tuple[str, int]] = set()  # files, and places in them, that are as written
         self._checked: set[Part] = set()
         self._tables: dict[int, tuple[tuple[str, ...], GraphFacts]] = {}
-        self._vertices: tuple[str, ...] | None = None
         self._starts = layout.starts
         if unfinished:
             return
@@ -178,43 +178,43 @@ class Store:
         shards = range(len(self.layout.shards))
         return tuple(name for k in shards for name in self.names_and_facts(k)[0])
 
-    @property
+    @cached_property
     def vertex_names(self) -> tuple[str, ...] | None:
         """Names of the vertices, or None where they have none."""
-        if self._vertices is None and self.layout.vertex_names:
-            table = self.table(-1, ("name",))
-            with self._sound(-1, VERTICES):
-                names = texts_of(table, "name")
-                if len(set(names)) < len(names):
-                    raise ValueError(f"{len(names)} names, {len(set(names))} of them different")
-                self._vertices = names
-        return self._vertices
+        if not self.layout.vertex_names:
+            return None
+        table = self.table(-1, ("name",))
+        with self._sound(-1, VERTICES):
+            names = texts_of(table, "name")
+            if len(set(names)) < len(names):
+                raise ValueError(f"{len(names)} names, {len(set(names))} of them different")
+            return names
 
     # ------------------------------------------------------------------ graphs
 
     def check_size(self, k: int) -> None:
         """Refuse a file of shard k that is too short, before memory is allocated for it."""
         shard = self.layout.shards[k]
-        if self._key(k) in self._seen:
+        if (shard.file, shard.offset) in self._seen:
             return
         try:
             size = self.folder.size(shard.file)
         except OSError as error:
             self._refuse(k, shard.file, _what(error))
         if size < shard.offset + shard.bytes:
-            self._refuse(k, shard.file, "is cut off")
+            end = shard.offset + shard.bytes
+            self._refuse(k, shard.file, f"is cut off, {size} of {end} bytes")
 
     def read_dense(self, k: int, lo: int, hi: int, out: NDArray[Any]) -> None:
         """Fill ``out`` (hi - lo, n, n) with graphs lo to hi of shard k."""
         shard = self.layout.shards[k]
         view = memoryview(out.reshape(-1).view(np.uint8).data)
-        seen, whole = self._key(k) in self._seen, hi - lo == shard.graphs
-        if not seen and not whole:
-            self.verify(k)
+        whole = hi - lo == shard.graphs
+        if not whole:
+            self._check(k, shard.file, shard.sha256, self._numbers(k), shard.offset)
         self._fill(k, lo * (shard.bytes // shard.graphs), view)
-        if not seen and whole:
-            self._check(k, shard.file, hashlib.sha256(view).hexdigest(), shard.sha256)
-            self._seen.add(self._key(k))
+        if whole:
+            self._check(k, shard.file, shard.sha256, [view], shard.offset)
         if np.little_endian is False:
             out.byteswap(inplace=True)
         self._check_weights((k, lo, hi), out, lambda: [np.count_nonzero(A) for A in out])
@@ -222,6 +222,7 @@ class Store:
     def read_sparse(self, k: int, lo: int, hi: int) -> sparse.csr_array:
         """Return graphs lo to hi of shard k, ((hi - lo) * n, n)."""
         shard, first, n = self.layout.shards[k], self._starts[k], self.layout.n_vertices
+        self.check_size(k)
         data = self._read(k, shard.file, shard.sha256)
         with self._sound(k, shard.file):
             dtype = np.dtype(self.layout.dtype)
@@ -254,22 +255,34 @@ class Store:
         self._read(k, shard.table, shard.table_sha256)
         if shard.mask:
             self._read(k, shard.mask, shard.mask_sha256)
+        self.check_size(k)
         if self.layout.kind == "sparse":
             self._read(k, shard.file, shard.sha256)
-            return
-        digest, room = hashlib.sha256(), memoryview(bytearray(_PIECE))
-        for at in range(0, shard.bytes, _PIECE):
-            piece = room[: min(_PIECE, shard.bytes - at)]
-            self._fill(k, at, piece)
-            digest.update(piece)
-        self._check(k, shard.file, digest.hexdigest(), shard.sha256)
-        self._seen.add(self._key(k))
+        else:
+            self._check(k, shard.file, shard.sha256, self._numbers(k), shard.offset)
 
     # ------------------------------------------------------------------ checks
 
-    def _key(self, k: int) -> str:
-        shard = self.layout.shards[k]
-        return f"{shard.sha256} {shard.file} {shard.offset}"
+    def _check(
+        self, k: int, file: str, sha256: str, pieces: Iterable[bytes | memoryview], offset: int = 0
+    ) -> None:
+        """Refuse data of a file, from ``offset`` on, that are not as written, the first time."""
+        if (file, offset) in self._seen:
+            return
+        digest = hashlib.sha256()
+        for piece in pieces:
+            digest.update(piece)
+        if digest.hexdigest() != sha256:
+            self._refuse(k, file, "is not what was written, by its SHA-256")
+        self._seen.add((file, offset))
+
+    def _numbers(self, k: int) -> Iterator[memoryview]:
+        """Yield the numbers of a dense shard, piece by piece."""
+        size, room = self.layout.shards[k].bytes, memoryview(bytearray(_PIECE))
+        for at in range(0, size, _PIECE):
+            piece = room[: min(_PIECE, size - at)]
+            self._fill(k, at, piece)
+            yield piece
 
     @contextmanager
     def _sound(self, k: int, file: str) -> Iterator[None]:
@@ -316,18 +329,8 @@ class Store:
             data = self.folder.read(file)
         except OSError as error:
             self._refuse(k, file, _what(error))
-        if sha256 not in self._seen:
-            if k >= 0 and file == self.layout.shards[k].file:
-                size = self.layout.shards[k].bytes
-                if len(data) < size:
-                    self._refuse(k, file, f"is cut off, {len(data)} of {size} bytes")
-            self._check(k, file, hashlib.sha256(data).hexdigest(), sha256)
-            self._seen.add(sha256)
+        self._check(k, file, sha256, [data])
         return data
-
-    def _check(self, k: int, file: str, found: str, wanted: str) -> None:
-        if found != wanted:
-            self._refuse(k, file, "is not what was written, by its SHA-256")
 
     def _refuse(self, k: int, file: str, what: str) -> NoReturn:
         path = self.folder.name_of(file)
@@ -435,13 +438,10 @@ class StoredStack(BlockedStack):
     (4, ((0, 4),), (4, 6, 6))
     """
 
-    __slots__ = ("_blocks", "_budget", "_facts_known", "_names_known", "_store")
+    __slots__ = ()
 
     _store: Store
     _budget: int
-    _facts_known: GraphFacts | None
-    _names_known: tuple[str, ...] | None
-    _blocks: tuple[tuple[Part, ...], ...]
 
     path = forwarded("_store.folder.path", "Where the store is.")
     memory = forwarded("_budget", "Bytes that work on the graphs may take, besides results.")
@@ -452,16 +452,8 @@ class StoredStack(BlockedStack):
 
     @classmethod
     def _of(cls, store: Store, memory: int) -> StoredStack:
-        stack: StoredStack = object.__new__(cls)
-        for name, value in {
-            "_store": store,
-            "_budget": memory,
-            "_blocks": _blocks(store.layout, block_bytes(memory)),
-            "_facts_known": None,
-            "_names_known": None,
-            "_mask": None,
-        }.items():
-            object.__setattr__(stack, name, value)
+        stack = object.__new__(cls)
+        vars(stack).update(_store=store, _budget=memory)
         return stack
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -483,6 +475,10 @@ class StoredStack(BlockedStack):
         }
 
     # ------------------------------------------------------------------ blocks
+
+    @cached_property
+    def _blocks(self) -> tuple[tuple[Part, ...], ...]:
+        return _blocks(self._store.layout, block_bytes(self._budget))
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -576,20 +572,14 @@ class StoredStack(BlockedStack):
         """Whether some entry off the diagonal is hidden."""
         return any(shard.hides_pairs for shard in self._store.layout.shards)
 
-    @property
+    @cached_property
     def _facts(self) -> GraphFacts:  # type: ignore[override]
-        if self._facts_known is None:
-            shards = range(len(self._store.layout.shards))
-            facts = GraphFacts.joined([self._store.names_and_facts(k)[1] for k in shards])
-            object.__setattr__(self, "_facts_known", facts)
-        assert self._facts_known is not None
-        return self._facts_known
+        shards = range(len(self._store.layout.shards))
+        return GraphFacts.joined([self._store.names_and_facts(k)[1] for k in shards])
 
-    @property
+    @cached_property
     def _graph_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
-        if self._names_known is None and self._store.layout.graph_names:
-            object.__setattr__(self, "_names_known", self._store.graph_names)
-        return self._names_known
+        return self._store.graph_names if self._store.layout.graph_names else None
 
     @property
     def dtype(self) -> np.dtype[Any]:

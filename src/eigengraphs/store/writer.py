@@ -9,14 +9,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from eigengraphs.errors import AlignmentError, InputError, ReadError, StoreError
 from eigengraphs.stack.blocked import BlockedStack, joined
-from eigengraphs.stack.build import StorageRule, check_storage
+from eigengraphs.stack.build import StorageRule, check_choice
 from eigengraphs.stack.names import some_of
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.store.file_access import Folder
@@ -193,7 +192,7 @@ class StoreWriter:
         batch: Batch | None = None,
         storage_options: Mapping[str, Any] | None = None,
     ) -> None:
-        check_storage(storage)
+        check_choice("storage", storage, "auto", "dense", "sparse")
         arrow()  # what is missing shows before work is done
         self._folder = Folder(path, storage_options)
         self._storage, self._directed, self._target = storage, directed, shard_bytes
@@ -487,12 +486,7 @@ class StoreWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         # Whether graphs do not belong in the store, rather than a disk or file failed.
         refused = isinstance(error, InputError) and not isinstance(error, StoreError | ReadError)
         if kind is None:

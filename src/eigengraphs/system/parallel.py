@@ -1,4 +1,4 @@
-"""How kernels are run: threads over blocks, one BLAS thread below them, and a word on compiling.
+"""How work is shared out: threads over blocks, the order of sums, one BLAS thread, compiling.
 
 Kernels and BLAS release the GIL. Blocks are cut by size and never by the number of threads, so
 that bits do not depend on it.
@@ -13,15 +13,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache, partial
-from typing import Any, Generic, TypeVar
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 from numba.core import event
 from threadpoolctl import ThreadpoolController  # scikit-learn requires it, so it is there
 
 __all__ = [
-    "alone", "announce_compiling", "in_order", "on_blocks", "one_blas_thread", "spans",
-    "thread_count",
+    "Branch", "PairedSum", "add_up", "alone", "announce_compiling", "fixed_order", "in_order",
+    "on_blocks", "one_blas_thread", "order_is_fixed", "spans", "thread_count",
 ]  # fmt: skip
 
 S = TypeVar("S")
@@ -129,114 +131,55 @@ def on_blocks(
             if gather is not None:
                 gather(result)
         return
-    queue = _Queue(work, blocks, None if gather is None else threads + 1)
+    # Whoever is free takes the next block: were they given out, one on a slow core would leave the
+    # others without work.
+    todo, results, errors = enumerate(blocks), dict[int, T](), dict[int, BaseException]()
+    room = threading.Semaphore(len(blocks) if gather is None else threads + 1)  # not yet gathered
+    news = threading.Semaphore(0)  # from other threads
+
+    def take_part() -> None:
+        while room.acquire() and not errors and (item := next(todo, None)) is not None:
+            try:
+                results[item[0]] = work(*item[1])
+            except BaseException as error:  # of any thread, to be raised in the one that asked
+                errors[item[0]] = error
+            news.release()
+
     pool = _pool(threads - 1)  # this thread is the last of them
     others: list[Future[None]] = []
+    n_gathered = 0
     try:
         for _ in range(threads - 1):
-            others.append(pool.submit(queue.run))
-        queue.run(gather, here=True)
+            others.append(pool.submit(take_part))
+        while n_gathered < len(blocks) and not errors:
+            if n_gathered in results:
+                result = results.pop(n_gathered)
+                if gather is not None:
+                    gather(result)
+                n_gathered += 1
+                room.release()
+            elif room.acquire(blocking=False) and (item := next(todo, None)) is not None:
+                try:
+                    results[item[0]] = work(*item[1])
+                except BaseException as error:  # that of an earlier block may be on its way
+                    errors[item[0]] = error
+            else:
+                news.acquire()
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
-        queue.stop()
+        deque(todo, maxlen=0)
+        room.release(threads)
         wait(future for future in others if not future.cancel())
         if _here.working:
             pool.shutdown()
-    error = queue.close()
-    if error is not None:
+    if errors:
+        first = min(errors, key=lambda k: (isinstance(errors[k], Exception), k))  # Ctrl-C first
         try:
-            raise error
+            raise errors[first]
         finally:
-            del error, queue, work  # or the error would keep what it came from, and itself
-
-
-class _Queue(Generic[T]):
-    """Blocks that threads take, one after the other, whoever is free.
-
-    Without results to gather, no thread waits for another that has a block: were they given out,
-    one on a slow core would leave the others without work. With results, few of them may wait.
-
-    Parameters
-    ----------
-    work
-        Called with the ends of a block.
-    blocks
-        All of them.
-    ahead
-        Block k is not begun before k - ahead + 1 results are gathered; None if none is.
-    """
-
-    def __init__(
-        self, work: Callable[[int, int], T], blocks: list[tuple[int, int]], ahead: int | None
-    ) -> None:
-        self._work, self._blocks, self._ahead = work, blocks, ahead
-        self._lock = threading.Lock()  # entered as it is: an interrupt cannot come in between
-        self._changed = threading.Condition(self._lock)
-        self._next = self._n_done = self._n_gathered = 0
-        self._results: dict[int, T] = {}
-        self._errors: dict[int, BaseException] = {}
-        self._stopped = False
-
-    def run(self, gather: Callable[[T], Any] | None = None, *, here: bool = False) -> None:
-        """Do blocks until there are none.
-
-        ``here``, in the thread that asked, gather results in their order, and wait for all.
-        """
-        has_news = partial(self._has_news, here)
-        while True:
-            with self._lock:
-                self._changed.wait_for(has_news)
-                if self._stopped:
-                    return
-                k, gathered = self._next, self._n_gathered
-                has_result = here and gathered in self._results
-                if not has_result:
-                    if k == len(self._blocks):
-                        return
-                    self._next += 1
-            if has_result:
-                assert gather is not None
-                gather(self._results.pop(gathered))
-                with self._lock:
-                    self._n_gathered += 1
-                    self._changed.notify_all()
-                continue
-            try:
-                result = self._work(*self._blocks[k])
-            except BaseException as error:  # of any thread, to be raised in the one that asked
-                self._errors[k] = error
-                self.stop()
-                return
-            with self._lock:
-                if self._ahead is not None:
-                    self._results[k] = result
-                self._n_done += 1
-                self._changed.notify_all()
-            del result
-
-    def _has_news(self, here: bool) -> bool:
-        """Tell whether there is a block to do, a result to gather, or nothing more to wait for."""
-        if self._stopped or (here and self._n_gathered in self._results):
-            return True
-        if self._next < len(self._blocks):
-            return self._ahead is None or self._next < self._n_gathered + self._ahead
-        done = self._n_done if self._ahead is None else self._n_gathered
-        return not here or done == len(self._blocks)
-
-    def stop(self) -> None:
-        """Begin no further block."""
-        with self._lock:
-            self._stopped = True
-            self._changed.notify_all()
-
-    def close(self) -> BaseException | None:
-        """Return what the first block raised that did, if any; an interrupt before all others."""
-        errors = [self._errors[k] for k in sorted(self._errors)]
-        errors.sort(key=lambda error: isinstance(error, Exception))
-        self._errors.clear()
-        self._results.clear()
-        del self._work
-        return errors[0] if errors else None
+            errors.clear()  # or the error would keep what it came from, and itself
+            results.clear()
+            del work
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
@@ -257,6 +200,82 @@ def _begin_working() -> None:
 
 if hasattr(os, "register_at_fork"):  # a child has none of the threads
     os.register_at_fork(after_in_child=_pools.clear)
+
+
+# ---------------------------------------------------------------------- the order of sums
+#
+# Rounding depends on the order of a sum. Threads of one process add in the order of the blocks;
+# a cluster adds in pairs, neighbors first, wherever the blocks are. Both come out the same for any
+# number of threads or workers, but not the same as each other; and a cluster may take another way
+# to the same numbers, by what its workers have room for. Where the order is fixed, there is one
+# way.
+
+_fixed: ContextVar[bool] = ContextVar("fixed order", default=False)
+
+order_is_fixed = _fixed.get
+
+
+@contextmanager
+def fixed_order(fixed: bool = True) -> Iterator[None]:
+    """Go the one way, with sums in pairs, until the end of the ``with`` block."""
+    token = _fixed.set(fixed)
+    try:
+        yield
+    finally:
+        _fixed.reset(token)
+
+
+Branch: TypeAlias = tuple[int, int, Any]  # place of its first term, level, sum of 2^level terms
+
+
+class PairedSum:
+    """A sum in pairs, neighbors first: a branch of the tree is the same sum anywhere.
+
+    Keeps as many partial sums as the number of terms has binary digits, or twice as many if it
+    begins in the middle of a sum. Terms are not changed.
+
+    Parameters
+    ----------
+    first : int
+        Place of the first term in the whole sum.
+    """
+
+    def __init__(self, first: int = 0) -> None:
+        self._next = first
+        #: The partial sums: what remains to be added depends on the terms before and behind.
+        self.branches: list[Branch] = []
+
+    def add(self, term: Any, level: int = 0) -> None:
+        """Add the next term, or the next branch of 2^level terms."""
+        place, sums = self._next, self.branches
+        self._next += 2**level
+        # The left one of two neighbors begins at a multiple of the length of both.
+        while sums and sums[-1][1] == level and sums[-1][0] % 2 ** (level + 1) == 0:
+            place, _, before = sums.pop()
+            term = _plus(before, term)
+            level += 1
+        sums.append((place, level, term))
+
+    def result(self) -> Any:
+        """Return the sum of all terms, of which the first has place 0; ends it."""
+        total = self.branches.pop()[2]
+        while self.branches:
+            total = _plus(self.branches.pop()[2], total)
+        return total
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return tuple(map(_plus, a, b)) if isinstance(a, tuple) else a + b
+
+
+def add_up(total: Any, part: Any) -> Any:
+    """Return the sum of two results, arrays or tuples of them; the first may be changed."""
+    if isinstance(total, tuple):
+        return tuple(map(add_up, total, part))
+    if isinstance(total, np.ndarray) and total.flags.writeable:
+        total += part
+        return total
+    return total + part
 
 
 # ---------------------------------------------------------------------- one BLAS thread

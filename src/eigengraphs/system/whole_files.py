@@ -91,7 +91,7 @@ def scratch_folder(path: Path) -> Iterator[Path]:
     _remove_left_over(path)
     temporary = _beside(path)
     try:
-        temporary.mkdir(mode=0o700)
+        temporary.mkdir(mode=0o700 if path.exists() else 0o777)
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -114,13 +114,13 @@ def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
     with scratch_folder(path) as temporary:
         yield temporary
         _tree_to_disk(temporary)
+        if path.exists():
+            _as_before(temporary, path)
         if not (path.is_dir() and any(path.iterdir())):
-            temporary.chmod(_mode_within(temporary))
             if os.name == "nt" and path.is_dir():
                 path.rmdir()
             temporary.replace(path)  # fails if the folder is there and not empty
         elif replacing:
-            _as_before(temporary, path)
             try:
                 _exchange(temporary, path)
             except OSError as error:
@@ -270,15 +270,6 @@ def _as_before(new: Path, old: Path) -> None:
     with suppress(OSError, AttributeError):
         os.chown(new, -1, info.st_gid)
     new.chmod(info.st_mode & 0o7777)
-
-
-def _mode_within(folder: Path) -> int:
-    """Return the mode that a new folder gets here: what the umask leaves, and a group's mark."""
-    probe = folder / f".{secrets.token_hex(4)}"
-    probe.mkdir()  # os.umask() would have to change the mask of all threads to tell it
-    mode = probe.stat().st_mode & 0o7777
-    probe.rmdir()
-    return mode
 
 
 def _exchange(a: Path, b: Path) -> None:
