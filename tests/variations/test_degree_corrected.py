@@ -242,6 +242,22 @@ def test_what_has_no_meaning_is_refused(settings, text):
         JointEmbedding(2, **{"degree_corrected": True, **settings}).fit(drawn(8))
 
 
+def test_what_is_inferred_from_a_fit_or_refused():
+    A = drawn(10, m=12)
+    je = JointEmbedding(2, degree_corrected=True, random_state=0).fit(A)
+    trust = eg.inference.trust_components(je, A, n_splits=1)
+    assert trust.p_noise is None
+    assert trust.replicability.shape == (2,)
+    again = eg.inference.bootstrap(je, A, n_resamples=3)
+    assert again.loadings.shape == (3, 12, 2)
+    with pytest.raises(InputError, match=r"use inference\.bootstrap"):
+        eg.inference.loading_intervals(je, A)
+    with pytest.raises(InputError, match="use kind='graphs'"):
+        eg.inference.bootstrap(je, A, kind="model", n_resamples=2)
+    with pytest.raises(InputError, match="not chosen for degree-corrected fits"):
+        JointEmbedding("auto", degree_corrected=True, random_state=0).fit(A)
+
+
 def test_batches_are_refused():
     with pytest.raises(InputError, match="needs the degrees of each graph"):
         JointEmbedding(2, degree_corrected=True).partial_fit(drawn(9))

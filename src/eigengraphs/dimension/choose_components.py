@@ -92,6 +92,12 @@ def choose_n_components(
         raise InputError(
             f"alpha, the rate of false alarms, must be between 0 and 1, got alpha={alpha!r}"
         )
+    if estimator.degree_corrected:
+        raise InputError(
+            "the number of components is not chosen for degree-corrected fits; give a number "
+            "(for K communities K, the nearly constant first component included), or compare fits "
+            "by score"
+        )
     if estimator.directed or stack.has_missing:
         what = "directed graphs" if estimator.directed else "graphs with missing entries"
         raise InputError(

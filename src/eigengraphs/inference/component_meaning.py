@@ -52,7 +52,7 @@ class ComponentReading:
         p-value of "halves agree no more than by chance".
     p_noise : float or None
         p-value of "loadings of held-out graphs are noise around zero"; None for
-        directed graphs and graphs with gaps.
+        directed graphs, degree-corrected fits and graphs with gaps.
     degenerate : bool
         Whether its loadings are not decided by the data.
 
@@ -245,7 +245,7 @@ def trust_components(
     -------
     Trust
         ``replicability``, ``p_not_replicated`` and ``p_noise``, (d,) each; the last is None for
-        directed graphs and graphs with gaps.
+        directed graphs, degree-corrected fits and graphs with gaps.
 
     Examples
     --------
@@ -267,7 +267,8 @@ def trust_components(
     if together.max() < 3:
         many = together.max() + 1
         raise InputError(f"halves need at least 4 graphs (or groups of them), got {many}")
-    testable = not fit.directed and not stack.has_missing
+    plain = not fit.directed and not fit.settings["degree_corrected"]
+    testable = plain and not stack.has_missing
     rng = np.random.default_rng(0)  # of signs that are turned; halves are by random_state alone
     cosines, p_same, p_noise = [], [], []
     for b, half in enumerate(halvings(embedding, stack, together, n_splits, random_state)):

@@ -314,6 +314,11 @@ def _check(fit: FitView, stack: GraphStack, law: str, level: float) -> None:
             "intervals are available for free loadings only, and this fit has "
             f"{fit.settings['loadings']!r} ones; fit with loadings='free'"
         )
+    if fit.settings["degree_corrected"]:
+        raise InputError(
+            "intervals are not available for a degree-corrected fit, whose residuals have no "
+            "common variance; use inference.bootstrap"
+        )
     if stack.has_missing:
         raise InputError(
             "intervals are available only for graphs without missing entries; use "
@@ -613,6 +618,10 @@ def _model(fit: FitView, stack: GraphStack, groups: ArrayLike | None) -> Any:
         raise InputError(
             f"the model describes graphs after {', '.join(fit.steps)} and cannot simulate graphs "
             "before that; preprocess the graphs first, and fit without"
+        )
+    if fit.settings["degree_corrected"] and stack.is_weighted:
+        raise InputError(
+            "the model of a degree-corrected fit has no law for weights; use kind='graphs'"
         )
     if stack.has_missing:
         raise InputError("the model simulates complete graphs, and these have missing entries")
