@@ -79,11 +79,14 @@ def test_the_order_of_the_vertices_does_not_matter(method, graphs):
 
 POWER = {
     "AdjacencySpectralEmbedding": 0.5,
+    "DegreeCorrectedMASE": 1.0,
     "GraphStatistics": 0.0,
     "LaplacianEigenmap": 0.0,
     "MultipleASE": 1.0,
     "Omnibus": 0.5,
     "SpectralStatistics": 1.0,
+    "SumOfSquares": 1.0,
+    "SummedGraphs": 1.0,
     "UnfoldedASE": 0.5,
     "VectorizedPCA": 1.0,
 }

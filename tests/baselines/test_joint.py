@@ -2,11 +2,19 @@
 
 import numpy as np
 import pytest
-from known_graphs import random_symmetric, section_5_2
+from known_graphs import random_directed, random_symmetric, section_5_2
 from scipy.spatial.distance import cdist
 
 from eigengraphs import GraphStack
-from eigengraphs.baselines import MultipleASE, Omnibus, UnfoldedASE
+from eigengraphs.baselines import (
+    DegreeCorrectedMASE,
+    MultipleASE,
+    Omnibus,
+    SummedGraphs,
+    SumOfSquares,
+    UnfoldedASE,
+)
+from eigengraphs.errors import InputError
 
 JOINT = [MultipleASE, Omnibus, UnfoldedASE]
 
@@ -132,3 +140,85 @@ def test_they_tell_the_classes_of_section_5_2_apart(method):
     D = method(2).fit(known.stack).pairwise_distances()
     np.fill_diagonal(D, np.inf)
     assert (y[D.argmin(axis=1)] == y).mean() >= 0.8
+
+
+def of_one_space(method, V, A, storage):
+    """Hold a method to an orthonormal V (n, d) that is known up to signs."""
+    fit = method(V.shape[1]).fit(GraphStack(A, storage=storage))
+    V = V * np.sign((V * fit.latent_positions_).sum(axis=0))
+    assert fit.latent_positions_ == pytest.approx(V, abs=1e-7)
+    assert fit.scores_ == pytest.approx(V.T @ A @ V, abs=1e-6)
+
+
+def top(M, d):
+    values, U = np.linalg.eigh(M)
+    return U[:, np.argsort(-np.abs(values))[:d]]
+
+
+def test_the_sum_of_graphs(storage, way):
+    A = random_symmetric(5, 11, seed=4)
+    of_one_space(SummedGraphs, top(A.sum(axis=0), 3), A, storage)
+
+
+def test_sums_of_squares_leave_the_diagonal_of_squares_out(storage, way):
+    A = random_symmetric(5, 11, seed=4)
+    total = sum(a @ a - np.diag(np.diag(a @ a)) for a in A)
+    of_one_space(SumOfSquares, np.linalg.eigh(total)[1][:, :-4:-1], A, storage)
+
+
+def test_degree_corrected_mase_joins_rows_of_unit_length(storage, way):
+    A, d, each = random_symmetric(5, 11, seed=4), 3, []
+    for a in A:
+        values, U = np.linalg.eigh(a)
+        first = np.argsort(-np.abs(values))[:d]
+        X = U[:, first] * np.sqrt(np.abs(values[first]))
+        each.append(X / np.linalg.norm(X, axis=1, keepdims=True))
+    of_one_space(DegreeCorrectedMASE, np.linalg.svd(np.hstack(each))[0][:, :d], A, storage)
+
+
+def test_directed_multiple_ase(storage, way):
+    A, d = random_directed(5, 11, seed=4), 3
+    left, right = [], []
+    for a in A:
+        U, S, Wt = np.linalg.svd(a)
+        left.append(U[:, :d] * np.sqrt(S[:d]))
+        right.append(Wt[:d].T * np.sqrt(S[:d]))
+    V, W = (np.linalg.svd(np.hstack(side))[0][:, :d] for side in (left, right))
+    fit = MultipleASE(d, directed=True).fit(GraphStack(A, storage=storage))
+    V = V * np.sign((V * fit.latent_positions_).sum(axis=0))
+    W = W * np.sign((W * fit.latent_positions_right_).sum(axis=0))
+    assert fit.latent_positions_ == pytest.approx(V, abs=1e-6)
+    assert fit.latent_positions_right_ == pytest.approx(W, abs=1e-6)
+    assert fit.scores_ == pytest.approx(V.T @ A @ W, abs=1e-5)
+    assert fit.transform(A) == pytest.approx((V.T @ A @ W).reshape(5, -1), abs=1e-5)
+
+
+def test_directed_omnibus(storage, way):
+    A, d = random_directed(4, 9, seed=4), 2
+    U, S, Wt = np.linalg.svd(omnibus_matrix(A))
+    left, right = U[:, :d] * np.sqrt(S[:d]), Wt[:d].T * np.sqrt(S[:d])
+    fit = Omnibus(d, directed=True).fit(GraphStack(A, storage=storage))
+    assert fit.eigenvalues_ == pytest.approx(S[:d])
+    expected = np.concatenate([left.reshape(4, 9, d), right.reshape(4, 9, d)], axis=1)
+    signs = np.sign((expected * fit.positions_).sum(axis=(0, 1)))
+    assert fit.positions_ == pytest.approx(expected * signs, abs=1e-6)
+    assert fit.positions(A[:2]) == pytest.approx(expected[:2] * signs, abs=1e-6)
+
+
+def test_directed_unfolded_ase(storage, way):
+    A, d = random_directed(4, 9, seed=4), 2
+    U, S, Wt = np.linalg.svd(np.hstack(list(A)), full_matrices=False)
+    fit = UnfoldedASE(d, directed=True).fit(GraphStack(A, storage=storage))
+    signs = np.sign((U[:, :d] * fit.latent_positions_).sum(axis=0)) * np.sqrt(S[:d])
+    assert fit.latent_positions_ == pytest.approx(U[:, :d] * signs, abs=1e-6)
+    assert fit.positions_ == pytest.approx(Wt[:d].T.reshape(4, 9, d) * signs, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", JOINT)
+def test_directed_settings_on_undirected_graphs_span_the_same(method):
+    A = random_symmetric(5, 11, seed=4)
+    with pytest.raises(InputError, match="directed=True"):
+        method(2).fit(random_directed(5, 11, seed=4))
+    both = method(2).fit(A @ A), method(2, directed=True).fit(A @ A)  # positive semidefinite
+    P = [np.linalg.qr(fit.latent_positions_[:11])[0] for fit in both]
+    assert P[0] @ P[0].T == pytest.approx(P[1] @ P[1].T, abs=1e-6)

@@ -10,17 +10,27 @@ and ``pairwise_distances`` of graphs. See ``docs/guide/baselines.md``.
 """
 
 from eigengraphs.baselines.graph_statistics import GraphStatistics, SpectralStatistics
-from eigengraphs.baselines.joint_embeddings import MultipleASE, Omnibus, UnfoldedASE
+from eigengraphs.baselines.joint_embeddings import (
+    DegreeCorrectedMASE,
+    MultipleASE,
+    Omnibus,
+    SummedGraphs,
+    SumOfSquares,
+    UnfoldedASE,
+)
 from eigengraphs.baselines.separate_embeddings import AdjacencySpectralEmbedding, LaplacianEigenmap
 from eigengraphs.baselines.vectorized_pca import VectorizedPCA
 
 __all__ = [
     "AdjacencySpectralEmbedding",
+    "DegreeCorrectedMASE",
     "GraphStatistics",
     "LaplacianEigenmap",
     "MultipleASE",
     "Omnibus",
     "SpectralStatistics",
+    "SumOfSquares",
+    "SummedGraphs",
     "UnfoldedASE",
     "VectorizedPCA",
 ]

@@ -43,6 +43,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
     """
 
     _feature: ClassVar[str] = ""
+    directed: Any = False  # a parameter of those that take directed graphs, too
     _fitted: Any  # parameters: new graphs are treated as at the fit, whatever is set later
 
     def __init__(self, n_components: int = 2, *, diagonal: str = "observed") -> None:
@@ -78,8 +79,8 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         graphs
-            A :class:`~eigengraphs.GraphStack`, or anything it can be made of; undirected and
-            without missing entries.
+            A :class:`~eigengraphs.GraphStack`, or anything it can be made of; without missing
+            entries, and undirected unless ``directed=True``.
         y
             Ignored.
 
@@ -95,7 +96,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         >>> eg.baselines.Omnibus(2).fit(graphs).n_vertices_
         10
         """
-        stack = _as_stack(graphs)
+        stack = self._as_stack(graphs, self.directed)
         settings = self.get_params(deep=False)
         for name, value in settings.items():
             if name == "n_components":
@@ -134,7 +135,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         (2, 2)
         """
         check_is_fitted(self)
-        stack = _as_stack(graphs)
+        stack = self._as_stack(graphs, self._is_directed)
         found = self._features(self._embedded_graphs(stack)).copy()
         return name_rows(self, found, stack._graph_names)
 
@@ -153,7 +154,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         >>> eg.baselines.VectorizedPCA(2).fit_transform(graphs).shape
         (6, 2)
         """
-        stack = _as_stack(graphs)
+        stack = self._as_stack(graphs, self.directed)
         found = self._features(self.fit(stack, y)._embedded).copy()
         return name_rows(self, found, stack._graph_names)
 
@@ -200,7 +201,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if graphs is None:
             return self._embedded
-        stack, names = _as_stack(graphs), self.vertex_names_
+        stack, names = self._as_stack(graphs, self._is_directed), self.vertex_names_
         if stack.n_vertices != len(names):
             raise AlignmentError(
                 f"the graphs have {stack.n_vertices} vertices, expected {len(names)} as in the "
@@ -230,6 +231,25 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
         places = np.tile(np.arange(n), m), np.arange(m * n + 1)
         change = sparse.csr_array(((mean - old).ravel(), *places), F.shape)
         return GraphStack.from_flat(sparse.csr_array(F + change), m)
+
+    @property
+    def _is_directed(self) -> bool:
+        return bool(getattr(self._fitted, "directed", False))
+
+    def _as_stack(self, graphs: Any, directed: Any) -> GraphStack:
+        """Return graphs of any supported kind as one checked stack of float64."""
+        # No copy: a stack made here is read at once and not kept.
+        stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
+        stack.require_complete(
+            "baselines take only complete graphs: fill the entries, or use "
+            "JointEmbedding(missing='unobserved')"
+        )
+        if not directed:
+            todo = "fit with directed=True, or " if "directed" in self.get_params() else ""
+            stack.require_undirected(
+                f"this baseline takes undirected graphs: {todo}use GraphStack(graphs).symmetrize()"
+            )
+        return stack if stack.dtype == np.float64 else stack.astype(np.float64)
 
     def _check_dimension(self, d: Any, n: int) -> None:
         check_count("n_components", d)
@@ -273,20 +293,6 @@ class PositionsBaseline(GraphBaseline):
     def _feature_names(self) -> list[str]:
         d = self._embedded.shape[2]
         return [f"{name}_{k + 1}" for name in self.vertex_names_ for k in range(d)]
-
-
-def _as_stack(graphs: Any) -> GraphStack:
-    """Return graphs of any supported kind as one checked stack of float64."""
-    # No copy: a stack made here is read at once and not kept.
-    stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
-    stack.require_complete(
-        "baselines take only complete graphs: fill the entries, or use "
-        "JointEmbedding(missing='unobserved')"
-    )
-    stack.require_undirected(
-        "baselines take only undirected graphs: use GraphStack(graphs).symmetrize()"
-    )
-    return stack if stack.dtype == np.float64 else stack.astype(np.float64)
 
 
 def _check_choice(name: str, value: Any) -> None:

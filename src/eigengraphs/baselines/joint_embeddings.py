@@ -1,10 +1,11 @@
-"""Methods that embed all graphs together: multiple ASE, omnibus, unfolded ASE."""
+"""Methods that embed all graphs together: in one space, by their means, or side by side."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from eigengraphs.baselines.eigenvectors import as_dense, leading, roots, rounding, sums_are_cheap
@@ -14,7 +15,10 @@ from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.solvers.solution import Array, with_signs
 from eigengraphs.stack import GraphStack
 
-__all__ = ["MultipleASE", "Omnibus", "UnfoldedASE"]
+__all__ = [
+    "DegreeCorrectedMASE", "MultipleASE", "Omnibus", "SumOfSquares", "SummedGraphs", "UnfoldedASE",
+    "unit_rows",
+]  # fmt: skip
 
 
 def _products(graphs: GraphStack, X: Array) -> Array:
@@ -22,7 +26,45 @@ def _products(graphs: GraphStack, X: Array) -> Array:
     return np.asarray(rows(graphs) @ X).reshape(graphs.n_graphs, *X.shape)
 
 
-class MultipleASE(GraphBaseline):
+class CommonSpace(GraphBaseline):
+    """A method that finds one space for all graphs, and describes each by its scores there.
+
+    A graph is about V R_i V^T, directed V R_i W^T, with orthonormal V and W (n, d) and scores R_i =
+    V^T A_i W. A subclass gives ``_space``.
+    """
+
+    def _space(self, stack: GraphStack) -> tuple[Array, ...]:
+        """Return orthonormal V (n, d), or V and W."""
+        raise NotImplementedError
+
+    def _learn(self, stack: GraphStack) -> Array:
+        spaces = [with_signs(V) for V in self._space(stack)]
+        self.latent_positions_ = spaces[0]
+        if self._is_directed:
+            self.latent_positions_right_ = spaces[1]
+        return self._embed(stack)
+
+    def _embed(self, stack: GraphStack) -> Array:
+        V = self.latent_positions_
+        R = V.T @ _products(stack, self.latent_positions_right_ if self._is_directed else V)
+        if self._is_directed:
+            return R.reshape(len(R), -1)
+        return Symmetric(V.shape[1]).pack((R + R.transpose(0, 2, 1)) / 2)
+
+    @property
+    def scores_(self) -> Array:
+        """Scores R_i of the training graphs, (m, d, d)."""
+        packed, d = self._embedded_graphs(None), self.latent_positions_.shape[1]
+        return packed.reshape(-1, d, d) if self._is_directed else Symmetric(d).unpack(packed)
+
+    def _feature_names(self) -> list[str]:
+        d = self.latent_positions_.shape[1]
+        return [
+            f"r{k + 1}_{j + 1}" for k in range(d) for j in range(d if self._is_directed else k + 1)
+        ]
+
+
+class MultipleASE(CommonSpace):
     """Embed all graphs in the space that their own embeddings share (Arroyo et al. 2021).
 
     In the COSIE model, A_i is about V R_i V^T: V (n, d), orthonormal, is common, and the scores
@@ -30,6 +72,9 @@ class MultipleASE(GraphBaseline):
     adjacency spectral embeddings of all graphs side by side, and R_i = V^T A_i V. The features are
     the d (d + 1) / 2 entries of R_i on and below the diagonal, row by row, those below times
     sqrt(2): Euclidean distances are then Frobenius distances of scores.
+
+    Of directed graphs, left and right singular vectors are embedded, R_i = V^T A_i W, and all of
+    its entries are features.
 
     Parameters
     ----------
@@ -40,11 +85,15 @@ class MultipleASE(GraphBaseline):
         directions count for as much as they explain.
     diagonal : {"observed", "filled"}
         Take the diagonal as it is, or put the mean of its row into each diagonal entry.
+    directed : bool
+        Whether edges have directions.
 
     Attributes
     ----------
     latent_positions_ : (n, d)
         V, orthonormal columns; the entry that is largest in magnitude is positive.
+    latent_positions_right_ : (n, d)
+        W, of directed graphs.
     scores_ : (m, d, d)
         R_i of the training graphs.
     n_vertices_, vertex_names_
@@ -60,33 +109,164 @@ class MultipleASE(GraphBaseline):
     """
 
     def __init__(
-        self, n_components: int = 2, *, scaled: bool = True, diagonal: str = "observed"
-    ) -> None:
-        self.n_components = n_components
+        self, n_components: int = 2, *, scaled: bool = True, diagonal: str = "observed",
+        directed: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(n_components, diagonal=diagonal)
         self.scaled = scaled
-        self.diagonal = diagonal
+        self.directed = directed
 
-    def _learn(self, stack: GraphStack) -> Array:
-        d = self._fitted.n_components
-        X = adjacency_positions(stack, d, scaled=self._fitted.scaled)
-        U = np.linalg.svd(np.hstack(list(X)), full_matrices=False)[0]
-        self.latent_positions_ = with_signs(U[:, :d])
-        return self._embed(stack)
+    def _space(self, stack: GraphStack) -> tuple[Array, ...]:
+        d, scaled = self._fitted.n_components, self._fitted.scaled
+        if not self._is_directed:
+            return (common_columns(adjacency_positions(stack, d, scaled=scaled)),)
+        X = adjacency_positions(doubled(stack), d, scaled=scaled, order="value")
+        n = stack.n_vertices
+        return common_columns(X[:, :n]), common_columns(X[:, n:])
 
-    def _embed(self, stack: GraphStack) -> Array:
-        V = self.latent_positions_
-        R = V.T @ _products(stack, V)
-        return Symmetric(V.shape[1]).pack((R + R.transpose(0, 2, 1)) / 2)
 
-    @property
-    def scores_(self) -> Array:
-        """Scores R_i of the training graphs, (m, d, d)."""
-        packed = self._embedded_graphs(None)
-        return Symmetric(self.latent_positions_.shape[1]).unpack(packed)
+class DegreeCorrectedMASE(CommonSpace):
+    """Embed graphs in a common space, apart from their degrees (Agterberg, Lubberts and Arroyo).
 
-    def _feature_names(self) -> list[str]:
-        d = self.latent_positions_.shape[1]
-        return [f"r{k + 1}_{j + 1}" for k in range(d) for j in range(k + 1)]
+    Each graph has its own spectral embedding, d eigenvectors of A_i times the roots of their
+    eigenvalues. Its rows are brought to unit length, which takes degrees away, and V holds the
+    leading left singular vectors of these embeddings side by side. For communities of vertices,
+    the rows of V are clustered.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of dimensions, d.
+    diagonal : {"observed", "filled"}
+        Take the diagonal as it is, or put the mean of its row into each diagonal entry.
+
+    Attributes
+    ----------
+    latent_positions_ : (n, d)
+        V, orthonormal columns.
+    scores_ : (m, d, d)
+        V^T A_i V of the training graphs.
+    n_vertices_, vertex_names_
+        Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> eg.baselines.DegreeCorrectedMASE(2).fit(graphs).latent_positions_.shape
+    (10, 2)
+    """
+
+    def _space(self, stack: GraphStack) -> tuple[Array, ...]:
+        X = adjacency_positions(stack, self._fitted.n_components)
+        return (common_columns(unit_rows(X)),)
+
+
+class SummedGraphs(CommonSpace):
+    """Embed the sum of all graphs: eigenvectors of sum_i A_i, largest eigenvalues in magnitude.
+
+    What every graph shares shows best in the sum; what differs in sign from graph to graph is lost.
+    For communities of vertices with uneven degrees, the rows of V are brought to unit length before
+    they are clustered ("spherical").
+
+    Parameters
+    ----------
+    n_components : int
+        Number of dimensions, d.
+    diagonal : {"observed", "filled"}
+        Take the diagonal as it is, or put the mean of its row into each diagonal entry.
+
+    Attributes
+    ----------
+    latent_positions_ : (n, d)
+        V, orthonormal columns.
+    scores_ : (m, d, d)
+        V^T A_i V of the training graphs.
+    n_vertices_, vertex_names_
+        Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> eg.baselines.SummedGraphs(2).fit(graphs).latent_positions_.shape
+    (10, 2)
+    """
+
+    def _space(self, stack: GraphStack) -> tuple[Array, ...]:
+        total = sum(each_graph(stack))
+        return (leading(total, self._fitted.n_components)[1],)
+
+
+class SumOfSquares(CommonSpace):
+    """Embed the sum of squared graphs without its bias (Lei and Lin 2023).
+
+    V holds the leading eigenvectors of sum_i (A_i^2 - Diag(A_i^2)): squares keep what differs in
+    sign from graph to graph, and the diagonal of a square, the degrees of unweighted graphs, says
+    nothing of communities.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of dimensions, d.
+    diagonal : {"observed", "filled"}
+        Take the diagonal as it is, or put the mean of its row into each diagonal entry.
+
+    Attributes
+    ----------
+    latent_positions_ : (n, d)
+        V, orthonormal columns.
+    scores_ : (m, d, d)
+        V^T A_i V of the training graphs.
+    n_vertices_, vertex_names_
+        Of the training graphs.
+
+    Examples
+    --------
+    >>> import eigengraphs as eg
+    >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(6, random_state=0)
+    >>> eg.baselines.SumOfSquares(2).fit(graphs).latent_positions_.shape
+    (10, 2)
+    """
+
+    def _space(self, stack: GraphStack) -> tuple[Array, ...]:
+        F, n = rows(stack), stack.n_vertices
+        squares: Any = F.multiply(F) if stack.is_sparse else F * F
+        bias = np.asarray(squares.sum(axis=0)).ravel()
+        total: Any = LinearOperator(
+            (n, n), matvec=lambda v: F.T @ (F @ v) - bias * np.ravel(v), dtype=np.float64
+        )
+        if sums_are_cheap(n, is_sparse=stack.is_sparse):
+            total = as_dense(F.T @ F) - np.diag(bias)
+        return (leading(total, self._fitted.n_components, "value")[1],)
+
+
+def common_columns(X: Array) -> Array:
+    """Return the leading left singular vectors of positions (m, n, d) side by side, (n, d)."""
+    U: Array = np.linalg.svd(np.hstack(list(X)), full_matrices=False)[0]
+    return U[:, : X.shape[2]]
+
+
+def unit_rows(X: Array) -> Array:
+    """Return positions (..., d) with rows of length 1; those that are zero stay."""
+    lengths = np.sqrt((X**2).sum(axis=-1, keepdims=True))
+    return np.asarray(np.divide(X, lengths, out=np.zeros_like(X), where=lengths > 0))
+
+
+def doubled(stack: GraphStack) -> GraphStack:
+    """Return [[0, A_i], [A_i^T, 0]], undirected graphs on 2 n vertices.
+
+    Its eigenvectors with positive eigenvalues are the left and right singular vectors of A_i, one
+    above the other, times sqrt(1/2), and the eigenvalues are the singular values.
+    """
+    m, n, _ = stack.shape
+    if not stack.is_sparse:
+        A = np.zeros((m, 2 * n, 2 * n))
+        A[:, :n, n:] = stack.dense
+        A[:, n:, :n] = stack.dense.transpose(0, 2, 1)
+        return GraphStack(A, copy=False)
+    return GraphStack([sparse.block_array([[None, A], [A.T, None]], format="csr")
+                       for A in each_graph(stack)])  # fmt: skip
 
 
 class Omnibus(PositionsBaseline):
@@ -103,12 +283,17 @@ class Omnibus(PositionsBaseline):
     differences of graphs, so directions in which they differ by less than about 1e-7 of the
     largest difference count as directions in which they do not differ.
 
+    Of directed graphs, left and right singular vectors of M stand one above the other.
+
     Parameters
     ----------
     n_components : int
         Number of dimensions, d.
     diagonal : {"observed", "filled"}
         Take the diagonal as it is, or put the mean of its row into each diagonal entry.
+    directed : bool
+        Whether edges have directions: positions are then (m, 2 n, d), those where edges start
+        above those where they end.
 
     Attributes
     ----------
@@ -138,25 +323,40 @@ class Omnibus(PositionsBaseline):
     #
     #     u_i = s / m + (A_i - Ā) s / (2 lam),      Ā = sum_i A_i / m.
 
+    def __init__(
+        self, n_components: int = 2, *, diagonal: str = "observed", directed: bool = False
+    ) -> None:
+        super().__init__(n_components, diagonal=diagonal)
+        self.directed = directed
+
     def _learn(self, stack: GraphStack) -> Array:
+        stack = doubled(stack) if self._is_directed else stack
         m, n, _ = stack.shape
         cheap = sums_are_cheap(n, is_sparse=stack.is_sparse)
         solve = _reduced_omnibus if cheap else _omnibus_by_lanczos
-        lam, s, mean_s = solve(stack, self._fitted.n_components)
+        order: Literal["value", "magnitude"] = "value" if self._is_directed else "magnitude"
+        lam, s, mean_s = solve(stack, self._fitted.n_components, order)
         root, inverse = roots(lam, rounding(lam, m * n))
+        if self._is_directed:  # halves of eigenvectors are shorter than singular vectors
+            s, mean_s = np.sqrt(2) * s, np.sqrt(2) * mean_s
         # X_i = |lam|^(1/2) u_i = latent positions + (A_i - Ā) s |lam|^(1/2) / (2 lam).
         half = inverse * np.sign(lam) / 2
         self._projection = s * half
         self.latent_positions_ = s * root / m
         self._constant = self.latent_positions_ - mean_s * half
         self.eigenvalues_ = lam
-        return self._embed(stack)
+        return self._positions(stack)
 
     def _embed(self, stack: GraphStack) -> Array:
+        return self._positions(doubled(stack) if self._is_directed else stack)
+
+    def _positions(self, stack: GraphStack) -> Array:
         return np.asarray(_products(stack, self._projection) + self._constant)
 
 
-def _reduced_omnibus(graphs: GraphStack, d: int) -> tuple[Any, Any, Any]:
+def _reduced_omnibus(
+    graphs: GraphStack, d: int, order: Literal["value", "magnitude"]
+) -> tuple[Any, Any, Any]:
     """Return eigenvalues lam (d,) of M, sums s (n, d) of its eigenvectors' blocks, and Ā s.
 
     s solves lam s = m Ā s + m G s / (4 lam), G = sum_i (A_i - Ā)^2; with G = R^T R that is the
@@ -172,12 +372,14 @@ def _reduced_omnibus(graphs: GraphStack, d: int) -> tuple[Any, Any, Any]:
     # What rounding leaves of a zero eigenvalue has a root that would pass for a small one of M.
     R = np.sqrt(np.where(values > rounding(values, n), values, 0.0))[:, None] * W.T
     R *= np.sqrt(m) / 2
-    lam, Y = leading(np.block([[m * mean, R.T], [R, np.zeros((n, n))]]), d)
+    lam, Y = leading(np.block([[m * mean, R.T], [R, np.zeros((n, n))]]), d, order)
     s = np.sqrt(m) * with_signs(Y[:n])
     return lam, s, mean @ s
 
 
-def _omnibus_by_lanczos(graphs: GraphStack, d: int) -> tuple[Any, Any, Any]:
+def _omnibus_by_lanczos(
+    graphs: GraphStack, d: int, order: Literal["value", "magnitude"]
+) -> tuple[Any, Any, Any]:
     """Return the same by products with M."""
     F, (m, n, _) = rows(graphs), graphs.shape
 
@@ -186,7 +388,7 @@ def _omnibus_by_lanczos(graphs: GraphStack, d: int) -> tuple[Any, Any, Any]:
         return np.asarray((F @ u.reshape(m, n).sum(axis=0) + np.tile(F.T @ u, m)) / 2)
 
     M = LinearOperator((m * n, m * n), matvec=multiply, dtype=np.float64)
-    lam, U = leading(M, d)
+    lam, U = leading(M, d, order)
     s = with_signs(U.reshape(m, n, d).sum(axis=0))
     return lam, s, _products(graphs, s).mean(axis=0)
 
@@ -199,8 +401,9 @@ class UnfoldedASE(PositionsBaseline):
     W S^(1/2) that belong to it. The same formula gives positions in new graphs. Graphs are
     compared by ||Y_i - Y_j||_F, and the features are the n d entries of Y_i.
 
-    U and S^2 come from sum_i A_i^2, so singular values below about 1e-7 of the largest count as
-    zero; so do their columns.
+    Of directed graphs, U has the positions where edges start and Y_i = A_i^T U S^(-1/2) those where
+    they end. U and S^2 come from sum_i A_i A_i^T, so singular values below about 1e-7 of the
+    largest count as zero; so do their columns.
 
     Parameters
     ----------
@@ -208,6 +411,9 @@ class UnfoldedASE(PositionsBaseline):
         Number of dimensions, d.
     diagonal : {"observed", "filled"}
         Take the diagonal as it is, or put the mean of its row into each diagonal entry.
+
+    directed : bool
+        Whether edges have directions.
 
     Attributes
     ----------
@@ -229,8 +435,14 @@ class UnfoldedASE(PositionsBaseline):
     ((10, 2), (3, 10, 2))
     """
 
+    def __init__(
+        self, n_components: int = 2, *, diagonal: str = "observed", directed: bool = False
+    ) -> None:
+        super().__init__(n_components, diagonal=diagonal)
+        self.directed = directed
+
     def _learn(self, stack: GraphStack) -> Array:
-        F, n = rows(stack), stack.n_vertices
+        F, n = rows(_turned(stack) if self._is_directed else stack), stack.n_vertices
         G: Any = LinearOperator((n, n), matvec=lambda v: F.T @ (F @ v), dtype=np.float64)
         if sums_are_cheap(n, is_sparse=stack.is_sparse):
             G = as_dense(F.T @ F)
@@ -242,4 +454,11 @@ class UnfoldedASE(PositionsBaseline):
         return self._embed(stack)
 
     def _embed(self, stack: GraphStack) -> Array:
-        return _products(stack, self._projection)
+        return _products(_turned(stack) if self._is_directed else stack, self._projection)
+
+
+def _turned(stack: GraphStack) -> GraphStack:
+    """Return the transposes of graphs."""
+    if not stack.is_sparse:
+        return GraphStack(np.ascontiguousarray(stack.dense.transpose(0, 2, 1)), copy=False)
+    return GraphStack([sparse.csr_array(A.T) for A in each_graph(stack)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -67,14 +67,17 @@ class AdjacencySpectralEmbedding(_ProcrustesBaseline):
         return adjacency_positions(stack, self._fitted.n_components)
 
 
-def adjacency_positions(stack: GraphStack, d: int, *, scaled: bool = True) -> Array:
-    """Return U_i |S_i|^(1/2), or U_i, of the d eigenvalues largest in magnitude, (m, n, d).
+def adjacency_positions(
+    stack: GraphStack, d: int, *, scaled: bool = True,
+    order: Literal["value", "magnitude"] = "magnitude",
+) -> Array:  # fmt: skip
+    """Return U_i |S_i|^(1/2), or U_i, of the d leading eigenvalues, (m, n, d).
 
     Columns beyond the rank of a graph are zero: eigenvectors there are arbitrary.
     """
     X = np.empty((stack.n_graphs, stack.n_vertices, d))
     for i, A in enumerate(each_graph(stack)):
-        values, X[i] = leading(A, d)
+        values, X[i] = leading(A, d, order)
         root, inverse = roots(values, rounding(values, stack.n_vertices))
         X[i] *= root if scaled else root * inverse
     return X
