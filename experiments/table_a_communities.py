@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
+from sklearn.preprocessing import normalize
 
 from eigengraphs import baselines
-from eigengraphs.baselines.joint_embeddings import unit_rows
 from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, embed, grid
 from experiments.repetitions import Array, Rng, error_of, measured
@@ -109,18 +109,18 @@ def step(rng: Rng, *, layers: int, B: str, theta: str, repetition: int) -> dict[
     found = {
         OURS: joint(**corrected),
         REFINED: joint(**corrected, refine=True),
-        PLAIN: unit_rows(joint(tol=1e-5)),
+        PLAIN: normalize(joint(tol=1e-5)),
         "DC-MASE": space(baselines.DegreeCorrectedMASE),
-        "Sum A": unit_rows(space(baselines.SummedGraphs)),
+        "Sum A": normalize(space(baselines.SummedGraphs)),
         "bias-adjusted SoS": space(baselines.SumOfSquares),
-        "MASE (spherical)": unit_rows(space(baselines.MultipleASE)),
+        "MASE (spherical)": normalize(space(baselines.MultipleASE)),
     }
     return {name: misclassified(X) for name, X in found.items()}
 
 
 def table_a(run: Run) -> Outcome:
     """Compare methods on six kinds of layers, at three numbers of them."""
-    layers, repetitions = (LAYERS, 100) if run.full else ((5, 10), 6)
+    layers, repetitions = (LAYERS, 100) if run.full else ((5,), 6)
     cells = grid({}, layers=layers, B=BLOCKS, theta=THETAS)
     results = run.repeated(step, cells, repetitions)
     rows, findings, n_best = [], [], 0
@@ -158,7 +158,7 @@ def table_a(run: Run) -> Outcome:
 def _verdict(cell: str, ours: Array, best: str, bound: float) -> Finding:
     mean, error = float(ours.mean()), float(error_of(ours))
     claim = f"{cell}: best published {bound:.4f} ({best})"
-    if mean < bound:
+    if mean < bound - 2 * error:
         return Finding(claim, measured(ours), "better", "below the best published value")
     if mean <= bound + 2 * error:
         return Finding(claim, measured(ours), "reproduced", "equal within two standard errors")

@@ -16,7 +16,7 @@ from eigengraphs.solvers.options import DEFAULTS
 @pytest.fixture
 def sizes(default_solver):
     """Few vertices, and more than the shortcut for few takes; Algorithm 1 has one path for all."""
-    assert [whole_pays(5, n, False, DEFAULTS) for n in (7, 120)] == [True, False]
+    assert [whole_pays(5, n, False, True, DEFAULTS) for n in (7, 120)] == [True, False]
     return (7, 120) if default_solver == "subspace" else (7,)
 
 

@@ -83,7 +83,7 @@ CUTS = [(), (1, 2, 3, 4, 5, 6, 7, 20), (25,)]
 @pytest.mark.filterwarnings("ignore::eigengraphs.errors.DegenerateWarning")  # one graph, centered
 def test_batches_are_all_graphs_together(diagonal: str, center: bool, weighted: bool) -> None:
     A = graphs(40, loops=diagonal == "observed")
-    assert whole_pays(*A.shape[:2], False, DEFAULTS)
+    assert whole_pays(*A.shape[:2], False, True, DEFAULTS)
     rng = np.random.default_rng(1)
     weights = rng.uniform(0, 3, 40) * (rng.random(40) < 0.9) if weighted else None
     if weights is not None:

@@ -405,7 +405,7 @@ def kept_in_basis(stack: GraphStack, directed: bool, *, linear: bool) -> tuple[K
     m, n, _ = stack.shape
     products = (1 + directed) * m * n * DEFAULTS.width * stack.dtype.itemsize
     wide = not stack.is_sparse and products <= max(_SMALL_PRODUCTS, stack.nbytes // 4)
-    whole = whole_pays(m, n, directed, DEFAULTS)
+    whole = whole_pays(m, n, directed, linear, DEFAULTS)
     width = n if whole else min(n, basis_width(m, wide, directed, DEFAULTS))
     entries = width * width if directed else width * (width + 1) // 2
     if not isinstance(stack, BlockedStack):

@@ -382,13 +382,18 @@ def _rotated(parts: list[NDArray[Any]], T: Array) -> list[NDArray[Any]]:
 # ---------------------------------------------------------------- which columns
 
 
-def whole_pays(m: int, n: int, directed: bool, options: SolverOptions) -> bool:
-    """Tell whether solving on all vertices costs less than building a basis."""
+def whole_pays(m: int, n: int, directed: bool, linear: bool, options: SolverOptions) -> bool:
+    """Tell whether solving on all vertices costs less than building a basis.
+
+    Where loadings are not ``linear`` in the forms, a good basis takes more rounds to build, and
+    there is no second moment of the cores.
+    """
     p = n * n if directed else n * (n + 1) // 2
-    if p > options.whole:
-        return False
+    if not linear:
+        return p <= 3 * options.whole and 2 * m * p <= options.core_numbers
     # Beside very many graphs, which are summed up in their second moment, no core is large.
-    return 2 * min(m, p) * p <= options.core_numbers or m > MANY * p
+    cheap = 2 * min(m, p) * p <= options.core_numbers or m > MANY * p
+    return p <= options.whole and cheap
 
 
 def basis_width(m: int, wide: bool, directed: bool, options: SolverOptions) -> int:

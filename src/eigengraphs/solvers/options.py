@@ -43,7 +43,8 @@ class SolverOptions:
     """The same far from it."""
     whole: int = 5000
     """Numbers of a packed graph up to which the basis may be everything, so that graphs are read
-    once: 99 vertices, directed 70. See :func:`basis.whole_pays`."""
+    once: 99 vertices, directed 70; three times as many under a rule or with degrees. See
+    :func:`basis.whole_pays`."""
 
     # ------------------------------------------------------------ one core
     random: int = 4

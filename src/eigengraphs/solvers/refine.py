@@ -153,7 +153,8 @@ class _Rounds:
         Gamma = _search_gram(metric, sides)
         self._bend = _Bend(options.max_condition, Gamma, self._total)
         self._noise = float(weights @ graphs.rounding())
-        whole = whole_pays(m, n, graphs.directed, options)
+        linear = rule.linear and metric.degrees is None
+        whole = whole_pays(m, n, graphs.directed, linear, options)
         products = keep == "products" and not whole
         degrees = self._counted.degrees or ()
         self._basis = CoreBasis(graphs, weights, products=products, degrees=degrees)

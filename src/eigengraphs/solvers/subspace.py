@@ -111,7 +111,7 @@ class _Job:
         """Whether the basis is everything."""
         graphs = self.graphs
         return self.keep == "rows" or whole_pays(
-            graphs.n_graphs, graphs.n_vertices, graphs.directed, self.options
+            graphs.n_graphs, graphs.n_vertices, graphs.directed, self.linear, self.options
         )
 
 

@@ -58,7 +58,7 @@ def plan(asked: Plan, _: Listener) -> Outcome:
     d = check_n_components(asked.components, n, directed=directed)
     workers = thread_count() if asked.workers is None else asked.workers
     keep, wide = kept_in_basis(stack, directed, linear=True)
-    is_whole = whole_pays(m, n, directed, DEFAULTS)
+    is_whole = whole_pays(m, n, directed, True, DEFAULTS)
     route = "whole" if is_whole else keep
     width = n if is_whole else min(n, basis_width(m, wide, directed, DEFAULTS))
     filled = stack.constant_diagonal is not None
