@@ -78,6 +78,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "airports": ("airports", "69 months of flights"),
     "trade": ("trade", "trade in 13 products"),
     "table_a": ("table_a_communities", "communities of multilayer graphs, beside published values"),
+    "table_c": ("table_c_types", "types of neurons and of pages, beside published values"),
 }
 
 
