@@ -175,8 +175,8 @@ def table_c(run: Run) -> Outcome:
         ],
         _picture(results, best, sizes["dims"], cases),
         f"Errors in per cent of {NEIGHBORS} nearest neighbors, {FOLDS} folds, "
-        f"{sizes['repetitions']} repetitions (standard errors over these, in parentheses), with the "
-        f"best number of dimensions up to {max(sizes['dims'])}, as the published protocol has it, "
+        f"{sizes['repetitions']} repetitions (standard errors over these, in parentheses), with "
+        f"the best number of dimensions up to {max(sizes['dims'])}, as the published protocol has, "
         "and the better of rows as they are and of unit length: what is best is chosen on the same "
         "folds, so that all errors are somewhat too low. Positions of joint embeddings are columns "
         "of H (directed: and of G, side by side), weighted by the root of their root mean square "
