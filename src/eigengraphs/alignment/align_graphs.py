@@ -292,7 +292,7 @@ def _as_reference(reference: Any, stack: GraphStack) -> int | GraphStack | None:
         if "mean" in stack.graph_names:
             raise InputError(
                 "reference='mean' is the mean of the graphs, but one graph has that name; give "
-                "the graph by its place, or other names by with_names"
+                "the graph by its index, or other names by with_names"
             )
         return None
     if isinstance(reference, str | int | np.integer) and not isinstance(reference, bool):
@@ -300,7 +300,7 @@ def _as_reference(reference: Any, stack: GraphStack) -> int | GraphStack | None:
             return one_place(reference, stack.graph_names, "graph")
         except SelectionError as error:
             raise SelectionError(
-                f"{error}; reference must be the place or name of a graph, 'mean', or a graph"
+                f"{error}; reference must be the index or name of a graph, 'mean', or a graph"
             ) from None
     if isinstance(reference, GraphStack):
         if len(reference) != 1:
@@ -313,13 +313,13 @@ def _as_reference(reference: Any, stack: GraphStack) -> int | GraphStack | None:
         other = GraphStack([reference])
     else:
         raise InputError(
-            "reference must be the place or name of a graph of the stack, 'mean', or one graph "
+            "reference must be the index or name of a graph of the stack, 'mean', or one graph "
             f"(array, scipy sparse, networkx, igraph, pandas), got {type(reference).__name__}"
         )
     if other.n_vertices != stack.n_vertices:
         raise AlignmentError(
             f"the reference has {other.n_vertices} vertices, the graphs have {stack.n_vertices}; "
-            "matching needs as many: add isolated vertices to the smaller, or select vertices"
+            "they must be equal: add isolated vertices to the smaller, or select vertices"
         )
     both_named = other.has_vertex_names and stack.has_vertex_names
     if both_named and set(other.vertex_names) == set(stack.vertex_names):
@@ -344,12 +344,12 @@ def _pairs(seeds: Any, names: tuple[str, ...], reference_names: tuple[str, ...])
     given = np.asarray(list(seeds) if several and not hasattr(seeds, "__array__") else seeds)
     if given.size == 0:
         return _NO_SEEDS
-    if given.ndim == 1:  # vertices that are in their places
+    if given.ndim == 1:  # vertices that already correspond
         given = np.stack([given, given], axis=1)
     if given.ndim != 2 or given.shape[1] != 2:
         got = f"an array of shape {given.shape}" if given.ndim else repr(seeds)
         raise InputError(
-            "seeds must be None, a list of vertices that are in their places, pairs (k, 2) of a "
+            "seeds must be None, a list of vertices that already correspond, pairs (k, 2) of a "
             "vertex of the reference and a vertex of the graph, or a dictionary from graphs to "
             f"these; got {got}"
         )

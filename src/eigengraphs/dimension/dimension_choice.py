@@ -172,7 +172,7 @@ def _finding(choice: DimensionChoice, rule: str, d: int) -> str:
         strength = f"({_p(curve[:d].max())}{following})"
         return f"Loadings: those of held-out graphs stand out from noise for {many} {strength}."
     if rule == "pairs":
-        error = f"(error {curve[d]:.3g} of that without any)"
+        error = f"(error {curve[d]:.3g} times that without any)"
         return f"Pairs: hidden vertex pairs are predicted best with {many} {error}."
     alike = f"similarity {curve[d - 1]:.2f} or more (needed: {choice.levels[rule][d - 1]:.2f})"
     return f"Halves: halves of the graphs find the same {many}, {alike}."
@@ -205,7 +205,7 @@ def _verdict(choice: DimensionChoice) -> list[str]:
             least = ", but at least 1" if min(numbers) < 1 else ""
             parts.append(f"The number is {which} of {by}{least}.")
         if "elbow" in said and "elbow" not in deciding:
-            parts.append("The elbow, which tests nothing, does not count beside them.")
+            parts.append("The elbow is not a test and does not count here.")
     if choice.doubt and "halves" in deciding:
         parts.append(f"This is not clear: {choice.doubt}.")
     if choice.n_components >= choice.max_components:

@@ -371,8 +371,8 @@ class Survey:
                     pieces, held, size = [], [], 0
             if k != count:
                 raise ReadError(
-                    f"{path} held {count} graphs when it was looked at, and now {k}: it is being "
-                    "written to; wait until that is done"
+                    f"{path} held {count} graphs at first and holds {k} now: it is being written "
+                    "to; wait until that is done"
                 )
         if pieces:
             yield block()
@@ -579,8 +579,8 @@ def _order_in_store(
     if 0 < len(named) < len(found):
         bare = next(one for one in found if one.graph.names is None)
         raise ReadError(
-            f"{named[0].path} names its vertices and {bare.path} does not: convert them apart, or "
-            "give names to all by labels (--vertices)"
+            f"{named[0].path} names its vertices and {bare.path} does not: convert them "
+            "separately, or give names to all by labels (--vertices)"
         )
     if rule != "intersection":
         return order

@@ -360,7 +360,7 @@ def _inside(
 
 def _found_inside(what: str, person: str, name: str) -> Notice:
     text = f"ids of {what} were found inside the names of graphs, such as {person[:60]!r} in "
-    text += f"{name[:200]!r}; id_pattern= says if another part is meant"
+    text += f"{name[:200]!r}; pass id_pattern= if another part is meant"
     return Notice("ids inside", text)
 
 
@@ -426,7 +426,7 @@ def _refuse_unmatched(
         )
     shorter = {person.lstrip("0") for person in participants.ids}
     if any(_bare(name.split("_")[0], "sub").lstrip("0") in shorter for name in without):
-        text += ". Some differ by leading zeros alone: a spreadsheet may have taken them off"
+        text += ". Some differ by leading zeros alone: a spreadsheet may have removed them"
     text += spelling([_bare(name, "sub") for name in without], participants.ids)
     raise ReadError(
         f"{text}. If ids are inside the names, say where, as by id_pattern='_([0-9]+)_'. Add the "

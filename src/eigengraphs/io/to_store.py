@@ -259,11 +259,11 @@ def _changed(store: Store, listing: Sequence[tuple[str, int, int]], options: dic
     """Return what is not as when graphs were last written into a store; nothing if all is."""
     batch = store.layout.batches[-1]
     if batch.listing is None:
-        return f"it was written from {batch.source}; remove it and begin again"
+        return f"it was written from {batch.source}; remove it and start again"
     for name, was in batch.options.items():
         if was != options.get(name):
             now = options.get(name)
-            return f"{name} was {was!r} and is {now!r} now; go on with: {batch.command}"
+            return f"{name} was {was!r} and is {now!r} now; continue with: {batch.command}"
     table = read_table(store.folder.read(batch.listing), None, batch.listing)
     rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
     before = {path: rest for path, *rest in rows}

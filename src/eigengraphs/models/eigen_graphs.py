@@ -222,7 +222,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         [0, 4]
         """
         stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
-        stack.require_complete("from_distribution needs graphs that are known as a whole")
+        stack.require_complete("from_distribution needs complete graphs")
         stack.require_undirected("from_distribution needs undirected graphs: symmetrize them")
         if stack.is_weighted:
             raise InputError("from_distribution needs graphs of 0 and 1; binarize them first")

@@ -281,9 +281,9 @@ class GraphModel(Fixed, ABC):
         H, lam, rounding = one._spectrum("to_rdpg")
         if lam.min(initial=0.0) < -rounding:
             raise ConversionError(
-                f"{one!r} is no random dot product graph: its edge probabilities are not positive "
-                f"semidefinite, the smallest eigenvalue is {lam.min():.6g}, and inner products of "
-                f"positions always are; use to_mreg(), which allows negative loadings"
+                f"{one!r} is not a random dot product graph: its edge probabilities are not "
+                f"positive semidefinite, the smallest eigenvalue is {lam.min():.6g}, and inner "
+                f"products of positions always are; use to_mreg(), which allows negative loadings"
             )
         kept = lam > rounding
         X = H[:, kept] * np.sqrt(lam[kept])
@@ -399,7 +399,7 @@ class GraphModel(Fixed, ABC):
 
     def _read(self, graphs: Any, directed: bool) -> GraphStack:
         stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
-        stack.require_complete("a likelihood is that of graphs that are known as a whole")
+        stack.require_complete("a likelihood needs complete graphs")
         if stack.n_vertices != self.n_vertices:
             raise InputError(
                 f"the graphs have {stack.n_vertices} vertices, the model has {self.n_vertices}; "

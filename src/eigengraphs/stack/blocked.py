@@ -260,8 +260,8 @@ class BlockedStack(GraphStack):
         if self.nbytes > self.memory:
             raise InputError(
                 f"this needs all {self.n_graphs} graphs in memory at once, {self.nbytes / 1e9:.3g} "
-                f"GB, and {self.memory / 1e9:.3g} GB is allowed; fit, transform and score go "
-                "without: choose fewer graphs (stack[:1000]), or open the store with more memory"
+                f"GB, and {self.memory / 1e9:.3g} GB is allowed; fit, transform and score do not "
+                "need that: choose fewer graphs (stack[:1000]), or open the store with more memory"
             )
         parts = [block.graphs for block in self.blocks()]
         return joined(parts, self._graph_names, self._vertex_names)
@@ -301,9 +301,9 @@ class BlockedStack(GraphStack):
         part = self[ordered]
         if part.nbytes * len(chosen) > self.memory * len(ordered):
             raise InputError(
-                f"{len(chosen)} graphs in another order than they are kept in, or more than once, "
-                f"must be in memory, {part.nbytes * len(chosen) / len(ordered) / 1e9:.3g} GB, and "
-                f"{self.memory / 1e9:.3g} GB is allowed: sort the places (np.sort), or open the "
+                f"{len(chosen)} graphs in another order than in the store, or with repeats, must "
+                f"be in memory, {part.nbytes * len(chosen) / len(ordered) / 1e9:.3g} GB, and "
+                f"{self.memory / 1e9:.3g} GB is allowed: sort the indices (np.sort), or open the "
                 "store with more memory"
             )
         loaded: GraphStack = part.load()[back]

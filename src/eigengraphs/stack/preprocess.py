@@ -86,7 +86,7 @@ class Preprocessing:
 
 _EXPECTED = (
     f"a step of preprocess must be one of {', '.join(map(repr, STEPS))}, or a function from "
-    "GraphStack to GraphStack; several stand in a list, and None means no step"
+    "GraphStack to GraphStack; pass several in a list, and None for no step"
 )
 
 
@@ -108,16 +108,16 @@ def _checked(step: Callable[[GraphStack], GraphStack], stack: GraphStack) -> Gra
     if after.shape != stack.shape or after.vertex_names != stack.vertex_names:
         raise InputError(
             f"the step {_name(step)!r} must keep graphs and vertices as they are and change "
-            f"weights only; it made {after.shape[0]} graphs on {after.shape[1]} vertices of "
-            f"{stack.shape[0]} on {stack.shape[1]}, or put the vertices in another order"
+            f"weights only; it made {after.shape[0]} graphs on {after.shape[1]} vertices from "
+            f"{stack.shape[0]} on {stack.shape[1]}, or changed the order of the vertices"
         )
     if stack.n_graphs > 1:
         alone, among = sparse.csr_array(step(stack[:1])[0]), sparse.csr_array(after[0])
         # Products may be rounded otherwise for one graph than for many.
         if abs(alone - among).max() > 1e-5 * abs(among).max():
             raise InputError(
-                f"the step {_name(step)!r} gives the first graph other weights when it is alone "
-                "than among the others, so it learns across graphs or is random: test graphs would "
+                f"the step {_name(step)!r} gives the first graph different weights alone than "
+                "among the others, so it learns across graphs or is random: test graphs would "
                 "leak into training; a step must treat each graph on its own"
             )
     if after.graph_names != stack.graph_names:

@@ -498,7 +498,7 @@ class GraphStack:
         A = alone._graph(0)
         if alone._mask is not None and not alone._mask.is_symmetric[0]:
             raise InputError(
-                f"{self._label(i)} has a direction: it hides entries whose mirror images it shows; "
+                f"{self._label(i)} is directed: it hides entries whose mirror images are known; "
                 f"{remedy}"
             )
         gap = np.abs(A - A.T) if isinstance(A, np.ndarray) else abs(A - A.T)
@@ -571,7 +571,7 @@ class GraphStack:
         where = f"{files[first]}: " if files else ""
         raise InputError(
             f"{where}{self._label(first)} has a broken weight: {self._entry(s, t)} is {value:g}, "
-            "and all other weights of all graphs are nothing beside it; correct it, or replace it "
+            "which makes all other weights of all graphs negligible; correct it, or replace it "
             "by nan and pass missing='unobserved'"
         )
 
@@ -584,15 +584,15 @@ class GraphStack:
         return (self[i] for i in range(self.n_graphs))
 
     def __getitem__(self, which: Any) -> Any:
-        """Return one graph for a place or a name, a stack for a slice, a mask or places.
+        """Return one graph for an index or a name, a stack for a slice, a mask or indices.
 
         In one graph, entries that are hidden are nan.
-        ``stack[places, ...]`` is the same as ``stack[places]``: scikit-learn takes samples so.
+        ``stack[graphs, ...]`` is the same as ``stack[graphs]``: scikit-learn selects samples so.
         """
         if isinstance(which, tuple):
             if len(which) != 2 or which[1] is not Ellipsis:
                 raise InputError(
-                    "a GraphStack is indexed by graph alone: stack[graphs] or stack[graphs, ...]; "
+                    "a GraphStack is indexed by graph only: stack[graphs] or stack[graphs, ...]; "
                     "for vertices use select_vertices"
                 )
             which = which[0]
@@ -616,7 +616,7 @@ class GraphStack:
         if self._mask is None:
             return np.array(self.dense, dtype=dtype, copy=copy)
         if copy is False:
-            raise ValueError("graphs with hidden entries become an array with nan by a copy alone")
+            raise ValueError("graphs with hidden entries become an array with nan only by a copy")
         shown = np.array(self.dense, dtype=dtype)
         shown[~self._mask.toarray()] = np.nan
         return shown
@@ -967,7 +967,7 @@ class GraphStack:
         differ = sorted(set(names) ^ set(self.vertex_names))
         if differ:
             raise AlignmentError(
-                f"the graphs must have the vertices asked for; only in one of the two: "
+                f"the graphs must have exactly these vertices; only in one of the two: "
                 f"{some_of(differ)}{spelling(differ, differ)}"
             )
         return self.select_vertices(list(names))
@@ -1057,7 +1057,7 @@ class GraphStack:
         value = self._graph(i)[s, t]
         way_out = ""
         if np.isnan(value):
-            way_out = ", or pass missing='unobserved' to GraphStack, and it takes no part"
+            way_out = ", or pass missing='unobserved' to GraphStack to leave it out of the fit"
         raise InputError(
             f"{self._label(i)} has {value} at {self._entry(s, t)}{more}; weights must be "
             "finite: leave that graph or vertex out, or fill the entry, before making the stack"

@@ -41,7 +41,7 @@ _TICK = 0.5  # seconds between looks while one waits
 # Dask lets workers give what is freed back to the system at once, so that every array of a task
 # takes new pages: some 100,000 a fit, a fifth of its time. Up to these bytes they are used again.
 _MEMORY_USED_AGAIN = {"MALLOC_TRIM_THRESHOLD_": 2**27, "MALLOC_MMAP_THRESHOLD_": 2**25}
-_RESUME = "; the same command, eigengraphs fit, goes on from the last complete round"
+_RESUME = "; the same command, eigengraphs fit, continues from the last complete round"
 
 
 @contextmanager
@@ -528,7 +528,7 @@ class _Cluster:
             raise self._gone() from error
         except KilledWorker as error:
             raise ClusterError(
-                f"four workers died, one after the other, of the same piece of work ({future.key}):"
+                f"four workers died one after the other on the same piece of work ({future.key}):"
                 " most likely it takes more memory than a worker has; use smaller blocks, workers "
                 "with more memory, or keep=False" + _RESUME
             ) from error
@@ -583,7 +583,7 @@ class _Cluster:
     def _gone(self) -> ClusterError:
         return ClusterError(
             f"the scheduler of the cluster {self._address} is gone or does not answer: look at its "
-            "log, start the cluster again, and connect anew" + _RESUME
+            "log, start the cluster again, and connect again" + _RESUME
         )
 
 

@@ -122,7 +122,7 @@ class Store:
             text = folder.read(STORE_JSON)
         except (FileNotFoundError, NotADirectoryError):
             raise StoreError(
-                f"there is no store of graphs at {folder}: {STORE_JSON} is not there; write one "
+                f"there is no store of graphs at {folder}: {STORE_JSON} is missing; write one "
                 "with: eigengraphs convert IN OUT.egs"
             ) from None
         except OSError as error:
@@ -273,7 +273,7 @@ class Store:
         for piece in pieces:
             digest.update(piece)
         if digest.hexdigest() != sha256:
-            self._refuse(k, file, "is not what was written, by its SHA-256")
+            self._refuse(k, file, "is not what was written: its SHA-256 differs")
         self._seen.add((file, offset))
 
     def _numbers(self, k: int) -> Iterator[memoryview]:
@@ -304,7 +304,7 @@ class Store:
         k, lo, hi = part
         file = self.layout.shards[k].file
         if not np.isfinite(values).all():
-            self._refuse(k, file, "has weights that are not finite, which no store has")
+            self._refuse(k, file, "has weights that are not finite, which a store never has")
         found, said = counts(), self.names_and_facts(k)[1].n_nonzero[lo:hi]
         wrong = np.flatnonzero(found != said)
         if wrong.size:
@@ -353,7 +353,7 @@ class Store:
 
 def _what(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return "is not there"
+        return "is missing"
     return f"cannot be read: {error.strerror or error}"
 
 
