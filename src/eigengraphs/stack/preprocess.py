@@ -1,4 +1,4 @@
-"""Steps that change weights, named and in order: taken on training graphs, replayed on new ones."""
+"""Named steps that change weights, in order: applied to training graphs and to new graphs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ STEPS: dict[str, Callable[[GraphStack], GraphStack]] = {
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """A sequence of steps, each of which changes the weights of one graph at a time.
+    """A sequence of steps, each of which changes the weights of each graph separately.
 
     Nothing is learned from one graph and used on another, so it makes no difference whether graphs
     are treated together or apart, before or after they are split: cross-validation cannot
-    leak through a step. Of a step that is a function this is checked on the first graph.
+    leak through a step. If a step is a function, this is checked on the first graph.
 
     Parameters
     ----------
