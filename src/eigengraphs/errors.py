@@ -189,7 +189,7 @@ class MissingExtraError(EigengraphsError, ImportError):
 
     Parameters
     ----------
-        package : str
+    package : str
         The missing package.
     extra : str
         The extra of eigengraphs that includes it.

@@ -77,9 +77,9 @@ class Notice:
     path : Path or None
         The file; None for what concerns all files.
     loud : bool
-        Whether ``eigengraphs.read`` warns of it.
+        Whether ``eigengraphs.read`` issues it as a warning.
     count : int
-        Number of files that it is about.
+        Number of files concerned.
 
     Examples
     --------

@@ -374,9 +374,9 @@ def read_design(
     vertices : int, optional
         Size of "weighted" and "sparse"; the others have theirs.
     mean_degree : float, optional
-        For the same two.
+        Mean degree of the same two.
     weights : {"auto", "binary", "counts"}
-        Another law for the edges of a model with loadings, around the same means.
+        Another law for the edges of a model with loadings, with the same means.
     loops : bool
         Draw self-loops even if the recipe does not ask for them.
 

@@ -71,12 +71,12 @@ def damages(
     watch: Callable[[int, int], object] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> list[StoreError]:
-    """Read every file of a store and return what is wrong with it; nothing, as a rule.
+    """Read every file of a store and return what is wrong with it; usually an empty list.
 
     Parameters
     ----------
     path : str or path
-        The store; one that is not finished is refused.
+        The store; an unfinished store is refused.
     watch : callable, optional
         Called with the number of graphs that were checked, and the number of all graphs.
     storage_options : mapping, optional
@@ -373,8 +373,8 @@ def open_store(
     path
         The folder, or an address that fsspec opens, such as ``s3://bucket/graphs.egs``.
     memory : str or int, optional
-        Memory that work on the graphs may take, such as "1G" or a number of bytes; by default a
-        quarter of the machine's. Graphs come in blocks of a 32nd of it, 64 MB at most.
+        Memory for working on the graphs, such as "1G" or a number of bytes; by default a
+        quarter of the machine's. Blocks take a 32nd of it, 64 MB at most.
     storage_options : mapping, optional
         For fsspec.
 
