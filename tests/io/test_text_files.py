@@ -154,7 +154,9 @@ def test_weights_that_differ_by_direction_make_directed_graphs(tmp_path):
     assert any("b.txt holds one triangle; left as it is" in one for one in said)
     assert any("a.txt is not symmetric: some weights differ by direction" in one for one in said)
     np.testing.assert_array_equal(stack.dense, [B, np.triu(A)])
-    with pytest.raises(ReadError, match=r"a.txt: the weight from '1' to '2' is 9 and the reverse 1.5"):
+    with pytest.raises(
+        ReadError, match=r"a.txt: the weight from '1' to '2' is 9 and the reverse 1.5"
+    ):
         eg.read(tmp_path, directed=False)
     B[0, 1] = A[0, 1] + 1e-7  # rounding is no direction
     with pytest.warns(ReadNotice, match="symmetric up to rounding"):
