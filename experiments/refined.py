@@ -25,8 +25,8 @@ __all__ = ["Case", "cases", "compare", "refined", "step"]
 
 COLUMNS = (
     "case", "d", "residuals reduced by refining", "explained, greedy", "refined",
-    "error of positions, greedy", "refined", "error of loadings, greedy", "refined", "largest cosine, greedy", "condition",
-    "passes over greedy",
+    "error of positions, greedy", "refined", "error of loadings, greedy", "refined",
+    "largest cosine, greedy", "condition", "passes over greedy",
 )  # fmt: skip
 
 
