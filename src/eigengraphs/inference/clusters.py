@@ -57,7 +57,7 @@ class Clusters:
         Share of points in the class that is most frequent in their cluster.
     stability : float or None
         Mean adjusted Rand index with the clusters of fits to resampled graphs, where these were
-        asked for: near 1 where clusters do not hang on which graphs were seen.
+        asked for: near 1 if clusters do not depend on which graphs were seen.
 
     Examples
     --------
@@ -110,7 +110,8 @@ def cluster_vertices(
     embedding
         A fit.
     n_clusters
-        "auto" takes the number with the smallest BIC, up to ``most``.
+        "auto" takes the number with the smallest BIC, up to ``most``: with mixtures, that of planted
+        blocks if degrees are even, and often a few more if they are not.
     method
         "mixture": Gaussian mixture; whether clusters have shapes of their own, one shape or are
         round is decided by BIC, too. "kmeans": round clusters of one size.
