@@ -110,8 +110,8 @@ def cluster_vertices(
     embedding
         A fit.
     n_clusters
-        "auto" takes the number with the smallest BIC, up to ``most``: with mixtures, that of planted
-        blocks if degrees are even, and often a few more if they are not.
+        "auto" takes the number with the smallest BIC, up to ``most``: with mixtures, the number of
+        planted blocks if degrees are even, and often a few more if they are not.
     method
         "mixture": Gaussian mixture; whether clusters have shapes of their own, one shape or are
         round is decided by BIC, too. "kmeans": round clusters of one size.
