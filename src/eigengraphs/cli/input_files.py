@@ -1,4 +1,4 @@
-"""What a command works on: graphs from files, what is known of them, and every problem met."""
+"""The input of a command: graphs from files, their columns, and all problems."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NAMED = 5  # graphs or vertices in a message
 
 @dataclass(frozen=True)
 class Inputs:
-    """Graphs and all that is known of them."""
+    """Graphs, and everything known about them."""
 
     source: str
     reading: io.Reading
@@ -50,7 +50,7 @@ class Inputs:
 
     @property
     def vertex_columns(self) -> dict[str, list[Any]]:
-        """What is known of the vertices, one value each."""
+        """Columns of the vertex table, one value per vertex."""
         columns = {} if self.vertices is None else self.vertices.columns
         return {name: _plain(values, whole=True) for name, values in columns.items()}
 
@@ -165,7 +165,7 @@ def one_to_one(some: Sequence[Any], others: Sequence[Any]) -> bool:
 def _participants_by(
     columns: Mapping[str, Sequence[Any]], names: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """Return whose each graph is by its columns; an unknown participant has this graph alone."""
+    """Return the participant of each graph; an unknown participant has only this graph."""
     column = column_of_participants(columns)
     if column is None:
         return None
@@ -239,7 +239,7 @@ def on_vertices(
 
 # ----------------------------------------------------------------------------------- problems
 
-# Kinds of notices that say that data are wrong, and not what was done.
+# Kinds of notices about wrong data; the others say what was done.
 _WRONG = ("copies", "no edges")
 _SHORT = {
     "ambiguous": "matrix or edge list", "attribute": "attribute taken as weight",

@@ -35,12 +35,12 @@ __all__ = [
     "write_columns", "write_loadings",
 ]  # fmt: skip
 
-#: What a folder of results holds; anything else in it is somebody else's.
+#: The files in a folder of results; any other file in it is not ours.
 FILES = (
     "loadings.tsv", "positions.tsv", "components.tsv", "qc.tsv", "model.eg", "provenance.json",
     "methods.md", "report.html", "report.json",
 )  # fmt: skip
-# Tables of later analyses, which a new fit makes void.
+# Tables of later analyses, which a new fit invalidates.
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
          "uncertainty-*.tsv")  # fmt: skip
 
@@ -193,12 +193,12 @@ class FinishedFit:
         source
             Where they are now, if they were moved.
         listen
-            Told of every step.
+            Called with every step.
 
         Raises
         ------
         InputError
-            If they are gone, or differ from those of the fit.
+            If they are missing, or differ from those of the fit.
         """
         reading = self.provenance.get("reading")
         if not isinstance(reading, dict) or not isinstance(reading.get("how"), dict):
@@ -231,7 +231,7 @@ class FinishedFit:
         more: Mapping[str, Mapping[str, Iterable[Any]]] | None = None,
         timeline: TimeLine | None = None,
     ) -> list[Path]:
-        """Put an answer into the report, and its table beside it; a former one is replaced.
+        """Add an analysis to the report, and write its table; an earlier one is replaced.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class FinishedFit:
         Returns
         -------
         list of Path
-            What was written: all of it, or, after an error, nothing.
+            The written files; after an error, nothing is written.
         """
         names = [*(more or {}), table, "report.html", "report.json"]
         with locked(self.folder), scratch_folder(self.folder / "answer") as scratch:

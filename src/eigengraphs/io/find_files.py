@@ -343,7 +343,7 @@ def id_finder(pattern: str) -> Callable[..., str]:
 
 
 def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
-    """Return a name for every file, as short as tells it from the others.
+    """Return a name for every file, as short as possible but unique.
 
     Files with a BIDS entity ``sub-`` are named by the entities that vary; others by the name of
     the file, with the folders that vary where that is not enough.

@@ -93,7 +93,7 @@ def version_5(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
             room -= len(part)
             kind, part = next(_elements(part, order))
         if kind != _MATRIX:
-            raise ValueError(f"it holds an element of the type {kind} in place of a variable")
+            raise ValueError(f"it holds an element of the type {kind} instead of a variable")
         name, value = _variable(part, order)
         if name:  # else what belongs to functions
             found[name] = value
@@ -152,7 +152,7 @@ def _variable(data: memoryview, order: str, depth: int = 0) -> tuple[str, Any]:
         return name, _letters(*rest[0], order, shape)
     kinds = [_NUMBERS.get(kind, "") for kind, _ in rest]
     if "" in kinds:
-        raise ValueError(f"{name!r} holds text in place of numbers")
+        raise ValueError(f"{name!r} holds text instead of numbers")
     if own == _SPARSE and flags & _LOGICAL:
         kinds[2] = "?"  # whatever is said
     both = zip(kinds, rest, strict=True)

@@ -82,7 +82,7 @@ def npy_array(
     Raises
     ------
     ValueError
-        It is no array, holds Python objects ("pickle"), or is not whole.
+        It is not an array, holds Python objects ("pickle"), or is incomplete.
     ReadError
         It declares more than it holds, and more than is allowed.
     """

@@ -166,7 +166,7 @@ _NUMBERS: dict[Any, Any] = {bool: _BOOL, int: int | np.integer, float: int | flo
 def is_of(kind: Any, value: Any) -> bool:
     """Tell whether a value from a file is of a declared type, such as that of a dataclass's field.
 
-    Arrays by their dtype, tuples and dictionaries by what they hold; a bool is no number.
+    Arrays by their dtype, tuples and dictionaries by what they hold; a bool is not a number.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
