@@ -345,7 +345,7 @@ class Read(Command):
 
 
 class Uncertainty(Command):
-    """Give every cross-fitted loading an interval and every position a standard error.
+    """Compute intervals of cross-fitted loadings, and standard errors of positions.
 
     Example: eigengraphs uncertainty results
     """
@@ -448,7 +448,7 @@ class Demo(Command):
 
 
 class Simulate(Command):
-    """Draw graphs with a known truth; write them, a table of participants, and the truth.
+    """Simulate graphs with known parameters; write graphs, participants and parameters.
 
     Example: eigengraphs simulate section5.2 study --graphs 40
     """

@@ -1,4 +1,4 @@
-"""Prediction on held-out graphs, as ``fit``, ``evaluate`` and ``contest`` do it."""
+"""Prediction on held-out graphs, for ``fit``, ``evaluate`` and ``contest``."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def participants_for(
 ) -> Sequence[Any] | None:
     """Return the participants whose graphs stay together if no groups were named.
 
-    Folds by a column are used as they are. Participants count in intervals if the folds keep them
-    together, or if the participants are what is predicted. The target may vary within participants
+    Folds by a column are used unchanged. Participants count in intervals if the folds keep them
+    together, or if participants are predicted. The target may vary within participants
     (rest and task): then they may be in several folds.
 
     Raises
@@ -114,7 +114,7 @@ def participants_for(
 def predict_label(
     embedding: JointEmbedding, data: Inputs, label: str, listen: Listener
 ) -> Prediction | str:
-    """Predict a label of held-out graphs; all is learned from the others, the embedding too.
+    """Predict a label of held-out graphs; everything is learned from the others.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ def named_in(
 
 
 def column_of_participants(columns: Mapping[str, Sequence[Any]]) -> str | None:
-    """Return the column that says whose each graph is, if some participants have several graphs."""
+    """Return the column of participants, if some participants have several graphs."""
     named = {name.lower(): name for name in reversed(list(columns))}
     for name in _PARTICIPANTS:
         if name in named:
@@ -157,7 +157,7 @@ def column_of_participants(columns: Mapping[str, Sequence[Any]]) -> str | None:
 
 
 def one_to_one(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Tell whether equal values of one column go with equal values of the other, and back."""
+    """Tell whether the values of two columns correspond one to one."""
     pairs = {pair for pair in zip(some, others, strict=True) if None not in pair}
     return all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
 
@@ -200,8 +200,8 @@ def on_vertices(
     """Return graphs on the vertices of a model, and notes on what was done.
 
     Vertices with names from the vertex table of the model get the names of the model. Edge lists do
-    not name vertices without edges: those of the model that are not in them are added. Anything
-    else is left to the model, which aligns by name, hides what is ``missing``, or refuses.
+    not name vertices without edges: those of the model that are not in them are added. The model
+    handles anything else: it aligns by name, hides what is ``missing``, or refuses.
     """
     graphs, wanted = data.graphs, model.vertex_names_
     named = wanted != tuple(map(str, range(len(wanted))))  # what vertices without names have

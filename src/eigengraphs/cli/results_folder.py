@@ -1,4 +1,4 @@
-"""The folder of results: its files, and how it is opened again for the analyses after a fit."""
+"""The folder of results: its files, and opening it for analyses after a fit."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def write_loadings(
     loadings: Any,
     missing: str | None = None,
 ) -> None:
-    """Write one row per graph: its name, what is known of it, loadings, and the residual."""
+    """Write one row per graph: its name, its columns, loadings, and the residual."""
     residuals = embedding.residuals(graphs, missing=missing).tolist()
     own, known = by_component({"": loadings}), dict[str, Any]()
     for name, values in columns.items():
@@ -148,7 +148,7 @@ class FinishedFit:
 
     @property
     def degenerate(self) -> Any:
-        """Which components are no pattern of the graphs."""
+        """Which components are degenerate."""
         return np.array([part.degenerate for part in self.summary.components], dtype=bool)
 
     @cached_property
@@ -162,14 +162,14 @@ class FinishedFit:
         return found  # type: ignore[no-any-return]
 
     def column(self, name: str, option: str) -> Column:
-        """Return what is known of each graph under a name, or say which names there are."""
+        """Return a column of the graphs, or say which columns there are."""
         absent = f"there is no column {name!r} for {option} in {str(self.folder)!r}"
         columns = {column.name: column for column in self.summary.columns}
         none = "none (fit with --participants, a table of the graphs)"
         return named_in(columns, name, absent, none)  # type: ignore[no-any-return]
 
     def values(self, name: str, option: str) -> list[Any]:
-        """Return a column as numbers or texts, None where it is not known."""
+        """Return a column as numbers or texts, None where unknown."""
         return self.column(name, option).known
 
     def covariates(self, text: str, beside: str, option: str) -> dict[str, list[Any]]:
@@ -182,7 +182,7 @@ class FinishedFit:
 
     @property
     def participants(self) -> str | None:
-        """The column that says whose each graph is, if some participants have several graphs."""
+        """The column of participants, if some participants have several graphs."""
         return column_of_participants({x.name: x.values for x in self.summary.columns})
 
     def inputs(self, source: Path | None = None, listen: Listener = silent) -> Inputs:
