@@ -1,4 +1,4 @@
-"""The mean of every edge, in the three forms that the models have.
+"""The mean of every edge, in the two forms that the models have.
 
 The sampling engine and the likelihood see the models only through `Means`: means at single pairs,
 in blocks of rows, summed over pairs, and bounded over groups of vertices. Nothing of size n x n is
@@ -22,7 +22,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.models.edge_laws import BERNOULLI, EdgeLaw
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 
-__all__ = ["BLOCK_ENTRIES", "Bins", "BlockMeans", "DenseMeans", "LowRankMeans", "Means"]
+__all__ = ["BLOCK_ENTRIES", "Bins", "BlockMeans", "LowRankMeans", "Means"]
 
 # Entries of one temporary block: 8 MB of floats, which stays near the processor's cache.
 BLOCK_ENTRIES = 2**20
@@ -163,9 +163,13 @@ def hollowed(values: Floats, r0: int, r1: int, c0: int) -> Floats:
 
 
 class BlockMeans(Means):
-    """One mean for each pair of blocks; one block is an Erdos-Renyi graph."""
+    """One mean for each pair of blocks; one block is an Erdos-Renyi graph.
 
-    def __init__(self, B: Floats, labels: Ints) -> None:
+    Where every vertex is a block, B is the matrix of an inhomogeneous Erdos-Renyi model.
+    """
+
+    def __init__(self, B: Floats, labels: Ints, name: str = "B") -> None:
+        self.name = name
         self.sizes = np.bincount(labels, minlength=len(B))
         self.labels = labels
         self.n_vertices = len(labels)
@@ -179,7 +183,7 @@ class BlockMeans(Means):
         """See `Means.at`."""
         values = self.B[self.labels[s], self.labels[t]]
         loops = np.flatnonzero(s == t)
-        values[loops] = self.loop_means[self.labels[s[loops]]]
+        values[loops] = np.clip(self.loop_means[self.labels[s[loops]]], 0.0, 1.0)
         return values
 
     def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
@@ -193,7 +197,7 @@ class BlockMeans(Means):
 
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
-        return _loop_probabilities(self.loop_means, "B", self.sizes > 0)[None, self.labels]
+        return _loop_probabilities(self.loop_means, self.name, self.sizes > 0)[None, self.labels]
 
     def bins(self, i: int) -> Bins:
         """See `Means.bins`."""
@@ -208,52 +212,7 @@ class BlockMeans(Means):
         return np.array([sums if directed else sums / 2])
 
 
-class DenseMeans(Means):
-    """The means are a matrix, as in the inhomogeneous Erdos-Renyi model."""
-
-    def __init__(self, P: Floats) -> None:
-        self.P = P
-        self.n_vertices = len(P)
-
-    def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
-        """See `Means.at`."""
-        return np.clip(self.P[s, t], 0.0, 1.0)
-
-    def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
-        """See `Means.block`."""
-        return hollowed(self.P[None, r0:r1, c0:].copy(), r0, r1, c0)
-
-    def loops(self, lo: int, hi: int) -> Floats:
-        """See `Means.loops`."""
-        return np.diagonal(self.P)[None]
-
-    def diagonal(self, lo: int, hi: int) -> Floats:
-        """See `Means.diagonal`."""
-        return _loop_probabilities(np.diagonal(self.P), "P")[None]
-
-    def bins(self, i: int) -> Bins:
-        """See `Means.bins`."""
-        largest = np.zeros(self.n_vertices)
-        for _, _, r0, r1, _ in self.tiles(directed=True):
-            rows = self.block(0, 1, r0, r1, 0)[0]
-            np.maximum(largest, rows.max(axis=0), out=largest)
-            largest[r0:r1] = np.maximum(largest[r0:r1], rows.max(axis=1))
-        labels = octaves(largest)
-        bounds = np.zeros((int(labels.max()) + 1,) * 2)
-        bins = Bins(labels, bounds, exact=False)
-        for _, _, r0, r1, _ in self.tiles(directed=True):
-            rows = self.block(0, 1, r0, r1, 0)[0][:, bins.order]
-            np.maximum.at(bounds, labels[r0:r1], np.maximum.reduceat(rows, bins.starts, axis=1))
-        return bins
-
-    def total(self) -> Floats:
-        """See `Means.total`."""
-        return np.array([self.P.sum() - np.trace(self.P)])
-
-
-def _loop_probabilities(
-    loops: Floats, name: str, used: npt.NDArray[np.bool_] | bool = True
-) -> Floats:
+def _loop_probabilities(loops: Floats, name: str, used: npt.NDArray[np.bool_]) -> Floats:
     bad = ((loops < -TOLERANCE) | (loops > 1 + TOLERANCE)) & used
     if bad.any():
         s = int(np.argmax(bad))
@@ -272,9 +231,6 @@ _ROUNDING = 1e-13
 
 # With at most this many distinct rows of H, vertices are grouped by row and bounds are exact.
 _MAX_DISTINCT_ROWS = 64
-
-# Pairs to estimate a density from: its standard error is below 0.002 where it is 0.05.
-_DENSITY_PAIRS = 2**14
 
 
 @dataclass(eq=False)
@@ -343,18 +299,6 @@ class LowRankMeans(Means):
         """See `Means.total`."""
         total: Floats = self.Lam @ (self.H.sum(axis=0) ** 2 - (self.H**2).sum(axis=0))
         return total
-
-    def density(self) -> float:
-        """See `Means.density`; where means are clipped, from a sample of the pairs."""
-        n = self.n_vertices
-        if not self.clip or n < 2:
-            return super().density()
-        # A stream of its own: the caller's random numbers are for the graphs.
-        rng = np.random.default_rng(0)
-        i = rng.integers(0, self.n_distinct, _DENSITY_PAIRS)
-        s = rng.integers(0, n, _DENSITY_PAIRS)
-        t = (s + rng.integers(1, n, _DENSITY_PAIRS)) % n
-        return float(np.minimum(self.at(i, s, t), 1.0).mean())
 
     def n_out_of_range(self) -> int:
         """Count the unordered pairs s < t, over all graphs, whose mean breaks the limits."""
