@@ -157,7 +157,6 @@ def _named(fit):
         (_without("_plan"), "_plan"),
         (_without("_steps"), "_steps"),
         (_without("n_vertices_"), "n_vertices_"),
-        (_without("loadings_"), "loadings_"),
         (_without("vertex_names_"), "vertex_names_"),
         (_named, "vertex_names_"),
         (_short, "_fit.H"),
