@@ -1,9 +1,5 @@
 """What the scans find of graphs, against NumPy."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -137,16 +133,3 @@ def test_the_unit_of_weights_changes_no_digit_of_norms(power, storage):
         other = GraphStack(np.ldexp(A, power), storage=storage).facts
         assert np.array_equal(other.norm, np.ldexp(one.norm, power))
         assert np.array_equal(other.off_norm, np.ldexp(one.off_norm, power))
-
-
-def test_facts_are_found_without_a_compiler():
-    code = (
-        "import numpy as np, eigengraphs as eg\n"
-        "A = np.random.default_rng(0).random((3, 70, 70)); A[:2] += A[:2].transpose(0, 2, 1)\n"
-        "for storage in ('dense', 'sparse'):\n"
-        "    facts = eg.GraphStack(A, storage=storage).facts\n"
-        "    assert np.allclose(facts.norm, np.linalg.norm(A, axis=(1, 2)))\n"
-        "    assert facts.is_symmetric.tolist() == [True, True, False]\n"
-    )
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)

@@ -175,23 +175,6 @@ def test_graphs_that_are_symmetric_up_to_rounding_stay_undirected(storage):
         assert np.array_equal(dense[1], alone.to_dense().dense[0])
 
 
-def test_each_graph_in_its_own_order(storage):
-    stack = stored(GraphStack(WHOLE, vertex_names=list("abcdefg")), storage)
-    orders = np.array([rng.permutation(N) for _ in range(M)])
-    after = stack.reorder(orders)
-    expected = [A[np.ix_(order, order)] for A, order in zip(WHOLE, orders, strict=True)]
-    assert np.array_equal(after.to_dense().dense, expected)
-    assert after.is_sparse == stack.is_sparse
-    assert after.vertex_names == tuple("abcdefg")  # names of places
-    assert np.array_equal(after.facts.n_loops, stack.facts.n_loops)
-    same = stack.reorder(orders[0])
-    assert np.array_equal(same.to_dense().dense, stack.select_vertices(orders[0]).to_dense().dense)
-    with pytest.raises(InputError, match=r"orders\[1\] must hold each of 0 ... 6 once"):
-        stack.reorder(orders * [[1], [0], [1]])
-    with pytest.raises(InputError, match=r"for each of 3 graphs; got an array of shape \(3, 6\)"):
-        stack.reorder(orders[:, 1:])
-
-
 def brute_force_common_component(graphs):
     """Largest vertex set on which each graph is connected, by trying all of them."""
     n = graphs.shape[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -21,7 +21,6 @@ from eigengraphs.io.find_files import ENDINGS, ending
 from eigengraphs.io.matlab_files import read_mat
 from eigengraphs.io.one_stack import DirectedRule, VerticesRule
 from eigengraphs.io.text_files import (
-    AUTO,
     Notation,
     TextFile,
     open_text,
@@ -31,7 +30,7 @@ from eigengraphs.io.text_files import (
 )
 from eigengraphs.stack.build import check_choice
 from eigengraphs.stack.mask import MissingRule
-from eigengraphs.system.limits import DEFAULT, Cap, gunzip, read_regular
+from eigengraphs.system.limits import Cap, MaxBytes, gunzip, read_regular
 
 __all__ = ["Format", "HowToRead", "IsTable", "read_file"]
 
@@ -60,13 +59,26 @@ class HowToRead:
 
     format: Format = "auto"
     key: str | None = None
-    notation: Notation = AUTO
-    cap: Cap = DEFAULT
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
     vertices: VerticesRule = "auto"
     directed: DirectedRule = "auto"
     missing: MissingRule = "error"
+    max_bytes: MaxBytes = None
+
+    @cached_property
+    def notation(self) -> Notation:
+        """How cells and numbers of text files are written."""
+        return Notation(self.delimiter, self.decimal, self.thousands)
+
+    @cached_property
+    def cap(self) -> Cap:
+        """What one file may declare."""
+        return Cap.of(self.max_bytes)
 
     def __post_init__(self) -> None:
+        _ = self.notation, self.cap
         check_choice("format", self.format, *get_args(Format))
         check_choice("vertices", self.vertices, *get_args(VerticesRule))
         check_choice("missing", self.missing, *get_args(MissingRule))

@@ -27,7 +27,6 @@ from eigengraphs.io.one_stack import (
     DirectedRule,
     Found,
     VerticesRule,
-    canonical,
     choose_direction,
     common_vertices,
     do_step,
@@ -41,12 +40,12 @@ from eigengraphs.io.tables_beside import (
     renamer,
     with_numbers,
 )
-from eigengraphs.io.text_files import Notation
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import Piece, StorageRule, VertexRule, storage_for
+from eigengraphs.stack.flat_matrix import canonical
 from eigengraphs.stack.mask import MissingRule
 from eigengraphs.store import is_store, open_store
-from eigengraphs.system.limits import Cap, MaxBytes
+from eigengraphs.system.limits import MaxBytes
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["FileEntry", "Reading", "Survey", "read", "read_files", "survey"]
@@ -235,32 +234,24 @@ def read(
 def read_files(
     source: SourceLike,
     *,
-    format: Format = "auto",
-    key: str | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    vertices: VerticesRule = "auto",
     labels: LabelsLike | None = None,
-    directed: DirectedRule = "auto",
-    missing: MissingRule = "error",
     memory: str | int | None = None,
-    max_bytes: MaxBytes = None,
     id_pattern: str | None = None,
+    **options: Any,
 ) -> Reading:
     """Read graphs from files, with hashes, columns and notices.
 
     Parameters
     ----------
-    source, format, key, delimiter, decimal, thousands
-        As of :func:`eigengraphs.read`.
-    vertices, labels, directed, missing, max_bytes
+    source, labels
         As of :func:`eigengraphs.read`.
     memory : str or int, optional
         What work on the graphs of a store may take; see :func:`eigengraphs.open_store`.
     id_pattern : str, optional
         Regular expression with one group, searched in the name of every file, and else in that of
         the graph: the participant, who becomes the column ``sub``.
+    **options
+        All else that :func:`eigengraphs.read` takes: ``format``, ``key``, ``vertices`` and so on.
 
     Returns
     -------
@@ -279,8 +270,7 @@ def read_files(
     [('sub-01', 64)]
     """
     start = time.perf_counter()
-    notation = Notation(delimiter, decimal, thousands)
-    how = HowToRead(format, key, notation, Cap.of(max_bytes), vertices, directed, missing)
+    how = HowToRead(**options)
     if is_store(source):
         return _stored(source, how, labels, memory, start)
     find = None if id_pattern is None else id_finder(id_pattern)
@@ -385,7 +375,9 @@ class Survey:
         pieces = list[Piece]()
         for one in found:
             weights, names = widened(one.weights, one.graph, self.rule, self.order)
-            pieces.append(Piece(canonical(weights), names, one.graph.is_sparse, str(one.path)))
+            if not isinstance(weights, np.ndarray):
+                weights = canonical(weights)
+            pieces.append(Piece(weights, names, one.graph.is_sparse, str(one.path)))
         return pieces
 
     def _stack(self, pieces: Sequence[Piece], names: Sequence[str]) -> GraphStack:
