@@ -260,14 +260,6 @@ def test_a_read_only_folder_serves_what_it_holds_and_refuses_downloads(
     assert stored(tmp_path).keys() == TINY.keys() - {LAST}
 
 
-def test_lobes_are_none_where_their_file_is_absent_and_hemispheres_are_still_known(tiny, tmp_path):
-    put(TINY, tmp_path)
-    hnu1 = fetch_hnu1(data_folder=tmp_path, download=False)
-    assert hnu1.lobes is None
-    assert "lobes unknown" in repr(hnu1)
-    assert hnu1.hemispheres.tolist() == ["R"] * 35 + ["L"] * 35
-
-
 def test_a_folder_must_be_a_path():
     with pytest.raises(InputError, match="data_folder must be a path"):
         fetch_hnu1(data_folder=3)
@@ -280,14 +272,13 @@ def test_the_registry_is_that_of_the_folder(data_folder):
     lines = (data_folder / "SHA256SUMS").read_text().splitlines()
     sums = {path.removeprefix("./"): digest for digest, path in map(str.split, lines)}
     known = published_files.registered()
-    assert {path: file.sha256 for path, file in known.items()} == sums
+    assert {path: file.sha256 for path, file in known.items()}.items() <= sums.items()
     assert all((data_folder / path).stat().st_size == file.size for path, file in known.items())
 
 
-def test_every_file_but_one_has_an_address():
+def test_every_file_has_an_address():
     known = published_files.registered()
-    assert [path for path, file in known.items() if file.home == "-"] == ["hnu1/vertices.tsv"]
-    assert len({file.address for file in known.values() if file.home != "-"}) == 305
+    assert len({file.address for file in known.values()}) == len(known) == 305
     assert known["wiki/wiki_adj.RData"].address.endswith("/45e92062/data/wiki_adj.RData")
     assert known[FIRST].address == f"{published_files.HOST}/{HOME}/{Path(FIRST).name}"
 

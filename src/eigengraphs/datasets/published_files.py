@@ -26,7 +26,7 @@ from eigengraphs.system.limits import read_regular
 from eigengraphs.system.whole_files import whole_file
 
 __all__ = [
-    "Folder", "Names", "Published", "PublishedFile", "ReadOnly", "read_file_if_there",
+    "Folder", "Names", "Published", "PublishedFile", "ReadOnly",
     "read_files", "read_r", "registered",
 ]  # fmt: skip
 
@@ -102,12 +102,6 @@ def read_files(paths: Sequence[str], *, data_folder: Folder, download: bool) -> 
     if absent:
         _download_files(absent, folder)
     return [_read(file, folder) for file in wanted]
-
-
-def read_file_if_there(path: str, *, data_folder: Folder) -> bytes | None:
-    """Return the content of one file, checked, or None if it is not in the folder."""
-    folder = _find_folder(data_folder)
-    return _read(registered()[path], folder) if _is_there(folder / path) else None
 
 
 def _is_there(path: Path) -> bool:

@@ -51,7 +51,6 @@ class Found:
 
     file: SourceFile
     sha256: str
-    format: Any  # in which its file is read again
     graph: FileGraph  # without its weights, once it was looked at for a store
     name: str = ""
     notices: list[Notice] = field(default_factory=list)

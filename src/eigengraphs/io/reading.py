@@ -344,8 +344,7 @@ class Survey:
             begin += count
             if begin <= first:
                 continue
-            how = replace(self.how, format=of_file[0].format)
-            for k, graph in enumerate(read_file(path, how, whole=False)[1], 1):
+            for k, graph in enumerate(read_file(path, self.how, whole=False)[1], 1):
                 if k > count or begin - count + k <= first:
                     continue
                 one = replace(of_file[k - 1], graph=graph)
@@ -445,14 +444,11 @@ def survey(
             of_all.append(Notice.of("table", file.path))
             continue
         for graph in stream:
-            found.append(Found(file, sha256, how.format, graph))
+            found.append(Found(file, sha256, graph))
             if for_store:
                 _let_go(found[-1], how.missing, texts)
     if tables and (not files.searched or len(tables) >= len(found)):
         raise ReadError(str(tables[0]))
-    for one in _settle_ambiguous(found, how):
-        if for_store:
-            _let_go(one, how.missing, texts)
     if files.searched:
         _one_format(found)
     _name(found, files.searched)
@@ -502,20 +498,6 @@ def _let_go(one: Found, missing: MissingRule, texts: dict[str, str]) -> None:
     one.graph, one.weights = replace(one.graph, matrix=husk, names=names), None
 
 
-def _settle_ambiguous(found: Sequence[Found], how: HowToRead) -> list[Found]:
-    """Read files that could be matrices or edge lists as what the others are; return them."""
-    unsure = [any(said.kind == "ambiguous" for said in one.graph.notices) for one in found]
-    sure = {one.graph.format for one, doubt in zip(found, unsure, strict=True) if not doubt}
-    known = {"matrix": "matrix", "edge list": "edgelist"}
-    if len(sure) != 1 or not sure <= set(known):
-        return []
-    settled = [one for one, doubt in zip(found, unsure, strict=True) if doubt]
-    for one in settled:
-        one.format = known[next(iter(sure))]
-        one.graph = next(read_file(one.path, replace(how, format=one.format))[1])
-    return settled
-
-
 def _one_format(found: Sequence[Found]) -> None:
     """Refuse matrices and edge lists in one folder: one of them is likely to be something else."""
     kinds = grouped(found, lambda one: one.graph.format)
@@ -525,7 +507,8 @@ def _one_format(found: Sequence[Found]) -> None:
         shown = few([str(one.path) for one in kinds[fewest]])
         raise ReadError(
             f"the files are of several kinds ({counts}); {fewest}: {shown}. Choose files of one "
-            "kind with a pattern, or name them one by one in a list or manifest"
+            "kind with a pattern, name them one by one in a list or manifest, or say what all are "
+            "by format='matrix' or format='edgelist'"
         )
 
 
