@@ -57,13 +57,6 @@ class HNU1(published.Published):
     )
     source = "https://github.com/jesusdaniel/multiGM"
 
-    def __repr__(self) -> str:
-        n_subjects = len(np.unique(self.subjects))
-        return (
-            f"HNU1({len(self.subjects)} graphs on {len(self.hemispheres)} regions: "
-            f"{n_subjects} subjects, {len(np.unique(self.sessions))} sessions each)"
-        )
-
 
 def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -> HNU1:
     """Fetch the HNU1 diffusion connectomes: 30 subjects, ten sessions each, 70 regions.
@@ -89,7 +82,7 @@ def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -
     >>> import eigengraphs as eg
     >>> data = eg.datasets.fetch_hnu1()  # doctest: +SKIP
     >>> data  # doctest: +SKIP
-    HNU1(300 graphs on 70 regions: 30 subjects, 10 sessions each)
+    HNU1(300 undirected graphs on 70 vertices)
     """
     subjects = [f"sub-{subject:07d}" for subject, _ in SCANS]
     names = [f"{name}_ses-{scan[1]}" for name, scan in zip(subjects, SCANS, strict=True)]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import DatasetError, InputError
+from eigengraphs.stack import GraphStack
 from eigengraphs.system.extras import need
 from eigengraphs.system.limits import read_regular
 from eigengraphs.system.whole_files import whole_file
@@ -145,6 +146,12 @@ class Published(ReadOnly):
     citation: ClassVar[str]
     license: ClassVar[str] = "none stated by the source; ask its authors before redistributing"
     source: ClassVar[str]
+    graphs: GraphStack
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.graphs.is_directed else "undirected"
+        m, n, _ = self.graphs.shape
+        return f"{type(self).__name__}({m} {kind} graphs on {n} vertices)"
 
     @property
     def licence(self) -> str:
