@@ -150,7 +150,7 @@ def read_model(
         wrong = _unlike(state, blank, more)
         if wrong is None:
             state |= _derived(state, blank)
-    except Exception as error:  # parts that do not go together fail in many ways
+    except Exception as error:  # parts that do not match fail in many ways
         wrong = f"a part ({type(error).__name__}: {error})"
     if wrong:
         raise InputError(
