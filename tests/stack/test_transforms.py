@@ -115,30 +115,9 @@ def test_what_is_no_correlation_is_named(storage, value):
         stored(GraphStack(graphs, **names), storage).fisher_z()
 
 
-def test_fisher_z_knows_the_rounding_of_its_type(storage):
-    graphs = CORRELATIONS.copy()
-    graphs[0, 0, 1] = graphs[0, 1, 0] = 1 - 1e-7
-    stack = stored(GraphStack(graphs), storage)
-    assert stack.fisher_z().to_dense().dense[0, 0, 1] == pytest.approx(0.5 * np.log(2e7), rel=1e-6)
-    with pytest.raises(InputError, match="fisher_z needs correlations"):
-        stack.astype(np.float32).fisher_z()
-
-
 def test_log1p_names_the_way_out():
     with pytest.raises(InputError, match="smallest is -3; for signed weights there is signed_log"):
         GraphStack(SIGNED).log1p()
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e307, 1e-300, 1e-310])
-def test_unit_norm_is_division_by_the_norm(storage, scale):
-    graphs = np.concatenate([np.sign(SIGNED), np.zeros((1, N, N))])
-    after = stored(GraphStack(graphs * scale), storage).unit_norm().to_dense().dense
-    norms = np.sqrt((graphs[:M] ** 2).sum(axis=(1, 2), keepdims=True))
-    tolerance = 1e-13 if scale > 1e-308 else 1e-9  # subnormal weights have few digits
-    assert np.allclose(after[:M], graphs[:M] / norms, rtol=tolerance, atol=0)
-    assert not after[M].any()
-    float32 = stored(GraphStack(np.full((1, 5, 5), 3e38, dtype=np.float32)), storage).unit_norm()
-    assert np.allclose(float32.to_dense().dense, 0.2, rtol=1e-6)
 
 
 def test_laplacian_of_isolated_vertices_no_edges_and_hidden_entries(storage):
@@ -195,23 +174,6 @@ def test_graphs_that_are_symmetric_up_to_rounding_stay_undirected(storage):
         assert np.array_equal(dense[0], dense[0].T)
         alone = getattr(stored(GraphStack([directed]), storage), name)()
         assert np.array_equal(dense[1], alone.to_dense().dense[0])
-
-
-def test_each_graph_in_its_own_order(storage):
-    stack = stored(GraphStack(WHOLE, vertex_names=list("abcdefg")), storage)
-    orders = np.array([rng.permutation(N) for _ in range(M)])
-    after = stack.reorder(orders)
-    expected = [A[np.ix_(order, order)] for A, order in zip(WHOLE, orders, strict=True)]
-    assert np.array_equal(after.to_dense().dense, expected)
-    assert after.is_sparse == stack.is_sparse
-    assert after.vertex_names == tuple("abcdefg")  # names of places
-    assert np.array_equal(after.facts.n_loops, stack.facts.n_loops)
-    same = stack.reorder(orders[0])
-    assert np.array_equal(same.to_dense().dense, stack.select_vertices(orders[0]).to_dense().dense)
-    with pytest.raises(InputError, match=r"orders\[1\] must hold each of 0 ... 6 once"):
-        stack.reorder(orders * [[1], [0], [1]])
-    with pytest.raises(InputError, match=r"for each of 3 graphs; got an array of shape \(3, 6\)"):
-        stack.reorder(orders[:, 1:])
 
 
 def brute_force_common_component(graphs):

@@ -895,45 +895,6 @@ class GraphStack:
             raise InputError("the selection names a vertex more than once")
         return keep
 
-    def reorder(self, orders: Any) -> GraphStack:
-        """Return the graphs with their vertices in other orders, each graph in its own.
-
-        Parameters
-        ----------
-        orders : (m, n) or (n,)
-            Permutations of 0 ... n - 1: vertex s of the new graph i is vertex ``orders[i, s]``
-            of the old one. One permutation (n,) is used for all graphs.
-
-        Notes
-        -----
-        Names of the vertices do not move: they name positions in the common order.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> stack = eg.GraphStack([[[0, 1, 2], [1, 0, 3], [2, 3, 0]]])
-        >>> stack.reorder([2, 0, 1])[0].tolist()
-        [[0.0, 2.0, 3.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
-        """
-        if self._mask is not None:
-            raise InputError("graphs with hidden entries are not reordered; fill them first")
-        m, n, _ = self.shape
-        given = np.asarray(orders)
-        if given.shape not in ((m, n), (n,)) or given.dtype.kind not in "iu":
-            raise InputError(
-                f"orders must hold one permutation of {n} vertices for each of {m} graphs; got an "
-                f"array of shape {given.shape} and dtype {given.dtype}; to order vertices by name, "
-                "use select_vertices(names)"
-            )
-        each = np.broadcast_to(given, (m, n)).astype(np.intp)
-        wrong = np.flatnonzero((np.sort(each, axis=1) != np.arange(n)).any(axis=1))
-        if wrong.size:
-            raise InputError(
-                f"orders[{wrong[0]}] must hold each of 0 ... {n - 1} once, as a permutation does"
-            )
-        storage = transforms.reorder(self._storage, each)
-        return self._make(storage, self._facts, self._graph_names, self._vertex_names)
-
     def among(self, names: Sequence[str], *, isolated: bool = False) -> GraphStack:
         """Return the graphs on the vertices ``names``; vertices that they lack are unobserved.
 

@@ -20,7 +20,7 @@ from eigengraphs.stack.flat_matrix import Storage, canonical, row_numbers, trans
 
 __all__ = [
     "SymmetrizeRule", "binarize", "drop_loops", "fisher_z", "laplacian", "largest_common_component",
-    "log1p", "not_correlation", "rank", "reorder", "select_vertices", "signed_log1p", "spread",
+    "log1p", "not_correlation", "rank", "select_vertices", "signed_log1p", "spread",
     "symmetrize", "unit_norm",
 ]  # fmt: skip
 
@@ -176,22 +176,6 @@ def select_vertices(storage: Storage, keep: NDArray[np.intp]) -> Storage:
     starts = np.arange(storage.shape[0] // n) * n
     rows = (starts[:, None] + keep[None, :]).ravel()
     return canonical(storage[rows][:, keep])
-
-
-def reorder(storage: Storage, orders: NDArray[np.intp]) -> Storage:
-    """Return every graph with its vertices in its own order, the rows of ``orders`` (m, n)."""
-    if isinstance(storage, np.ndarray):
-        changed = np.empty_like(storage)
-        for i, order in enumerate(orders):
-            changed[i] = storage[i][np.ix_(order, order)]
-        return changed
-    m, n = orders.shape
-    rows = (np.arange(m)[:, None] * n + orders).ravel()
-    moved = storage[rows]
-    place = np.argsort(orders, axis=1)
-    columns = place[row_numbers(moved) // n, moved.indices].astype(moved.indices.dtype)
-    # A copy of all but the columns: sorting them works in place.
-    return canonical(sparse.csr_array((moved.data, columns, moved.indptr), shape=moved.shape))
 
 
 def spread(storage: Storage, at: NDArray[np.intp], n_vertices: int) -> Storage:
