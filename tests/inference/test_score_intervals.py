@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from eigengraphs.inference.folds import make_folds
 from eigengraphs.inference.label_prediction import (
     accuracy_interval,
     compare_crossed,
     compare_folds,
     explained_interval,
     holm,
-    make_folds,
 )
 from eigengraphs.inference.prediction_pipelines import Linear, Nearest
 
