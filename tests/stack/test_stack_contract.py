@@ -202,6 +202,7 @@ TRANSFORMS = {
     "rank": lambda s: s.rank(),
     "signed_rank": lambda s: s.signed_rank(),
     "unit_norm": lambda s: s.unit_norm(),
+    "laplacian": lambda s: s.laplacian(),
     "binarize": lambda s: s.binarize(),
     "binarize above": lambda s: s.binarize(0.25),
     "drop_loops": lambda s: s.drop_loops(),

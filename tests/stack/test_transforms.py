@@ -46,6 +46,13 @@ def mirror(A):
     return A.transpose(0, 2, 1)
 
 
+def normalized(graphs):
+    sums = np.abs(graphs).sum(axis=2), np.abs(graphs).sum(axis=1)
+    mu = sums[0].mean(axis=1, keepdims=True)
+    rows, columns = (np.sqrt(d / mu + 0.25) for d in sums)
+    return graphs / mu[:, :, None] / rows[:, :, None] / columns[:, None, :]
+
+
 EXPECTED = {
     "mean": (lambda s: s.symmetrize(), lambda A: (A + mirror(A)) / 2),
     "max": (lambda s: s.symmetrize("max"), lambda A: np.maximum(A, mirror(A))),
@@ -57,6 +64,7 @@ EXPECTED = {
     "signed_log1p": (lambda s: s.signed_log1p(), lambda A: np.sign(A) * np.log(1 + np.abs(A))),
     "rank": (lambda s: s.rank(), written_out(average_rank)),
     "signed_rank": (lambda s: s.signed_rank(), written_out(signed_rank)),
+    "laplacian": (lambda s: s.laplacian(), normalized),
     "hollow": (lambda s: s.drop_loops(), lambda A: A * (1 - np.eye(N))),
     "vertices": (lambda s: s.select_vertices([4, -1]), lambda A: A[:, [4, 6]][..., [4, 6]]),
     "by name": (lambda s: s.select_vertices(["e", "a"]), lambda A: A[:, [4, 0]][..., [4, 0]]),
@@ -133,6 +141,20 @@ def test_unit_norm_is_division_by_the_norm(storage, scale):
     assert np.allclose(float32.to_dense().dense, 0.2, rtol=1e-6)
 
 
+def test_laplacian_of_isolated_vertices_no_edges_and_hidden_entries(storage):
+    graphs = np.ones((3, N, N))
+    graphs[0, 2] = graphs[0, :, 2] = graphs[1] = 0
+    found = stored(GraphStack(graphs), storage).laplacian().to_dense().dense
+    rest = (N - 1) ** 2 / N  # mean degree of graphs[0]; others have the degree N - 1
+    expected = 1 / (N - 1 + rest / 4) * (graphs[0] > 0)
+    assert np.allclose(found[:2], [expected, graphs[1]], rtol=1e-14)
+    # What is hidden changes the degrees of a graph in which all weights are equal by nothing.
+    hide = np.random.default_rng(0).random((3, N, N)) < [[[0]], [[0]], [[0.5]]]
+    hide[2, 4] = hide[2, :, 4] = True
+    part = stored(GraphStack(graphs).hide(hide), storage).laplacian()
+    assert np.allclose(part[2][part.mask.toarray()[2]], found[2, 0, 0], rtol=1e-14)
+
+
 def test_huge_tiny_and_signed_weights(storage):
     graph = np.array([[0.0, 1e300, -1e-300], [1e300, 2.0, 5e-324], [-1e-300, 5e-324, 0.0]])
     stack = stored(GraphStack([graph]), storage)
@@ -153,9 +175,9 @@ def test_ranks_and_unit_norms_do_not_depend_on_scale(seed, exponent):
     scaled = graphs * 2.0**exponent  # exact, so ties and order stay
     for kept in ("dense", "sparse"):
         one, other = stored(GraphStack(graphs), kept), stored(GraphStack(scaled), kept)
-        for name in ("rank", "signed_rank", "unit_norm"):
+        for name in ("rank", "signed_rank", "unit_norm", "laplacian"):
             pair = [getattr(stack, name)().to_dense().dense for stack in (one, other)]
-            assert np.allclose(*pair, rtol=1e-14 if name == "unit_norm" else 0, atol=0)
+            assert np.allclose(*pair, rtol=0 if "rank" in name else 1e-14, atol=0)
 
 
 def test_graphs_that_are_symmetric_up_to_rounding_stay_undirected(storage):

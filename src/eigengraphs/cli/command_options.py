@@ -44,7 +44,7 @@ OUTPUT_FORMATS = (
 )  # fmt: skip
 TRANSFORMS = (
     "log1p", "signed_log1p", "binarize", "rank", "signed_rank", "fisher_z", "unit_norm",
-    "drop_loops",
+    "laplacian", "drop_loops",
 )  # fmt: skip
 WEIGHTS = ("auto", "binary", "counts")
 NOBODY = "none"  # instead of a column: treat every graph as a different participant

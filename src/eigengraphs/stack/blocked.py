@@ -374,7 +374,7 @@ def _later(method: Any) -> Any:
 
 # Each of these treats every graph on its own.
 for _name in ("symmetrize", "binarize", "log1p", "signed_log1p", "fisher_z", "rank", "signed_rank",
-              "unit_norm", "drop_loops"):  # fmt: skip
+              "unit_norm", "laplacian", "drop_loops"):  # fmt: skip
     setattr(BlockedStack, _name, _later(getattr(GraphStack, _name)))
 
 

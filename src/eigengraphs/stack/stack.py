@@ -22,7 +22,7 @@ from eigengraphs.stack.build import (
     storage_for,
 )
 from eigengraphs.stack.edge_table import flat_from_edges
-from eigengraphs.stack.flat_matrix import Storage, canonical, flatten
+from eigengraphs.stack.flat_matrix import Storage, canonical, flatten, transpose_flat
 from eigengraphs.stack.graph_facts import GraphFacts, broken_entry, find_facts
 from eigengraphs.stack.mask import (
     Mask,
@@ -756,6 +756,28 @@ class GraphStack:
         [[0.6, 0.0], [0.0, 0.8]]
         """
         return self._changed(transforms.unit_norm(self._storage), self._mask)
+
+    def laplacian(self) -> GraphStack:
+        """Return the graphs ``D_i^(-1/2) A_i D_i^(-1/2)``, with ``A_i`` divided by its mean degree.
+
+        ``D_i`` are the degrees, sums of absolute weights with loops, divided by their mean, plus
+        a quarter; of a directed graph, out-degrees on the left and in-degrees on the right. A
+        vertex or graph without edges stays what it is, and the unit of the weights does not
+        matter. Where entries are hidden, a degree is the sum of the observed ones, divided by
+        the share of the vertex's entries that they are.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> path = eg.GraphStack([[[0, 7, 0], [7, 0, 7], [0, 7, 0]]])
+        >>> path.laplacian()[0].round(2).tolist()
+        [[0.0, 0.57, 0.0], [0.57, 0.0, 0.57], [0.0, 0.57, 0.0]]
+        """
+        mask, shares = self._mask, None
+        if mask is not None:
+            sides = mask, Mask(mask.present, transpose_flat(mask.hidden))
+            shares = np.stack([side.row_counts() for side in sides]) / self.n_vertices
+        return self._changed(transforms.laplacian(self._storage, shares), mask)
 
     def drop_loops(self) -> GraphStack:
         """Return the graphs with zero diagonals; those of hidden loops, too, are then known.
