@@ -10,16 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import Array, Indices, graph_values
+from eigengraphs.inference.designs import Array, graph_values
 from eigengraphs.inference.folds import numbered
 from eigengraphs.inference.label_prediction import CHANCE, Evaluation, evaluate, in_memory
 from eigengraphs.inference.prediction_pipelines import Trained
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.tables import short_repr
 
-__all__ = [
-    "Identification", "Share", "comparisons", "distances", "identify", "repeated_scans",
-]  # fmt: skip
+__all__ = ["Identification", "Share", "identify", "repeated_scans"]
 
 _DRAWS = 2000
 
@@ -48,6 +46,9 @@ class Identification:
         People with repeated scans.
     n_scans : int
         Scans of each, every one of which is in the gallery once.
+    nearer : mapping of str to array (P, P)
+        By method: share of comparisons in which a scan of person i is nearer to the own than to
+        that of person j; the diagonal means nothing.
     evaluation : Evaluation
         Of the identification: protocol, folds, numbers of components, methods not offered.
 
@@ -66,6 +67,7 @@ class Identification:
     discriminability: Mapping[str, Share]
     n_people: int
     n_scans: int
+    nearer: Mapping[str, Array]
     evaluation: Evaluation
 
     __repr__ = short_repr
@@ -118,20 +120,23 @@ def identify(graphs: Any, participants: Any, **options: Any) -> Identification:
         )
     found = evaluate(
         stack, whose, groups=people, folds=scan, learn_from="one", rules="1-NN", task="classes",
-        judge=_judge, **options,
+        judge=_distances, **options,
     )  # fmt: skip
     scores = [score for score in found.scores if score.method != CHANCE]
     apart = {score.method: np.zeros((n_people, n_people)) for score in scores}
     for (gallery, probes), outcome in zip(found.splits, found.outcomes, strict=True):
         for name, nearer in apart.items():
-            nearer += comparisons(outcome.judged[name], of[probes], of[gallery])
+            D, whose_probe = outcome.judged[name][:, np.argsort(of[gallery])], of[probes]
+            own = np.take_along_axis(D, whose_probe[:, None], axis=1)
+            share = (own < D) + 0.5 * (own == D)
+            np.add.at(nearer, whose_probe, share / (n_scans * (n_scans - 1)))
     seed, level = options.get("seed", 0), found.level
     return Identification(
         {score.method: Share(score.score, score.low, score.high) for score in scores},
-        {name: _over_people(nearer / (n_scans * (n_scans - 1)), level, seed)
-         for name, nearer in apart.items()},
+        {name: _over_people(nearer, level, seed) for name, nearer in apart.items()},
         n_people,
         n_scans,
+        apart,
         found,
     )  # fmt: skip
 
@@ -153,43 +158,14 @@ def repeated_scans(people: Sequence[Any]) -> tuple[list[Any], list[int]]:
     return whose, scan
 
 
-def distances(rule: Any, features: Array) -> Array:
-    """Return the distances (m', m) of graphs to the training graphs, as a rule "1-NN" has them."""
-    nearest = rule[-1]
-    near, place = nearest.kneighbors(rule[:-1].transform(features), nearest.n_samples_fit_)
+def _distances(trained: Trained, graphs: GraphStack, hollow: bool) -> Array:  # noqa: ARG001
+    """Return distances (m', m) of graphs to the training graphs, as the rule "1-NN" has them."""
+    rule = trained.rules["1-NN"]
+    X = rule[:-1].transform(trained.estimator.transform(trained.steps.apply(graphs)))
+    near, place = rule[-1].kneighbors(X, rule[-1].n_samples_fit_)
     D: Array = np.empty_like(near)
     np.put_along_axis(D, place, near, axis=1)
     return D
-
-
-def comparisons(D: Array, probes: Indices, gallery: Indices) -> Array:
-    """Return how often scans of person i are nearer to their own than to that of person j, (P, P).
-
-    Parameters
-    ----------
-    D : (m', P)
-        Distances of scans to a gallery.
-    probes : (m',)
-        Whose the scans are, 0, 1, ..., P - 1.
-    gallery : (P,)
-        Whose the scans of the gallery are: one of each person.
-
-    Returns
-    -------
-    (P, P) array
-        Numbers of scans, those that are equally near by half; nothing is meant by the diagonal.
-    """
-    D = D[:, np.argsort(gallery)]
-    own = np.take_along_axis(D, probes[:, None], axis=1)
-    found = np.zeros((len(gallery), len(gallery)))
-    np.add.at(found, probes, (own < D) + 0.5 * (own == D))
-    return found
-
-
-def _judge(trained: Trained, graphs: GraphStack, hollow: bool) -> Array:  # noqa: ARG001
-    return distances(
-        trained.rules["1-NN"], trained.estimator.transform(trained.steps.apply(graphs))
-    )
 
 
 def _over_people(nearer: Array, level: float, seed: int) -> Share:
