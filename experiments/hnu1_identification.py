@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 import eigengraphs as eg
 from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, embed, grid
-from experiments.repetitions import Array, Rng, error_of, gathered, measured
+from experiments.repetitions import Array, Rng, error_of, measured
 
 __all__ = ["by_distance", "hnu1", "recognized"]
 
@@ -27,30 +27,27 @@ DIMENSIONS = (20, 60)
 BAR = 0.97
 
 
-def _data(n_sessions: int) -> tuple[eg.GraphStack, Any, Any]:
-    hnu1 = eg.datasets.fetch_hnu1()
-    used = np.flatnonzero(hnu1.sessions <= n_sessions)
-    return hnu1.graphs[used], hnu1.subjects[used], hnu1.sessions[used]
-
-
-def recognized(rng: Rng, *, method: str, d: int | str, n_sessions: int) -> dict[str, Any]:
-    """Learn from each session in turn, and recognize the scans of all others.
+def recognized(rng: Rng, *, method: str, d: int | str, session: int) -> dict[str, Any]:
+    """Learn from one session, and recognize the scans of all others.
 
     Returns
     -------
     dict
         By method "right", share of each person's scans, and "nearer", share of comparisons of each
-        person, (30,); and "numbers" of components of the joint embedding, by session.
+        person, (30,); and "number" of components of the joint embedding.
     """
-    graphs, subjects, _ = _data(n_sessions)
+    hnu1 = eg.datasets.fetch_hnu1()
+    by_session = np.argsort(hnu1.sessions, kind="stable")  # scans count in the order of graphs
     je = eg.JointEmbedding(
         d, random_state=int(rng.integers(2**31)), **{"preprocess": "log1p"} | JOINTS[method]
     )
     found = eg.inference.identify(
-        graphs, subjects, embedding=je, methods="all" if method == JOINT else ()
-    )
+        hnu1.graphs[by_session], hnu1.subjects[by_session], galleries=[session - 1], embedding=je,
+        methods="all" if method == JOINT else (),
+    )  # fmt: skip
     off = ~np.eye(found.n_people, dtype=bool)
-    return {"numbers": list(found.evaluation.n_components)} | {
+    (number,) = found.evaluation.n_components
+    return {"number": number} | {
         method if name == JOINT else name: {
             "right": list(found.evaluation.score(name).units),
             "nearer": nearer.mean(axis=1, where=off).tolist(),
@@ -59,44 +56,47 @@ def recognized(rng: Rng, *, method: str, d: int | str, n_sessions: int) -> dict[
     }
 
 
-def by_distance(rng: Rng, *, numbers: list[int], n_sessions: int) -> dict[str, list[list[float]]]:
+def by_distance(rng: Rng, *, numbers: list[int], session: int) -> dict[str, list[float]]:
     """Return shares right of Euclidean distances, by person: of loadings with d, and of edges."""
-    graphs, subjects, sessions = _data(n_sessions)
-    A = np.log1p(np.asarray(graphs.to_dense(), dtype=float))
-    found: dict[str, list[Any]] = {}
-    for session in range(1, n_sessions + 1):
-        train, test = sessions == session, sessions != session
-        fit = embed(A[train], max(numbers), int(rng.integers(2**31)), center=True)
-        features = {str(d): fit.truncate(d).transform(A) for d in numbers}
-        for name, Z in (features | {EDGES_APART: A.reshape(len(A), -1)}).items():
-            told = subjects[train][cdist(Z[test], Z[train]).argmin(axis=1)]
-            right = [np.mean(told[subjects[test] == who] == who) for who in np.unique(subjects)]
-            found.setdefault(name, []).append(right)
+    hnu1 = eg.datasets.fetch_hnu1()
+    A, subjects = np.log1p(np.asarray(hnu1.graphs.to_dense(), dtype=float)), hnu1.subjects
+    train, test = hnu1.sessions == session, hnu1.sessions != session
+    fit = embed(A[train], max(numbers), int(rng.integers(2**31)), center=True)
+    features = {str(d): fit.truncate(d).transform(A) for d in numbers}
+    found = {}
+    for name, Z in (features | {EDGES_APART: A.reshape(len(A), -1)}).items():
+        told = subjects[train][cdist(Z[test], Z[train]).argmin(axis=1)]
+        found[name] = [float(np.mean(told[subjects[test] == who] == who))
+                       for who in np.unique(subjects)]  # fmt: skip
     return found
 
 
 def hnu1(run: Run) -> Outcome:
     """Recognize with the number of dimensions that a rule chooses, and with fixed ones."""
-    n_sessions = 10 if run.full else 2
-    common = {"n_sessions": n_sessions}
-    first = run.each(recognized, grid(common | {"method": JOINT}, d=("cv", *DIMENSIONS)))
-    numbers = first["cv"].pop("numbers")
+    sessions = (1, 3, 5, 7, 9) if run.full else (1,)
+    first = run.each(recognized, grid({"method": JOINT}, d=("cv", *DIMENSIONS), session=sessions))
+    numbers = [first["cv", session]["number"] for session in sessions]
     d = int(np.median(numbers))
-    steps = run.each(recognized, grid(common, method=VARIANTS, d=(d, *DIMENSIONS)))
-    (apart,) = run.repeat(by_distance, [common | {"numbers": [*DIMENSIONS, d]}])
-    #: Shares of each person, (30,), by method and column: "rule", "nearer", and fixed numbers.
-    shares: dict[str, dict[Any, Array]] = {
-        name: {"rule": one["right"], "nearer": one["nearer"]}
-        | {k: first[k][name]["right"] for k in DIMENSIONS if name in first[k]}
-        for name, one in gathered([first["cv"]]).items()
-    }
-    shares = {name: {key: np.ravel(x) for key, x in one.items()} for name, one in shares.items()}
+    others = run.each(recognized, grid({}, method=VARIANTS, d=(d, *DIMENSIONS), session=sessions))
+    apart = run.repeat(by_distance, [{"numbers": [*DIMENSIONS, d], "session": session}
+                                     for session in sessions])  # fmt: skip
+
+    def of_people(steps: dict[Any, Any], name: str, *key: Any, what: str = "right") -> Array:
+        """Return means over sessions, (30,)."""
+        return np.mean([steps[(*key, session)][name][what] for session in sessions], axis=0)
+
+    #: Shares of each person, by method and column: "rule", "nearer", and fixed numbers.
+    shares: dict[str, dict[Any, Array]] = {}
+    for name in first["cv", sessions[0]]:
+        if name != "number":
+            shares[name] = {"rule": of_people(first, name, "cv"),
+                            "nearer": of_people(first, name, "cv", what="nearer")}  # fmt: skip
+            shares[name] |= {k: of_people(first, name, k) for k in DIMENSIONS}
     for name in VARIANTS:
-        ruled = steps[name, d][name]
-        fixed = {k: np.array(steps[name, k][name]["right"]) for k in DIMENSIONS}
-        shares[name] = {key: np.array(ruled[of]) for key, of in (("rule", "right"),
-                        ("nearer", "nearer"))} | fixed  # fmt: skip
-    over = {name: np.mean(x, axis=0) for name, x in apart.items()}
+        shares[name] = {"rule": of_people(others, name, name, d),
+                        "nearer": of_people(others, name, name, d, what="nearer")}  # fmt: skip
+        shares[name] |= {k: of_people(others, name, name, k) for k in DIMENSIONS}
+    over = {name: np.mean([one[name] for one in apart], axis=0) for name in apart[0]}
     shares[PAPER] = {"rule": over[str(d)]} | {k: over[str(k)] for k in DIMENSIONS}
     shares[EDGES_APART] = {"rule": over[EDGES_APART]}
     own = (JOINT, *VARIANTS, PAPER)
@@ -136,11 +136,11 @@ def hnu1(run: Run) -> Outcome:
         [Table(("method", "identified", "discriminability",
                 *(f"identified, d = {k}" for k in DIMENSIONS)), rows)],
         _picture(shares, fixed),
-        f"30 people with {n_sessions} scans each, 70 regions, weights log(1 + fibers). All is "
-        "learned from one session, a scan of each person, and the scans of all others are "
-        "recognized; each session in turn. Identified: share of scans whose nearest in that "
-        "session is of the same person; discriminability: share of comparisons in which a scan is "
-        "nearer to its own person's. Nearest: by angles of features in units of their standard "
+        "30 people with ten scans each, 70 regions, weights log(1 + fibers). All is learned from "
+        "one session, a scan of each person, and the scans of all others are recognized; sessions "
+        f"{', '.join(map(str, sessions))} in turn. Identified: share of scans whose nearest in "
+        "that session is of the same person; discriminability: share of comparisons in which a "
+        "scan is nearer to its own person's. Nearest: by angles of features in units of their standard "
         "deviation (spectra and graphs as vectors: in one unit); ASE and the Laplacian eigenmap "
         "have distances of their own. The number of dimensions is that of `n_components='cv'`, "
         "which predicts hidden pairs of the training graphs best, where labels allow no inner "

@@ -57,6 +57,15 @@ def test_both_shares_are_those_of_their_definitions(spread):
     assert (found.n_people, found.n_scans) == (P, S)
 
 
+def test_galleries_are_the_scans_that_are_asked_for():
+    graphs, who = scans(1.5)
+    each = [found_of(graphs, who, galleries=[k]) for k in range(S)]
+    for part in ("identified", "discriminability"):
+        values = [getattr(found, part)["PCA"].value for found in (*each, found_of(graphs, who))]
+        assert np.mean(values[:-1]) == pytest.approx(values[-1])
+        assert len(set(values)) > 1
+
+
 def test_noise_is_at_chance():
     shares = []
     for seed in range(6):

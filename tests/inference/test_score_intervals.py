@@ -101,7 +101,7 @@ def test_a_linear_rule_in_the_span_of_training_graphs_is_that_of_all_columns(is_
     y = Z[:, 0] + Z[:, 1] if is_quantity else np.where(Z[:, 0] > 1, "a", "b")
     rule = make_rule("linear", METHODS["PCA"], is_quantity).fit(Z, y)
     X = (Z - Z.mean(axis=0)) / Z.std(axis=0)
-    full = clone(rule[-1]._model).fit(X, y)
+    full = clone(rule[-1].model_).fit(X, y)
     expected = full.predict((new - Z.mean(axis=0)) / Z.std(axis=0))
     if is_quantity:
         assert np.allclose(rule.predict(new), expected, rtol=1e-6)

@@ -66,7 +66,8 @@ def make_folds(
         Graphs of one group are never on both sides. Where each class is one group (people are told
         apart) that cannot be, and groups count for intervals alone.
     folds : (m,), optional
-        The fold of each graph, instead of ``cv`` and ``repeats``.
+        The fold of each graph, instead of ``cv`` and ``repeats``; None for graphs that are never
+        learned from, with ``learn_from="one"``.
     learn_from
         "others": a fold is held out, and all others are learned from. "one": one fold is learned
         from, and all others are held out.
@@ -87,7 +88,7 @@ def make_folds(
     if folds is None:
         splits, words = _cross_validation(y, np.arange(m) if alone else of, cv, repeats, seed)
     else:
-        splits, words = _given_folds(folds, None if alone else groups)
+        splits, words = _given_folds(folds, None if alone else groups, learn_from == "one")
     if learn_from == "one":
         splits = [(test, train) for train, test in splits]
         words += ", learning from one fold and holding out all others"
@@ -140,9 +141,11 @@ def _cross_validation(
     return splits, f"{k}-fold cross-validation{f', {repeats} times' if repeats > 1 else ''}"
 
 
-def _given_folds(folds: Sequence[Any], groups: Sequence[Any] | None) -> tuple[list[Split], str]:
+def _given_folds(
+    folds: Sequence[Any], groups: Sequence[Any] | None, some: bool
+) -> tuple[list[Split], str]:
     unknown = sum(value is None for value in folds)
-    if unknown:
+    if unknown and not some:
         raise InputError(
             f"folds must have a value for every graph; {unknown} of {len(folds)} have none: "
             "complete the column, or leave the graphs out"
@@ -157,7 +160,8 @@ def _given_folds(folds: Sequence[Any], groups: Sequence[Any] | None) -> tuple[li
                 f"graphs of the group {shown(group)} are in several folds; give folds that keep "
                 "groups together, or leave one of the two out"
             )
-    return _one_by_one(place), f"{place.max() + 1} folds by a column"
+    splits = [(train, test) for train, test in _one_by_one(place) if folds[test[0]] is not None]
+    return splits, f"{len(splits)} folds by a column"
 
 
 def _one_by_one(of: Indices) -> list[Split]:

@@ -45,7 +45,7 @@ class Identification:
     n_people : int
         People with repeated scans.
     n_scans : int
-        Scans of each, every one of which is in the gallery once.
+        Scans of each.
     nearer : mapping of str to array (P, P)
         By method: share of comparisons in which a scan of person i is nearer to the own than to
         that of person j; the diagonal means nothing.
@@ -73,13 +73,15 @@ class Identification:
     __repr__ = short_repr
 
 
-def identify(graphs: Any, participants: Any, **options: Any) -> Identification:
+def identify(
+    graphs: Any, participants: Any, *, galleries: Sequence[int] | None = None, **options: Any
+) -> Identification:
     """Recognize people from one scan of each, by joint embedding and other methods.
 
-    Everything is learned from the gallery, one scan of each person, and each scan of a person takes
-    its turn in it. People with one scan take no part; of others, as many scans do as the person
-    with the fewest has. Distances are those of the rule "1-NN": angles between standardized
-    features.
+    Everything is learned from the gallery, one scan of each person, and all other scans are
+    recognized; scans of a person take turns in the gallery. People with one scan take no part; of
+    others, as many scans do as the person with the fewest has. Distances are those of the rule
+    "1-NN": angles between standardized features.
 
     Parameters
     ----------
@@ -87,6 +89,8 @@ def identify(graphs: Any, participants: Any, **options: Any) -> Identification:
         As of :func:`evaluate`.
     participants : (m,)
         Whose each graph is.
+    galleries
+        Which scans of a person, from 0, take a turn in the gallery; by default all.
     **options
         As of :func:`evaluate`: embedding, methods, level, seed, n_jobs, on_fold.
 
@@ -118,8 +122,9 @@ def identify(graphs: Any, participants: Any, **options: Any) -> Identification:
             "people are recognized where at least two have several graphs; participants names "
             f"{n_people} such"
         )
+    turn = [k if galleries is None or k in galleries else None for k in scan]
     found = evaluate(
-        stack, whose, groups=people, folds=scan, learn_from="one", rules="1-NN", task="classes",
+        stack, whose, groups=people, folds=turn, learn_from="one", rules="1-NN", task="classes",
         judge=_distances, **options,
     )  # fmt: skip
     scores = [score for score in found.scores if score.method != CHANCE]
@@ -129,7 +134,7 @@ def identify(graphs: Any, participants: Any, **options: Any) -> Identification:
             D, whose_probe = outcome.judged[name][:, np.argsort(of[gallery])], of[probes]
             own = np.take_along_axis(D, whose_probe[:, None], axis=1)
             share = (own < D) + 0.5 * (own == D)
-            np.add.at(nearer, whose_probe, share / (n_scans * (n_scans - 1)))
+            np.add.at(nearer, whose_probe, share / (len(found.splits) * (n_scans - 1)))
     seed, level = options.get("seed", 0), found.level
     return Identification(
         {score.method: Share(score.score, score.low, score.high) for score in scores},

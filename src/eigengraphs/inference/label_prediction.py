@@ -364,13 +364,17 @@ def evaluate(
         left out.
     embedding
         Settings of the joint embedding; by default 8 components. Its ``preprocess`` holds for all
-        methods, and so does the number of its components.
+        methods, and so does the number of its components. With ``n_components="cv"`` each method
+        takes the number, up to 120, that predicts best in five inner folds of the training graphs;
+        where labels allow no inner folds, as with one graph of each class, all take the number with
+        which components predict hidden pairs of the training graphs best (``select_dimension``,
+        rule "pairs", about the mean graph), or as many as they can have.
     methods
         "all", some of :data:`METHODS`, or a mapping of names to further estimators
         (``fit_transform(graphs, y)``, ``transform(graphs)``; None for a name of METHODS).
     rules
-        "1-NN" is the nearest training graph, as in the paper; "linear" is logistic regression of
-        classes, or ridge regression of a quantity, on scaled features.
+        "1-NN" is the nearest training graph, by the angle of standardized features; "linear" is
+        logistic regression of classes, or ridge regression of a quantity, on the same.
     task
         "classes", "quantity", or "auto": texts, truth values, two numbers, and up to six whole
         numbers with four graphs each on average are classes; other numbers are a quantity.
@@ -380,7 +384,8 @@ def evaluate(
         Such as the person of each scan: graphs of one group are never on both sides of a fold, and
         count together in intervals. Where each class is one group, only the latter.
     folds : (m,), optional
-        The fold of each graph, such as its session, instead of ``cv``.
+        The fold of each graph, such as its session, instead of ``cv``. With ``learn_from="one"``,
+        graphs where it is None are never learned from.
     covariates
         Such as age and site, by name, one value per graph: what they explain of the features is
         learned from the training graphs of each fold, without labels, and regressed out of all
@@ -500,6 +505,7 @@ class _Scoring:
         self._spread = float(np.std(y / unit) * unit) if self.is_quantity else 1.0
         self._sizes = [len(test) for _, test in folds.splits]
         self._test = np.concatenate([test for _, test in folds.splits])
+        self._seen = np.unique(self._test)  # graphs that were held out
 
     def chance(self) -> list[NDArray[Any]]:
         """Return the most frequent class of all graphs, or the mean of a fold's training graphs.
@@ -516,13 +522,13 @@ class _Scoring:
         self, predictions: Sequence[NDArray[Any]], method: str, rule: str, **known: Any
     ) -> PipelineScore:
         """Return the score of a pipeline, or of chance, by its predictions in each fold."""
-        told, y, of = np.concatenate(predictions), self.y, self.folds.units
+        told, y, of = np.concatenate(predictions), self.y[self._seen], self.folds.units[self._seen]
         if self.is_quantity:
-            right = 1.0 - ((told - y[self._test]) / self._spread) ** 2
+            right = 1.0 - ((told - self.y[self._test]) / self._spread) ** 2
         else:
-            right = np.asarray(told == y[self._test], dtype=np.float64)
+            right = np.asarray(told == self.y[self._test], dtype=np.float64)
         by_fold = np.bincount(np.repeat(np.arange(len(self._sizes)), self._sizes), right)
-        each = np.bincount(self._test, right) / np.bincount(self._test)  # of a graph
+        each = np.bincount(self._test, right)[self._seen] / np.bincount(self._test)[self._seen]
         if self.is_quantity:
             ends = explained_interval(y / self._spread, 1.0 - each, of, self.level, self.seed)
         else:
@@ -563,6 +569,11 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
     if folds.apart:
         differences = f"t intervals, with the variance between folds and between {counted}"
     chosen = ", chosen anew in each fold" if asked.embedding.n_components == "auto" else ""
+    if asked.chooses:
+        chosen = (
+            " (joint embedding; chosen in inner folds of the training graphs, by each method for "
+            "itself, or by hidden pairs where labels allow no inner folds)"
+        )
     adjusted = ""
     if asked.covariates:
         names = ", ".join(asked.covariates)
@@ -743,10 +754,12 @@ def compare_crossed(folds: Array, units: Array, value: float, level: float = 0.9
         The difference over all.
     """
     J, G = len(folds), len(units)
-    variance = float(np.var(folds, ddof=1)) / J + float(np.var(units, ddof=1)) / G
+    variance = float(np.var(units, ddof=1)) / G
+    if J > 1:  # else all is about what was learned from that one fold
+        variance += float(np.var(folds, ddof=1)) / J
     if variance < 1e-24:  # half a pair each way, as above
         variance = 1.0 / (G + 2) ** 2
-    return _t_interval(value, float(np.sqrt(variance)), min(J, G) - 1, level)
+    return _t_interval(value, float(np.sqrt(variance)), (min(J, G) if J > 1 else G) - 1, level)
 
 
 def _t_interval(value: float, se: float, freedom: int, level: float) -> Difference:

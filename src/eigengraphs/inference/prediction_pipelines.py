@@ -403,18 +403,18 @@ class Linear(BaseEstimator):
     def fit(self, X: Array, y: NDArray[Any]) -> Self:
         """Learn from scaled features (m, p)."""
         m, p = X.shape
-        self._model: Any = (
+        self.model_: Any = (
             RidgeCV(_PENALTIES) if self.is_quantity else LogisticRegression(max_iter=2000)
         )
         self._span = np.linalg.svd(X, full_matrices=False)[2].T if p > m else None
         self._y_unit = unit_of(y) if self.is_quantity else None
         y = y if self._y_unit is None else y / self._y_unit
-        self._model.fit(X if self._span is None else X @ self._span, y)
+        self.model_.fit(X if self._span is None else X @ self._span, y)
         return self
 
     def predict(self, X: Array) -> NDArray[Any]:
         """Return the label of each graph, from scaled features (m', p)."""
-        told = np.asarray(self._model.predict(X if self._span is None else X @ self._span))
+        told = np.asarray(self.model_.predict(X if self._span is None else X @ self._span))
         return told if self._y_unit is None else told * self._y_unit
 
 
