@@ -145,11 +145,14 @@ def test_inner_folds_find_the_planted_dimension():
 
 
 def test_inner_folds_fit_joint_embeddings_once(monkeypatch):
-    A, y = of_rank(1, 20, 6)
+    A, y = of_rank(1, 20, 6)[0], np.tile(["a", "b"], 10)
     fitted, fit = [], eg.JointEmbedding.fit
-    monkeypatch.setattr(
-        eg.JointEmbedding, "fit", lambda je, *given: fitted.append(je.n_components) or fit(je, *given)
-    )
+
+    def counted(je, *given):
+        fitted.append(je.n_components)
+        return fit(je, *given)
+
+    monkeypatch.setattr(eg.JointEmbedding, "fit", counted)
     je = eg.JointEmbedding("cv", random_state=0)
     first, second = evaluate(A, y, embedding=je, methods=(), cv=2).n_components
     assert fitted == [15] * 5 + [first] + [15] * 5 + [second]  # 6 vertices, 15 pairs
