@@ -142,11 +142,11 @@ def hnu1(run: Run) -> Outcome:
         "that session is of the same person; discriminability: share of comparisons in which a "
         "scan is nearer to its own person's. Nearest: by angles of features in units of their "
         "standard deviation (spectra and graphs as vectors: in one unit); ASE and the Laplacian "
-        "eigenmap have distances of their own. The number of dimensions is that of `n_components='cv'`, "
-        "which predicts hidden pairs of the training graphs best, where labels allow no inner "
-        f"folds: {', '.join(map(str, numbers))} by session (at most 120). Other methods have as "
-        f"many, or all that they can have (70; PCA 29); the variants and the paper's rule have "
-        f"{d}. Two columns with fixed numbers are beside. Standard errors, over people.",
+        "eigenmap have distances of their own. The number of dimensions is that of "
+        "`n_components='cv'`, which predicts hidden pairs of the training graphs best, where "
+        f"labels allow no inner folds: {', '.join(map(str, numbers))} by session "
+        "(at most 120). Other methods have as many, or all that they can have (70; PCA 29); the "
+        f"variants and the paper's rule have {d}. Two columns with fixed numbers are beside. Standard errors, over people.",
     )  # fmt: skip
 
 
