@@ -146,7 +146,8 @@ def hnu1(run: Run) -> Outcome:
         "`n_components='cv'`, which predicts hidden pairs of the training graphs best, where "
         f"labels allow no inner folds: {', '.join(map(str, numbers))} by session "
         "(at most 120). Other methods have as many, or all that they can have (70; PCA 29); the "
-        f"variants and the paper's rule have {d}. Two columns with fixed numbers are beside. Standard errors, over people.",
+        f"variants and the paper's rule have {d}. Two columns with fixed numbers are beside. "
+        "Standard errors, over people.",
     )  # fmt: skip
 
 
