@@ -252,7 +252,7 @@ def test_more_components_than_a_method_can_have_is_said_of_that_method(graphs):
 
 
 def test_nearest_is_by_angles_of_standardized_loadings(graphs):
-    y = planted()[1]
+    y = np.tile(list("abcdefghijkl"), M // 12)  # so many that each neighbor shows
     found = evaluate(graphs, y, embedding=settings(), methods=(), cv=CV, rules="1-NN")
     told = zip(found.splits, found.predictions["joint embedding, 1-NN"], strict=True)
     for (train, test), labels in told:
