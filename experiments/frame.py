@@ -77,6 +77,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "mice": ("mice", "genotypes of 32 mice"),
     "airports": ("airports", "69 months of flights"),
     "trade": ("trade", "trade in 13 products"),
+    "hnu1": ("hnu1_identification", "people of HNU1 from one scan of each, by all methods"),
     "table_a": ("table_a_communities", "communities of multilayer graphs, beside published values"),
     "table_c": ("table_c_types", "types of neurons and of pages, beside published values"),
     "table_d": ("table_d_flights", "a month of flights that was left out, beside published values"),

@@ -48,14 +48,15 @@ QUICK = {
         (datasets.fetch_us_airports,),
     ),
     "trade": ("nn", "", TRADE),
+    "hnu1": ("nnn", "the bar holds", ()),
     "table_a": ("rrbrrb", "below the best published value", ()),
     "table_c": ("rn", "", (partial(datasets.load_multiplex, "celegans-neurons"),)),
     "table_d": ("n", "is lowest here, by communities", (datasets.fetch_us_airports,)),
     "aucs": ("nnn", "degree-corrected is better", (partial(datasets.load_multiplex, "aucs"),)),
 }
 #: Those that take ten seconds.
-LONG = ("table1", "figure5", "figure6", "figure7", "table2", "dimension", "mice", "table_a",
-        "table_c", "table_d", "aucs")  # fmt: skip
+LONG = ("table1", "figure5", "figure6", "figure7", "table2", "dimension", "mice", "hnu1",
+        "table_a", "table_c", "table_d", "aucs")  # fmt: skip
 
 
 @pytest.mark.parametrize(

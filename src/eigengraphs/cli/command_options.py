@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 ALIGN = ("auto", "union", "intersection", "strict")
-COMPONENTS = ("auto", "2", "4", "8", "16")
+COMPONENTS = ("auto", "cv", "2", "4", "8", "16")
 DELIMITERS = ("tab", "space", ",", ";")
 DESIGNS = ("section5.1", "section5.2", "weighted", "sparse")
 DIAGONALS = ("auto", "filled", "observed", "unobserved")
@@ -72,12 +72,16 @@ def argument(metavar: str, text: str, words: tuple[str, ...] = ()) -> Any:
     return field(metadata={"option": made})
 
 
-def _count_or_auto(text: Any) -> int | str:
-    if text == "auto":
-        return "auto"
-    if not str(text).isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"must be a whole number >= 1, or 'auto', got {text!r}")
-    return int(text)
+def _count_or(*words: str) -> Callable[[Any], int | str]:
+    def parse(text: Any) -> int | str:
+        if text in words:
+            return str(text)
+        if not str(text).isdecimal() or int(text) < 1:
+            other = " or ".join(map(repr, words))
+            raise typer.BadParameter(f"must be a whole number >= 1, or {other}, got {text!r}")
+        return int(text)
+
+    return parse
 
 
 _reading = partial(option, rich_help_panel="How files are read")
@@ -86,7 +90,7 @@ _source = partial(argument, "IN", "A folder, a pattern in quotes, a file, a mani
 _results = partial(argument, "OUT", "A folder that eigengraphs fit has written.")
 _model = partial(argument, "MODEL", "A model file, or its folder.")
 _moved_graphs = partial(option, "Where the graphs of the fit are now, if they were moved.")
-_count = partial(option, metavar="N", parser=_count_or_auto)
+_count = partial(option, metavar="N", parser=_count_or("auto"))
 _methods = partial(
     option, "Methods to compare with, separated by commas: PCA,Omnibus; or all, or none."
 )
@@ -94,8 +98,9 @@ _target = partial(option, "Column to predict: classes, or a quantity.", ...)
 
 
 def _components(default: Any) -> Any:
-    text, names = "Number of components, or auto.", ("--components", "-d")
-    return _count(text, default, *names, words=COMPONENTS)
+    text = "Number of components, or auto; in evaluate and contest also cv, chosen in inner folds."
+    names = ("--components", "-d")
+    return _count(text, default, *names, words=COMPONENTS, parser=_count_or("auto", "cv"))
 
 
 # ------------------------------------------------------------ options that several commands take

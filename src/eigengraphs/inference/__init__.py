@@ -1,11 +1,11 @@
 """From loadings to findings: prediction, group differences, uncertainty, and what they rest on.
 
-:func:`evaluate` and :func:`contest` predict labels of held-out graphs; :func:`compare` tests
-groups, :func:`change_points` finds changes in time and :func:`anomalies` graphs unlike the others,
-:func:`cluster_graphs` and :func:`cluster_vertices` group them. :func:`read_components` and
-:func:`trust_components` say what a component is and whether it replicates;
-:func:`loading_intervals` and :func:`bootstrap` how precise its numbers are. Each returns a record
-with arrays and, mostly, words. See ``docs/guide/inference.md``.
+:func:`evaluate` and :func:`contest` predict labels of held-out graphs, :func:`identify` recognizes
+people; :func:`compare` tests groups, :func:`change_points` finds changes in time and
+:func:`anomalies` graphs unlike the others, :func:`cluster_graphs` and :func:`cluster_vertices`
+group them. :func:`read_components` and :func:`trust_components` say what a component is and
+whether it replicates; :func:`loading_intervals` and :func:`bootstrap` how precise its numbers
+are. Each returns a record with arrays and, mostly, words. See ``docs/guide/inference.md``.
 
 >>> import eigengraphs as eg
 >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(12, random_state=0)
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         trust_components,
     )
     from eigengraphs.inference.group_differences import Comparison, compare
+    from eigengraphs.inference.identification import Identification, identify
     from eigengraphs.inference.intervals_and_bootstrap import (
         Bootstrap,
         LoadingIntervals,
@@ -45,9 +46,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
-    "Contest", "CovariateAdjustment", "Evaluation", "LoadingIntervals", "PipelineScore",
-    "anomalies", "bootstrap", "change_points", "cluster_graphs", "cluster_vertices", "compare",
-    "contest", "evaluate", "loading_intervals", "read_components", "trust_components",
+    "Contest", "CovariateAdjustment", "Evaluation", "Identification", "LoadingIntervals",
+    "PipelineScore", "anomalies", "bootstrap", "change_points", "cluster_graphs",
+    "cluster_vertices", "compare", "contest", "evaluate", "identify", "loading_intervals",
+    "read_components", "trust_components",
 ]  # fmt: skip
 
 # Loaded when first used: the report needs a part alone. No file has the name of a function.
@@ -56,6 +58,7 @@ _FILES = {
     "clusters": ("Clusters", "cluster_graphs", "cluster_vertices"),
     "component_meaning": ("ComponentReading", "read_components", "trust_components"),
     "group_differences": ("Comparison", "compare"),
+    "identification": ("Identification", "identify"),
     "intervals_and_bootstrap": (
         "Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals",
     ),
