@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigengraphs.datasets import fetch_agri_trade, fetch_hnu1, fetch_us_airports, fetch_wiki
+from eigengraphs.datasets import (
+    MULTIPLEX,
+    fetch_agri_trade,
+    fetch_hnu1,
+    fetch_us_airports,
+    fetch_wiki,
+    load_multiplex,
+)
 from eigengraphs.datasets.published_files import read_r
+from eigengraphs.errors import DatasetError, InputError
 
 
 def fixture(fetch):
@@ -201,3 +209,57 @@ def test_trade_is_symmetric_hollow_and_named(trade, data_folder):
         i, j = (trade.countries.tolist().index(name) for name in (s, t))
         weight = float(table.sel(dim_0=s, dim_1=t, dim_2=product))
         assert A[k, i, j] == A[k, j, i] == weight > 0
+
+
+# ---------------------------------------------------------------------------------- multiplex
+
+#: Per set: vertices, pairs per graph, entries per directed graph, vertices without an edge.
+KINDS = {
+    "aarhus": (61, [193, 124, 21, 88, 194], [193, 124, 21, 88, 194], 0),
+    "ckm": (246, [449, 498, 423], [480, 565, 506], 5),
+    "celegans": (279, [514, 888, 1703], [1028, 1639, 3193], 0),
+    "kapferer": (39, [158, 223, 76, 95], [316, 446, 109, 147], 0),
+    "krackhardt": (21, [145, 79, 20], [190, 102, 20], 0),
+    "vickers": (29, [240, 126, 152], [361, 181, 198], 0),
+    "aucs": (61, [193, 124, 21, 88, 194], [386, 248, 42, 176, 388], 0),
+    "celegans-neurons": (253, [1695, 514], [1882, 1028], 0),
+}
+
+
+@pytest.mark.parametrize("name", MULTIPLEX)
+def test_multiplex_graphs_have_the_edges_of_their_files(name, data_folder):
+    graphs, arcs = (
+        load_multiplex(name, directed=way, data_folder=data_folder, download=False).graphs
+        for way in (False, True)
+    )
+    A, B = (stack.to_dense().dense for stack in (graphs, arcs))
+    n, pairs, entries, alone = KINDS[name]
+    assert not graphs.is_directed
+    assert A.shape[1] == n == len(set(graphs.vertex_names))
+    assert (np.count_nonzero(A, axis=(1, 2)) // 2).tolist() == pairs
+    assert np.count_nonzero(B, axis=(1, 2)).tolist() == entries
+    assert np.array_equal(A, np.maximum(B, B.transpose(0, 2, 1)))
+    assert np.count_nonzero(A.sum(axis=(0, 2)) == 0) == alone
+    assert graphs.is_hollow
+
+
+def test_multiplex_classes_are_those_of_their_vertices(data_folder):
+    people, neurons = (
+        load_multiplex(name, data_folder=data_folder, download=False)
+        for name in ("aucs", "celegans-neurons")
+    )
+    assert Counter(neurons.labels.tolist()) == {"1": 110, "2": 76, "3": 67}
+    group = dict(zip(people.graphs.vertex_names, people.labels.tolist(), strict=True))
+    assert (group["U1"], group["U4"], group["U33"], group["U140"]) == ("G1", "G2/G3", "NA", "G8")
+    same = load_multiplex("aarhus", data_folder=data_folder, download=False).graphs
+    assert same.graph_names[2] == "coauthor"
+    assert (
+        repr(people) == "Multiplex(aucs: lunch, facebook, coauthor, leisure, work on 61 vertices)"
+    )
+
+
+def test_multiplex_refuses_an_unknown_set_and_files_of_no_known_address(tmp_path):
+    with pytest.raises(InputError, match="no multiplex set 'ucla'; there are: aarhus"):
+        load_multiplex("ucla")
+    with pytest.raises(DatasetError, match=r"no address of multiplex/CKM.edges is known; put"):
+        load_multiplex("ckm", data_folder=tmp_path)

@@ -46,7 +46,7 @@ class PublishedFile(NamedTuple):
     path: str
     sha256: str
     size: int
-    home: str  # repository, commit and folder; "-" if it is not published by itself
+    home: str  # repository, commit and folder; "-" if no address is known
 
     @property
     def address(self) -> str:
@@ -193,6 +193,8 @@ def _download_files(wanted: Sequence[PublishedFile], folder: Path) -> None:
 def _download(requests: Any, file: PublishedFile, folder: Path) -> int:
     """Store one file, and return its size."""
     url, target = file.address, folder / file.path
+    if file.home == "-":
+        raise DatasetError(f"no address of {file.path} is known; put the file by hand at {target}")
     cause: Exception | None = None
     try:
         response = requests.get(url, timeout=_TIMEOUT)
