@@ -77,6 +77,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "mice": ("mice", "genotypes of 32 mice"),
     "airports": ("airports", "69 months of flights"),
     "trade": ("trade", "trade in 13 products"),
+    "links": ("multiplex_links", "edges of six multiplex data sets, where they were held out"),
     "table_a": ("table_a_communities", "communities of multilayer graphs, beside published values"),
 }
 
