@@ -19,7 +19,7 @@ from eigengraphs.cli.terminal import for_shell, showing
 
 CODE = "from eigengraphs.cli import main; main()"
 QUICK = ["check", "fit", "transform", "convert", "info", "simulate"]
-LATER = ["report", "contest", "compare", "evaluate", "read", "uncertainty", "cluster", "changes",
+LATER = ["report", "contest", "links", "compare", "evaluate", "read", "uncertainty", "cluster", "changes",
          "plan", "demo"]  # fmt: skip
 
 

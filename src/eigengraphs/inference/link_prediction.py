@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigengraphs.baselines import MultipleASE, VectorizedPCA
+from eigengraphs.baselines import MultipleASE
 from eigengraphs.dimension.choose_components import fit_quietly
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
@@ -182,7 +182,7 @@ def predict_edges(
     random_state
         Of the draws of pairs.
     on_repeat
-        Called before each repetition with its number, and that of all.
+        Called after each repetition with its number, and that of all.
 
     Returns
     -------
@@ -222,15 +222,13 @@ def predict_edges(
     final, *seeds = seed_sequence(random_state).spawn(repeats + 1)
     found = []
     for r, seed in enumerate(seeds, start=1):
-        if on_repeat is not None:
-            on_repeat(r, repeats)
         rng = np.random.default_rng(seed)
         held = _parts(E, seen, round(1 / hidden), rng) == 0
         each = _by_all(pairs, V, seen & ~held, max_components, rng)
-        found.append([
-            [[rule(e[h], s[h]) for e, h, s in zip(E, held, S, strict=True)] for S in each]
-            for rule in (average_precision_score, roc_auc_score)
-        ])  # fmt: skip
+        rules = (average_precision_score, roc_auc_score)
+        found.append([[_by_graph(rule, E, S, held) for S in each] for rule in rules])
+        if on_repeat is not None:
+            on_repeat(r, repeats)
     measured = np.array(found).reshape(repeats, 2, len(METHODS), len(V))
     rng = np.random.default_rng(final)
     scores = pairs.matrices(_by_all(pairs, V, seen, max_components, rng, ours_alone=True)[0])
@@ -368,11 +366,15 @@ def _unseen(
 
 def _best(by_size: Array, E: Flags, seen: Flags) -> Array:
     """Return the scores (m, P) of the size that is best on pairs that are seen."""
-    each = [
-        [average_precision_score(e[at], s[at]) for e, at, s in zip(E, seen, scores, strict=True)]
-        for scores in by_size
-    ]
+    each = [_by_graph(average_precision_score, E, scores, seen) for scores in by_size]
     return np.asarray(by_size[np.mean(each, axis=1).argmax()])
+
+
+def _by_graph(rule: Callable[..., float], E: Flags, scores: Array, at: Flags) -> list[float]:
+    """Return a measure of scores (m, P) at some pairs of each graph."""
+    # PCA of three graphs gives few values: what differs by rounding alone must stay a tie.
+    tied = np.round(scores / (np.abs(scores).max() or 1.0), 9)
+    return [rule(e[a], s[a]) for e, s, a in zip(E, tied, at, strict=True)]
 
 
 def _by_embedding(pairs: _Pairs, V: Array, seen: Flags, sizes: list[int]) -> list[Array]:
@@ -393,8 +395,8 @@ def _by_mase(pairs: _Pairs, V: Array, seen: Flags, sizes: list[int]) -> list[Arr
     return [pairs.of(fit.latent_positions_ @ fit.scores_ @ getattr(fit, right).T) for fit in fits]
 
 
-def _by_pca(pairs: _Pairs, V: Array, seen: Flags, sizes: list[int]) -> list[Array]:
-    others = _mean_of_others(_filled(V, seen))
-    graphs = GraphStack(pairs.matrices(np.where(seen, V, others)))
-    fits = [VectorizedPCA(d).fit(graphs) for d in sizes]
-    return [pairs.of(fit.inverse_transform(fit.transform(graphs))) for fit in fits]
+def _by_pca(_: _Pairs, V: Array, seen: Flags, sizes: list[int]) -> list[Array]:
+    X = np.where(seen, V, _mean_of_others(_filled(V, seen)))
+    mean = X.mean(axis=0)
+    U, s, T = np.linalg.svd(X - mean, full_matrices=False)
+    return [mean + (U[:, :d] * s[:d]) @ T[:d] for d in sizes]
