@@ -59,18 +59,17 @@ def test_every_part_has_its_share_of_edges():
 
 
 def test_missing_pairs_are_ranked_nearly_as_well_as_by_the_true_probabilities():
-    graphs = MODEL.sample(6, random_state=0)
+    graphs = MODEL.sample(12, random_state=0)
     # Another seed than that of the graphs, whose edges are where the same numbers are small.
-    upper = np.triu(np.random.default_rng(50).random((6, 48, 48)) < 0.15, 1)
-    found = predict_edges(graphs.hide(upper), repeats=1, max_components=4)
+    upper = np.triu(np.random.default_rng(50).random((12, 48, 48)) < 0.15, 1)
+    found = predict_edges(graphs.hide(upper), repeats=0, max_components=4)
     truth = np.array(graphs)[upper]
     oracle = roc_auc_score(truth, np.broadcast_to(P, upper.shape)[upper])
     assert oracle > 0.7
-    # The standard error of the AUC of about 1000 pairs is .015, nearly all of it common to both.
+    # The standard error of the AUC of about 2000 pairs is .011, nearly all of it common to both.
     assert roc_auc_score(truth, found.scores[upper]) > oracle - 0.03
-    assert found.auc[:, 0].mean() > oracle - 0.04
     # Probabilities: they add up to the number of edges.
-    assert found.scores[upper].sum() == pytest.approx(P[None].repeat(6, 0)[upper].sum(), rel=0.1)
+    assert found.scores[upper].sum() == pytest.approx(P[None].repeat(12, 0)[upper].sum(), rel=0.1)
 
 
 def test_the_direction_of_an_edge_is_predicted():
