@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMANDS", "NOBODY", "Changes", "Check", "Cluster", "Command", "Compare", "Contest", "Convert",
-    "Demo", "EmbeddingOptions", "Evaluate", "Fit", "HoldingOut", "Info", "Plan", "Read", "Report",
-    "Simulate", "Study", "Transform", "Uncertainty", "typer_command",
+    "Demo", "EmbeddingOptions", "Evaluate", "Fit", "HoldingOut", "Info", "Links", "Plan", "Read",
+    "Report", "Simulate", "Study", "Transform", "Uncertainty", "typer_command",
 ]  # fmt: skip
 
 ALIGN = ("auto", "union", "intersection", "strict")
@@ -303,6 +303,23 @@ class Contest(Command):
     methods: str = _methods("Multiple ASE,Omnibus,Unfolded ASE,PCA,ASE")
 
 
+class Links(Command):
+    """Rank the pairs that have no edge, or are missing, by how likely they have one.
+
+    Example: eigengraphs links layers --top 50
+    """
+
+    first = ("read", "reading {source}")
+    source: str = _source()
+    components: int = option("Largest number of components.", 8, "--components", "-d", min=1)
+    hidden: float = option("Share of the pairs that are held out, to try the scores on.", 0.1)
+    repeats: int = option("How often pairs are held out; 0 to try nothing.", 5, min=0)
+    top: int = option("Number of pairs to list.", 100, min=1)
+    embedding: Annotated[EmbeddingOptions, "center", "components"]
+    study: Annotated[Study, "memory"]
+    output: Path = option("Folder for pairs.tsv and accuracy.tsv.", Path("links"), metavar="FOLDER")
+
+
 class Compare(Command):
     """Compare the loadings of groups: permutation tests, effect sizes, false discovery rate.
 
@@ -481,7 +498,7 @@ class Simulate(Command):
 #: All commands, by their headings in the help. What each does is the function of its name in the
 #: file of its name, ``commands/fit.py``.
 COMMANDS: dict[str, tuple[type[Command], ...]] = {
-    "From files to results": (Check, Fit, Transform, Report, Contest),
+    "From files to results": (Check, Fit, Transform, Report, Contest, Links),
     "Analyses of a fit": (Compare, Evaluate, Read, Uncertainty, Cluster, Changes),
     "Files, stores and sizes": (Convert, Info, Plan),
     "Examples and simulations": (Demo, Simulate),

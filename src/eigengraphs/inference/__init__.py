@@ -1,11 +1,12 @@
 """From loadings to findings: prediction, group differences, uncertainty, and what they rest on.
 
-:func:`evaluate` and :func:`contest` predict labels of held-out graphs, :func:`identify` recognizes
-people; :func:`compare` tests groups, :func:`change_points` finds changes in time and
-:func:`anomalies` graphs unlike the others, :func:`cluster_graphs` and :func:`cluster_vertices`
-group them. :func:`read_components` and :func:`trust_components` say what a component is and
-whether it replicates; :func:`loading_intervals` and :func:`bootstrap` how precise its numbers
-are. Each returns a record with arrays and, mostly, words. See ``docs/guide/inference.md``.
+:func:`evaluate` and :func:`contest` predict labels of held-out graphs, :func:`predict_edges` their
+edges, and :func:`identify` recognizes people; :func:`compare` tests groups, :func:`change_points`
+finds changes in time and :func:`anomalies` graphs unlike the others, :func:`cluster_graphs` and
+:func:`cluster_vertices` group them. :func:`read_components` and :func:`trust_components` say what a
+component is and whether it replicates; :func:`loading_intervals` and :func:`bootstrap` how precise
+its numbers are. Each returns a record with arrays and, mostly, words. See
+``docs/guide/inference.md``.
 
 >>> import eigengraphs as eg
 >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(12, random_state=0)
@@ -41,14 +42,16 @@ if TYPE_CHECKING:
         loading_intervals,
     )
     from eigengraphs.inference.label_prediction import Evaluation, PipelineScore, evaluate
+    from eigengraphs.inference.link_prediction import EdgePrediction, predict_edges
     from eigengraphs.inference.method_contest import Contest, contest
     from eigengraphs.inference.prediction_pipelines import METHODS, CovariateAdjustment
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
-    "Contest", "CovariateAdjustment", "Evaluation", "Identification", "LoadingIntervals",
-    "PipelineScore", "anomalies", "bootstrap", "change_points", "cluster_graphs",
-    "cluster_vertices", "compare", "contest", "evaluate", "identify", "loading_intervals",
+    "Contest", "CovariateAdjustment", "EdgePrediction", "Evaluation", "Identification",
+    "LoadingIntervals", "PipelineScore", "anomalies", "bootstrap", "change_points",
+    "cluster_graphs", "cluster_vertices", "compare", "contest", "evaluate", "identify",
+    "loading_intervals", "predict_edges",
     "read_components", "trust_components",
 ]  # fmt: skip
 
@@ -63,6 +66,7 @@ _FILES = {
         "Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals",
     ),
     "label_prediction": ("Evaluation", "PipelineScore", "evaluate"),
+    "link_prediction": ("EdgePrediction", "predict_edges"),
     "method_contest": ("Contest", "contest"),
     "prediction_pipelines": ("METHODS", "CovariateAdjustment"),
 }  # fmt: skip
