@@ -42,12 +42,14 @@ if TYPE_CHECKING:
     from eigengraphs.inference.label_prediction import Evaluation, PipelineScore, evaluate
     from eigengraphs.inference.method_contest import Contest, contest
     from eigengraphs.inference.prediction_pipelines import METHODS, CovariateAdjustment
+    from eigengraphs.inference.shared_structure import Structure, fit_structure, structure
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
     "Contest", "CovariateAdjustment", "Evaluation", "LoadingIntervals", "PipelineScore",
-    "anomalies", "bootstrap", "change_points", "cluster_graphs", "cluster_vertices", "compare",
-    "contest", "evaluate", "loading_intervals", "read_components", "trust_components",
+    "Structure", "anomalies", "bootstrap", "change_points", "cluster_graphs", "cluster_vertices",
+    "compare", "contest", "evaluate", "fit_structure", "loading_intervals", "read_components",
+    "structure", "trust_components",
 ]  # fmt: skip
 
 # Loaded when first used: the report needs a part alone. No file has the name of a function.
@@ -62,6 +64,7 @@ _FILES = {
     "label_prediction": ("Evaluation", "PipelineScore", "evaluate"),
     "method_contest": ("Contest", "contest"),
     "prediction_pipelines": ("METHODS", "CovariateAdjustment"),
+    "shared_structure": ("Structure", "fit_structure", "structure"),
 }  # fmt: skip
 
 
