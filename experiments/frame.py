@@ -78,6 +78,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "airports": ("airports", "69 months of flights"),
     "trade": ("trade", "trade in 13 products"),
     "table_a": ("table_a_communities", "communities of multilayer graphs, beside published values"),
+    "table_b": ("table_b_structure", "shared and individual structure, beside published values"),
 }
 
 
