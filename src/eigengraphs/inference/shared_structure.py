@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from eigengraphs.baselines.eigenvectors import leading
+from eigengraphs.baselines.eigenvectors import as_dense, leading
 from eigengraphs.dimension.choose_components import fit_quietly
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_count
-from eigengraphs.inference.designs import Array, check_share, numbered, unit_of
+from eigengraphs.inference.designs import (
+    Array,
+    Indices,
+    check_choice,
+    check_share,
+    numbered,
+    unit_of,
+)
 from eigengraphs.inference.intervals_and_bootstrap import (
     MOST_VERTICES,
     LoadingVariance,
@@ -29,7 +36,7 @@ from eigengraphs.system.tables import short_repr
 
 __all__ = ["Structure", "fit_structure", "noise_edge", "structure"]
 
-Kind: TypeAlias = Literal["common", "group", "individual", "noise"]
+KINDS = ("common", "group", "individual", "noise")
 Mask: TypeAlias = NDArray[np.bool_]
 _BATCH = 12  # components that the solver searches together, whatever number is wanted
 _ROUNDS = 10  # of its search while they are counted: those of noise need not be exact
@@ -73,7 +80,7 @@ class Structure:
     (('common',), ('all graphs',), (30, 30))
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[str, ...]
     owners: tuple[str, ...]
     positions: Array
     loadings: Array
@@ -85,7 +92,7 @@ class Structure:
 
     __repr__ = short_repr
 
-    def part(self, graph: int | str, kind: Kind) -> Array:
+    def part(self, graph: int | str, kind: str) -> Array:
         """Return the part of a graph that components of one kind make up, (n, n).
 
         The four parts add up to the fit. A mean graph that was subtracted is common. Where the
@@ -105,6 +112,7 @@ class Structure:
         >>> bool(eg.inference.fit_structure(graphs).part(0, "group").any())
         False
         """
+        check_choice("kind", kind, KINDS)
         i = one_place(graph, self.graph_names, "graph")
         keep = np.array([one == kind for one in self.kinds], dtype=bool)
         P = _sum(self.positions[:, keep], self.loadings[i, keep])
@@ -126,26 +134,36 @@ class Structure:
         return ("component", "kind", "graphs", "n_graphs", "mean_loading", "sd_loading", "size")
 
     def table(self) -> tuple[tuple[Any, ...], ...]:
-        """Return one row for each component; loadings are those of the graphs that load on it."""
+        """Return one row for each component; loadings of noise are those of all graphs."""
         rows = []
-        for k, (kind, owner) in enumerate(zip(self.kinds, self.owners, strict=True)):
-            lam = self.loadings[self.members[:, k], k]
-            mean, sd = (float(lam.mean()), float(lam.std())) if len(lam) else (np.nan, np.nan)
-            rows.append((k + 1, kind, owner, len(lam), mean, sd, float(self.sizes[k])))
+        for k, on in enumerate(self.members.T):
+            lam = self.loadings[on | (not on.any()), k]
+            numbers = float(lam.mean()), float(lam.std()), float(self.sizes[k])
+            rows.append((k + 1, self.kinds[k], self.owners[k], int(on.sum()), *numbers))
         return tuple(rows)
 
     @property
     def words(self) -> tuple[str, ...]:
         """Which components are common, of a group, of one graph, or noise, in sentences."""
+        of: dict[tuple[str, str], list[int]] = {}
+        for k, (kind, owner) in enumerate(zip(self.kinds, self.owners, strict=True)):
+            of.setdefault((kind, owner if kind == "group" else ""), []).append(k)
         said = []
-        for kind in dict.fromkeys(self.kinds):
-            of: dict[str, list[str]] = {}
-            for k, owner in enumerate(self.owners):
-                if self.kinds[k] == kind:
-                    of.setdefault(owner, []).append(str(k + 1))
-            for owner, ks in of.items():
-                which = f"Component{'s' * (len(ks) > 1)} {listed(ks)}"
-                said.append(f"{which} ({kind}): {owner}.")
+        for (kind, owner), ks in of.items():
+            verb = "is" if len(ks) == 1 else "are"
+            if kind == "individual":
+                theirs = [self.owners[k] for k in ks]
+                each = [f"{shortened(g)} {theirs.count(g)}" for g in dict.fromkeys(theirs)]
+                more = f" and {count_of(len(each) - 5, 'more graph')}" if len(each) > 5 else ""
+                some = f"{', '.join(each[:5])}{more}"
+                said.append(f"{count_of(len(ks), 'component')} {verb} of single graphs: {some}.")
+                continue
+            which = f"Component{'s' * (len(ks) > 1)} {listed([str(k + 1) for k in ks])} {verb}"
+            said.append({
+                "common": f"{which} common to all graphs.",
+                "group": f"{which} shared by {owner} alone.",
+                "noise": f"{which} no larger than noise.",
+            }[kind])  # fmt: skip
         return tuple(said)
 
     def __str__(self) -> str:
@@ -231,25 +249,20 @@ def structure(
     if fit.directed:
         raise InputError("structure is read from undirected fits, and this one is directed")
     stack = fit.stack(graphs)
+    classes = _classes(groups, stack.n_graphs, share, level)
     found = loading_intervals(embedding, stack, cross_fit=False)
     H = np.asarray(embedding.latent_positions_, dtype=np.float64)
-    Lam, mean = found.loadings, fit.treatment.mean
-    base = (
-        0.0
-        if mean is None
-        else np.asarray(mean if isinstance(mean, np.ndarray) else mean.toarray())
-    )
-    unit = unit_of(Lam)
-    aligned = fit.aligned(stack).to_dense().dense
+    Lam, errors, aligned = found.loadings, found.standard_errors, fit.aligned(stack)
+    mean = None if fit.treatment.mean is None else as_dense(fit.treatment.mean)
+    base, unit = 0.0 if mean is None else mean, unit_of(Lam)
     edge = max(
-        noise_edge((A - base - _sum(H, lam)) / unit) for A, lam in zip(aligned, Lam, strict=True)
+        noise_edge((as_dense(aligned[i]) - base - _sum(H, lam)) / unit) for i, lam in enumerate(Lam)
     )
-    sizes = np.sqrt(_explained(Lam / unit, fit.gram).sum(axis=0)) / max(_search(edge, *aligned.shape[:2]), 1e-300)
-    members = _nonzero(Lam, found.standard_errors, level) & (sizes > 1.0)
-    return _record(
-        H, Lam, found.standard_errors, members, sizes, groups, share, stack.graph_names,
-        None if mean is None else base,
-    )  # fmt: skip
+    m, n = len(Lam), len(H)
+    sizes = np.sqrt(_explained(Lam / unit, fit.gram).sum(axis=0))
+    sizes /= max(_largest(edge, n, m), 1e-9 * float(sizes.max()), 1e-300)  # else rounding is left
+    members = _nonzero(Lam, errors, level) & (sizes > 1.0)
+    return _record(H, Lam, errors, members, sizes, classes, share, stack.graph_names, mean)
 
 
 def fit_structure(
@@ -308,6 +321,7 @@ def fit_structure(
     """
     stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs, copy=False)
     _check(stack, max_iter)
+    classes = _classes(groups, stack.n_graphs, share, level)
     hollow = stack.constant_diagonal is not None
     A = np.array(stack.to_dense().dense, dtype=np.float64)
     unit = unit_of(A)
@@ -327,7 +341,7 @@ def fit_structure(
         edges = np.array([max(noise_edge(R), 1e-9 * np.abs(A).max()) for R in residuals])
         own = _individual(rest, edges)
         rest = np.array([A[i] - _sum(U, values) for i, (values, U) in enumerate(own)])
-        H, Lam = _shared(rest, _search(float(edges.max()), m, n), random_state)
+        H, Lam = _shared(rest, _largest(edges.max(), n, m), random_state)
         before, counts_before = left, counts
         counts = (H.shape[1], *(len(values) for values, _ in own))
         left = sum(float(((rest[i] - _sum(H, Lam[i])) ** 2).sum()) for i in range(m))
@@ -341,9 +355,12 @@ def fit_structure(
     Lam, errors = _projected(A, H, members, hollow)
     members[:, :d] &= _nonzero(Lam, errors, level)[:, :d]
     Lam, errors = _projected(A, H, members, hollow)
-    least = [np.full(d, _search(float(edges.max()), m, n)), np.repeat(_own(edges, n), counts[1:])]
+    least = [
+        np.full(d, _largest(edges.max(), n, m)),
+        np.repeat(_largest(edges, n, 1.0 + np.log(m)), counts[1:]),
+    ]
     sizes = np.sqrt((Lam**2).sum(axis=0)) / np.concatenate(least)
-    return _record(H, Lam * unit, errors * unit, members, sizes, groups, share, stack.graph_names)
+    return _record(H, Lam * unit, errors * unit, members, sizes, classes, share, stack.graph_names)
 
 
 def _sum(H: Array, lam: Array) -> Array:
@@ -351,23 +368,19 @@ def _sum(H: Array, lam: Array) -> Array:
     return np.asarray((H * lam) @ H.T)
 
 
-def _search(edge: float, m: int, n: int) -> float:
-    """Return the root of the squares that one component can explain of m graphs of noise.
+def _largest(edge: Any, n: int, ways: float) -> Any:
+    """Return the root of the squares that a component can explain of noise.
 
-    It is the largest of sum_i w_i h^T E_i h over unit w and h: by Chevet's inequality at most
-    sigma (2 sqrt(n) + sqrt(2m)), if all entries vary by sigma.
+    Of m graphs it is the largest of sum_i w_i h^T E_i h over unit w and h: by Chevet's inequality
+    at most sigma (2 sqrt(n) + sqrt(2m)), if all entries vary by sigma. With a component for each
+    graph, w is one of m unit vectors, and log m takes the place of m - 1.
     """
-    return float(edge * (1.0 + np.sqrt(m / (2 * n))))
-
-
-def _own(edges: Array, n: int) -> Array:
-    """Return the same for components of one graph each: there, w is one of m unit vectors."""
-    return np.asarray(edges * (1.0 + np.sqrt((1.0 + np.log(len(edges))) / (2 * n))))
+    return edge * (1.0 + np.sqrt(ways / (2 * n)))
 
 
 def _individual(left: Array, edges: Array) -> list[tuple[Array, Array]]:
     """Return eigenvalues and eigenvectors of each graph above noise that are no other graph's."""
-    n, least = left.shape[1], _own(edges, left.shape[1])
+    n, least = left.shape[1], _largest(edges, left.shape[1], 1.0 + np.log(len(left)))
     found = [_above(R, edge) for R, edge in zip(left, least, strict=True)]
     all_of_them = np.hstack([U for _, U in found])
     if all_of_them.shape[1] < 2:
@@ -400,16 +413,14 @@ def _above(R: Array, edge: float) -> tuple[Array, Array]:
 
 def _shared(rest: Array, least: float, random_state: RandomState) -> tuple[Array, Array]:
     """Return components that explain more than noise of all graphs together, and loadings."""
-    (m, n), K, keep = rest.shape[:2], 0, np.ones(0, dtype=bool)
+    (m, n), K, keep = rest.shape[:2], 0, np.ones(1, dtype=bool)
     stack = GraphStack(rest, copy=False)
     je = JointEmbedding(diagonal="observed", random_state=random_state)
-    while keep[-_BATCH:].any() or K == 0:
+    while keep[-_BATCH:].any() and n > K:
         K = min(K + _BATCH, n)
         found = fit_quietly(je, stack, n_components=K, max_iter=_ROUNDS)
         squares = _explained(found.loadings_, component_gram(found.latent_positions_))
         keep = np.sqrt(squares.sum(axis=0) - squares.max(axis=0)) > least
-        if K == n:
-            break
     d = int(keep.sum())
     if d == 0:
         return np.zeros((n, 0)), np.zeros((m, 0))
@@ -454,17 +465,14 @@ def _record(
     errors: Array,
     members: Mask,
     sizes: Array,
-    groups: ArrayLike | None,
+    classes: tuple[Indices, list[str]],
     share: float,
     names: tuple[str, ...],
     mean: Any = None,
 ) -> Structure:
     """Name the kind of each component."""
-    m = len(Lam)
-    check_share("share", share)
-    codes = np.zeros(m, dtype=np.intp) if groups is None else numbered(groups, m)
-    labels = ["all graphs"] if groups is None else [str(x) for x in np.unique(np.asarray(groups))]
-    found: list[tuple[Kind, str]] = []
+    codes, labels = classes
+    found: list[tuple[str, str]] = []
     for on in members.T:
         shares = np.bincount(codes, on) / np.bincount(codes)
         those, theirs = np.flatnonzero(on), shares >= share
@@ -482,6 +490,17 @@ def _record(
             found.append(("group", f"{count_of(len(those), 'graph')}: {', '.join(some)}{more}"))
     kinds, owners = zip(*found, strict=True) if found else ((), ())
     return Structure(kinds, owners, H, Lam, errors, members, sizes, names, mean)
+
+
+def _classes(
+    groups: ArrayLike | None, m: int, share: float, level: float
+) -> tuple[Indices, list[str]]:
+    """Return the group of each graph, (m,), and their names; refuse settings that cannot be."""
+    check_share("share", share)
+    check_share("level", level)
+    if groups is None:
+        return np.zeros(m, dtype=np.intp), ["all graphs"]
+    return numbered(groups, m), [str(label) for label in np.unique(np.asarray(groups))]
 
 
 def _check(stack: GraphStack, max_iter: int) -> None:
