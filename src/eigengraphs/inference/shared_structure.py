@@ -39,7 +39,7 @@ __all__ = ["Structure", "fit_structure", "noise_edge", "structure"]
 KINDS = ("common", "group", "individual", "noise")
 Mask: TypeAlias = NDArray[np.bool_]
 _BATCH = 12  # components that the solver searches together, whatever number is wanted
-_ROUNDS = 10  # of its search while they are counted: those of noise need not be exact
+_ROUNDS = 10  # of each search and refinement: those of noise need not be exact
 _TOLERANCE = 1e-6  # of the squares that are left, by which they change no more
 
 
@@ -345,7 +345,7 @@ def fit_structure(
         before, counts_before = left, counts
         counts = (H.shape[1], *(len(values) for values, _ in own))
         left = sum(float(((rest[i] - _sum(H, Lam[i])) ** 2).sum()) for i in range(m))
-        if counts == counts_before and before - left <= _TOLERANCE * left + 1e-14 * total:
+        if counts == counts_before and abs(before - left) <= _TOLERANCE * left + 1e-14 * total:
             break
     d, ends = H.shape[1], np.cumsum(counts)
     H = np.hstack([H, *(U for _, U in own)])
@@ -415,10 +415,10 @@ def _shared(rest: Array, least: float, random_state: RandomState) -> tuple[Array
     """Return components that explain more than noise of all graphs together, and loadings."""
     (m, n), K, keep = rest.shape[:2], 0, np.ones(1, dtype=bool)
     stack = GraphStack(rest, copy=False)
-    je = JointEmbedding(diagonal="observed", random_state=random_state)
-    while keep[-_BATCH:].any() and n > K:
+    je = JointEmbedding(diagonal="observed", max_iter=_ROUNDS, random_state=random_state)
+    while keep.all() and n > K:
         K = min(K + _BATCH, n)
-        found = fit_quietly(je, stack, n_components=K, max_iter=_ROUNDS)
+        found = fit_quietly(je, stack, n_components=K)
         squares = _explained(found.loadings_, component_gram(found.latent_positions_))
         keep = np.sqrt(squares.sum(axis=0) - squares.max(axis=0)) > least
     d = int(keep.sum())
