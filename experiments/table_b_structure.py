@@ -18,11 +18,26 @@ OURS, TOLD, COSIE = "structure of graphs", "alternating SVD (told the ranks)", "
 #: Relative errors F, G and P, means of 100 repetitions, from the authors' own file of results
 #: (peterwmacd/multiness_sims): by n, m, d1 and d2. None: not given.
 PUBLISHED: dict[tuple[int, int, int, int], dict[str, tuple[float | None, ...]]] = {
-    (200, 8, 2, 2): {"MultiNeSS+": (0.0368, 0.1017, 0.0761), "alternating SVD": (0.0492, 0.1051, 0.0815), "COSIE": (None, None, 0.0980)},
-    (400, 8, 2, 2): {"MultiNeSS+": (0.0256, 0.0713, 0.0536), "alternating SVD": (0.0308, 0.0726, 0.0557), "COSIE": (None, None, 0.0621)},
-    (600, 8, 2, 2): {"MultiNeSS+": (None, None, 0.0437), "alternating SVD": (0.0237, 0.0589, 0.0449), "COSIE": (None, None, 0.0485)},
-    (400, 8, 2, 0): {"MultiNeSS+": (None, None, 0.0252), "alternating SVD": (None, None, 0.0285), "COSIE": (None, None, 0.0288)},
-    (400, 8, 12, 0): {"MultiNeSS+": (None, None, 0.0250), "alternating SVD": (None, None, 0.0449), "COSIE": (None, None, 0.0457)},
+    (200, 8, 2, 2): {
+        "MultiNeSS+": (0.0368, 0.1017, 0.0761), "alternating SVD": (0.0492, 0.1051, 0.0815),
+        "COSIE": (None, None, 0.0980),
+    },
+    (400, 8, 2, 2): {
+        "MultiNeSS+": (0.0256, 0.0713, 0.0536), "alternating SVD": (0.0308, 0.0726, 0.0557),
+        "COSIE": (None, None, 0.0621),
+    },
+    (600, 8, 2, 2): {
+        "MultiNeSS+": (None, None, 0.0437), "alternating SVD": (0.0237, 0.0589, 0.0449),
+        "COSIE": (None, None, 0.0485),
+    },
+    (400, 8, 2, 0): {
+        "MultiNeSS+": (None, None, 0.0252), "alternating SVD": (None, None, 0.0285),
+        "COSIE": (None, None, 0.0288),
+    },
+    (400, 8, 12, 0): {
+        "MultiNeSS+": (None, None, 0.0250), "alternating SVD": (None, None, 0.0449),
+        "COSIE": (None, None, 0.0457),
+    },
 }  # fmt: skip
 
 
@@ -138,10 +153,11 @@ def table_b(run: Run) -> Outcome:
         findings,
         [Table(columns, rows)],
         _picture(results, chosen),
-        f"Relative Frobenius error off the diagonal, mean over graphs, of the common part F, of the "
-        f"individual parts G and of their sum P; {repetitions} repetitions, standard errors in "
-        "parentheses; published are means of 100. Alternating SVD and COSIE are told the ranks; "
-        "ours finds them (share of repetitions with all ranks right). Ratios are on the same draws.",
+        "Relative Frobenius error off the diagonal, mean over graphs, of the common part F, of "
+        f"the individual parts G and of their sum P; {repetitions} repetitions, standard errors "
+        "in parentheses; published are means of 100. Alternating SVD and COSIE are told the "
+        "ranks; ours finds them (share of repetitions with all ranks right). Ratios are on the "
+        "same draws.",
     )
 
 
