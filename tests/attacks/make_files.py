@@ -137,8 +137,8 @@ def text_files() -> None:
     large += machine.flush()
     put("bomb.csv.gz", "69 MB of zeros, behind which a small part hides its size", CAP,
         bytes(large) + small)  # fmt: skip
-    put("declared.csv.gz", "a gzip file that declares 4 GB", "not whole", small[:-4] + b"\xff" * 4)
-    put("cut.csv.gz", "a gzip file that is cut off", "not whole", small[:-9] + small[-8:-4] + b"\0")
+    put("declared.csv.gz", "a gzip file that declares 4 GB", "incomplete", small[:-4] + b"\xff" * 4)
+    put("cut.csv.gz", "a gzip file, cut off", "incomplete", small[:-9] + small[-8:-4] + b"\0")
     put("deep.edgelist", "vertices as JSON, nested 12,000 deep", "not a list in JSON",
         "# vertices: " + "[" * 12_000 + "\na b 1\n")  # fmt: skip
     put("deep_data.edgelist", "edge data nested 9,000 deep", "is not an edge",
@@ -212,7 +212,7 @@ def matlab_files() -> None:
     deep = matlab(6, (1, 1), element(9, bytes(8)))
     for _ in range(5_000):
         deep = matlab(1, (1, 1), deep)
-    put("deep.mat", "cells within cells, 5,000 deep", "cells within cells", mat_file(packed(deep)))
+    put("deep.mat", "cells within cells, 5,000 deep", "cells are nested", mat_file(packed(deep)))
     hidden = matlab(6, (1, 1), element(9, bytes(8)) + matlab(1, (1, 1), b""))
     put("hidden.mat", "an array that hides others behind its numbers", "parts that it declares",
         mat_file(matlab(1, (2, 1), hidden + hidden)))  # fmt: skip

@@ -46,7 +46,7 @@ def standardize(graph: Any) -> Array:
 
 @dataclass(frozen=True)
 class Match:
-    """One graph matched: its vertex ``order[s]`` goes with vertex s of the reference."""
+    """One graph matched: its vertex ``order[s]`` corresponds to vertex s of the reference."""
 
     order: Order  # (n,)
     score: float
@@ -229,7 +229,7 @@ def swap_losses(R: Array, B: Array) -> Array:
     """Return by how much <R, B> falls when vertices s and t of B are swapped, (n, n).
 
     Sums over all third vertices are one matrix product; the entries among s and t themselves
-    are taken out of it and put back as they are after the swap.
+    are removed from it and added as they are after the swap.
     """
     M = R @ B.T + R.T @ B
     own = np.diag(M)

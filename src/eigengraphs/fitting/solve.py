@@ -102,7 +102,7 @@ class Found:
 
     fit: Fit
     projection: Projection | MaskedProjection  # of all graphs on them
-    greedy: Fit  # before they were refined: where a longer fit goes on
+    greedy: Fit  # before refinement: the start of a longer fit
     refinement: Refinement | None
     mean_degrees: Array | None = None  # (sides, n), of a degree-corrected fit
 
@@ -135,7 +135,7 @@ def find_components(
     resume
         A fit that is to be continued.
     watch
-        Called as the search goes on.
+        Called during the search.
     moments
         Of all graphs, where these came in batches.
     """
@@ -416,7 +416,7 @@ def kept_in_basis(stack: GraphStack, directed: bool, *, linear: bool) -> tuple[K
         raise InputError(
             f"loadings under a rule (nonnegative, sparse) and degree correction need "
             f"{m * entries * 8 / 1e9:.2g} GB for the {m} graphs in a basis, and "
-            f"{stack.memory // _SHARE / 1e9:.2g} GB of the budget is for that; allow more memory, "
+            f"{stack.memory // _SHARE / 1e9:.2g} GB of the budget is for them; allow more memory, "
             "or use free loadings without degree correction"
         )
     if order_is_fixed():  # what is kept where is for speed alone, and rounds in another way

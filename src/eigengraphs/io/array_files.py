@@ -1,6 +1,6 @@
 """Arrays of NumPy (.npy, .npz, sparse matrices of scipy), and which arrays of a file are graphs.
 
-Nothing is unpickled. Large files give one graph at a time.
+Nothing is unpickled. Large files are read one graph at a time.
 """
 
 from __future__ import annotations
@@ -350,7 +350,7 @@ def _of_flat(
         shape, _, dtype = npy_header(file)
         types.append(dtype)
         if shape != (indptr[-1],) or file.tell() + shape[0] * dtype.itemsize != size:
-            raise ReadError(f"{path} does not hold the graphs that it says; write it again")
+            raise ReadError(f"{path} does not hold the graphs that it declares; write it again")
     for at in range(0, len(indptr) - 1, n):
         rows = indptr[at : at + n + 1] - indptr[at]
         count = min(max(int(rows[-1]), 0), int(indptr[-1]))

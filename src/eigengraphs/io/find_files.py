@@ -1,4 +1,4 @@
-"""Which files a user means - by folder, pattern, list or manifest - and what their names say."""
+"""The files that a folder, pattern, list or manifest names, and the information in their names."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Source:
 
 
 def find_files(source: SourceLike, *, bids: bool = False, notation: Notation = AUTO) -> Source:
-    """Return the files that a folder, a pattern, a list, a manifest or one path stands for."""
+    """Return the files that a folder, a pattern, a list, a manifest or one path names."""
     if isinstance(source, str | os.PathLike):
         found = _from_one(Path(source), os.fspath(source), bids, notation)
     else:
@@ -231,11 +231,10 @@ def _from_folder(folder: Path, bids: bool, notation: Notation) -> Source:
     matrices = [path for path in known if _bids_suffix(path) in _SUFFIXES]
     if bids and not matrices:
         raise ReadError(
-            f"no file in {folder} is called as BIDS derivatives are ({_CALLED}); leave "
-            "format='auto'"
+            f"no file in {folder} is named as BIDS derivatives are ({_CALLED}); leave format='auto'"
         )
     if 0 < len(matrices) < len(known):
-        known = keep(matrices, f"are not called {_CALLED} as others are")
+        known = keep(matrices, f"are not named {_CALLED} as others are")
     scans = [path for path in known if "sub" in entities(path.relative_to(folder))]
     if len(known) / 2 < len(scans) < len(known):
         known = keep(scans, "belong to no subject: their names have no sub-")
@@ -244,7 +243,7 @@ def _from_folder(folder: Path, bids: bool, notation: Notation) -> Source:
         taken = [name for name, paths in groups.items() if _are_graphs(name, paths, notation)]
         if len(taken) != 1:
             _refuse_mixed(folder, {name: groups[name] for name in taken or groups})
-        known = keep(groups[taken[0]], f"are not graphs, or not {taken[0]} as the graphs are")
+        known = keep(groups[taken[0]], f"are not graphs, or not {taken[0]} files as the others are")
     return Source(tuple(map(SourceFile, known)), True, tuple(notices))
 
 
@@ -277,7 +276,7 @@ def _refuse_empty(folder: Path, every: list[Path], beside: list[Path]) -> None:
     raise ReadError(
         f"no graph files in {folder}; it holds {there}{hint if beside else ''}. Endings that are "
         "read: .csv, .tsv, .txt, .edgelist, .ssv, .graphml, .gml, .net, .npy, .npz, .mat, "
-        ".parquet; a list of files is read whatever they are called"
+        ".parquet; files in a list are read whatever their names"
     )
 
 
@@ -344,7 +343,7 @@ def id_finder(pattern: str) -> Callable[..., str]:
 
 
 def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
-    """Return a name for every file, as short as tells it from the others.
+    """Return a name for every file, as short as possible but unique.
 
     Files with a BIDS entity ``sub-`` are named by the entities that vary; others by the name of
     the file, with the folders that vary where that is not enough.
@@ -374,7 +373,7 @@ def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
 
 
 def _one_of_each_scan(paths: Sequence[Path]) -> None:
-    """Refuse several files of one scan: of other atlases or measures, or in other folders."""
+    """Refuse several files of one scan: with different atlases or measures, or in other folders."""
     scans = grouped(
         paths,
         lambda path: "_".join(f"{k}-{v}" for k, v in entities(path).items() if k not in _DERIVED),
@@ -417,7 +416,7 @@ def _by_folders(paths: Sequence[Path]) -> list[str]:
 
 
 def name_notices(source: Source, paths: Sequence[Path], names: Sequence[str]) -> list[Notice]:
-    """Return what is odd about the names of files, and of the graphs that they gave."""
+    """Return notices about unusual names of files and of their graphs."""
     found = list[Notice]()
     folders = grouped((file.path for file in source.files), lambda path: path.parent)
     first, *others = ({_stem(path) for path in group} for group in folders.values())
