@@ -59,9 +59,9 @@ def test_planted_parts_are_found_with_their_kinds(settings, most):
 
 
 def test_a_fit_with_all_components_is_read_the_same_and_its_parts_add_up():
-    A, *_ = planted(1)
+    A, *_ = planted(2)
     names = [f"scan {i}" for i in range(M)]
-    je = eg.JointEmbedding(13, random_state=0, refine=True).fit(A)
+    je = eg.JointEmbedding(13, random_state=0).fit(A)
     found = structure(je, eg.GraphStack(A, graph_names=names))
     kinds = list(found.kinds)
     assert [kinds.count(kind) for kind in ("common", "group", "individual", "noise")] == [
