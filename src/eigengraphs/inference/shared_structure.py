@@ -121,11 +121,39 @@ class Structure:
         return np.asarray(P)
 
     def common(self, graph: int | str) -> Array:
-        """Return the part of a graph that all graphs have, with its own loadings, (n, n)."""
+        """Return the part of a graph that all graphs have, with its own loadings, (n, n).
+
+        Parameters
+        ----------
+        graph : int or str
+            Place or name of the graph.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(30, 0.5).sample(8, random_state=0)
+        >>> found = eg.inference.fit_structure(graphs)
+        >>> found.common(0).shape
+        (30, 30)
+        """
         return self.part(graph, "common")
 
     def individual(self, graph: int | str) -> Array:
-        """Return the part of a graph that no other has, (n, n)."""
+        """Return the part of a graph that no other has, (n, n).
+
+        Parameters
+        ----------
+        graph : int or str
+            Place or name of the graph.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(30, 0.5).sample(8, random_state=0)
+        >>> found = eg.inference.fit_structure(graphs)
+        >>> bool(found.individual(0).any())
+        False
+        """
         return self.part(graph, "individual")
 
     @property
@@ -134,7 +162,16 @@ class Structure:
         return ("component", "kind", "graphs", "n_graphs", "mean_loading", "sd_loading", "size")
 
     def table(self) -> tuple[tuple[Any, ...], ...]:
-        """Return one row for each component; loadings of noise are those of all graphs."""
+        """Return one row for each component; loadings of noise are those of all graphs.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> graphs = eg.models.ErdosRenyi(30, 0.5).sample(8, random_state=0)
+        >>> found = eg.inference.fit_structure(graphs)
+        >>> [row[:4] for row in found.table()]
+        [(1, 'common', 'all graphs', 8)]
+        """
         rows = []
         for k, on in enumerate(self.members.T):
             lam = self.loadings[on | (not on.any()), k]
