@@ -79,6 +79,9 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "trade": ("trade", "trade in 13 products"),
     "table_a": ("table_a_communities", "communities of multilayer graphs, beside published values"),
     "table_b": ("table_b_structure", "shared and individual structure, beside published values"),
+    "table_c": ("table_c_types", "types of neurons and of pages, beside published values"),
+    "table_d": ("table_d_flights", "a month of flights that was left out, beside published values"),
+    "aucs": ("aucs_groups", "research groups of 61 people, by clusters of five graphs"),
 }
 
 

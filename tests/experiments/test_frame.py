@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,9 +49,13 @@ QUICK = {
     ),
     "trade": ("nn", "", TRADE),
     "table_a": ("rrbrrb", "below the best published value", ()),
+    "table_c": ("rn", "", (partial(datasets.load_multiplex, "celegans-neurons"),)),
+    "table_d": ("n", "is lowest here, by communities", (datasets.fetch_us_airports,)),
+    "aucs": ("nnn", "degree-corrected is better", (partial(datasets.load_multiplex, "aucs"),)),
 }
 #: Those that take ten seconds.
-LONG = ("table1", "figure5", "figure6", "figure7", "table2", "dimension", "mice", "table_a")
+LONG = ("table1", "figure5", "figure6", "figure7", "table2", "dimension", "mice", "table_a",
+        "table_c", "table_d", "aucs")  # fmt: skip
 
 
 @pytest.mark.parametrize(

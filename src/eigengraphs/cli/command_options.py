@@ -44,7 +44,7 @@ OUTPUT_FORMATS = (
 )  # fmt: skip
 TRANSFORMS = (
     "log1p", "signed_log1p", "binarize", "rank", "signed_rank", "fisher_z", "unit_norm",
-    "drop_loops",
+    "laplacian", "drop_loops",
 )  # fmt: skip
 WEIGHTS = ("auto", "binary", "counts")
 NOBODY = "none"  # instead of a column: treat every graph as a different participant
@@ -368,7 +368,11 @@ class Cluster(Command):
     method: str = option("mixture or kmeans.", "mixture")
     truth: str | None = option("Known classes to compare with.", metavar="COLUMN")
     graph: str | None = option("Use positions in this graph.", metavar="NAME")
-    degree_corrected: bool = option("Divide positions by their length.", False)
+    normalize_rows: bool = option(
+        "Divide positions by their length.", False, "--normalize-rows", "--degree-corrected"
+    )
+    stability: int = option("Fits to resampled graphs that clusters are compared with.", 0, min=0)
+    graphs: Path | None = _moved_graphs()
     seed: int = option("Seed of the starts.", 0, min=0)
 
 
