@@ -543,7 +543,7 @@ class _Rounds:
         """Return how many components are where they were, up to the first that moved."""
         if len(self._X) < self._size:
             return 0
-        near = np.diagonal(alike(fit.X, self._X, self._basis.geometry.widths[0]))
+        near = np.diagonal(alike(fit.X, self._X, self._basis.geometry.widths))
         stayed = near >= self._job.options.same
         return int(np.cumprod(stayed | (fit.gains == 0)).sum())
 
