@@ -393,7 +393,7 @@ class CoreFit:
 def alike(X: Array, Y: Array, widths: tuple[int, ...]) -> Array:
     """Return how alike points (b, size) and (c, size) are: the least |cosine| of a side, (b, c)."""
     both = zip(sides_of(X, widths), sides_of(Y, widths), strict=True)
-    return np.minimum.reduce([np.abs(x @ y.T) for x, y in both])
+    return np.asarray(np.min([np.abs(x @ y.T) for x, y in both], axis=0))
 
 
 def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array) -> CoreFit:

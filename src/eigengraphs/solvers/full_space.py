@@ -162,7 +162,7 @@ class _Residuals:
 def top_of_rows(Y: Array, weights: Array, rng: np.random.Generator) -> Array:
     """Return about the main direction (n,) of some rows of each graph, (m, b, n)."""
     rows = (np.sqrt(weights)[:, None, None] * Y).reshape(-1, Y.shape[2])
-    v0 = rng.standard_normal(Y.shape[2])
+    v0 = rng.standard_normal((Y.shape[2],))
     top: Array = lanczos(lambda v: rows.T @ (rows @ v), v0, DEFAULTS.lanczos)[1][-1]
     return top
 
