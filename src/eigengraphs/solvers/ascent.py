@@ -528,9 +528,8 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
     for j in range(r):
         shares[j] = now.a[j] * now.t[j] / now.q[j % n_q]
     curvature(core, x, shares, K)
-    V = np.empty((r, size))
     if core.metric != Entries.ALL:  # else the slope is along the point
-        G = np.empty((r, size))
+        V, G = np.empty((r, size)), np.empty((r, size))
         for j in range(r):
             q, ratio = now.q[j % n_q], now.t[j] / now.q[j % n_q]
             G[j] = now.g[j % n_q]
@@ -538,8 +537,7 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
             U[j] = (U[j] - ratio * G[j]) / np.sqrt(q)
         bent = 0.5 * np.dot(V.T, G)
         K += bent + bent.T
-    for j in range(r):
-        V[j] = np.sqrt(c * now.bends[j]) * U[j]
+    V = np.sqrt(c * now.bends).reshape(-1, 1) * U
     K -= np.dot(V.T, V)
     along_side, v = np.zeros(size), np.empty(size)
     for first, last in ((0, s), (s, size)):

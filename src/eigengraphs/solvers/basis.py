@@ -28,7 +28,7 @@ __all__ = [
 
 _ROW_BYTES = 2**21  # of products that are projected at a time
 _TYPED_SUM = 64  # terms of a sum that the type of the graphs may take before float64 does
-_CLEAR = 1e-4  # of a column: so much outside of the basis is at right angles to it after two sweeps
+_CLEAR = 1e-4  # of a column: so much outside of the basis is at right angles to it after a sweep
 
 
 class Basis:
@@ -521,13 +521,12 @@ def grow(basis: Basis, r: Sides, points: list[Array], width: int) -> tuple[list[
     if not any(side.shape[1] for side in new):
         return points, False
     basis.append(new)
-    padded = [
-        np.hstack([
-            np.pad(part, ((0, 0), (0, side.shape[1])))
-            for part, side in zip(sides_of(X, widths), new, strict=True)
-        ])
-        for X in points
-    ]  # fmt: skip
+    padded = []
+    for X in points:
+        padded.append(np.zeros((len(X), basis.geometry.size)))
+        both = sides_of(padded[-1], basis.geometry.widths), sides_of(X, widths)
+        for longer, part in zip(*both, strict=True):
+            longer[:, : part.shape[1]] = part
     return padded, True
 
 
@@ -535,7 +534,7 @@ def orthonormal(columns: Array, V: Array) -> Array:
     """Return an orthonormal basis of what ``columns`` have outside of span V."""
     sizes = np.sqrt(np.einsum("sk,sk->k", columns, columns))
     B = np.array(columns.T, order="C")  # orthonormal up to ``kept``, where those before were
-    for _ in range(2 if V.shape[1] else 0):
+    if V.shape[1]:
         B -= (B @ V) @ V.T
     kept = 0
     # One after the other: QR with pivoting would let rounding choose among equals, and without

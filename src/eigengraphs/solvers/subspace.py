@@ -440,6 +440,7 @@ class _Rounds:
         self._n_fixed = 0  # finished components, before which none is unfinished
         self._n_stayed = 0  # components that did not move, before which none did
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
+        self._sides: Sides = ()
         self._r: Sides = ()
         self._gains, self._stationarity = np.zeros(size), np.full(size, np.inf)
         self._agreement = np.full(size, np.nan)
@@ -497,7 +498,7 @@ class _Rounds:
         last = self._judge(first)
         wanted = self._X[: self._want]
         found = _Block(
-            basis.components(self._X), None, self._gains, self._stationarity, self._agreement,
+            self._sides, None, self._gains, self._stationarity, self._agreement,
             self._done | basis.is_everything, self._near_rounding, self._size, self._n_iter,
         ).columns(slice(self._want))  # fmt: skip
         # One assignment: whenever an interruption comes, the record is of one round.
@@ -509,11 +510,12 @@ class _Rounds:
         job, basis, frozen = self._job, self._basis, self._frozen
         active = len(fit.stages)
         X = fit.X[:active]
+        self._sides = basis.components(fit.X)
         if basis.is_everything:
             self._r = ()
             self._stationarity = fit.stationarity
             return
-        sides = basis.components(X)
+        sides = tuple(side[:, :active] for side in self._sides)
         theta = np.array([stage.theta for stage in fit.stages])
         W_rows = np.array([stage.W for stage in fit.stages]).reshape(active, len(fit.Psi))
         Lam = np.zeros((*W_rows.shape, len(fit.images)))
