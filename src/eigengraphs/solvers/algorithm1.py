@@ -230,7 +230,7 @@ def _leave_saddle(R: _Residuals, at: _Point, tol: float, rng: np.random.Generato
         return Hq - at.h * (at.h @ Hq)
 
     q = rng.standard_normal(R.n)
-    values, vectors = lanczos(hessian, q - at.h * (at.h @ q), min(DEFAULTS.lanczos, R.n - 1))
+    values, vectors = lanczos(hessian, q - at.h * (at.h @ q), min(DEFAULTS.memory, R.n - 1))
     if not len(values):
         return None
     bend = float(values[-1])
@@ -259,7 +259,7 @@ def _starts(
         yield "random", _random_unit(R.n, rng)
     else:
         # Of a symmetric matrix, eigenvectors are singular vectors.
-        values, vectors = lanczos(R.mean, _random_unit(R.n, rng), 5 * DEFAULTS.lanczos)
+        values, vectors = lanczos(R.mean, _random_unit(R.n, rng), 5 * DEFAULTS.memory)
         top = int(np.argmax(np.abs(values)))
         svd = vectors[top]
         speaks = R.w.sum() * values[top] ** 2 > max(tol * left, R.noise)

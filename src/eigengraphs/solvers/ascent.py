@@ -29,14 +29,13 @@ from eigengraphs.solvers.solution import Array
 from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
-    "CONCENTRATED", "Climb", "Core", "Entries", "State", "bend", "climb", "curvature", "maximize",
-    "outer", "pack", "pull", "squared_norm", "turn", "unit", "unpack", "weigh",
+    "CONCENTRATED", "Climb", "Core", "Entries", "State", "alone", "bend", "climb", "curvature",
+    "maximize", "outer", "pack", "pull", "squared_norm", "turn", "unit", "unpack", "weigh",
 ]  # fmt: skip
 
 announce_compiling()
 
 _EPS = float(np.finfo(np.float64).eps)
-_HALF = 0.7071067811865476  # off the diagonal, packed entries are sqrt(2) times those of a core
 CONCENTRATED = 0.5  # of u = sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
 _BEND, _BEND_WIDTH = 100.0, 0.005  # how steeply q turns upwards beyond, and how far that begins
 
@@ -95,14 +94,16 @@ class State(NamedTuple):
 # ---------------------------------------------------------------- the rule
 
 
-@njit(cache=True, nogil=True)
-def _alone(tau: float, lower: float, upper: float, penalty: float) -> tuple[float, float, float]:
-    """Return the best loading s of one component, the gain, and the derivative of s."""
-    over = abs(tau) - penalty
-    s = 0.0 if over <= 0.0 else (over if tau > 0.0 else -over)
-    inside = lower < s < upper and (s != 0.0 or penalty == 0.0)
-    s = min(max(s, lower), upper)
-    return s, abs(s) * (2.0 * over - abs(s)), 1.0 if inside else 0.0
+def alone(tau: Any, lower: float, upper: float, penalty: float) -> tuple[Any, Any, Any]:
+    """Return the best loading s of one component with forms ``tau``, the gain, and s'."""
+    over = np.abs(tau) - penalty
+    wanted = np.copysign(np.maximum(over, 0.0), tau)
+    inside = (lower < wanted) & (wanted < upper) & ((wanted != 0.0) | (penalty == 0.0))
+    s = np.minimum(np.maximum(wanted, lower), upper)
+    return s, np.abs(s) * (2.0 * over - np.abs(s)), 1.0 * inside
+
+
+_alone = njit(cache=True, nogil=True)(alone)
 
 
 # ---------------------------------------------------------------- the geometry
@@ -143,10 +144,10 @@ def pack(C: NDArray[Any], R: NDArray[Any]) -> None:
 @njit(cache=True, nogil=True)
 def unpack(z: NDArray[Any], s: int, C: NDArray[Any]) -> None:
     """Fill ``C`` (s, s) with the symmetric matrix that is packed in ``z`` (p,)."""
-    place = 0
+    place, half = 0, 1.0 / np.sqrt(2.0)
     for row in range(s):
         for column in range(row):
-            value = _HALF * z[place + column]
+            value = half * z[place + column]
             C[row, column] = value
             C[column, row] = value
         C[row, row] = z[place + row]
@@ -156,7 +157,7 @@ def unpack(z: NDArray[Any], s: int, C: NDArray[Any]) -> None:
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def pull(R: NDArray[Any], x: Array, s: int, t: int, U: Array) -> None:
     """Fill ``U`` (r, size) with u of every packed core: C_i y, or C_i z beside C_i^T y."""
-    off = _HALF * x
+    off = x / np.sqrt(2.0)  # off the diagonal, packed entries are sqrt(2) times those of a core
     for i in range(R.shape[0]):
         for row in range(s + t):
             U[i, row] = 0.0
@@ -358,7 +359,7 @@ def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> N
     place = 0
     for row in range(core.s):
         for column in range(core.t if core.t else row + 1):
-            packed = 1.0 if core.t or column == row else 1.0 / _HALF
+            packed = 1.0 if core.t or column == row else np.sqrt(2.0)
             z[place] += share * packed * D[row, column]
             place += 1
 

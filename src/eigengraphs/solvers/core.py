@@ -35,7 +35,6 @@ __all__ = [
 
 _EPS = float(np.finfo(np.float64).eps)
 MANY = 4  # times p: so many graphs are summed up in their second moment
-_DEPENDENT = 1e-13  # of a component is new: less is rounding
 
 
 # ---------------------------------------------------------------- rows that stand for graphs
@@ -352,7 +351,7 @@ class Search:
 
     warm: Array  # (b, size) points to start from
     in_order: bool  # component k starts from warm[k]; otherwise from the best that are left
-    by_mean: bool = False  # and from the spectrum of the mean
+    by_mean: bool = False  # starts beside: from the spectrum of the mean
     random: Array | None = None  # (d, b, size) and from these, for each component
     n_fixed: int = 0  # the first so many components are those of warm, as they are
     n_stayed: int = 0  # and so many start from the best that is left alone
@@ -420,9 +419,10 @@ class _Greedy:
         self._Lam = problem.rule.solve(problem.Gamma, rows.Psi)
         # For linear loadings, combinations B (k', k) of the components that are orthonormal, B E.
         self._B, self._BE, self._n_known = np.zeros((most, most)), np.empty((most, p)), 0
+        self._dependent = 10 * most * _EPS  # of a component is new: less is rounding
         if self._linear and k:
             values, vectors = np.linalg.eigh(problem.Gamma)
-            keep = values > _DEPENDENT * values[-1]
+            keep = values > self._dependent * values[-1]
             self._n_known = int(keep.sum())
             self._B[: self._n_known, :k] = (vectors[:, keep] / np.sqrt(values[keep])).T
             self._BE[: self._n_known] = self._B[: self._n_known, :k] @ problem.images
@@ -523,7 +523,7 @@ class _Greedy:
             overlaps, j = self._BE[: self._n_known] @ z, self._n_known
             to_form = np.append(-overlaps @ self._B[:j, :n], 1.0)
             new = self._Gamma[n, n] - overlaps @ overlaps
-            if new > _DEPENDENT:
+            if new > self._dependent:
                 self._B[j, : n + 1] = to_form / np.sqrt(new)
                 self._BE[j] = self._B[j, : n + 1] @ self._images[: n + 1]
                 self._n_known += 1

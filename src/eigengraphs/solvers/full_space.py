@@ -163,7 +163,7 @@ def top_of_rows(Y: Array, weights: Array, rng: np.random.Generator) -> Array:
     """Return about the main direction (n,) of some rows of each graph, (m, b, n)."""
     rows = (np.sqrt(weights)[:, None, None] * Y).reshape(-1, Y.shape[2])
     v0 = rng.standard_normal((Y.shape[2],))
-    top: Array = lanczos(lambda v: rows.T @ (rows @ v), v0, DEFAULTS.lanczos)[1][-1]
+    top: Array = lanczos(lambda v: rows.T @ (rows @ v), v0, DEFAULTS.memory)[1][-1]
     return top
 
 
@@ -455,7 +455,7 @@ def _way_up(
         return _tangent((ahead - behind) / (2 * step), X).ravel()
 
     start = _tangent(rng.standard_normal(X.shape), X).ravel()
-    values, vectors = lanczos(hessian, start, min(DEFAULTS.lanczos, X.size - len(X)))
+    values, vectors = lanczos(hessian, start, min(DEFAULTS.memory, X.size - len(X)))
     if not len(values) or values[-1] <= DEFAULTS.curved * place.theta:
         return None
     P = vectors[-1].reshape(X.shape)
@@ -556,11 +556,11 @@ class _Search:
         """Return about the top singular value of the mean residual, and its vectors."""
         mean, v0 = self._residuals.mean(), self._anywhere()[0]
         if self._residuals.shape[0] == 1:
-            values, vectors = lanczos(mean.matvec, v0, DEFAULTS.lanczos)
+            values, vectors = lanczos(mean.matvec, v0, DEFAULTS.memory)
             size = values if self._loss.rule.nonnegative else np.abs(values)
             top = int(np.argmax(size))
             return float(size[top]), vectors[top][None]
-        g = lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, DEFAULTS.lanczos)[1][-1]
+        g = lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, DEFAULTS.memory)[1][-1]
         h = mean.matvec(g)
         value = _norm(h)
         return value, np.array([h / value if value > 0 else v0, g])
@@ -638,7 +638,7 @@ def full_space(
         Gammas = graphs.grams(*S[:, :, :on])
         seen = Seen(metric.gram(tuple(S[:, :, :on])), observed)
         Lam = stage_loadings(rule, Gammas, Psi[:, :on], seen)[-1]
-        for k in range(len(stages), d):
+        for k, own in enumerate(seed.spawn(d)[len(stages) :], len(stages)):
             start: Start | Array = given[:, :, k] if k < given.shape[2] else "auto"
             start = init if isinstance(init, str) else start
             stage, X = Stage(0, "exhausted", 0.0, 0.0, "none"), None
@@ -647,7 +647,7 @@ def full_space(
                 for beside, costs in rule.beside(Gammas, Psi, Lam, seen):
                     residuals = _Residuals(graphs, S, beside, weights, n_passes)
                     loss = _Loss(rule, weights, floors, metric.hollow, costs)
-                    rng = np.random.default_rng(_child(seed, k))
+                    rng = np.random.default_rng(own)
                     best, agreement = _Search(residuals, loss, job, k, rng).run(start, left)
                     n_passes = residuals.n_passes
                     # What a graph gives up is a difference, more of which is rounding.
@@ -661,7 +661,7 @@ def full_space(
                         )  # fmt: skip
                         break
             if X is None:
-                X = _unit(np.random.default_rng(_child(seed, k)).standard_normal((sides, n)))
+                X = _unit(np.random.default_rng(own).standard_normal((sides, n)))
                 psi = graphs.forms(*X[:, :, None])[:, 0]
                 n_passes += 1
                 S = np.concatenate([S, X[:, :, None]], axis=2)
@@ -684,11 +684,6 @@ def full_space(
         interrupted = True
     H, G = S[0, :, : len(stages)], S[1, :, : len(stages)] if sides == 2 else None
     return Fit(H, Psi[:, : len(stages)], tuple(stages), n_passes, interrupted=interrupted, G=G)
-
-
-def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
-    """Return the source of what component k draws, whatever was drawn before."""
-    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
 
 
 # ---------------------------------------------------------------- all components together

@@ -49,9 +49,7 @@ from eigengraphs.solvers.solution import Array, Progress, Sides, Watcher
 
 __all__ = ["Refined", "lbfgs", "refine"]
 
-_CORE = 0.1  # of the last gradient: how exactly the core is solved
 _WAY = 4.0  # from where the bending begins to the bound
-_STRENGTH = 0.01  # of the graphs' squared norm: a hundred times what is to be gained beyond
 _DAMPING = 0.01  # of the curvature of each component alone
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -222,7 +220,7 @@ class _Rounds:
         size, options = float(self._sizes.max()), self._options
         self._since = 0 if size < 0.9 * self._best else self._since + 1
         self._best = min(size, self._best)
-        self._core_tol = max(0.0 if self._basis.is_everything else _CORE * size, 0.3 * self._tol)
+        self._core_tol = max(0.0 if self._basis.is_everything else 0.1 * size, 0.3 * self._tol)
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         if size <= (0.9 if self._n_iter else 1.0) * self._tol and self._settled:
             return "stationary"
@@ -336,7 +334,7 @@ class _Bend:
         # ||Gamma|| over the least eigenvalue: sqrt(d) for orthonormal components.
         self.begin = max(max_condition / _WAY, 2 * np.sqrt(len(Gamma)))
         self.end = max(_WAY * self.begin, 1.01 * self._ratio(Gamma))  # beyond it is infinite
-        self.strength = _STRENGTH * total
+        self.strength = 100 * total / max_condition  # a hundred times what is gained beyond
 
     def __call__(self, Gamma: Array) -> tuple[float, Array]:
         """Return its value, infinite out of bounds, and its gradient (d, d)."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.errors import InputError
+from eigengraphs.solvers.ascent import alone
 from eigengraphs.solvers.solution import Array
 from eigengraphs.system.parallel import announce_compiling
 
@@ -88,13 +89,8 @@ class LoadingRule:
             The best loading s that the rule allows; by how much the objective falls with it, whose
             derivative is 2 s; and the derivative of s. Each of the shape of ``tau``.
         """
-        lower, upper = self.bounds()
-        over = np.abs(tau) - self.penalty
-        wanted = np.copysign(np.maximum(over, 0.0), tau)
-        inside = (lower < wanted) & (wanted < upper) & ((wanted != 0) | (self.penalty == 0))
-        loading = np.clip(wanted, lower, upper)
-        size = np.abs(loading)
-        return loading, size * (2 * over - size), inside.astype(np.float64)
+        found: tuple[Array, Array, Array] = alone(tau, *self.bounds(), self.penalty)
+        return found
 
     def costs(self, Gamma: Array, Lam: Array) -> Array:
         """Return what the rule adds to the objective of each graph, (m,)."""

@@ -285,8 +285,8 @@ class _Block:
     done: NDArray[np.bool_]  # no further round would help
     near_rounding: NDArray[np.bool_]
     size: int  # how many components were searched for them
-    n_iter: int = 0
-    n_passes: int = 0
+    n_iter: int
+    n_passes: int
     interrupted: bool = False
 
     def columns(self, which: slice) -> _Block:
@@ -338,7 +338,7 @@ def _nothing(job: _Job, d: int) -> _Block:
     """Return components for graphs of which nothing is left."""
     zeros, n = np.zeros(d), job.graphs.n_vertices
     sides = tuple(np.zeros((n, d)) for _ in range(2 if job.graphs.directed else 1))
-    return _Block(sides, None, zeros, zeros, np.full(d, np.nan), zeros > 0, zeros > 0, d)
+    return _Block(sides, None, zeros, zeros, np.full(d, np.nan), zeros > 0, zeros > 0, d, 0, 0)
 
 
 def _find_block(
@@ -500,6 +500,7 @@ class _Rounds:
         found = _Block(
             self._sides, None, self._gains, self._stationarity, self._agreement,
             self._done | basis.is_everything, self._near_rounding, self._size, self._n_iter,
+            basis.n_passes,
         ).columns(slice(self._want))  # fmt: skip
         # One assignment: whenever an interruption comes, the record is of one round.
         self.record = replace(found, Psi=basis.forms(wanted))
