@@ -117,8 +117,7 @@ def outer(X: Array, s: int, t: int, Z: Array) -> None:
         place = 0
         for row in range(s):
             if t:
-                for column in range(t):
-                    Z[i, place + column] = X[i, row] * X[i, s + column]
+                Z[i, place : place + t] = X[i, row] * X[i, s:]
                 place += t
             else:
                 factor = root * X[i, row]
@@ -181,13 +180,10 @@ def pull(R: NDArray[Any], x: Array, s: int, t: int, U: Array) -> None:
 @njit(cache=True, nogil=True)
 def unit(x: Array, s: int) -> None:
     """Make both sides of the point ``x`` unit vectors, in place; those that are zero stay."""
-    for first, last in ((0, s), (s, len(x))):
-        square = 0.0
-        for row in range(first, last):
-            square += x[row] * x[row]
-        size = np.sqrt(square) if square > 0.0 else 1.0
-        for row in range(first, last):
-            x[row] /= size
+    for part in (x[:s], x[s:]):
+        square = np.dot(part, part)
+        if square > 0.0:
+            part /= np.sqrt(square)
 
 
 @njit(cache=True, nogil=True)
@@ -197,30 +193,23 @@ def turn(z: Array, x: Array, s: int, t: int, n_turns: int) -> None:
     One side: each step goes to the best vector in the plane of x and the gradient. Two: side after
     side. Neither ever goes down.
     """
-    largest = 0.0
-    for e in range(len(z)):
-        largest = max(largest, abs(z[e]))
+    largest = np.max(np.abs(z))
     if largest == 0.0:
         return
-    S = np.empty((1, len(z)))
-    for e in range(len(z)):
-        S[0, e] = z[e] / (s * largest)  # then squares stay within the range of the type
-    w, v, g = np.empty((1, s + t)), np.empty((1, s + t)), np.empty(s)
+    S = (z / (s * largest)).reshape(1, len(z))  # then squares stay within the range of the type
+    w, v = np.empty((1, s + t)), np.empty((1, s + t))
     pull(S, x, s, t, w)
     for _ in range(n_turns):
         if t:
-            for row in range(s):
-                x[row] = w[0, row]
+            x[:s] = w[0, :s]
             unit(x, s)
             pull(S, x, s, t, w)
-            for row in range(s, s + t):
-                x[row] = w[0, row]
+            x[s:] = w[0, s:]
             unit(x, s)
             pull(S, x, s, t, w)
             continue
         rho = np.dot(w[0], x)
-        for row in range(s):
-            g[row] = w[0, row] - rho * x[row]
+        g = w[0] - rho * x
         size = np.sqrt(np.dot(g, g))
         if size <= 1e-14 or size <= 1e-12 * abs(rho):
             break
@@ -230,9 +219,8 @@ def turn(z: Array, x: Array, s: int, t: int, n_turns: int) -> None:
         along = half + np.sqrt(half * half + size * size)
         length = np.sqrt(along * along + size * size)
         cosine, sine = along / length, size / length
-        for row in range(s):
-            x[row] = cosine * x[row] + sine * g[row]
-            w[0, row] = cosine * w[0, row] + sine * v[0, row]
+        x[:] = cosine * x + sine * g
+        w[:] = cosine * w + sine * v
     unit(x, s)
 
 
@@ -447,9 +435,7 @@ def climb(
         for i in range(len(X)):
             _lift(core, X[i], shares[i], A[i], T[i], Z[i])
             if modes[i] == Climb.BY_DECREASE:
-                for j in range(len(known)):
-                    for e in range(Z.shape[1]):
-                        Z[i, e] += shares[i] * overlaps[i, j] * known[j, e]
+                Z[i] += shares[i] * np.dot(overlaps[i], known)
             turn(Z[i], X[i], core.s, core.t, n_turns)
 
 
@@ -487,12 +473,8 @@ def evaluate(core: Core, x: Array) -> State:
     u = np.empty((1, len(x)))
     pull(S.reshape(1, len(S)), x, s, core.t, u)
     gradient = u[0] - np.dot(b, g)
-    for first, last in ((0, s), (s, len(x))):
-        along = 0.0
-        for row in range(first, last):
-            along += gradient[row] * x[row]
-        for row in range(first, last):
-            gradient[row] -= along * x[row]
+    for part, mine in ((gradient[:s], x[:s]), (gradient[s:], x[s:])):
+        part -= np.dot(part, mine) * mine
     size = np.sqrt(np.dot(gradient, gradient)) / theta if theta > 0.0 else 0.0
     return State(f, theta, size, gradient, S, t, a, bends, q, g)
 
@@ -540,18 +522,12 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
         K += bent + bent.T
     V = np.sqrt(c * now.bends).reshape(-1, 1) * U
     K -= np.dot(V.T, V)
-    along_side, v = np.zeros(size), np.empty(size)
     for first, last in ((0, s), (s, size)):
-        if last > first:
-            for row in range(size):
-                along_side[row] = x[row] if first <= row < last else 0.0
-            v = np.dot(K, along_side)
-            share = (np.dot(along_side, v) + now.theta) / 2.0
-            for row in range(size):
-                v[row] -= share * along_side[row]
-            for row in range(size):
-                for column in range(size):
-                    K[row, column] -= along_side[row] * v[column] + v[row] * along_side[column]
+        side = np.zeros(size)
+        side[first:last] = x[first:last]
+        v = np.dot(K, side)
+        v -= (np.dot(side, v) + now.theta) / 2.0 * side
+        K -= np.outer(side, v) + np.outer(v, side)
     return K
 
 

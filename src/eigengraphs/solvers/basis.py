@@ -94,7 +94,8 @@ class Basis:
 
         ``Psi`` (m, k) holds those with the frozen ones, and ``T`` is (k + d, d).
         """
-        raise NotImplementedError
+        forms = np.hstack([Psi, np.asarray(self.forms(X))])
+        return self.combine(self._weights[:, None] * (forms @ T), X)
 
 
 class CoreBasis(Basis):
@@ -168,10 +169,6 @@ class CoreBasis(Basis):
         for parts, mine in zip(self._parts[::-1], points[::-1], strict=True):
             found.append(_combined(parts, W, mine))
         return tuple(found)
-
-    def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
-        """Return sums over graphs with weights that are linear in their forms."""
-        return self.combine(self._weights[:, None] * (np.hstack([Psi, self.forms(X)]) @ T), X)
 
 
 class MomentBasis(Basis):

@@ -159,8 +159,8 @@ class Ascent:
 
     def maximize(self, x: Array, tol: float, n_newton: int | None = None) -> State:
         """Go from a point to a maximum, to a relative gradient of ``tol``; return what is there."""
-        options, x = self._options, np.array(x, order="C")
-        r, t, a, numbers = (np.empty(size) for size in (len(x), *self.core.w.shape * 2, 4))
+        options, x, count = self._options, np.array(x, order="C"), len(self.core.w)
+        r, t, a, numbers = np.empty(len(x)), np.empty(count), np.empty(count), np.empty(4)
         ascent.maximize(
             self.core, x, tol, options.newton if n_newton is None else n_newton, options.climb,
             options.turns, options.rough, options.curved, r, t, a, numbers,
@@ -389,10 +389,10 @@ class CoreFit:
     stages: tuple[Stage, ...]
 
 
-def alike(X: Array, Y: Array, widths: tuple[int, ...]) -> Array:
+def alike(X: Array, Y: Array, s: int) -> Array:
     """Return how alike points (b, size) and (c, size) are: the least |cosine| of a side, (b, c)."""
-    both = zip(sides_of(X, widths), sides_of(Y, widths), strict=True)
-    return np.asarray(np.min([np.abs(x @ y.T) for x, y in both], axis=0))
+    left, right = np.abs(X[:, :s] @ Y[:, :s].T), np.abs(X[:, s:] @ Y[:, s:].T)
+    return np.minimum(left, right) if X.shape[1] > s else left
 
 
 def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array) -> CoreFit:
@@ -555,7 +555,7 @@ class _Greedy:
         """Tell which of the warm points no component has taken."""
         if self._search.in_order or k < self._search.n_fixed or not len(self._pool):
             return np.arange(len(self._pool)) > 0
-        near = alike(self._pool, x[None], self._problem.geometry.widths)[:, 0]
+        near = alike(self._pool, x[None], self._problem.like.s)[:, 0]
         # One at least, lest a component that moved far leaves a place too few.
         left: NDArray[np.bool_] = (near < self._problem.options.same) & (near < near.max())
         return left
@@ -648,7 +648,7 @@ class _Greedy:
             modes = np.append(modes, np.full(len(starts), Climb.BY_DECREASE))
         climbed, f = here.climb(X, options.climb, modes)
         order = np.argsort(-f, kind="stable").tolist()
-        near = alike(climbed, climbed, self._problem.geometry.widths) >= options.same
+        near = alike(climbed, climbed, here.core.s) >= options.same
         finalists = order[:1]
         for place in order[1:]:
             if len(finalists) == options.finalists:

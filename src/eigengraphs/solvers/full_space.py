@@ -40,13 +40,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.refine import Refined, lbfgs
-from eigengraphs.solvers.rules import (
-    LoadingRule,
-    Seen,
-    condition,
-    rounding_share,
-    stage_loadings,
-)
+from eigengraphs.solvers.rules import LoadingRule, Seen, condition, rounding_share, stage_loadings
 from eigengraphs.solvers.solution import Array, Fit, Progress, Sides, Stage, Start, Watcher
 
 __all__ = ["MeanGraphs", "full_space", "lanczos", "refine_observed", "top_of_rows"]

@@ -29,14 +29,7 @@ from eigengraphs.solvers.basis import (
     grow,
     whole_pays,
 )
-from eigengraphs.solvers.core import (
-    CoreFit,
-    CoreProblem,
-    InBasis,
-    Search,
-    alike,
-    solve_core,
-)
+from eigengraphs.solvers.core import CoreFit, CoreProblem, InBasis, Search, alike, solve_core
 from eigengraphs.solvers.geometry import unit_points
 from eigengraphs.solvers.metric import Metric
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
@@ -548,7 +541,7 @@ class _Rounds:
         """Return how many components are where they were, up to the first that moved."""
         if len(self._X) < self._size:
             return 0
-        near = np.diagonal(alike(fit.X, self._X, self._basis.geometry.widths))
+        near = np.diagonal(alike(fit.X, self._X, self._basis.geometry.widths[0]))
         stayed = near >= self._job.options.same
         return int(np.cumprod(stayed | (fit.gains == 0)).sum())
 
