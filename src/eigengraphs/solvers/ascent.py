@@ -197,7 +197,7 @@ def turn(z: Array, x: Array, s: int, t: int, n_turns: int) -> None:
     if largest == 0.0:
         return
     S = (z / (s * largest)).reshape(1, len(z))  # then squares stay within the range of the type
-    w, v = np.empty((1, s + t)), np.empty((1, s + t))
+    w, v, g = np.empty((1, s + t)), np.empty((1, s + t)), np.empty(s)
     pull(S, x, s, t, w)
     for _ in range(n_turns):
         if t:
@@ -209,7 +209,8 @@ def turn(z: Array, x: Array, s: int, t: int, n_turns: int) -> None:
             pull(S, x, s, t, w)
             continue
         rho = np.dot(w[0], x)
-        g = w[0] - rho * x
+        for row in range(s):
+            g[row] = w[0, row] - rho * x[row]
         size = np.sqrt(np.dot(g, g))
         if size <= 1e-14 or size <= 1e-12 * abs(rho):
             break
@@ -219,8 +220,9 @@ def turn(z: Array, x: Array, s: int, t: int, n_turns: int) -> None:
         along = half + np.sqrt(half * half + size * size)
         length = np.sqrt(along * along + size * size)
         cosine, sine = along / length, size / length
-        x[:] = cosine * x + sine * g
-        w[:] = cosine * w + sine * v
+        for row in range(s):
+            x[row] = cosine * x[row] + sine * g[row]
+            w[0, row] = cosine * w[0, row] + sine * v[0, row]
     unit(x, s)
 
 
